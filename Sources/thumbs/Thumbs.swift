@@ -1,0 +1,3 @@
+import ArgumentParser
+import Thumbnailer
+@main struct Thumbs: ParsableCommand { func run() { print("hi") } }
