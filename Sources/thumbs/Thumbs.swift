@@ -1,3 +1,3 @@
-import ArgumentParser
+internal import ArgumentParser
 import Thumbnailer
 @main struct Thumbs: ParsableCommand { func run() { print("hi") } }

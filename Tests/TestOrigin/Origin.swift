@@ -1,1 +1,2 @@
+/// Placeholder of the loopback origin.
 public struct Origin {}

@@ -1,0 +1,12 @@
+import Synchronization
+
+/// Tells running work on a thread that nobody wants its result any more.
+final class CancellationFlag: Sendable {
+  private let flag = Atomic(false)
+
+  /// Whether the work should stop.
+  var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Asks the work to stop.
+  func set() { flag.store(true, ordering: .relaxed) }
+}

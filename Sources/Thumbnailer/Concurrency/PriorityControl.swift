@@ -1,0 +1,45 @@
+import Synchronization
+
+/// The current priority of one job, which every queue that the job waits in follows.
+///
+/// A queue registers an observer while the job waits there and moves the job when the priority changes.
+final class PriorityControl: Sendable {
+  private struct State {
+    var current: Priority
+    var observers: [Int: @Sendable (Priority) -> Void] = [:]
+    var nextObserver = 0
+  }
+
+  private let state: Mutex<State>
+
+  init(_ priority: Priority) {
+    state = Mutex(State(current: priority))
+  }
+
+  /// The priority now.
+  var current: Priority { state.withLock { $0.current } }
+
+  /// Changes the priority and tells the observers, on the calling thread, without a lock held.
+  func set(_ priority: Priority) {
+    let observers = state.withLock { state in
+      guard state.current != priority else { return [@Sendable (Priority) -> Void]() }
+      state.current = priority
+      return Array(state.observers.values)
+    }
+    for observer in observers { observer(priority) }
+  }
+
+  /// Calls `observer` at every change from now on, until `stopObserving` is called with the number returned.
+  func observe(_ observer: @escaping @Sendable (Priority) -> Void) -> Int {
+    state.withLock { state in
+      state.nextObserver += 1
+      state.observers[state.nextObserver] = observer
+      return state.nextObserver
+    }
+  }
+
+  /// Ends an observation. Calling it twice does no harm.
+  func stopObserving(_ number: Int) {
+    state.withLock { _ = $0.observers.removeValue(forKey: number) }
+  }
+}

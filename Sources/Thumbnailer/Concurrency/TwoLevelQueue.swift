@@ -1,0 +1,142 @@
+import DequeModule
+
+/// A waiting line with two levels: visible before prefetch, first come first served within each.
+///
+/// So that prefetch work runs in the end however busy the upper level is, every `agingInterval`-th element taken while
+/// both levels wait comes from the lower one. All operations take constant time, amortised. A pure value: its owner
+/// guards it.
+struct TwoLevelQueue<Element> {
+  /// Names one waiting element until it is taken or removed.
+  struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
+
+  private struct Entry {
+    var element: Element
+    var level: Priority
+    /// Where the entry stands in its line; older mentions of its ticket are void.
+    var stamp: UInt64
+  }
+
+  private struct Mention {
+    var ticket: Ticket
+    var stamp: UInt64
+  }
+
+  /// After so many elements of the upper level in a row, one of the lower level goes first.
+  let agingInterval: Int
+  private var entries: [Ticket: Entry] = [:]
+  private var visible: Deque<Mention> = []
+  private var prefetch: Deque<Mention> = []
+  private var nextNumber: UInt64 = 0
+  private var visibleTakenInARow = 0
+
+  init(agingInterval: Int = 8) {
+    self.agingInterval = agingInterval
+  }
+
+  /// The number of waiting elements.
+  var count: Int { entries.count }
+  /// Whether nothing waits.
+  var isEmpty: Bool { entries.isEmpty }
+
+  /// Puts an element at the end of its level's line.
+  mutating func enqueue(_ element: Element, at level: Priority) -> Ticket {
+    nextNumber += 1
+    let ticket = Ticket(number: nextNumber)
+    entries[ticket] = Entry(element: element, level: level, stamp: nextNumber)
+    let mention = Mention(ticket: ticket, stamp: nextNumber)
+    line(of: level) { $0.append(mention) }
+    return ticket
+  }
+
+  /// Takes an element out before its turn; nil when it was taken already.
+  mutating func remove(_ ticket: Ticket) -> Element? {
+    let removed = entries.removeValue(forKey: ticket)?.element
+    compactIfNeeded()
+    return removed
+  }
+
+  /// Moves a waiting element to the end of another level's line; nothing happens when it is there or gone.
+  mutating func move(_ ticket: Ticket, to level: Priority) {
+    guard let entry = entries[ticket], entry.level != level else { return }
+    nextNumber += 1
+    entries[ticket]?.level = level
+    entries[ticket]?.stamp = nextNumber
+    let mention = Mention(ticket: ticket, stamp: nextNumber)
+    line(of: level) { $0.append(mention) }
+    compactIfNeeded()
+  }
+
+  /// The element whose turn it is, left in its place.
+  mutating func peek() -> Element? {
+    nextLevel().flatMap { head(of: $0) }.flatMap { entries[$0] }?.element
+  }
+
+  /// Takes the element whose turn it is.
+  mutating func dequeue() -> Element? {
+    guard let level = nextLevel(), let ticket = head(of: level) else { return nil }
+    line(of: level) { _ = $0.popFirst() }
+    visibleTakenInARow = level == .visible && !prefetch.isEmpty ? visibleTakenInARow + 1 : 0
+    return entries.removeValue(forKey: ticket)?.element
+  }
+
+  /// Takes the first element, in order of turn, that satisfies the condition; the others keep their places.
+  ///
+  /// Looks at every waiting element in the worst case.
+  mutating func dequeue(where isEligible: (Element) -> Bool) -> Element? {
+    guard let first = nextLevel() else { return nil }
+    for level in [first, first == .visible ? .prefetch : .visible] {
+      let mentions = level == .visible ? visible : prefetch
+      for mention in mentions {
+        guard let entry = entries[mention.ticket], entry.stamp == mention.stamp, isEligible(entry.element) else {
+          continue
+        }
+        visibleTakenInARow = level == .visible && !prefetch.isEmpty ? visibleTakenInARow + 1 : 0
+        return remove(mention.ticket)
+      }
+    }
+    return nil
+  }
+
+  /// Takes everything, in no particular order.
+  mutating func removeAll() -> [Element] {
+    defer {
+      entries = [:]
+      visible = []
+      prefetch = []
+    }
+    return entries.values.map(\.element)
+  }
+
+  private mutating func nextLevel() -> Priority? {
+    let visibleWaits = head(of: .visible) != nil
+    let prefetchWaits = head(of: .prefetch) != nil
+    if visibleWaits && prefetchWaits { return visibleTakenInARow >= agingInterval ? .prefetch : .visible }
+    return visibleWaits ? .visible : prefetchWaits ? .prefetch : nil
+  }
+
+  /// The first valid ticket of a line, void mentions before it dropped.
+  private mutating func head(of level: Priority) -> Ticket? {
+    line(of: level) { [entries] line in
+      while let mention = line.first {
+        if entries[mention.ticket]?.stamp == mention.stamp { return mention.ticket }
+        line.removeFirst()
+      }
+      return nil
+    }
+  }
+
+  @discardableResult
+  private mutating func line<Result>(of level: Priority, _ body: (inout Deque<Mention>) -> Result) -> Result {
+    switch level {
+    case .visible: body(&visible)
+    case .prefetch: body(&prefetch)
+    }
+  }
+
+  /// Drops void mentions once they outnumber the waiting elements, so that cancelled work leaves no trace.
+  private mutating func compactIfNeeded() {
+    guard visible.count + prefetch.count > 2 * entries.count + 64 else { return }
+    visible.removeAll { [entries] in entries[$0.ticket]?.stamp != $0.stamp }
+    prefetch.removeAll { [entries] in entries[$0.ticket]?.stamp != $0.stamp }
+  }
+}

@@ -1,0 +1,66 @@
+/// What a picture's bytes are, told from the bytes themselves.
+public enum ImageFormat: String, Sendable, Codable, CaseIterable {
+  case jpeg, png, webp, gif, tiff, heif, avif
+  case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico
+
+  /// The usual end of a file name, without the dot.
+  public var fileExtension: String {
+    switch self {
+    case .jpeg: "jpg"
+    case .tiff: "tif"
+    case .heif: "heic"
+    default: rawValue
+    }
+  }
+
+  /// The name people know the format by, for messages.
+  public var displayName: String {
+    switch self {
+    case .webp: "WebP"
+    case .jpegXL: "JPEG XL"
+    case .jpeg2000: "JPEG 2000"
+    case .openEXR: "OpenEXR"
+    default: rawValue.uppercased()
+    }
+  }
+}
+
+/// The format a thumbnail is written in.
+public enum OutputFormat: String, Sendable, Codable, CaseIterable {
+  /// JPEG, or WebP when the picture has transparent parts.
+  case auto
+  case jpeg, png, webp, avif
+}
+
+/// An opaque colour, 8 bits a channel, sRGB.
+public struct RGBColor: Hashable, Sendable, Codable {
+  /// Red, 0 to 255.
+  public var red: UInt8
+  /// Green, 0 to 255.
+  public var green: UInt8
+  /// Blue, 0 to 255.
+  public var blue: UInt8
+
+  /// A colour of three channels, each 0 to 255.
+  public init(red: UInt8, green: UInt8, blue: UInt8) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  /// Pure white.
+  public static let white = RGBColor(red: 255, green: 255, blue: 255)
+
+  /// `rrggbb` in lower-case hexadecimal digits.
+  public var hex: String {
+    let value = String(Int(red) << 16 | Int(green) << 8 | Int(blue), radix: 16)
+    return String(repeating: "0", count: 6 - value.count) + value
+  }
+
+  /// Reads `rrggbb` or `#rrggbb`. Nil for anything else.
+  public init?(hex text: some StringProtocol) {
+    let digits = text.hasPrefix("#") ? text.dropFirst() : text[...]
+    guard digits.count == 6, digits.allSatisfy(\.isHexDigit), let value = UInt32(digits, radix: 16) else { return nil }
+    self.init(red: UInt8(value >> 16), green: UInt8(value >> 8 & 255), blue: UInt8(value & 255))
+  }
+}

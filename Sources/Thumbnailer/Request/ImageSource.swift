@@ -1,0 +1,53 @@
+public import Foundation
+
+/// A picture: where its bytes are, what is sent to get them, and what it is known by in the cache.
+public struct ImageSource: Hashable, Sendable {
+  /// Where the bytes are: `http`, `https`, or `file` for sources made by `file(at:)`.
+  public let url: URL
+  /// Header fields sent with the request, to the URL's own host only.
+  public let headers: [HTTPHeader]
+  /// What the picture is known by: two sources of one identity and the same credentials are one picture. By default the
+  /// URL; a photo source whose URLs change from answer to answer sets a lasting name.
+  public let identity: String
+  /// Whether the source is a local file that the user named. Only then may a `file` URL be read.
+  public let isUserFile: Bool
+  /// The identity and credentials as a digest, ready for look-ups.
+  public let key: SourceKey
+
+  /// A picture on the web.
+  ///
+  /// - Parameters:
+  ///   - url: `http` or `https`; anything else fails when it is fetched.
+  ///   - headers: Sent with the request. All but `User-Agent` and `Referer` keep the picture apart from the same URL
+  ///     asked with others, so that nobody sees what they may not.
+  ///   - identity: What the picture is known by, where the URL is not it.
+  public init(_ url: URL, headers: [HTTPHeader] = [], identity: String? = nil) {
+    self.init(url: url, headers: headers, identity: identity ?? url.absoluteString, isUserFile: false)
+  }
+
+  /// A local file that the user named.
+  ///
+  /// Looks up the file's length and time of modification (one `stat`): a changed file is another picture to the cache.
+  public static func file(at path: String) -> ImageSource {
+    let url = URL(fileURLWithPath: path).standardizedFileURL
+    var status = stat()
+    let state =
+      stat(url.path, &status) == 0
+      ? "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)" : "?"
+    return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", isUserFile: true)
+  }
+
+  private init(url: URL, headers: [HTTPHeader], identity: String, isUserFile: Bool) {
+    self.url = url
+    self.headers = headers
+    self.identity = identity
+    self.isUserFile = isUserFile
+    key = SourceKey(identity: identity, headers: headers)
+  }
+
+  /// Sources are equal when they are the same picture to the cache.
+  public static func == (lhs: ImageSource, rhs: ImageSource) -> Bool { lhs.key == rhs.key }
+
+  /// Hashes what `==` compares.
+  public func hash(into hasher: inout Hasher) { hasher.combine(key) }
+}

@@ -1,0 +1,41 @@
+import Foundation
+
+/// The bytes of one picture, wherever they lie: small bodies in memory, larger ones in a file without a name.
+enum ByteSource: Sendable {
+  /// The whole body in memory.
+  case memory([UInt8])
+  /// The first `count` bytes of an open file.
+  case file(FileDescriptor, count: Int)
+
+  /// The length of the body in bytes.
+  var count: Int {
+    switch self {
+    case .memory(let bytes): bytes.count
+    case .file(_, let count): count
+    }
+  }
+
+  /// Copies up to `length` bytes from `offset`; fewer when the body ends before.
+  ///
+  /// - Throws: `POSIXError` when the file cannot be read.
+  func read(at offset: Int, length: Int) throws -> [UInt8] {
+    let wanted = max(0, min(length, count - offset))
+    switch self {
+    case .memory(let bytes):
+      return Array(bytes[offset..<offset + wanted])
+    case .file(let file, _):
+      return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+        while filled < wanted {
+          let got = pread(
+            file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
+          if got < 0 {
+            if errno == EINTR { continue }
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+          }
+          if got == 0 { break }
+          filled += got
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+
+/// A small HTTP exchange whose answer fits in memory: what the photo search APIs need.
+protocol HTTPClient: Sendable {
+  /// Sends a GET and returns whatever the server answered, error statuses included.
+  ///
+  /// - Throws: `HTTPClientError` when no answer was to be had.
+  func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
+}
+
+/// A GET request for a small answer.
+struct HTTPRequest: Sendable {
+  /// Where to; `http` or `https`.
+  var url: URL
+  /// Extra header fields. They are sent to the URL's own host only, never across a redirect to another.
+  var headers: [HTTPHeader] = []
+  /// The answer may not be longer than this many bytes.
+  var byteLimit = 8 << 20
+}
+
+/// A complete answer.
+struct HTTPResponse: Sendable {
+  /// The HTTP status, such as 200 or 403.
+  var status: Int
+  /// The header fields in the order they came.
+  var headers: [HTTPHeader]
+  /// The whole body.
+  var body: Data
+
+  /// The value of the first field of that name, whatever its case.
+  func value(of name: String) -> String? {
+    headers.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
+  }
+}
+
+/// Why there was no answer.
+enum HTTPClientError: Error, Sendable {
+  /// The task was cancelled.
+  case cancelled
+  /// Name resolution, connection, TLS or deadline: the server cannot be reached. `reason` is curl's own text.
+  case unreachable(reason: String)
+  /// The answer broke off, was too long, or was not HTTP.
+  case invalidAnswer(reason: String)
+}
+
+/// One header field. Names compare without regard to case; values are sent as they are.
+public struct HTTPHeader: Hashable, Sendable {
+  /// The field's name, such as `Authorization`.
+  public var name: String
+  /// The field's value, without line breaks.
+  public var value: String
+
+  /// Makes a field of a name and a value.
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+}
