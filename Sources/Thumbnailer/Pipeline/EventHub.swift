@@ -1,0 +1,39 @@
+import Synchronization
+
+/// Hands each event to everyone who listens. Costs one atomic load while nobody does.
+final class EventHub: Sendable {
+  private let listenerCount = Atomic(0)
+  private let listeners = Mutex<(next: Int, streams: [Int: AsyncStream<PipelineEvent>.Continuation])>((0, [:]))
+
+  /// A new stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest.
+  func subscribe(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(limit))
+    let number = listeners.withLock { state in
+      state.next += 1
+      state.streams[state.next] = continuation
+      return state.next
+    }
+    listenerCount.add(1, ordering: .relaxed)
+    continuation.onTermination = { [weak self] _ in self?.remove(number) }
+    return stream
+  }
+
+  /// Tells the listeners; the event is made only when there are any.
+  func send(_ source: ImageSource?, _ kind: @autoclosure () -> PipelineEvent.Kind) {
+    guard listenerCount.load(ordering: .relaxed) > 0 else { return }
+    let event = PipelineEvent(source: source, kind: kind())
+    for continuation in listeners.withLock({ Array($0.streams.values) }) { continuation.yield(event) }
+  }
+
+  /// Ends all streams.
+  func finish() {
+    for continuation in listeners.withLock({ Array($0.streams.values) }) { continuation.finish() }
+  }
+
+  private func remove(_ number: Int) {
+    if listeners.withLock({ $0.streams.removeValue(forKey: number) }) != nil {
+      listenerCount.subtract(1, ordering: .relaxed)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+/// Who waits for what: one job for each source, and in it the waiters for its variants.
+///
+/// A pure value without locks, tasks or clocks. Its owner guards it and carries out the actions that it returns, after
+/// unlocking. `Sink` is whatever a waiter is answered through.
+struct JobTable<Sink> {
+  /// Names a job for as long as the process runs.
+  struct JobID: Hashable, Sendable { fileprivate let number: UInt64 }
+  /// Names a waiter for as long as the process runs.
+  struct WaiterID: Hashable, Sendable {
+    fileprivate let number: UInt64
+    fileprivate let source: SourceKey
+  }
+
+  /// What follows from a new waiter.
+  enum JoinAction: Equatable {
+    /// Nobody works on this source yet: start this job.
+    case start(JobID)
+    /// A job runs already; its priority shall be this from now on.
+    case joined(JobID, priority: Priority)
+  }
+
+  /// What follows from a waiter that leaves.
+  enum LeaveAction: Equatable {
+    /// The waiter was answered before.
+    case none
+    /// The last one left: stop the job. It is out of the table already.
+    case cancel(JobID)
+    /// Others still wait; the job's priority shall be this from now on.
+    case goOn(JobID, priority: Priority)
+  }
+
+  private struct Waiter {
+    let variant: Variant
+    let priority: Priority
+    let sink: Sink
+  }
+
+  private struct Job {
+    let id: JobID
+    var waiters: [UInt64: Waiter] = [:]
+    /// Variants that the job's worker has taken and not answered yet.
+    var taken: Set<Variant> = []
+
+    var priority: Priority { waiters.values.map(\.priority).max() ?? .prefetch }
+  }
+
+  private var jobs: [SourceKey: Job] = [:]
+  private var nextNumber: UInt64 = 0
+
+  /// The number of jobs that run.
+  var jobCount: Int { jobs.count }
+  /// The number of waiters over all jobs.
+  var waiterCount: Int { jobs.values.reduce(0) { $0 + $1.waiters.count } }
+
+  /// Adds a waiter to the job of the request's source, which is made when there is none.
+  mutating func join(_ request: ThumbnailRequest, sink: Sink) -> (WaiterID, JoinAction) {
+    nextNumber += 1
+    let waiter = WaiterID(number: nextNumber, source: request.source.key)
+    let entry = Waiter(variant: request.variant, priority: request.priority, sink: sink)
+    if jobs[waiter.source] != nil {
+      jobs[waiter.source]?.waiters[waiter.number] = entry
+      return (waiter, jobs[waiter.source].map { .joined($0.id, priority: $0.priority) } ?? .start(JobID(number: 0)))
+    }
+    let job = Job(id: JobID(number: nextNumber), waiters: [waiter.number: entry])
+    jobs[waiter.source] = job
+    return (waiter, .start(job.id))
+  }
+
+  /// Takes a waiter out before it was answered, and hands back its sink.
+  mutating func leave(_ waiter: WaiterID) -> (Sink?, LeaveAction) {
+    guard var job = jobs[waiter.source], let entry = job.waiters.removeValue(forKey: waiter.number) else {
+      return (nil, .none)
+    }
+    if job.waiters.isEmpty {
+      jobs[waiter.source] = nil
+      return (entry.sink, .cancel(job.id))
+    }
+    jobs[waiter.source] = job
+    return (entry.sink, .goOn(job.id, priority: job.priority))
+  }
+
+  /// The variants that somebody waits for and nobody works on. From now on the caller works on them.
+  mutating func takeVariants(of source: SourceKey, for id: JobID) -> [Variant] {
+    guard var job = jobs[source], job.id == id else { return [] }
+    let wanted = Set(job.waiters.values.map(\.variant)).subtracting(job.taken)
+    job.taken.formUnion(wanted)
+    jobs[source] = job
+    return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
+  }
+
+  /// Those of the variants that somebody still waits for; the others are no longer worked on.
+  mutating func stillWanted(_ variants: [Variant], of source: SourceKey, for id: JobID) -> [Variant] {
+    guard var job = jobs[source], job.id == id else { return [] }
+    let wanted = Set(job.waiters.values.map(\.variant))
+    job.taken.formIntersection(wanted)
+    jobs[source] = job
+    return variants.filter(wanted.contains)
+  }
+
+  /// Takes out the waiters of one finished variant, to be answered by the caller.
+  mutating func finish(_ variant: Variant, of source: SourceKey, for id: JobID) -> [Sink] {
+    guard var job = jobs[source], job.id == id else { return [] }
+    job.taken.remove(variant)
+    let finished = job.waiters.filter { $0.value.variant == variant }
+    for number in finished.keys { job.waiters[number] = nil }
+    jobs[source] = job
+    return finished.sorted { $0.key < $1.key }.map(\.value.sink)
+  }
+
+  /// Ends the job when nobody waits any more. False when somebody joined in between: the job must go on.
+  mutating func endIfIdle(_ source: SourceKey, for id: JobID) -> Bool {
+    guard let job = jobs[source], job.id == id else { return true }
+    guard job.waiters.isEmpty else { return false }
+    jobs[source] = nil
+    return true
+  }
+
+  /// Ends the job and takes out all its waiters, to be answered by the caller.
+  mutating func end(_ source: SourceKey, for id: JobID) -> [Sink] {
+    guard let job = jobs[source], job.id == id else { return [] }
+    jobs[source] = nil
+    return job.waiters.sorted { $0.key < $1.key }.map(\.value.sink)
+  }
+}

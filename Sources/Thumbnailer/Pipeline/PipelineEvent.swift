@@ -1,0 +1,32 @@
+/// What happened at one stage on the way of a request. For progress displays, logs and tests.
+public struct PipelineEvent: Sendable {
+  /// The stage and what it measured.
+  public enum Kind: Sendable {
+    /// A thumbnail was found in the memory cache.
+    case memoryHit(Variant)
+    /// A thumbnail was found in the disk cache, or `shrunk` from a larger one there.
+    case diskHit(Variant, shrunk: Bool, duration: Duration)
+    /// A request joined the job that runs for its source already.
+    case joined(Variant)
+    /// The body is here. `isComplete` is false when the rest was not needed.
+    case downloaded(
+      bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
+    /// How the picture will be read, and the memory that is reserved for it in bytes.
+    case planned(description: String, reservedBytes: Int)
+    /// The thumbnails of these variants were made, in `duration` on a worker thread.
+    case rendered([Variant], duration: Duration)
+    /// A thumbnail of `bytes` bytes went to the caches.
+    case stored(Variant, bytes: Int)
+    /// Nothing more will be done for these requests of the source.
+    case failed([Variant], ThumbnailError)
+    /// The last waiter left; the job was stopped.
+    case cancelled
+    /// The disk cache cannot be used for the moment: thumbnails are delivered all the same.
+    case cacheProblem(String)
+  }
+
+  /// The picture. Nil for what concerns no single one.
+  public let source: ImageSource?
+  /// What happened.
+  public let kind: Kind
+}

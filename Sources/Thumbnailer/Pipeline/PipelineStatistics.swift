@@ -1,0 +1,37 @@
+import Synchronization
+
+/// What a pipeline has done since it was made.
+public struct PipelineStatistics: Sendable, Equatable {
+  /// Thumbnails answered from memory.
+  public var memoryHits = 0
+  /// Thumbnails answered from the disk cache, shrunk ones included.
+  public var diskHits = 0
+  /// Thumbnails made from their pictures.
+  public var rendered = 0
+  /// Requests that failed, cancelled ones not counted.
+  public var failures = 0
+  /// Downloads that brought a body.
+  public var downloads = 0
+  /// Bytes of bodies received.
+  public var downloadedBytes = 0
+  /// Decodes that ran.
+  public var decodes = 0
+  /// Bytes of thumbnails handed to the caches.
+  public var storedBytes = 0
+  /// Requests that joined a job that ran already.
+  public var joins = 0
+}
+
+/// The counters behind `PipelineStatistics`.
+final class StatisticsCounter: Sendable {
+  private let values = Mutex(PipelineStatistics())
+
+  /// The counts now.
+  var current: PipelineStatistics { values.withLock { $0 } }
+
+  func add<Number: AdditiveArithmetic>(
+    _ number: Number, to path: any WritableKeyPath<PipelineStatistics, Number> & Sendable
+  ) {
+    values.withLock { $0[keyPath: path] += number }
+  }
+}

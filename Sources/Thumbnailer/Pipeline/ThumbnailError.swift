@@ -1,0 +1,76 @@
+/// Why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to do.
+public enum ThumbnailError: Error, Sendable, Equatable {
+  /// The task that asked was cancelled.
+  case cancelled
+  /// The request itself cannot be met, such as a size of 0.
+  case invalidRequest(reason: String)
+  /// The source is of a kind that is not read: another scheme, or a file that the user did not name.
+  case unsupportedSource(reason: String)
+  /// The server says that there is no such picture (404, 410), or there is no such file.
+  case notFound(reason: String)
+  /// The server refuses (401, 403 and other client errors), or the file may not be read.
+  case refused(status: Int?, reason: String)
+  /// The server asks to come back later (429), after `retryAfter` if it said so.
+  case rateLimited(retryAfter: Duration?)
+  /// The server failed (5xx) at every attempt.
+  case serverFailed(status: Int)
+  /// No connection: name resolution, connect, TLS, or it broke off at every attempt.
+  case unreachable(reason: String)
+  /// A deadline passed.
+  case timedOut(reason: String)
+  /// The picture is beyond a limit of bytes, pixels, side length or frames, or costs more than the memory budget.
+  case tooLarge(reason: String)
+  /// The bytes are no picture, such as an HTML page.
+  case notAPicture(reason: String)
+  /// A picture in a format that is not decoded in process.
+  case unsupportedFormat(ImageFormat)
+  /// The picture is truncated or damaged.
+  case damaged(reason: String)
+  /// The thumbnail cannot be written in the format asked for.
+  case cannotEncode(reason: String)
+  /// The body has no place to go: no directory can be written.
+  case storageUnavailable(reason: String)
+
+  /// A short, lasting name for programs: `not-found`, `too-large` ….
+  public var code: String {
+    switch self {
+    case .cancelled: "cancelled"
+    case .invalidRequest: "invalid-request"
+    case .unsupportedSource: "unsupported-source"
+    case .notFound: "not-found"
+    case .refused: "refused"
+    case .rateLimited: "rate-limited"
+    case .serverFailed: "server-failed"
+    case .unreachable: "unreachable"
+    case .timedOut: "timed-out"
+    case .tooLarge: "too-large"
+    case .notAPicture: "not-a-picture"
+    case .unsupportedFormat: "unsupported-format"
+    case .damaged: "damaged"
+    case .cannotEncode: "cannot-encode"
+    case .storageUnavailable: "storage-unavailable"
+    }
+  }
+
+  /// One line for people: what is wrong and what to do about it.
+  public var message: String {
+    switch self {
+    case .cancelled: "cancelled before it was done"
+    case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
+      .notAPicture(let reason), .damaged(let reason), .cannotEncode(let reason), .storageUnavailable(let reason),
+      .refused(_, let reason), .unreachable(let reason), .timedOut(let reason):
+      reason
+    case .rateLimited(let retryAfter):
+      "the server asks for fewer requests (429); try again "
+        + (retryAfter.map { "in \($0.components.seconds) s" } ?? "later") + ", or lower --per-host"
+    case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
+    case .unsupportedFormat(let format):
+      "\(format.displayName) is not read here; convert the picture to JPEG, PNG or WebP first"
+    }
+  }
+}
+
+extension ThumbnailError: CustomStringConvertible {
+  /// The code and the message.
+  public var description: String { "\(code): \(message)" }
+}

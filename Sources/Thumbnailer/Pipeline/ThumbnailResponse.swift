@@ -1,0 +1,40 @@
+/// A thumbnail and how it came about.
+public struct ThumbnailResponse: Sendable {
+  /// Where a thumbnail came from.
+  public enum Origin: String, Sendable, Codable, CaseIterable {
+    /// From the memory cache.
+    case memory
+    /// From the disk cache.
+    case disk
+    /// Shrunk from a larger thumbnail in the disk cache; nothing was downloaded.
+    case shrunk
+    /// From the picture itself, downloaded and decoded now.
+    case source
+  }
+
+  /// The thumbnail.
+  public let thumbnail: Thumbnail
+  /// Where it came from.
+  public let origin: Origin
+  /// The bytes that were downloaded for it; requests that shared a download all report the same.
+  public let downloadedBytes: Int
+  /// From the request to the answer.
+  public let duration: Duration
+
+  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, duration: Duration) {
+    self.thumbnail = thumbnail
+    self.origin = origin
+    self.downloadedBytes = downloadedBytes
+    self.duration = duration
+  }
+}
+
+/// One request's own success or failure.
+public struct ThumbnailResult: Sendable {
+  /// The place of the request in the sequence that was asked for, from 0.
+  public let index: Int
+  /// The request.
+  public let request: ThumbnailRequest
+  /// What came of it.
+  public let result: Result<ThumbnailResponse, ThumbnailError>
+}

@@ -1,0 +1,84 @@
+import Testing
+
+@testable import Thumbnailer
+
+@Suite struct TwoLevelQueueTests {
+  @Test func workOfOneLevelIsTakenInTheOrderItCame() {
+    var queue = TwoLevelQueue<Int>()
+    for number in 1...5 { _ = queue.enqueue(number, at: .prefetch) }
+    #expect((1...5).compactMap { _ in queue.dequeue() } == [1, 2, 3, 4, 5])
+    #expect(queue.isEmpty)
+  }
+
+  @Test func visibleWorkOvertakesPrefetch() {
+    var queue = TwoLevelQueue<String>()
+    _ = queue.enqueue("prefetch", at: .prefetch)
+    _ = queue.enqueue("visible", at: .visible)
+    #expect(queue.peek() == "visible")
+    #expect(queue.dequeue() == "visible")
+    #expect(queue.dequeue() == "prefetch")
+  }
+
+  @Test func prefetchRunsInTheEndHoweverBusyTheUpperLevelIs() {
+    var queue = TwoLevelQueue<Int>(agingInterval: 3)
+    _ = queue.enqueue(-1, at: .prefetch)
+    for number in 0..<10 { _ = queue.enqueue(number, at: .visible) }
+    let first = (0..<4).compactMap { _ in queue.dequeue() }
+    #expect(first == [0, 1, 2, -1])
+  }
+
+  @Test func aRaisedElementOvertakesItsOldLevel() {
+    var queue = TwoLevelQueue<Int>()
+    _ = queue.enqueue(1, at: .prefetch)
+    let second = queue.enqueue(2, at: .prefetch)
+    queue.move(second, to: .visible)
+    #expect(queue.dequeue() == 2)
+    #expect(queue.dequeue() == 1)
+    #expect(queue.dequeue() == nil)
+  }
+
+  @Test func aLoweredElementFallsBehind() {
+    var queue = TwoLevelQueue<Int>()
+    let first = queue.enqueue(1, at: .visible)
+    _ = queue.enqueue(2, at: .visible)
+    queue.move(first, to: .prefetch)
+    #expect(queue.dequeue() == 2)
+    #expect(queue.dequeue() == 1)
+  }
+
+  @Test func aRemovedElementIsNeverTaken() {
+    var queue = TwoLevelQueue<Int>()
+    let ticket = queue.enqueue(1, at: .visible)
+    #expect(queue.remove(ticket) == 1)
+    #expect(queue.remove(ticket) == nil)
+    #expect(queue.dequeue() == nil)
+  }
+
+  @Test func anElementMayBePassedOverForOneThatIsEligible() {
+    var queue = TwoLevelQueue<Int>()
+    for number in 1...4 { _ = queue.enqueue(number, at: .visible) }
+    #expect(queue.dequeue { $0 % 2 == 0 } == 2)
+    #expect(queue.dequeue { $0 > 9 } == nil)
+    #expect(queue.dequeue() == 1)
+  }
+
+  @Test func everythingComesOutOnceWhateverHappens() {
+    var generator = SystemRandomNumberGenerator()
+    for _ in 0..<50 {
+      var queue = TwoLevelQueue<Int>()
+      var tickets: [TwoLevelQueue<Int>.Ticket] = []
+      var out: [Int] = []
+      for number in 0..<200 {
+        tickets.append(queue.enqueue(number, at: Bool.random(using: &generator) ? .visible : .prefetch))
+        switch Int.random(in: 0..<4, using: &generator) {
+        case 0: if let ticket = tickets.randomElement() { queue.move(ticket, to: .visible) }
+        case 1: if let ticket = tickets.randomElement() { queue.move(ticket, to: .prefetch) }
+        case 2: if let ticket = tickets.randomElement(), let element = queue.remove(ticket) { out.append(element) }
+        default: if let element = queue.dequeue() { out.append(element) }
+        }
+      }
+      while let element = queue.dequeue() { out.append(element) }
+      #expect(out.sorted() == Array(0..<200))
+    }
+  }
+}

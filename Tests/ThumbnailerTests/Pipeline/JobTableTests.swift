@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+@testable import Thumbnailer
+
+@Suite struct JobTableTests {
+  private typealias Table = JobTable<Int>
+  private let small = Variant(size: PixelSize(100, 100))
+  private let large = Variant(size: PixelSize(400, 400))
+
+  private func request(_ name: String, _ variant: Variant, _ priority: Priority = .prefetch) -> ThumbnailRequest {
+    let source = ImageSource(URL(fileURLWithPath: "/\(name)"))
+    return ThumbnailRequest(source, variant: variant, priority: priority)
+  }
+
+  private func started(_ action: Table.JoinAction) -> Table.JobID? {
+    if case .start(let id) = action { id } else { nil }
+  }
+
+  @Test func theSecondRequestForASourceJoinsTheJob() throws {
+    var table = Table()
+    let (_, first) = table.join(request("a", small), sink: 1)
+    let id = try #require(started(first))
+    let (_, second) = table.join(request("a", large, .visible), sink: 2)
+    #expect(second == .joined(id, priority: .visible))
+    #expect(table.jobCount == 1)
+  }
+
+  @Test func differentSourcesNeverMerge() {
+    var table = Table()
+    #expect(started(table.join(request("a", small), sink: 1).1) != nil)
+    #expect(started(table.join(request("b", small), sink: 2).1) != nil)
+    #expect(table.jobCount == 2)
+  }
+
+  @Test func eachVariantIsTakenOnceAndTheLargestFirst() throws {
+    var table = Table()
+    let a = request("a", small)
+    let id = try #require(started(table.join(a, sink: 1).1))
+    _ = table.join(request("a", small), sink: 2)
+    _ = table.join(request("a", large), sink: 3)
+    #expect(table.takeVariants(of: a.source.key, for: id) == [large, small])
+    #expect(table.takeVariants(of: a.source.key, for: id).isEmpty)
+    #expect(table.finish(small, of: a.source.key, for: id) == [1, 2])
+    #expect(table.finish(small, of: a.source.key, for: id).isEmpty)
+    #expect(table.waiterCount == 1)
+  }
+
+  @Test func aJoinThatRacesTheEndKeepsTheJobGoing() throws {
+    var table = Table()
+    let a = request("a", small)
+    let id = try #require(started(table.join(a, sink: 1).1))
+    _ = table.takeVariants(of: a.source.key, for: id)
+    _ = table.finish(small, of: a.source.key, for: id)
+    _ = table.join(a, sink: 2)
+    #expect(table.endIfIdle(a.source.key, for: id) == false)
+    #expect(table.takeVariants(of: a.source.key, for: id) == [small])
+    _ = table.finish(small, of: a.source.key, for: id)
+    #expect(table.endIfIdle(a.source.key, for: id) == true)
+    #expect(table.jobCount == 0)
+  }
+
+  @Test func theLastWaiterToLeaveStopsTheJob() throws {
+    var table = Table()
+    let a = request("a", small)
+    let (first, action) = table.join(a, sink: 1)
+    let id = try #require(started(action))
+    let (second, _) = table.join(a, sink: 2)
+    #expect(table.leave(first).1 == .goOn(id, priority: .prefetch))
+    #expect(table.leave(first).1 == .none)
+    #expect(table.leave(second).1 == .cancel(id))
+    #expect(table.jobCount == 0)
+  }
+
+  @Test func aStoppedJobSeesNothingOfItsSuccessor() throws {
+    var table = Table()
+    let a = request("a", small)
+    let (waiter, action) = table.join(a, sink: 1)
+    let old = try #require(started(action))
+    _ = table.leave(waiter)
+    let new = try #require(started(table.join(a, sink: 2).1))
+    #expect(table.takeVariants(of: a.source.key, for: old).isEmpty)
+    #expect(table.end(a.source.key, for: old).isEmpty)
+    #expect(table.endIfIdle(a.source.key, for: old) == true)
+    #expect(table.takeVariants(of: a.source.key, for: new) == [small])
+  }
+
+  @Test func thePriorityIsThatOfTheMostUrgentWaiter() throws {
+    var table = Table()
+    let (_, action) = table.join(request("a", small), sink: 1)
+    let id = try #require(started(action))
+    let (urgent, raised) = table.join(request("a", small, .visible), sink: 2)
+    #expect(raised == .joined(id, priority: .visible))
+    #expect(table.leave(urgent).1 == .goOn(id, priority: .prefetch))
+  }
+
+  @Test func variantsNobodyWaitsForAreGivenUp() throws {
+    var table = Table()
+    let a = request("a", small)
+    let id = try #require(started(table.join(a, sink: 1).1))
+    let (leaving, _) = table.join(request("a", large), sink: 2)
+    let taken = table.takeVariants(of: a.source.key, for: id)
+    _ = table.leave(leaving)
+    #expect(table.stillWanted(taken, of: a.source.key, for: id) == [small])
+    _ = table.join(request("a", large), sink: 3)
+    #expect(table.takeVariants(of: a.source.key, for: id) == [large])
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Synchronization
+import Testing
+
+/// Waits until the condition holds, and fails the test when it does not within ten seconds.
+func poll(
+  _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
+) async rethrows {
+  let deadline = ContinuousClock.now + .seconds(10)
+  while ContinuousClock.now < deadline {
+    if try await condition() { return }
+    await Task.yield()
+  }
+  Issue.record("the condition did not come true within ten seconds", sourceLocation: sourceLocation)
+}
+
+/// Values in the order they came, from any thread.
+final class Recorder<Value: Sendable>: Sendable {
+  private let storage = Mutex<[Value]>([])
+  var values: [Value] { storage.withLock { $0 } }
+  func append(_ value: Value) { storage.withLock { $0.append(value) } }
+}
+
+/// A number that several threads change.
+final class Counter: Sendable {
+  private let storage = Mutex(0)
+  var value: Int { storage.withLock { $0 } }
+  @discardableResult func increment() -> Int {
+    storage.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+  func decrement() { storage.withLock { $0 -= 1 } }
+  func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
+}
+
+/// Holds threads back until it is opened.
+final class Gate: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
+  func open() { semaphore.signal() }
+}
+
+/// A directory of the test's own, removed when the value is dropped.
+final class TemporaryDirectory: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("thumbnailer-\(UUID())", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+}
