@@ -1,2 +1,117 @@
-/// Placeholder of the loopback origin.
-public struct Origin {}
+public import Foundation
+
+/// A real HTTP/1.1 server on loopback for tests, one thread for each connection.
+///
+/// It answers as its handler says (see `OriginResponse` for what can be made to go wrong) and writes down what it was
+/// asked. It stops when it is dropped.
+///
+///     let origin = try Origin { request in request.path == "/a" ? .ok(bytes).delayed(.milliseconds(20)) : .status(404) }
+public final class Origin: Sendable {
+  private let listener: Int32
+  private let log = OriginLog()
+
+  /// The port the kernel chose.
+  public let port: Int
+
+  /// Starts to listen on 127.0.0.1. `handler` is called on the connections' threads, several at once.
+  ///
+  /// - Throws: `POSIXError` when there is no socket to be had.
+  public init(_ handler: @escaping @Sendable (OriginRequest) -> OriginResponse) throws {
+    (listener, port) = try Self.listen()
+    let listener = listener
+    let log = log
+    Self.startThread(named: "origin") {
+      while true {
+        let socket = accept(listener, nil, nil)
+        if socket < 0 {
+          if errno == EINTR || errno == ECONNABORTED { continue }
+          break
+        }
+        setCloseOnExec(socket)
+        Self.serve(socket, log: log, handler: handler)
+      }
+      close(listener)
+    }
+  }
+
+  deinit { stop() }
+
+  /// Serves the files of a folder under their relative paths, with the content type that their names tell. Anything
+  /// else is a 404.
+  public static func serving(directory: URL) throws -> Origin {
+    let files = OriginFiles(root: directory)
+    return try Origin { files.response(to: $0) }
+  }
+
+  /// Ends all connections and listens no more. Calling it twice does no harm.
+  public func stop() {
+    log.stop { _ = shutdown($0, Int32(SHUT_RDWR)) }
+    shutdown(listener, Int32(SHUT_RDWR))
+  }
+
+  /// The URL of a path, which begins with a slash. `host` may be another name of this machine, such as `localhost`.
+  public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL {
+    guard let url = URL(string: "http://\(host):\(port)\(path)") else { preconditionFailure("no path: \(path)") }
+    return url
+  }
+
+  /// Every request so far, in the order they came.
+  public var requests: [OriginRecord] { log.records }
+  /// The requests of one path, in the order they came.
+  public func requests(for path: String) -> [OriginRecord] { requests.filter { $0.path == path } }
+  /// The connections that are open now, used or idle.
+  public var openConnections: Int { log.openConnections }
+  /// The connections there have been.
+  public var connectionCount: Int { log.connections }
+  /// The requests that are being answered now.
+  public var runningRequests: Int { log.running }
+  /// The most requests there were at the same time.
+  public var maximumSimultaneousRequests: Int { log.maximumRunning }
+
+  private static func listen() throws -> (listener: Int32, port: Int) {
+    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    setCloseOnExec(listener)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var length = socklen_t(MemoryLayout.size(ofValue: address))
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listener, $0, length) == 0 && Glibc.listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
+      }
+    }
+    guard isBound else {
+      defer { close(listener) }
+      throw POSIXError(.init(rawValue: errno) ?? .EIO)
+    }
+    return (listener, Int(UInt16(bigEndian: address.sin_port)))
+  }
+
+  private static func serve(
+    _ socket: Int32, log: OriginLog, handler: @escaping @Sendable (OriginRequest) -> OriginResponse
+  ) {
+    guard let number = log.opened(socket) else {
+      close(socket)
+      return
+    }
+    var yes: Int32 = 1
+    setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout.size(ofValue: yes)))
+    // A small buffer keeps the log's count of bytes sent close to what the client has taken.
+    var buffer: Int32 = 32 << 10
+    setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer, socklen_t(MemoryLayout.size(ofValue: buffer)))
+    startThread(named: "origin-\(number)") {
+      var connection = OriginConnection(socket: socket, number: number, log: log, handler: handler)
+      connection.serve()
+      log.closed(number)
+      close(socket)
+    }
+  }
+
+  private static func startThread(named name: String, _ body: @escaping @Sendable () -> Void) {
+    let thread = Thread(block: body)
+    thread.name = name
+    thread.stackSize = 512 << 10
+    thread.start()
+  }
+}

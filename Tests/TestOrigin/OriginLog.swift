@@ -1,0 +1,80 @@
+import Synchronization
+
+/// What the origin's threads write down, and its counters.
+final class OriginLog: Sendable {
+  private struct State {
+    var records: [OriginRecord] = []
+    var number = 0
+    var running: Set<Int> = []
+    var maximumRunning = 0
+    /// The open sockets by the number of their connection.
+    var sockets: [Int: Int32] = [:]
+    var connections = 0
+    var isStopped = false
+  }
+
+  private let state = Mutex(State())
+
+  var records: [OriginRecord] { state.withLock { $0.records } }
+  var running: Int { state.withLock { $0.running.count } }
+  var maximumRunning: Int { state.withLock { $0.maximumRunning } }
+  var openConnections: Int { state.withLock { $0.sockets.count } }
+  var connections: Int { state.withLock { $0.connections } }
+
+  func nextNumber() -> Int {
+    state.withLock {
+      $0.number += 1
+      return $0.number
+    }
+  }
+
+  /// Notes a request and gives its place in the log.
+  func begin(_ request: OriginRequest) -> Int {
+    state.withLock {
+      $0.records.append(OriginRecord(request: request))
+      $0.running.insert($0.records.count - 1)
+      $0.maximumRunning = max($0.maximumRunning, $0.running.count)
+      return $0.records.count - 1
+    }
+  }
+
+  /// Notes bytes that are about to be sent. With the last ones the request no longer counts as running: the client may
+  /// send its next request before this thread runs again.
+  func sent(_ index: Int, _ bytes: Int, isLast: Bool) {
+    state.withLock {
+      $0.records[index].bodyBytesSent += bytes
+      if isLast { $0.running.remove(index) }
+    }
+  }
+
+  func end(_ index: Int, _ outcome: OriginRecord.Outcome) {
+    state.withLock {
+      $0.records[index].outcome = outcome
+      $0.records[index].end = .now
+      $0.running.remove(index)
+    }
+  }
+
+  /// The number of a new connection; nil when the origin has stopped.
+  func opened(_ socket: Int32) -> Int? {
+    state.withLock {
+      guard !$0.isStopped else { return nil }
+      $0.connections += 1
+      $0.sockets[$0.connections] = socket
+      return $0.connections
+    }
+  }
+
+  /// To be called before the socket is closed, so that `stop` never meets a number that is somebody else's by then.
+  func closed(_ connection: Int) {
+    state.withLock { _ = $0.sockets.removeValue(forKey: connection) }
+  }
+
+  /// Takes no more connections and calls `body` with each open socket.
+  func stop(_ body: (Int32) -> Void) {
+    state.withLock {
+      $0.isStopped = true
+      for socket in $0.sockets.values { body(socket) }
+    }
+  }
+}
