@@ -6,7 +6,8 @@ import numpy as np
 from PIL import Image
 
 from . import jpeg
-from .scenes import SCENES
+from . import lakes, elsewhere  # noqa: F401: each adds its scenes to SCENES, in this order
+from .scene import SCENES
 
 BAND = 256
 
@@ -22,12 +23,12 @@ def develop(picture, size, grain, seed):
         return pixels
     rng = np.random.default_rng(seed)
     for top in range(0, height, BAND):
-        band = pixels[top:top + BAND].astype(np.float32)
+        band = pixels[top : top + BAND].astype(np.float32)
         # Sensors are noisier in the shadows, and luma and chroma differ.
         noise = rng.standard_normal(band.shape[:2], dtype=np.float32)[..., None]
         noise = noise + 0.3 * rng.standard_normal(band.shape, dtype=np.float32)
         band += noise * grain * (1.15 - 0.5 * band.mean(axis=2, keepdims=True) / 255)
-        pixels[top:top + BAND] = np.clip(band + 0.5, 0, 255).astype(np.uint8)
+        pixels[top : top + BAND] = np.clip(band + 0.5, 0, 255).astype(np.uint8)
     return pixels
 
 

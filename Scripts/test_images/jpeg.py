@@ -69,7 +69,7 @@ def segments(data):
         marker = data[position + 1]
         if marker == 0xD9:
             return
-        length = 2 + struct.unpack(">H", data[position + 2:position + 4])[0]
+        length = 2 + struct.unpack(">H", data[position + 2 : position + 4])[0]
         yield marker, position, length
         position += length
 
@@ -86,7 +86,7 @@ def without(data, marker):
     """`data` without the segments of `marker`."""
     for found, offset, length in reversed(list(segments(data))):
         if found == marker:
-            data = data[:offset] + data[offset + length:]
+            data = data[:offset] + data[offset + length :]
     return data
 
 

@@ -10,37 +10,37 @@ from typing import Optional, Tuple
 
 import numpy as np
 
-from .noise import SIDE, fractal, mix, rgb, ridged, sample, smoothstep
+from .noise import fractal, mix, rgb, ridged, sample, smoothstep
 
 
 @dataclass(frozen=True)
 class Sky:
     zenith: str = "#2f6db5"
     horizon: str = "#cfe3f2"
-    curve: float = 0.6                                  # below 1 the horizon's colour stays low
-    sun: Optional[Tuple[float, float]] = None           # azimuth and elevation, in picture widths
+    curve: float = 0.6  # below 1 the horizon's colour stays low
+    sun: Optional[Tuple[float, float]] = None  # azimuth and elevation, in picture widths
     sun_colour: str = "#fff3d6"
     sun_size: float = 0.012
     glow: float = 0.5
-    clouds: float = 0.0                                 # cover, 0 to 1
+    clouds: float = 0.0  # cover, 0 to 1
     cloud_light: str = "#ffffff"
     cloud_dark: str = "#9fb0c4"
     stars: int = 0
     milky_way: bool = False
     aurora: bool = False
-    crescent: bool = False                              # the sun's disc is a moon with a shadow
+    crescent: bool = False  # the sun's disc is a moon with a shadow
 
 
 @dataclass(frozen=True)
 class Terrain:
-    relief: float = 1.6                                 # height of the highest ground
-    period: float = 14.0                                # the noise repeats after this distance
-    shape: str = "ridged"                               # ridged | hills | dunes | mesas | cone
+    relief: float = 1.6  # height of the highest ground
+    period: float = 14.0  # the noise repeats after this distance
+    shape: str = "ridged"  # ridged | hills | dunes | mesas | cone
     sharpness: float = 1.4
-    near: float = 3.0                                   # mountains begin to rise here
+    near: float = 3.0  # mountains begin to rise here
     rise: float = 7.0
-    sides: Optional[Tuple[float, float]] = None         # half-width of the valley to the left and right
-    front: float = 0.0                                  # ground before the water, to this distance
+    sides: Optional[Tuple[float, float]] = None  # half-width of the valley to the left and right
+    front: float = 0.0  # ground before the water, to this distance
     front_height: float = 0.004
     meadow: str = "#6c8a3f"
     forest: str = "#2c4a2c"
@@ -49,31 +49,31 @@ class Terrain:
     beach: str = "#b9a888"
     treeline: float = 0.6
     snowline: float = 1.1
-    wooded: float = 0.6                                 # share of the ground below the treeline
-    strata: Tuple[str, ...] = ()                        # bands of colour by height
-    rows: Tuple[str, str] = ("", "")                    # planted rows: crop and soil
+    wooded: float = 0.6  # share of the ground below the treeline
+    strata: Tuple[str, ...] = ()  # bands of colour by height
+    rows: Tuple[str, str] = ("", "")  # planted rows: crop and soil
     haze: str = "#c4d6e6"
     haze_distance: float = 22.0
     ambient: float = 0.45
-    grit: float = 1.0                                   # strength of the ground's fine pattern
+    grit: float = 1.0  # strength of the ground's fine pattern
 
 
 @dataclass(frozen=True)
 class Water:
     deep: str = "#16404f"
-    clarity: float = 0.25                               # how much of its own colour shows at the horizon
-    ripple: float = 0.006                               # displacement of the mirror image, in heights
-    wave: float = 0.02                                  # wavelength near the eye
-    glint: float = 0.05                                 # light and dark of the waves themselves
+    clarity: float = 0.25  # how much of its own colour shows at the horizon
+    ripple: float = 0.006  # displacement of the mirror image, in heights
+    wave: float = 0.02  # wavelength near the eye
+    glint: float = 0.05  # light and dark of the waves themselves
     foam: float = 0.0
 
 
 @dataclass(frozen=True)
 class View:
-    eye: float = 0.03                                   # height above the water
-    field: float = 1.0                                  # width of the view, in radians
-    horizon: float = 0.45                               # where it lies, as a share of the height
-    light: Tuple[float, float, float] = (-0.6, 0.6, -0.5)   # towards the light: east, up, north
+    eye: float = 0.03  # height above the water
+    field: float = 1.0  # width of the view, in radians
+    horizon: float = 0.45  # where it lies, as a share of the height
+    light: Tuple[float, float, float] = (-0.6, 0.6, -0.5)  # towards the light: east, up, north
     light_colour: str = "#fff6e6"
     far: float = 45.0
     steps: int = 1300
@@ -83,7 +83,7 @@ def render(size, seed, view, sky, terrain=None, water=None):
     """The scene as a float32 picture of height × width × 3, from 0 to 1."""
     width, height = size
     horizon = int(view.horizon * height)
-    above = max(0, height - 2 * horizon)                # rows above the frame that the water mirrors
+    above = max(0, height - 2 * horizon)  # rows above the frame that the water mirrors
     frame = paint_sky(width, height + above, horizon + above, view, sky, seed)
     wet = None
     if terrain is not None:
@@ -97,8 +97,8 @@ def paint_sky(width, height, horizon, view, sky, seed):
     y = np.arange(height, dtype=np.float32)[:, None]
     x = (np.arange(width, dtype=np.float32)[None, :] + 0.5) / width - 0.5
     up = np.clip((horizon - y) / horizon, 0, 1)
-    elevation = (horizon - y) / width                   # in picture widths, as the sun is given
-    frame = mix(rgb(sky.horizon), rgb(sky.zenith), np.broadcast_to(up ** sky.curve, (height, width)))
+    elevation = (horizon - y) / width  # in picture widths, as the sun is given
+    frame = mix(rgb(sky.horizon), rgb(sky.zenith), np.broadcast_to(up**sky.curve, (height, width)))
     if sky.stars or sky.milky_way:
         paint_stars(frame, horizon, sky, seed)
     if sky.aurora:
@@ -113,7 +113,9 @@ def paint_sky(width, height, horizon, view, sky, seed):
         reach = 1 / (np.maximum(elevation, 0) * 2.2 + 0.075)
         field = fractal(seed + 11, 1.75)
         u, v = (x * 2.0 * reach) / 16, reach / 9
-        body = sample(field, u, np.broadcast_to(v, u.shape)) + 0.35 * sample(field, u * 5.3, np.broadcast_to(v * 5.3, u.shape))
+        body = sample(field, u, np.broadcast_to(v, u.shape)) + 0.35 * sample(
+            field, u * 5.3, np.broadcast_to(v * 5.3, u.shape)
+        )
         lit = sample(field, u + 0.006, np.broadcast_to(v + 0.01, u.shape))
         cover = smoothstep(0.95 - 2.1 * sky.clouds, 2.0 - 2.1 * sky.clouds, body)
         tone = np.clip(0.62 + 0.75 * (body - lit) - 0.22 * np.maximum(body - 0.4, 0), 0, 1)
@@ -136,8 +138,8 @@ def paint_stars(frame, horizon, sky, seed):
         x = np.arange(width, dtype=np.float32)[None, :] / width
         across = (x - 0.52) * 0.86 + (y - 0.28) * 0.5
         dust = sample(fractal(seed + 22, 1.6), x * 0.7, y * 0.7)
-        band = np.exp(-(across / 0.11) ** 2) * np.clip(0.75 + 0.28 * dust, 0, 1.4)
-        lane = np.exp(-((across - 0.015 + 0.02 * dust) / 0.03) ** 2) * 0.75
+        band = np.exp(-((across / 0.11) ** 2)) * np.clip(0.75 + 0.28 * dust, 0, 1.4)
+        lane = np.exp(-(((across - 0.015 + 0.02 * dust) / 0.03) ** 2)) * 0.75
         frame[:] = mix(frame, rgb("#b9a6c9"), np.clip(band * 0.62 * (1 - lane), 0, 0.75))
     count = sky.stars
     rows = rng.integers(0, max(1, horizon), count)
@@ -152,7 +154,9 @@ def paint_stars(frame, horizon, sky, seed):
 def paint_aurora(frame, x, up, seed):
     field = fractal(seed + 31, 1.9)
     rays = fractal(seed + 32, 1.1)
-    for index, (base, reach, colour) in enumerate(((0.30, 0.34, "#3df59a"), (0.46, 0.40, "#5ef0c0"), (0.38, 0.5, "#8a5be0"))):
+    for index, (base, reach, colour) in enumerate(
+        ((0.30, 0.34, "#3df59a"), (0.46, 0.40, "#5ef0c0"), (0.38, 0.5, "#8a5be0"))
+    ):
         line = base + 0.11 * sample(field, x * 0.5 + 0.31 * index, np.full_like(x, 0.13 * index))
         ray = 0.6 + 0.4 * sample(rays, x * 1.6 + 0.1 * index, np.full_like(x, 0.4 + 0.1 * index))
         height = up - line
@@ -171,7 +175,11 @@ def elevation_of(terrain, x, z, seed):
         relief = np.clip(1 - crest * 0.75, 0, 1) ** terrain.sharpness
     elif terrain.shape == "mesas":
         plain = sample(fractal(seed + 1, 2.0), u, v)
-        relief = 0.55 * smoothstep(0.25, 0.5, plain) + 0.25 * smoothstep(0.7, 0.85, plain) + 0.16 * smoothstep(-0.3, 0.3, plain)
+        relief = (
+            0.55 * smoothstep(0.25, 0.5, plain)
+            + 0.25 * smoothstep(0.7, 0.85, plain)
+            + 0.16 * smoothstep(-0.3, 0.3, plain)
+        )
         relief += 0.03 * sample(fractal(seed + 3, 2.0), u * 2, v * 2)
     elif terrain.shape == "cone":
         away = np.hypot(x - 0.4, z - terrain.near - terrain.rise)
@@ -218,7 +226,7 @@ def paint_terrain(frame, horizon, view, terrain, seed):
 
     tilt_x = np.gradient(solid, axis=1) / (reach[:, None] * view.field / width)
     tilt_z = np.gradient(solid, axis=0) / np.gradient(reach)[:, None]
-    length = np.sqrt(1 + tilt_x ** 2 + tilt_z ** 2)
+    length = np.sqrt(1 + tilt_x**2 + tilt_z**2)
     light = np.array(view.light, np.float32) / np.linalg.norm(view.light)
     lit = np.clip((-tilt_x * light[0] + light[1] - tilt_z * light[2]) / length, 0, 1)
 
@@ -232,8 +240,12 @@ def paint_terrain(frame, horizon, view, terrain, seed):
     px, pz = distance * np.sin(angle)[xs], distance * np.cos(angle)[xs]
     altitude, steep, lit = at_pixel(ground), 1 / at_pixel(length), at_pixel(lit)
     colour = ground_colour(terrain, px, pz, distance, altitude, steep, focal, seed)
-    colour *= (terrain.ambient + (1.25 - terrain.ambient) * lit)[:, None] * mix(np.ones(3, np.float32), rgb(view.light_colour), 0.6 * lit + 0.2)
-    fog = 1 - np.exp(-distance / terrain.haze_distance * np.exp(-np.maximum(altitude, 0) * 0.35 / max(terrain.relief, 0.3)))
+    colour *= (terrain.ambient + (1.25 - terrain.ambient) * lit)[:, None] * mix(
+        np.ones(3, np.float32), rgb(view.light_colour), 0.6 * lit + 0.2
+    )
+    fog = 1 - np.exp(
+        -distance / terrain.haze_distance * np.exp(-np.maximum(altitude, 0) * 0.35 / max(terrain.relief, 0.3))
+    )
     frame[ys, xs] = mix(colour, rgb(terrain.haze), fog)
     wet = np.zeros((height, width), np.float32)
     wet[ys, xs] = smoothstep(0.0005, -0.0015, altitude)
@@ -254,15 +266,23 @@ def ground_colour(terrain, x, z, distance, altitude, steep, focal, seed):
     elif terrain.rows[0]:
         phase = np.sin((x + 0.25 * z) * 2 * np.pi / 0.0024)
         crisp = np.clip(0.0024 * focal / distance / 6, 0, 1)
-        colour = mix(rgb(terrain.rows[1]), rgb(terrain.rows[0]), 0.62 + crisp * (smoothstep(-0.5, 0.3, phase + 0.5 * fine) - 0.62))
+        colour = mix(
+            rgb(terrain.rows[1]),
+            rgb(terrain.rows[0]),
+            0.62 + crisp * (smoothstep(-0.5, 0.3, phase + 0.5 * fine) - 0.62),
+        )
     else:
         wood = smoothstep(-0.25, 0.25, coarse + 0.5 * fine + 2.4 * (terrain.wooded - 0.5) + 0.4 * (steep < 0.8))
         colour = mix(rgb(terrain.meadow), rgb(terrain.forest), wood)
         colour *= (1 + terrain.grit * (0.10 + 0.16 * wood) * fine)[:, None]
-        bare = smoothstep(-0.12, 0.12, (altitude - terrain.treeline) / max(terrain.relief, 0.2) + 0.06 * coarse + 0.05 * fine)
+        bare = smoothstep(
+            -0.12, 0.12, (altitude - terrain.treeline) / max(terrain.relief, 0.2) + 0.06 * coarse + 0.05 * fine
+        )
         bare = np.maximum(bare, smoothstep(0.62, 0.45, steep))
         colour = mix(colour, rgb(terrain.rock), bare)
-        white = smoothstep(-0.06, 0.08, (altitude - terrain.snowline) / max(terrain.relief, 0.2) + 0.05 * coarse + 0.03 * fine)
+        white = smoothstep(
+            -0.06, 0.08, (altitude - terrain.snowline) / max(terrain.relief, 0.2) + 0.05 * coarse + 0.03 * fine
+        )
         colour = mix(colour, rgb(terrain.snow), white * smoothstep(0.30, 0.52, steep + 0.05 * fine))
     colour *= (1 + terrain.grit * (0.09 * fine + 0.05 * coarse))[:, None]
     if terrain.rows[0]:
@@ -297,5 +317,5 @@ def paint_water(frame, horizon, view, water, wet, seed):
         froth = 0.7 * wave + 0.55 * sample(swell, u * 5.7, v * 5.7) + 0.4 * sample(swell, u * 23, v * 23)
         crest = smoothstep(2.0 - water.foam, 2.8 - water.foam, froth) * smoothstep(0.03, 0.25, depth)
         surface = mix(surface, rgb("#eef4f5"), crest * 0.8)
-    below = frame[horizon + 1:]
-    below[:] = surface if wet is None else mix(below, surface, wet[horizon + 1:])
+    below = frame[horizon + 1 :]
+    below[:] = surface if wet is None else mix(below, surface, wet[horizon + 1 :])

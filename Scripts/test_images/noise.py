@@ -23,7 +23,7 @@ def fractal(seed, slope=2.0, low=1.0, high=SIDE / 2):
     fx = np.fft.rfftfreq(SIDE, 1 / SIDE)[None, :]
     frequency = np.hypot(fy, fx)
     with np.errstate(divide="ignore"):
-        gain = np.where((frequency >= low) & (frequency <= high), frequency ** -slope, 0)
+        gain = np.where((frequency >= low) & (frequency <= high), frequency**-slope, 0)
     field = np.fft.irfft2(spectrum * gain, s=(SIDE, SIDE)).astype(np.float32)
     return (field - field.mean()) / field.std()
 
@@ -35,7 +35,7 @@ def ridged(seed, octaves=8, gain=0.52):
     weight = np.ones((SIDE, SIDE), np.float32)
     amplitude = 1.0
     for octave in range(octaves):
-        wave = 2.0 ** octave
+        wave = 2.0**octave
         band = fractal(seed * 131 + octave, 1.0, 1.2 * wave, 3.4 * wave)
         crease = np.clip(1 - np.abs(band) * 0.75, 0, 1) ** 2
         total += amplitude * crease * weight
@@ -94,7 +94,7 @@ def smoothstep(low, high, value):
 
 def rgb(code):
     """'#rrggbb' as three floats from 0 to 1."""
-    return np.array([int(code[i:i + 2], 16) for i in (1, 3, 5)], np.float32) / 255
+    return np.array([int(code[i : i + 2], 16) for i in (1, 3, 5)], np.float32) / 255
 
 
 def mix(a, b, t):
