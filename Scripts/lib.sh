@@ -1,0 +1,125 @@
+# shellcheck shell=bash disable=SC2034
+# What the scripts of this project share: where it is, how they speak, and how missing packages come in.
+# To be sourced. Everything said goes to standard error: standard output belongs to the program that is run.
+
+# The project's directory, also when the script was started through a symbolic link.
+project=$(CDPATH='' cd -P -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.." && pwd)
+
+# A script that could not prepare its program ends with this (EX_SOFTWARE), which `thumbs` itself never returns.
+setup_failed=70
+
+# What is needed, as `probe=packages`. A probe is cheap and sees what was installed without apt, too:
+#   pc:MODULE (pkg-config knows it), cmd:NAME (a command in PATH), file:PATH.
+# Packages that end in `?` are installed where the distribution has them: newer ones split libheif's codecs off.
+build_needs=(
+  "cmd:pkg-config=pkg-config"
+  "cmd:git=git"
+  "file:/etc/ssl/certs/ca-certificates.crt=ca-certificates"
+  "pc:libcurl=libcurl4-openssl-dev"
+  "pc:sqlite3=libsqlite3-dev"
+  "pc:vips=libvips-dev libheif-plugin-aomenc? libheif-plugin-dav1d? libheif-plugin-libde265?"
+)
+test_needs=(
+  "cmd:openssl=openssl"
+  "cmd:python3=python3"
+  "cmd:sqlite3=sqlite3"
+)
+
+say() {
+  printf '%s: %s\n' "${0##*/}" "$*" >&2
+}
+
+fail() {
+  say "$*"
+  exit "$setup_failed"
+}
+
+as_root() {
+  if ((EUID == 0)); then "$@"; else sudo -- "$@"; fi
+}
+
+# Prints the packages of those needs that are not met, one a line.
+missing_packages() {
+  local need probe
+  for need in "$@"; do
+    probe=${need%%=*}
+    case $probe in
+      pc:*) pkg-config --exists "${probe#pc:}" 2>/dev/null && continue ;;
+      cmd:*) command -v "${probe#cmd:}" >/dev/null && continue ;;
+      file:*) [[ -e ${probe#file:} ]] && continue ;;
+    esac
+    # shellcheck disable=SC2086 # One need can stand for several packages.
+    printf '%s\n' ${need#*=}
+  done
+}
+
+# The packages of a list that ought to be installed: all, but those with a `?` only where apt has them.
+installable_packages() {
+  local package
+  for package in "$@"; do
+    if [[ $package != *\? ]]; then
+      printf '%s\n' "$package"
+    elif apt-cache policy -- "${package%\?}" 2>/dev/null | grep -q 'Candidate: [^(]'; then
+      printf '%s\n' "${package%\?}"
+    fi
+  done
+}
+
+# Runs apt-get without questions; waits for another apt to finish. Services of new packages are not started.
+apt() {
+  # shellcheck disable=SC2016 # Expanded by the inner shell.
+  as_root env DEBIAN_FRONTEND=noninteractive sh -c '
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+      trap "rm -f $policy" EXIT
+      trap "exit 130" INT TERM
+      printf "#!/bin/sh\nexit 101\n" >"$policy" && chmod 755 "$policy"
+    fi
+    apt-get -q -y -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@"
+  ' sh "$@" </dev/null >&2
+}
+
+# Reads the package lists anew, at most once. A broken third-party list is no reason to stop: the installation tells.
+apt_update() {
+  [[ -z ${apt_is_updated-} ]] || return 0
+  say "reading the package lists"
+  apt update || say "apt-get update had errors; going on with what it got"
+  apt_is_updated=yes
+}
+
+# Whether packages can be installed here.
+can_install() {
+  command -v apt-get >/dev/null && { ((EUID == 0)) || command -v sudo >/dev/null; }
+}
+
+# Installs what the needs lack. Silent and quick when nothing is missing; ends the script when it cannot.
+install_missing() {
+  local wanted packages
+  mapfile -t wanted < <(missing_packages "$@")
+  ((${#wanted[@]} > 0)) || return 0
+  can_install || fail "missing: ${wanted[*]%\?}. Without apt-get and sudo they cannot be installed from here."
+  apt_update
+  mapfile -t packages < <(installable_packages "${wanted[@]}")
+  say "installing ${packages[*]}"
+  apt install --no-install-recommends "${packages[@]}" ||
+    fail "apt-get could not install ${packages[*]}: its own messages stand above"
+  mapfile -t wanted < <(missing_packages "$@")
+  ((${#wanted[@]} == 0)) || fail "still missing after the installation: ${wanted[*]%\?}"
+}
+
+# Installs nginx, which tests use as a server that speaks HTTP/2. They are skipped where it is absent, so nothing here
+# is fatal. The package would also have a web server run on port 80 from the next boot on, which nobody asked for.
+install_nginx() {
+  if command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]]; then return; fi
+  if can_install && apt_update && say "installing nginx-light" && apt install --no-install-recommends nginx-light; then
+    ! command -v systemctl >/dev/null || as_root systemctl disable nginx >&2 || true
+  else
+    say "nginx could not be installed: the tests that speak HTTP/2 are skipped"
+  fi
+}
+
+# Ends the script when there is no Swift.
+require_swift() {
+  command -v swift >/dev/null ||
+    fail "Swift 6.2 or later is not in PATH; install it as https://www.swift.org/install/linux says"
+}
