@@ -97,7 +97,7 @@ install_missing() {
   local wanted packages
   mapfile -t wanted < <(missing_packages "$@")
   ((${#wanted[@]} > 0)) || return 0
-  can_install || fail "missing: ${wanted[*]%\?}. Without apt-get and sudo they cannot be installed from here."
+  can_install || fail "missing: ${wanted[*]%\?}. Installing them takes apt-get, and root or sudo."
   apt_update
   mapfile -t packages < <(installable_packages "${wanted[@]}")
   say "installing ${packages[*]}"
