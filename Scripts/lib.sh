@@ -66,7 +66,7 @@ installable_packages() {
 }
 
 # Runs apt-get without questions; waits for another apt to finish. Services of new packages are not started.
-apt() {
+apt_get() {
   # shellcheck disable=SC2016 # Expanded by the inner shell.
   as_root env DEBIAN_FRONTEND=noninteractive sh -c '
     policy=/usr/sbin/policy-rc.d
@@ -83,7 +83,7 @@ apt() {
 apt_update() {
   [[ -z ${apt_is_updated-} ]] || return 0
   say "reading the package lists"
-  apt update || say "apt-get update had errors; going on with what it got"
+  apt_get update || say "apt-get update had errors; going on with what it got"
   apt_is_updated=yes
 }
 
@@ -97,11 +97,11 @@ install_missing() {
   local wanted packages
   mapfile -t wanted < <(missing_packages "$@")
   ((${#wanted[@]} > 0)) || return 0
-  can_install || fail "missing: ${wanted[*]%\?}. Without apt-get and sudo they cannot be installed from here."
+  can_install || fail "missing: ${wanted[*]%\?}. Installing them takes apt-get, and root or sudo."
   apt_update
   mapfile -t packages < <(installable_packages "${wanted[@]}")
   say "installing ${packages[*]}"
-  apt install --no-install-recommends "${packages[@]}" ||
+  apt_get install --no-install-recommends "${packages[@]}" ||
     fail "apt-get could not install ${packages[*]}: its own messages stand above"
   mapfile -t wanted < <(missing_packages "$@")
   ((${#wanted[@]} == 0)) || fail "still missing after the installation: ${wanted[*]%\?}"
@@ -111,7 +111,7 @@ install_missing() {
 # is fatal. The package would also have a web server run on port 80 from the next boot on, which nobody asked for.
 install_nginx() {
   if command -v nginx >/dev/null || [[ -x /usr/sbin/nginx ]]; then return; fi
-  if can_install && apt_update && say "installing nginx-light" && apt install --no-install-recommends nginx-light; then
+  if can_install && apt_update && say "installing nginx-light" && apt_get install --no-install-recommends nginx-light; then
     ! command -v systemctl >/dev/null || as_root systemctl disable nginx >&2 || true
   else
     say "nginx could not be installed: the tests that speak HTTP/2 are skipped"

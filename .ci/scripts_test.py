@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Tests of Scripts/thumbs: when it builds, what it passes on, what it says. The compiler is a stand-in."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+from pathlib import Path
+
+SCRIPTS = Path(__file__).resolve().parent.parent / "Scripts"
+TOOLS = "bash cat chmod cksum cut date dirname env find mkdir mv readlink touch".split()
+
+# Counts its calls and "links" a program that prints its directory, its arguments and its standard input.
+SWIFT = """#!/bin/sh
+echo "swift $*"
+echo call >>"$PROJECT/.build/calls"
+[ ! -e "$PROJECT/Sources/broken" ] || { echo "error: broken" >&2; exit 1; }
+mkdir -p "$PROJECT/.build/release"
+printf '#!/bin/sh\\npwd; printf "<%%s>" "$@"; cat; exit 3\\n' >"$PROJECT/.build/release/thumbs"
+chmod +x "$PROJECT/.build/release/thumbs"
+"""
+
+
+class Thumbs(unittest.TestCase):
+    def setUp(self):
+        directory = tempfile.TemporaryDirectory(prefix="a path with spaces ")
+        self.addCleanup(directory.cleanup)
+        self.project = Path(directory.name) / "the project"
+        self.elsewhere = Path(directory.name) / "elsewhere"
+        self.tools = Path(directory.name) / "bin"
+        for folder in [self.project / "Scripts", self.project / "Sources" / "A", self.project / ".build"]:
+            folder.mkdir(parents=True)
+        for folder in [self.elsewhere, self.tools]:
+            folder.mkdir()
+        for name in ["thumbs", "lib.sh"]:
+            shutil.copy(SCRIPTS / name, self.project / "Scripts" / name)
+        for name in ["Package.swift", "Sources/A/One.swift", "Sources/A/Two.swift"]:
+            (self.project / name).touch()
+        for name in TOOLS:
+            (self.tools / name).symlink_to(shutil.which(name))
+        self.tool("swift", SWIFT)
+        self.tool("pkg-config", "#!/bin/sh\n")
+        self.tool("git", "#!/bin/sh\n")
+
+    def tool(self, name, text):
+        (self.tools / name).write_text(text)
+        (self.tools / name).chmod(0o755)
+
+    def start(self, *arguments, program=None, **options):
+        return subprocess.run(
+            [program or self.project / "Scripts" / "thumbs", *arguments],
+            cwd=self.elsewhere,
+            env={"PATH": str(self.tools), "PROJECT": str(self.project)},
+            capture_output=True,
+            text=True,
+            timeout=60,
+            **options,
+        )
+
+    def builds(self):
+        calls = self.project / ".build" / "calls"
+        return len(calls.read_text().split()) if calls.exists() else 0
+
+    def test_arguments_directory_input_and_status_are_passed_on(self):
+        result = self.start("get", "a b", "", input="from stdin")
+        self.assertEqual(result.stdout, f"{self.elsewhere}\n<get><a b><>from stdin")
+        self.assertEqual(result.returncode, 3)
+
+    def test_the_first_start_builds_and_says_so_on_standard_error(self):
+        result = self.start(input="")
+        self.assertIn("thumbs: building", result.stderr)
+        self.assertIn("swift build --package-path", result.stderr)
+        self.assertNotIn("swift", result.stdout)
+
+    def test_the_second_start_is_silent(self):
+        self.start(input="")
+        result = self.start(input="")
+        self.assertEqual(result.stderr, "")
+        self.assertEqual(self.builds(), 1)
+
+    def test_it_runs_through_a_symbolic_link(self):
+        link = self.elsewhere / "t"
+        link.symlink_to(self.project / "Scripts" / "thumbs")
+        self.assertEqual(self.start(program=link, input="").returncode, 3)
+
+    def test_every_kind_of_change_leads_to_a_build(self):
+        one, two = (self.project / "Sources" / "A" / name for name in ["One.swift", "Two.swift"])
+        old = self.elsewhere / "Old.swift"
+        old.touch()
+        os.utime(old, (0, 0))
+        changes = {
+            "written": lambda: one.write_text("changed"),
+            "restored with an old date": lambda: (one.write_text("as before"), os.utime(one, (0, 0))),
+            "an old file moved in": lambda: old.rename(one.with_name("Old.swift")),
+            "deleted": two.unlink,
+            "manifest": (self.project / "Package.swift").touch,
+            "versions": lambda: (self.project / "Package.resolved").write_text("1.0.1"),
+            "program removed": (self.project / ".build" / "release" / "thumbs").unlink,
+            "compiler": (self.tools / "swift").touch,
+        }
+        self.start(input="")
+        for number, (name, change) in enumerate(changes.items()):
+            change()
+            self.start(input="")
+            self.start(input="")
+            self.assertEqual(self.builds(), number + 2, name)
+
+    def test_a_stale_program_never_runs(self):
+        self.start(input="")
+        (self.project / "Sources" / "broken").touch()
+        for _ in range(2):
+            result = self.start(input="")
+            self.assertEqual((result.returncode, result.stdout), (70, ""))
+            self.assertIn("error: broken", result.stderr)
+            self.assertIn("thumbs: the build failed", result.stderr)
+
+    def test_what_cannot_be_installed_is_named(self):
+        self.tool("pkg-config", '#!/bin/sh\n[ "$2" != vips ]\n')
+        result = self.start(input="")
+        self.assertEqual((result.returncode, self.builds()), (70, 0))
+        self.assertIn("missing: libvips-dev", result.stderr)
+
+    def test_without_swift_it_says_where_to_get_it(self):
+        (self.tools / "swift").unlink()
+        result = self.start(input="")
+        self.assertEqual(result.returncode, 70)
+        self.assertIn("swift.org/install", result.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
