@@ -55,7 +55,7 @@ struct RetryPolicy: Sendable {
   ) -> Duration? {
     guard attempt < maximumAttempts, error.isTransient else { return nil }
     let bound = min(baseDelay * (1 << min(attempt - 1, 20)), maximumDelay)
-    let jitter = bound * Double.random(in: 0...1, using: &random)
+    let jitter = bound * Double.random(in: 0..<1, using: &random)
     if case .httpStatus(_, let wish?) = error { return max(jitter, min(wish, maximumRetryAfter)) }
     return jitter
   }
