@@ -1,0 +1,85 @@
+import Synchronization
+
+/// Brings batches into the database, and the database back when it was deleted or damaged. Used by the commit thread.
+final class CacheCommitter: Sendable {
+  private struct Current {
+    let connections: CacheConnections
+    let limits: DiskCacheLimits
+    let writer: CacheWriter
+  }
+
+  private let database: CacheDatabase
+  private let problems: CacheProblems
+  private let limits: Mutex<DiskCacheLimits>
+  private let current = Mutex<Current?>(nil)
+
+  init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
+    self.database = database
+    self.problems = problems
+    self.limits = Mutex(limits)
+  }
+
+  /// The limits from the next batch on.
+  var currentLimits: DiskCacheLimits {
+    get { limits.withLock { $0 } }
+    set { limits.withLock { $0 = newValue } }
+  }
+
+  /// Ends all work: the log is copied into the database, and the connections are let go.
+  func finish() {
+    // What cannot be copied now stays in the log, where the next to open it finds it.
+    if let writer = current.withLock({ $0?.writer }) { try? writer.checkpoint() }
+    current.withLock { $0 = nil }
+  }
+
+  /// Commits a batch. A failure is reported and costs this batch alone.
+  func commit(_ batch: StagingArea.Batch) -> Result<Void, DiskCacheError> {
+    do {
+      try recovering { writer in
+        switch batch.operations.last {
+        case .removeAll: try writer.removeAll()
+        case .trim: try writer.trim()
+        default: try writer.commit(batch)
+        }
+      }
+      return .success(())
+    } catch {
+      problems.report(error)
+      return .failure(error)
+    }
+  }
+
+  /// Does the work; once more with a new file, when the old one turns out to be damaged, or gone meanwhile.
+  private func recovering(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) {
+    if try database.connections()?.isInPlace != true { try reopen() }
+    do {
+      try work(writer())
+    } catch {
+      let problem = DiskCacheError(error, path: database.path)
+      if problem.isDamage {
+        try reopen(replacing: problem)
+      } else if try database.connections()?.isInPlace != true {
+        try reopen()
+      } else {
+        throw problem
+      }
+      do { try work(writer()) } catch { throw DiskCacheError(error, path: database.path) }
+    }
+  }
+
+  private func reopen(replacing damage: DiskCacheError? = nil) throws(DiskCacheError) {
+    current.withLock { $0 = nil }
+    if let problem = try database.open(replacing: damage) { problems.report(problem) }
+  }
+
+  private func writer() throws -> CacheWriter {
+    guard let connections = try database.connections() else { throw DiskCacheError.closed }
+    let limits = currentLimits
+    if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
+      return known.writer
+    }
+    let writer = try CacheWriter(queue: connections.writer, limits: limits, logPath: database.path + "-wal")
+    current.withLock { $0 = Current(connections: connections, limits: limits, writer: writer) }
+    return writer
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The open connections to one database file: one that writes and a few that read.
+///
+/// They are replaced as a whole when the file is.
+final class CacheConnections: Sendable {
+  /// Tells a file from another at the same path.
+  struct FileIdentity: Equatable {
+    let device: UInt64
+    let inode: UInt64
+
+    /// Nil when there is no file at `path`. Takes one system call.
+    init?(path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      device = UInt64(status.st_dev)
+      inode = UInt64(status.st_ino)
+    }
+  }
+
+  /// The number of connections that read: as many as threads that look thumbnails up.
+  static let readerCount = 2
+
+  /// The connection of the one thread that writes.
+  let writer: DatabaseQueue
+  private let path: String
+  private let identity: FileIdentity
+  private let readers: [CacheReader]
+  private let nextReader = Atomic(0)
+
+  /// Opens the readers beside a writer that is open already: a read-only connection cannot create the files it needs.
+  init(path: String, writer: DatabaseQueue, lockTimeout: Duration) throws {
+    guard let identity = FileIdentity(path: path) else {
+      throw DiskCacheError.directoryUnusable(path: path, reason: "the file vanished while it was opened")
+    }
+    self.path = path
+    self.writer = writer
+    self.identity = identity
+    readers = try (0..<Self.readerCount).map { _ in
+      var configuration = Self.configuration(lockTimeout: lockTimeout)
+      configuration.readonly = true
+      return CacheReader(queue: try DatabaseQueue(path: path, configuration: configuration))
+    }
+  }
+
+  /// Opens the connection that writes, creating an empty file where there is none.
+  static func openWriter(path: String, lockTimeout: Duration) throws -> DatabaseQueue {
+    try DatabaseQueue(path: path, configuration: configuration(lockTimeout: lockTimeout))
+  }
+
+  private static func configuration(lockTimeout: Duration) -> Configuration {
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.label = "thumbnailer.cache"
+    configuration.busyMode = .timeout(lockTimeout / .seconds(1))
+    configuration.prepareDatabase { db in
+      // The file may come from anywhere: functions of its schema are not trusted, and pages are checked as they are read.
+      try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
+    }
+    return configuration
+  }
+
+  /// Whether the file that is open still stands at its path.
+  var isInPlace: Bool { FileIdentity(path: path) == identity }
+
+  /// A connection to read with; they take turns.
+  var reader: CacheReader {
+    readers[nextReader.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max % readers.count]
+  }
+}

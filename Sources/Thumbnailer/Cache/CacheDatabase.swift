@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The database file in its directory: creates it, opens it, replaces it when it is damaged or gone.
+///
+/// Everything that makes or removes files happens under a file lock, so that several processes can share the directory.
+final class CacheDatabase: Sendable {
+  private enum State {
+    case open(CacheConnections)
+    case unopened
+    case closed
+  }
+
+  /// The directory that holds the files.
+  let directory: String
+  /// The database.
+  let path: String
+  private let lockTimeout: Duration
+  private let state = Mutex(State.unopened)
+
+  /// Nothing is touched before `open`.
+  init(directory: String, majorVersion: Int, lockTimeout: Duration) {
+    self.directory = directory
+    path = directory + "/thumbnails-v\(majorVersion).sqlite"
+    self.lockTimeout = lockTimeout
+  }
+
+  /// The open connections. Nil when the last attempt to reopen failed.
+  func connections() throws(DiskCacheError) -> CacheConnections? {
+    switch state.withLock({ $0 }) {
+    case .open(let connections): connections
+    case .unopened: nil
+    case .closed: throw .closed
+    }
+  }
+
+  /// Opens the file, making the directory and the file where they are missing. Called by one thread at a time.
+  ///
+  /// - Parameter damage: Why the file that is open has to be begun anew.
+  /// - Returns: What was wrong with a file that was replaced.
+  @discardableResult
+  func open(replacing damage: DiskCacheError? = nil) throws(DiskCacheError) -> DiskCacheError? {
+    let current = try connections()
+    do {
+      try FileManager.default.createDirectory(
+        atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw .directoryUnusable(path: directory, reason: error.localizedDescription)
+    }
+    return try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
+      // Else another process has replaced the damaged file already.
+      let removed = current?.isInPlace == false ? nil : damage
+      if removed != nil { removeFiles() }
+      return try openUnderLock() ?? removed
+    }
+  }
+
+  private func openUnderLock() throws(DiskCacheError) -> DiskCacheError? {
+    do {
+      var problem: DiskCacheError?
+      var connections = try attempt()
+      if case .failure(let replaced) = connections {
+        problem = replaced
+        connections = try attempt()
+      }
+      let opened = try connections.get()
+      state.withLock { if case .closed = $0 {} else { $0 = .open(opened) } }
+      return problem
+    } catch {
+      state.withLock { if case .closed = $0 {} else { $0 = .unopened } }
+      throw DiskCacheError(error, path: path)
+    }
+  }
+
+  /// Opens whatever is there. A file that cannot be used is moved out of the way and the reason returned.
+  private func attempt() throws -> Result<CacheConnections, DiskCacheError> {
+    do {
+      let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
+      switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
+      case .usable: break
+      case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
+      case .foreign(let reason):
+        try writer.close()
+        setAside()
+        return .failure(.damaged(path: path, reason: reason))
+      case .broken(let reason):
+        try writer.close()
+        removeFiles()
+        return .failure(.damaged(path: path, reason: reason))
+      }
+      return .success(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+      setAside()
+      return .failure(DiskCacheError(error, path: path))
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      removeFiles()
+      return .failure(DiskCacheError(error, path: path))
+    }
+  }
+
+  /// Removes a file of ours. Whoever still has it open notices that it is not in place any more.
+  private func removeFiles() {
+    for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+  }
+
+  /// Renames a file that may be somebody else's, over an earlier such one: what is not ours is not deleted.
+  private func setAside() {
+    for suffix in ["", "-wal"] { rename(path + suffix, path + ".damaged" + suffix) }
+    unlink(path + "-shm")
+  }
+
+  /// Ends all use. Reads that run now end as usual.
+  func close() {
+    state.withLock { $0 = .closed }
+  }
+
+  /// The length of the database and its log on the disk, in bytes.
+  var fileBytes: Int {
+    ["", "-wal"].reduce(0) { sum, suffix in
+      var status = stat()
+      return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// One read-only connection. Calls block for tens of microseconds and may come from any thread.
+struct CacheReader: Sendable {
+  /// What a look-up found.
+  enum Outcome {
+    case hit(Thumbnail, row: Int64)
+    case miss
+    /// There is a row, but its bytes are not those that were stored.
+    case damaged(row: Int64)
+  }
+
+  private let queue: DatabaseQueue
+
+  init(queue: DatabaseQueue) { self.queue = queue }
+
+  /// Reads one thumbnail and compares its checksum.
+  ///
+  /// One statement without a transaction: in WAL mode it sees the last commit. The blob is copied once, from SQLite's page
+  /// into the `Data` that is returned.
+  func thumbnail(for key: CacheKey) throws -> Outcome {
+    let token = VariantTokens.shared.token(of: key.variant)
+    return try queue.unsafeRead { db in
+      let statement = try db.cachedStatement(
+        sql: """
+          SELECT id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data
+          FROM thumbnail WHERE source = ? AND variant = ?
+          """)
+      guard let row = try Row.fetchOne(statement, arguments: [key.source.bytes, token]) else { return .miss }
+      let id = try row.decode(Int64.self, atIndex: 0)
+      // Subscripts of a row end the process where a value has another type; `decode` throws.
+      guard let thumbnail = try? Self.decode(row),
+        Self.checksum(of: thumbnail, source: key.source) == (try? row.decode(Int64.self, atIndex: 8))
+      else { return .damaged(row: id) }
+      return .hit(thumbnail, row: id)
+    }
+  }
+
+  private static func decode(_ row: Row) throws -> Thumbnail? {
+    guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)),
+      let sourceFormat = ImageFormat(rawValue: try row.decode(atIndex: 6))
+    else { return nil }
+    return Thumbnail(
+      data: try row.decode(atIndex: 9),
+      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format,
+      source: SourceDescription(
+        size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
+        byteCount: try row.decode(atIndex: 7)))
+  }
+
+  /// The variants stored of a source, those of other encoder versions left out.
+  func variants(of source: SourceKey) throws -> [Variant] {
+    try queue.unsafeRead { db in
+      let statement = try db.cachedStatement(sql: "SELECT variant FROM thumbnail WHERE source = ?")
+      return try String.fetchAll(statement, arguments: [source.bytes]).compactMap { Variant(token: $0) }
+    }
+  }
+
+  /// Runs any other query.
+  func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
+    try queue.unsafeRead(query)
+  }
+
+  /// What is stored beside a thumbnail to tell damage: of its bytes, its size and its source, so that neither a flipped
+  /// bit nor an index that leads to the wrong row passes.
+  static func checksum(of thumbnail: Thumbnail, source: SourceKey) -> Int64 {
+    let seed = source.low ^ UInt64(truncatingIfNeeded: thumbnail.size.width << 32 ^ thumbnail.size.height)
+    return Int64(bitPattern: thumbnail.data.withUnsafeBytes { Checksum.xxh64($0, seed: seed) })
+  }
+}
+
+/// The tokens of the variants in use, kept because building one costs more than a quarter of a disk hit.
+final class VariantTokens: Sendable {
+  static let shared = VariantTokens()
+  private let tokens = Mutex<[Variant: String]>([:])
+
+  func token(of variant: Variant) -> String {
+    if let known = tokens.withLock({ $0[variant] }) { return known }
+    let token = variant.token
+    tokens.withLock { tokens in
+      if tokens.count >= 64 { tokens.removeAll() }
+      tokens[variant] = token
+    }
+    return token
+  }
+}

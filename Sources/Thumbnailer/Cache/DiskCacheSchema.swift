@@ -1,0 +1,116 @@
+import GRDB
+
+/// The tables of the disk cache.
+///
+/// The major version is part of the file's name, so that an older and a newer program, each with its own file, share a
+/// directory without destroying anything. `user_version` counts additions that an older program need not know: it opens
+/// a file with a higher number as it is. `application_id` tells the file from anybody else's.
+enum DiskCacheSchema {
+  /// Raised when a program of the previous version could not use the file any more.
+  static let majorVersion = 1
+  /// Raised when something was added, by a step of migration that stands beside it.
+  static let minorVersion = 1
+  /// "Thmb" in ASCII.
+  static let applicationID = 0x5468_6D62
+
+  /// Settings that are fixed when the file is created, before its first table; then its tables and their triggers.
+  ///
+  /// - `thumbnail` holds the blob last in its row, with all that a hit needs before it, so that a hit reads one row.
+  /// - `recency` is small and dense: noting a hundred uses rewrites a few pages, not a hundred rows with blobs. Its order
+  ///   is a sequence number, since clocks jump.
+  /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact whoever writes.
+  /// - A source leaves with its last thumbnail.
+  static func create(in db: Database) throws {
+    try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
+    try db.execute(sql: "PRAGMA journal_mode = WAL")
+    try db.inTransaction(.immediate) {
+      try db.execute(
+        sql: """
+          CREATE TABLE source (
+            key BLOB PRIMARY KEY NOT NULL,
+            location TEXT NOT NULL,
+            host TEXT NOT NULL,
+            fetched_at REAL NOT NULL,
+            etag TEXT,
+            last_modified TEXT,
+            cache_control TEXT,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            format TEXT NOT NULL,
+            bytes INTEGER NOT NULL
+          ) WITHOUT ROWID;
+          CREATE TABLE thumbnail (
+            id INTEGER PRIMARY KEY,
+            source BLOB NOT NULL,
+            variant TEXT NOT NULL,
+            width INTEGER NOT NULL,
+            height INTEGER NOT NULL,
+            format TEXT NOT NULL,
+            source_width INTEGER NOT NULL,
+            source_height INTEGER NOT NULL,
+            source_format TEXT NOT NULL,
+            source_bytes INTEGER NOT NULL,
+            checksum INTEGER NOT NULL,
+            data BLOB NOT NULL,
+            UNIQUE (source, variant)
+          );
+          CREATE TABLE recency (
+            id INTEGER PRIMARY KEY,
+            used INTEGER NOT NULL,
+            bytes INTEGER NOT NULL
+          );
+          CREATE INDEX recency_used ON recency (used, bytes);
+          CREATE TABLE total (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            payload INTEGER NOT NULL
+          );
+          INSERT INTO total VALUES (1, 0);
+          CREATE TRIGGER thumbnail_inserted AFTER INSERT ON thumbnail BEGIN
+            INSERT INTO recency
+              VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), length(new.data));
+            UPDATE total SET payload = payload + length(new.data);
+          END;
+          CREATE TRIGGER thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
+            UPDATE total SET payload = payload - (SELECT bytes FROM recency WHERE id = old.id);
+            DELETE FROM recency WHERE id = old.id;
+            DELETE FROM source
+              WHERE key = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
+          END;
+          PRAGMA application_id = \(applicationID);
+          PRAGMA user_version = \(minorVersion);
+          """)
+      return .commit
+    }
+  }
+
+  private static let parts =
+    "'source', 'thumbnail', 'recency', 'recency_used', 'total', 'thumbnail_inserted', 'thumbnail_deleted'"
+
+  /// What a file that opened turns out to be.
+  enum State {
+    case empty
+    case usable
+    /// Not made by this program, or not for it.
+    case foreign(reason: String)
+    /// Made by this program, but unusable.
+    case broken(reason: String)
+  }
+
+  /// Looks at a file without changing it.
+  ///
+  /// - Throws: `DatabaseError` when it cannot even be read.
+  static func inspect(_ db: Database) throws -> State {
+    let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+    if pages == 0 { return .empty }
+    let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
+    let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
+    if application == 0 && tables == 0 { return .broken(reason: "its creation was interrupted") }
+    guard application == applicationID else { return .foreign(reason: "it is another program's database") }
+    guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= minorVersion,
+      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
+      try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name IN (\(parts))") == 7,
+      try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
+    else { return .broken(reason: "its tables are incomplete") }
+    return .usable
+  }
+}
