@@ -1,9 +1,128 @@
-// Swift cannot call C's variadic functions: each shim fixes one set of argument types.
+// Swift cannot call C's variadic functions, and libvips' operations are all variadic: each shim fixes the arguments of
+// one operation. Where a shim exists for another reason, it says so.
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
 #include <vips/vips.h>
 
+// VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
+
+typedef void (*cvips_log)(const char *message);
+
+static inline void cvips_forward_log(const char *domain, GLogLevelFlags level, const char *message, void *handler) {
+  ((cvips_log)handler)(message);
+}
+
+// Sends libvips' warnings to `handler` instead of stderr. GLib's level flags do not come through to Swift as one set.
+static inline void cvips_set_log_handler(cvips_log handler) {
+  g_log_set_handler("VIPS", (GLogLevelFlags)(G_LOG_LEVEL_MASK | G_LOG_FLAG_RECURSION), cvips_forward_log,
+    (void *)handler);
+}
+
+// --- Sources -------------------------------------------------------------------------------------------------------
+
+typedef gint64 (*cvips_read)(VipsSourceCustom *source, void *buffer, gint64 length, void *user);
+typedef gint64 (*cvips_seek)(VipsSourceCustom *source, gint64 offset, int whence, void *user);
+typedef void (*cvips_release)(void *user, GClosure *closure);
+
+// A source that calls back for its bytes. G_CALLBACK and VIPS_SOURCE are macros. `release` is called with `user` when
+// libvips has let go of the source, which may be long after the caller has.
+static inline VipsSource *cvips_source_new(cvips_read read, cvips_seek seek, void *user, cvips_release release) {
+  VipsSourceCustom *source = vips_source_custom_new();
+  g_signal_connect_data(source, "read", G_CALLBACK(read), user, release, (GConnectFlags)0);
+  g_signal_connect_data(source, "seek", G_CALLBACK(seek), user, NULL, (GConnectFlags)0);
+  return VIPS_SOURCE(source);
+}
+
+typedef void (*cvips_eval)(VipsImage *image, VipsProgress *progress, void *user);
+
+// Calls `eval` every few rows while `image` or anything made from it is computed. G_CALLBACK is a macro.
+static inline void cvips_watch(VipsImage *image, cvips_eval eval, void *user, cvips_release release) {
+  vips_image_set_progress(image, TRUE);
+  g_signal_connect_data(image, "eval", G_CALLBACK(eval), user, release, (GConnectFlags)0);
+}
+
+// --- Loaders: the in-process allow-list, each called by its name ------------------------------------------------------
+
+static inline int cvips_load_jpeg(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int shrink) {
+  return vips_jpegload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "shrink", shrink, NULL);
+}
+static inline int cvips_load_png(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_pngload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+static inline int cvips_load_webp(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
+  return vips_webpload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
+}
+static inline int cvips_load_gif(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+static inline int cvips_load_tiff(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_tiffload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+static inline int cvips_load_heif(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+
+// --- Operations ------------------------------------------------------------------------------------------------------
+
+static inline int cvips_resize(VipsImage *in, VipsImage **out, double hscale, double vscale) {
+  return vips_resize(in, out, hscale, "vscale", vscale, NULL);
+}
+static inline int cvips_extract_area(VipsImage *in, VipsImage **out, int left, int top, int width, int height) {
+  return vips_extract_area(in, out, left, top, width, height, NULL);
+}
+static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first, int count) {
+  return vips_extract_band(in, out, first, "n", count, NULL);
+}
+static inline int cvips_smartcrop(VipsImage *in, VipsImage **out, int width, int height, VipsInteresting interesting) {
+  return vips_smartcrop(in, out, width, height, "interesting", interesting, NULL);
+}
+static inline int cvips_rot(VipsImage *in, VipsImage **out, VipsAngle angle) { return vips_rot(in, out, angle, NULL); }
+static inline int cvips_flip(VipsImage *in, VipsImage **out) {
+  return vips_flip(in, out, VIPS_DIRECTION_HORIZONTAL, NULL);
+}
+static inline int cvips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
+static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline int cvips_cast(VipsImage *in, VipsImage **out, VipsBandFormat format) {
+  return vips_cast(in, out, format, NULL);
+}
+static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpretation space) {
+  return vips_colourspace(in, out, space, NULL);
+}
+// The same pixels under another name for their colour space.
+static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpretation space) {
+  return vips_copy(in, out, "interpretation", space, NULL);
+}
+// From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
+static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
+  return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
+    VIPS_INTENT_RELATIVE, "depth", 8, NULL);
+}
+// `colour` has three values or, for gray, one.
+static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {
+  VipsArrayDouble *background = vips_array_double_new(colour, count);
+  int result = vips_flatten(in, out, "background", background, NULL);
+  vips_area_unref(VIPS_AREA(background));
+  return result;
+}
+
+// --- Savers ------------------------------------------------------------------------------------------------------------
+
+static inline int cvips_save_jpeg(VipsImage *in, void **data, size_t *length, int quality) {
+  return vips_jpegsave_buffer(in, data, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+}
+static inline int cvips_save_png(VipsImage *in, void **data, size_t *length) {
+  return vips_pngsave_buffer(in, data, length, "filter", VIPS_FOREIGN_PNG_FILTER_ALL, "strip", TRUE, NULL);
+}
+static inline int cvips_save_webp(VipsImage *in, void **data, size_t *length, int quality, int effort) {
+  return vips_webpsave_buffer(in, data, length, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+}
+static inline int cvips_save_avif(VipsImage *in, void **data, size_t *length, int quality, int effort) {
+  return vips_heifsave_buffer(in, data, length, "Q", quality, "effort", effort, "compression",
+    VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", TRUE, NULL);
+}
 
 #endif

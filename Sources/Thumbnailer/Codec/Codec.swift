@@ -1,0 +1,74 @@
+import CVips
+import Foundation
+
+/// libvips as a whole: starting it, and letting go of what it keeps for a thread.
+enum Codec {
+  /// Starts libvips, once and from any thread. It takes about 50 ms, so nothing calls it before the first decode.
+  ///
+  /// Each pipeline runs on one thread, since pictures are decoded side by side. The operation cache is off: it would
+  /// keep pictures alive. Operations that libvips does not trust with bytes from strangers are blocked.
+  static func start() throws(CodecError) { if let startFailure { throw startFailure } }
+
+  private static let startFailure: CodecError? = {
+    guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
+    vips_concurrency_set(1)
+    vips_cache_set_max(0)
+    vips_block_untrusted_set(1)
+    // libvips warns on stderr about every odd picture; that belongs into the log.
+    cvips_set_log_handler { message in
+      guard let message else { return }
+      let text = String(cString: message)
+      Log.codec.debug("\(text)")
+    }
+    return nil
+  }()
+
+  /// Frees what libvips keeps for the calling thread. To be called as the last thing on a thread that has rendered;
+  /// without effect on others.
+  static func threadWillEnd() { if startFailure == nil { vips_thread_shutdown() } }
+
+  /// The version of libvips, such as `8.14.1`.
+  static var version: String { String(cString: vips_version_string()) }
+
+  /// The formats that this libvips can read in process, of those that are allowed.
+  static func readableFormats() throws(CodecError) -> Set<ImageFormat> {
+    try start()
+    return Set(ImageFormat.allCases.filter { format in loaderName(format).map(hasOperation) ?? false })
+  }
+
+  /// The formats that this libvips can write.
+  static func writableFormats() throws(CodecError) -> Set<OutputFormat> {
+    try start()
+    return Set(OutputFormat.allCases.filter { hasOperation(saverName($0)) })
+  }
+
+  static func loaderName(_ format: ImageFormat) -> String? {
+    switch format {
+    case .jpeg: "jpegload_source"
+    case .png: "pngload_source"
+    case .webp: "webpload_source"
+    case .gif: "gifload_source"
+    case .tiff: "tiffload_source"
+    case .heif, .avif: "heifload_source"
+    default: nil
+    }
+  }
+
+  static func saverName(_ format: OutputFormat) -> String {
+    switch format {
+    case .jpeg, .auto: "jpegsave_buffer"
+    case .png: "pngsave_buffer"
+    case .webp: "webpsave_buffer"
+    case .avif: "heifsave_buffer"
+    }
+  }
+
+  static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
+
+  /// Takes libvips' words about what went wrong, one line. They may speak of another thread's picture.
+  static func errorText() -> String {
+    guard let buffer = vips_error_buffer_copy() else { return "" }
+    defer { g_free(buffer) }
+    return String(cString: buffer).split(whereSeparator: \.isNewline).suffix(3).joined(separator: "; ")
+  }
+}

@@ -1,0 +1,76 @@
+/// How a picture is read and in which order its thumbnails are made of it, with what that costs.
+struct DecodePlan: Sendable, Equatable {
+  /// The decoder that reads the picture, and how much it leaves out.
+  enum Reader: Sendable, Equatable {
+    /// libvips, every pixel.
+    case libvips
+    /// libjpeg computes one pixel for `factor` × `factor`: 2, 4 or 8.
+    case shrunkJPEG(factor: Int)
+    /// libwebp scales each row to this size as it decodes.
+    case scaledWebP(PixelSize)
+  }
+
+  /// One thumbnail.
+  struct Step: Sendable, Equatable {
+    /// Where its pixels come from.
+    enum Parent: Sendable, Equatable {
+      /// The decoder, or the shared raster where there is one.
+      case base
+      /// The whole view of an earlier step of the same pass.
+      case step(Int)
+    }
+
+    var variant: Variant
+    var layout: Layout
+    var parent = Parent.base
+    /// Whether a later step needs the whole view of this one.
+    var isParent = false
+  }
+
+  /// One reading of the picture.
+  struct Pass: Sendable, Equatable {
+    var reader: Reader
+    /// The size that the decoder gives, as stored.
+    var baseSize: PixelSize
+    /// A raster of this upright size is made first, when several steps need the decoder's rows, which come only once.
+    var sharedView: PixelSize?
+    /// The thumbnails, the largest first.
+    var steps: [Step]
+  }
+
+  /// What the plan was made for.
+  var probe: ImageProbe
+  /// One pass; one for each variant where doing all at once takes too much memory.
+  var passes: [Pass]
+  /// The most bytes that carrying out the plan takes at a time, beside the body and the thumbnails themselves.
+  var predictedBytes: Int
+  /// Whether a file that breaks off gives the rows so far instead of an error.
+  var isTolerant: Bool
+
+  /// Makes the cheapest plan that is good enough.
+  ///
+  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, `Scaling.best` gives way to
+  /// `Scaling.fast`, then each thumbnail takes a decode of its own.
+  ///
+  /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
+  ///   the cheapest plan.
+  static func make(
+    probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false
+  ) throws(CodecError) -> DecodePlan {
+    for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
+    let layouts = variants.map { (variant: $0, layout: Layout(picture: probe.size, variant: $0)) }
+      .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
+    var cheapest = Int.max
+    for scaling in [nil, Scaling.fast] {
+      for groups in [[layouts], layouts.map { [$0] }] {
+        let passes = groups.map { Pass(probe: probe, layouts: $0, scaling: scaling) }
+        let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
+        if cost <= memoryBudget {
+          return DecodePlan(probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant)
+        }
+        cheapest = min(cheapest, cost)
+      }
+    }
+    throw .exceedsMemoryBudget(needed: cheapest, budget: memoryBudget)
+  }
+}

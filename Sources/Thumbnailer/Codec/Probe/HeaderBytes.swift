@@ -1,0 +1,53 @@
+/// A few bytes of a header. Reading past the end gives nil, never a trap.
+struct HeaderBytes: Sendable {
+  private var bytes: [UInt8]
+
+  init(_ bytes: [UInt8] = []) { self.bytes = bytes }
+
+  var count: Int { bytes.count }
+  var array: [UInt8] { bytes }
+
+  subscript(index: Int) -> Int? { index >= 0 && index < bytes.count ? Int(bytes[index]) : nil }
+
+  /// An unsigned number of up to 7 bytes, most significant first.
+  func bigEndian(at index: Int, count: Int) -> Int? {
+    guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
+    var value = 0
+    for i in index..<index + count { value = value << 8 | Int(bytes[i]) }
+    return value
+  }
+
+  /// An unsigned number of up to 7 bytes, least significant first.
+  func littleEndian(at index: Int, count: Int) -> Int? {
+    guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
+    var value = 0
+    for i in (index..<index + count).reversed() { value = value << 8 | Int(bytes[i]) }
+    return value
+  }
+
+  /// Whether the ASCII text stands at `index`.
+  func has(_ text: StaticString, at index: Int = 0) -> Bool {
+    text.withUTF8Buffer { wanted in
+      index >= 0 && index <= bytes.count - wanted.count
+        && bytes[index..<index + wanted.count].elementsEqual(wanted)
+    }
+  }
+
+  /// Whether these bytes stand at `index`.
+  func has(_ wanted: [UInt8], at index: Int = 0) -> Bool {
+    index >= 0 && index <= bytes.count - wanted.count && bytes[index..<index + wanted.count].elementsEqual(wanted)
+  }
+
+  /// The bytes from `range`, clipped to what is there.
+  func slice(_ range: Range<Int>) -> HeaderBytes {
+    HeaderBytes(Array(bytes[range.clamped(to: 0..<bytes.count)]))
+  }
+
+  mutating func append(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+
+  mutating func removeFirst(_ count: Int) {
+    if count >= bytes.count { bytes.removeAll(keepingCapacity: true) } else { bytes.removeFirst(count) }
+  }
+
+  mutating func release() { bytes = [] }
+}

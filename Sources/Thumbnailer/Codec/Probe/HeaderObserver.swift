@@ -1,0 +1,57 @@
+import Synchronization
+
+/// Watches a body arrive, and ends the transfer as soon as its header says that it will not be read.
+final class HeaderObserver: BodyObserver {
+  /// What the body's beginning has told.
+  enum Outcome: Sendable, Equatable {
+    /// Nothing yet, or nothing that can be known before the body is complete: `probe(_:limits:)` tells then.
+    case pending
+    /// The header is known.
+    case probed(ImageProbe)
+    /// The picture will not be read.
+    case refused(CodecError)
+  }
+
+  private struct State {
+    var prober: HeaderProber
+    var expectedLength: Int?
+    var refusal: CodecError?
+  }
+
+  private let limits: DecodeLimits
+  private let state: Mutex<State>
+
+  init(limits: DecodeLimits) {
+    self.limits = limits
+    state = Mutex(State(prober: HeaderProber(limits: limits)))
+  }
+
+  /// What is known by now.
+  var outcome: Outcome {
+    state.withLock { state in
+      if let refusal = state.refusal { return .refused(refusal) }
+      return switch state.prober.status {
+      case .more, .unclear: .pending
+      case .probed(let probe): .probed(probe)
+      case .failed(let error): .refused(error)
+      }
+    }
+  }
+
+  func bodyBegins(expectedLength: Int?) {
+    state.withLock { $0 = State(prober: HeaderProber(limits: limits), expectedLength: expectedLength) }
+  }
+
+  func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict {
+    state.withLock { state in
+      if state.refusal != nil { return .refuse }
+      let length = max(offset + bytes.count, state.expectedLength ?? 0)
+      if length > limits.maximumBytes {
+        state.refusal = .limitExceeded(.bytes, value: length, maximum: limits.maximumBytes)
+        return .refuse
+      }
+      if case .failed = state.prober.feed(bytes) { return .refuse }
+      return .more
+    }
+  }
+}

@@ -1,0 +1,42 @@
+/// The first parser of every body: tells the format, then hands over to the format's own parser.
+struct SniffingParser: HeaderParser {
+  private var format: (any HeaderParser)?
+  private var hasAskedForMore = false
+
+  var draft: ImageProbe? { format?.draft }
+  var isSettled: Bool { format?.isSettled ?? false }
+
+  /// The range to be read first.
+  static let firstRange = 0..<Sniffer.shortLength
+
+  mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    if format != nil { return try format?.parse(bytes) }
+    if bytes.count == 0 { throw .empty }
+    let isShort = bytes.count < (hasAskedForMore ? Sniffer.longLength : Sniffer.shortLength)
+    switch Sniffer.sniff(bytes, isAll: isShort || hasAskedForMore) {
+    case .needsMore:
+      hasAskedForMore = true
+      return 0..<Sniffer.longLength
+    case .other(let looksLike):
+      throw .notAPicture(looksLike: looksLike)
+    case .format(let found):
+      guard var parser = Self.parser(for: found) else { throw .unsupportedFormat(found) }
+      let next = try parser.parse(bytes)
+      format = parser
+      return next
+    }
+  }
+
+  /// The allow-list: what is not here is not read in this process.
+  private static func parser(for format: ImageFormat) -> (any HeaderParser)? {
+    switch format {
+    case .jpeg: JPEGHeader()
+    case .png: PNGHeader()
+    case .webp: WebPHeader()
+    case .gif: GIFHeader()
+    case .tiff: TIFFHeader()
+    case .heif, .avif: HEIFHeader(format: format)
+    case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico: nil
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import CVips
+
+/// Opens a body with the reader that the plan names, and says what went wrong in the plan's terms.
+struct Decoder {
+  let body: ByteSource
+  let plan: DecodePlan
+  let pass: DecodePlan.Pass
+  let cancellation: CancellationFlag
+
+  /// Decodes the picture and computes what `reduce` makes of it. The decoder's memory is free on return.
+  ///
+  /// `reduce` gets the picture as stored, not yet upright, in its own colours; its rows can be read once, downwards.
+  func decode(_ reduce: (VipsPicture) throws(CodecError) -> VipsPicture) throws(CodecError) -> Raster {
+    if cancellation.isSet { throw .cancelled }
+    try Codec.start()
+    let reader = BodyReader(body, cancellation: cancellation)
+    do throws(CodecError) {
+      let picture = try open(reader)
+      try checkSize(picture.size)
+      reader.watch(picture)
+      return try Raster(computing: try reduce(picture))
+    } catch {
+      throw explain(error, reader)
+    }
+  }
+
+  private func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
+    let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+    let format = plan.probe.format
+    guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }
+    guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
+    return try reader.withSource { source throws(CodecError) in
+      try VipsPicture.make(.header) { out in
+        switch format {
+        case .jpeg: cvips_load_jpeg(source, out, failOn, jpegFactor)
+        case .png: cvips_load_png(source, out, failOn)
+        case .webp: cvips_load_webp(source, out, failOn, webpScale)
+        case .gif: cvips_load_gif(source, out, failOn)
+        case .tiff: cvips_load_tiff(source, out, failOn)
+        default: cvips_load_heif(source, out, failOn)
+        }
+      }
+    }
+  }
+
+  private var jpegFactor: Int32 {
+    if case .shrunkJPEG(let factor) = pass.reader { Int32(factor) } else { 1 }
+  }
+
+  private var webpScale: Double {
+    guard case .scaledWebP(let size) = pass.reader else { return 1 }
+    let stored = plan.probe.storedSize
+    return max(Double(size.width) / Double(stored.width), Double(size.height) / Double(stored.height))
+  }
+
+  /// The plan's memory and the thumbnails' sizes follow from the header as we read it; a decoder that sees another
+  /// picture in the same bytes would break both promises. libwebp's own rounding is let pass.
+  private func checkSize(_ size: PixelSize) throws(CodecError) {
+    let tolerance = if case .scaledWebP = pass.reader { 1 } else { 0 }
+    guard abs(size.width - pass.baseSize.width) <= tolerance, abs(size.height - pass.baseSize.height) <= tolerance
+    else {
+      throw .damaged(.header, detail: "the header says \(pass.baseSize), the decoder \(size)")
+    }
+  }
+
+  private func explain(_ error: CodecError, _ reader: BodyReader) -> CodecError {
+    if cancellation.isSet { return .cancelled }
+    guard case .damaged(_, let detail) = error else { return error }
+    if reader.failedToRead { return .unreadableBody(detail: detail) }
+    return endsEarly(reader) ? .truncated(detail: detail) : error
+  }
+
+  /// Whether a failure came of missing bytes. Decoders that stream their file have asked for more than there was; the
+  /// others load all of it first, so the file's own structure has to tell.
+  private func endsEarly(_ reader: BodyReader) -> Bool {
+    switch plan.probe.format {
+    case .webp:
+      let header = try? HeaderBytes(body.read(at: 4, length: 4))
+      return header?.littleEndian(at: 0, count: 4).map { $0 + 8 > body.count } ?? true
+    case .gif:
+      return (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
+    default:
+      return reader.ranDry
+    }
+  }
+}

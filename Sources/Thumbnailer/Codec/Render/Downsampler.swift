@@ -1,0 +1,24 @@
+/// What became of one variant.
+struct RenderedVariant: Sendable {
+  /// What was asked.
+  let variant: Variant
+  /// The thumbnail, or why there is none.
+  let result: Result<Thumbnail, CodecError>
+}
+
+/// Carries out a plan: decodes once, makes every thumbnail, encodes each.
+enum Downsampler {
+  /// Renders the thumbnails of a plan, one result for each variant, the largest first.
+  ///
+  /// Blocks the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends. The same
+  /// function shrinks a stored thumbnail: that is a body like any other.
+  static func render(
+    _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+  ) -> [RenderedVariant] {
+    let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
+    return plan.passes.flatMap { pass in
+      let decoder = Decoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
+      return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
+    }
+  }
+}

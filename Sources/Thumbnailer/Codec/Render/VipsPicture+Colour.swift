@@ -1,0 +1,51 @@
+import CVips
+
+extension VipsPicture {
+  /// The picture in sRGB or gray, 8 bit, with at most four bands. A picture that is so already is returned as it is.
+  ///
+  /// An embedded profile is honoured where it fits the pixels; one that does not is ignored, as browsers do.
+  func standardColours() throws(CodecError) -> VipsPicture {
+    var picture = try converted()
+    if picture.format != VIPS_FORMAT_UCHAR {
+      picture = try picture.applying { cvips_cast($0, $1, VIPS_FORMAT_UCHAR) }
+    }
+    let isGray = picture.interpretation == VIPS_INTERPRETATION_B_W
+    let most = isGray ? 2 : 4
+    return picture.bands > most ? try picture.applying { cvips_extract_bands($0, $1, 0, Int32(most)) } : picture
+  }
+
+  private func converted() throws(CodecError) -> VipsPicture {
+    let space = interpretation
+    let isCMYK = space == VIPS_INTERPRETATION_CMYK
+    if (hasProfile && Self.mayHaveProfile.contains(space)) || isCMYK {
+      if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb") }) {
+        return managed
+      }
+      // The failed attempt has left its words behind.
+      vips_error_clear()
+    }
+    switch space {
+    case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W:
+      return self
+    case VIPS_INTERPRETATION_RGB:
+      return try applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
+    case VIPS_INTERPRETATION_GREY16:
+      return try applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_B_W) }
+    default:
+      if vips_colourspace_issupported(pointer) != 0 {
+        return try applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
+      }
+      // Bands without a meaning: the first three as they are, or the first as gray.
+      let count: Int32 = bands >= 3 ? 3 : 1
+      return try applying { cvips_extract_bands($0, $1, 0, count) }
+        .applying {
+          cvips_reinterpret($0, $1, count == 3 ? VIPS_INTERPRETATION_sRGB : VIPS_INTERPRETATION_B_W)
+        }
+    }
+  }
+
+  private static let mayHaveProfile: [VipsInterpretation] = [
+    VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_RGB, VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_B_W,
+    VIPS_INTERPRETATION_GREY16, VIPS_INTERPRETATION_CMYK,
+  ]
+}
