@@ -1,4 +1,5 @@
-// Swift cannot call C's variadic functions: each shim fixes one set of argument types.
+// Swift cannot call C's variadic functions: each shim fixes one set of argument types. The others bridge what differs
+// between the versions of libcurl that the supported systems bring (7.81 and up).
 #ifndef THUMBNAILER_CCURL_H
 #define THUMBNAILER_CCURL_H
 
@@ -7,5 +8,60 @@
 static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
 }
+
+static inline CURLcode ccurl_setopt_string(CURL *handle, CURLoption option, const char *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+// The body and the header callback have the same C type.
+static inline CURLcode ccurl_setopt_receiver(CURL *handle, CURLoption option, curl_write_callback value) {
+  return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode ccurl_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLMcode ccurl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
+  return curl_multi_setopt(handle, option, value);
+}
+
+// The textual list came with 7.85, when the bit mask was deprecated.
+static inline CURLcode ccurl_allow_only(CURL *handle, int file) {
+#if LIBCURL_VERSION_NUM >= 0x075500
+  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, file ? "file" : "http,https");
+#else
+  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, file ? CURLPROTO_FILE : CURLPROTO_HTTP | CURLPROTO_HTTPS);
+#endif
+}
+
+// Without it, closing a transfer whose name is still being looked up waits for the look-up, and so does every other
+// transfer of the same thread. Came with 7.87; older ones do wait.
+static inline CURLcode ccurl_leave_resolver_behind(CURL *handle) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+  return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
+#else
+  (void)handle;
+  return CURLE_OK;
+#endif
+}
+
+// The macro CURLVERSION_NOW.
+static inline const char *ccurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
+
+// The union in CURLMsg.
+static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
 
 #endif

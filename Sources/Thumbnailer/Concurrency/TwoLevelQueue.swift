@@ -79,6 +79,18 @@ struct TwoLevelQueue<Element> {
     return entries.removeValue(forKey: ticket)?.element
   }
 
+  /// The first element of one level, left in its place.
+  mutating func peek(at level: Priority) -> Element? {
+    head(of: level).flatMap { entries[$0] }?.element
+  }
+
+  /// Takes the first element of one level, whoever's turn it is.
+  mutating func dequeue(at level: Priority) -> Element? {
+    guard let ticket = head(of: level) else { return nil }
+    line(of: level) { _ = $0.popFirst() }
+    return entries.removeValue(forKey: ticket)?.element
+  }
+
   /// Takes the first element, in order of turn, that satisfies the condition; the others keep their places.
   ///
   /// Looks at every waiting element in the worst case.

@@ -1,0 +1,116 @@
+import Foundation
+
+/// Takes a body as it arrives: in memory up to a limit, beyond that in a file without a name.
+struct BodyStore {
+  /// Where a body goes that outgrows memory.
+  enum Overflow: Sendable {
+    /// Into a new file in the first of these directories that takes one.
+    case spill(directories: [String])
+    /// Nowhere: the bytes are those of this file, which is opened in their place.
+    case original(path: String)
+  }
+
+  private let memoryLimit: Int
+  private let overflow: Overflow
+  private var memory: [UInt8] = []
+  private var file: FileDescriptor?
+  /// The bytes taken so far.
+  private(set) var count = 0
+
+  init(memoryLimit: Int, overflow: Overflow) {
+    self.memoryLimit = memoryLimit
+    self.overflow = overflow
+  }
+
+  /// Makes room in one piece for what is announced.
+  mutating func prepare(for announced: Int?) {
+    memory.reserveCapacity(min(announced ?? 0, memoryLimit))
+  }
+
+  /// Adds bytes at the end.
+  mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
+    if file == nil && count + bytes.count <= memoryLimit {
+      memory.append(contentsOf: bytes)
+    } else {
+      let file = try openFile()
+      if case .spill(let directories) = overflow { try Self.write(bytes, to: file, at: count, directories) }
+    }
+    count += bytes.count
+  }
+
+  /// The body so far. Nothing may be added afterwards.
+  mutating func finish() -> ByteSource {
+    defer { memory = [] }
+    return file.map { .file($0, count: count) } ?? .memory(memory)
+  }
+
+  private mutating func openFile() throws(DownloadError) -> FileDescriptor {
+    if let file { return file }
+    let opened: FileDescriptor
+    switch overflow {
+    case .original(let path):
+      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .fileUnreadable(reason: String(cString: strerror(errno))) }
+      opened = FileDescriptor(owning: descriptor)
+    case .spill(let directories):
+      opened = try SpillFile.open(in: directories)
+      var failure: DownloadError?
+      memory.withUnsafeBytes { bytes in
+        do throws(DownloadError) { try Self.write(bytes, to: opened, at: 0, directories) } catch { failure = error }
+      }
+      if let failure { throw failure }
+    }
+    file = opened
+    memory = []
+    return opened
+  }
+
+  private static func write(
+    _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int, _ directories: [String]
+  ) throws(DownloadError) {
+    var written = 0
+    while written < bytes.count {
+      let count = pwrite(
+        file.rawValue, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset + written))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .cannotStoreBody(path: directories.first ?? "", reason: String(cString: strerror(errno)))
+      }
+      written += count
+    }
+  }
+}
+
+/// Files that nobody sees and that are gone with their last descriptor, even when the process is killed.
+enum SpillFile {
+  /// Glibc declares `O_TMPFILE` for GNU sources only.
+  private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
+
+  /// A new file, open for reading and writing, in the first directory that takes one.
+  static func open(in directories: [String]) throws(DownloadError) -> FileDescriptor {
+    var firstFailure: DownloadError?
+    for directory in directories {
+      let descriptor = open(in: directory)
+      if descriptor >= 0 { return FileDescriptor(owning: descriptor) }
+      let reason = String(cString: strerror(errno))
+      if firstFailure == nil {
+        Log.download.debug("cannot keep bodies in \(directory): \(reason)")
+        firstFailure = .cannotStoreBody(path: directory, reason: reason)
+      }
+    }
+    throw firstFailure ?? .cannotStoreBody(path: "", reason: "no directory for large bodies")
+  }
+
+  private static func open(in directory: String) -> Int32 {
+    let unnamed = Foundation.open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+    if unnamed >= 0 { return unnamed }
+    // Network and overlay file systems may not know files without a name: make one and take its name away.
+    var template = Array("\(directory)/.body-XXXXXX".utf8CString)
+    let named = mkstemp(&template)
+    if named >= 0 {
+      unlink(template)
+      _ = fcntl(named, F_SETFD, FD_CLOEXEC)
+    }
+    return named
+  }
+}

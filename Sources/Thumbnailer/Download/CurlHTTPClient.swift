@@ -1,0 +1,49 @@
+import Foundation
+
+/// The small client of the photo search APIs, on the same thread, connections and limits as the pictures.
+///
+/// Whatever the server answers is handed over with its body. Failed connections and 5xx are repeated as for pictures;
+/// 429 and the rest of 4xx are not, since the photo source knows better what they mean.
+struct CurlHTTPClient: HTTPClient {
+  /// Runs the requests.
+  let downloader: Downloader
+
+  func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
+    do throws(DownloadError) {
+      let url = try Exchange.checked(request.url, headers: request.headers, allowsFile: false)
+      let exchange = Exchange(
+        url: url, headers: request.headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
+        decodesContent: true, keepsErrorBodies: true, memoryLimit: request.byteLimit, overflow: .spill(directories: []))
+      let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
+      guard case .memory(let bytes) = answer.body else {
+        throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
+      }
+      return HTTPResponse(status: answer.head.status, headers: answer.head.headers, body: Data(bytes))
+    } catch {
+      throw HTTPClientError(error)
+    }
+  }
+}
+
+extension HTTPClientError {
+  /// The same failure in the words of the small client.
+  init(_ error: DownloadError) {
+    switch error {
+    case .cancelled: self = .cancelled
+    case .unreachable(let reason), .untrusted(let reason): self = .unreachable(reason: reason)
+    case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
+    case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
+    case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
+    case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
+    case .brokenOff: self = .invalidAnswer(reason: "the connection ended before the answer did")
+    case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
+    case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
+    case .invalidAnswer(let reason): self = .invalidAnswer(reason: reason)
+    case .invalidURL: self = .unreachable(reason: "the URL cannot be parsed")
+    case .unsupportedScheme(let scheme): self = .unreachable(reason: "\(scheme): is not http or https")
+    case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) holds a line break")
+    case .httpStatus, .fileNotAllowed, .fileNotFound, .fileUnreadable, .refusedByObserver, .cannotStoreBody:
+      self = .unreachable(reason: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import CCurl
+import Foundation
+
+/// What libcurl offers without a handle.
+enum CurlLibrary {
+  /// Readies libcurl once in a process; every use of a handle begins here.
+  static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+  /// `libcurl/7.88.1`: the version that runs, which may be newer than the one we were built with.
+  static let name = "libcurl/\(String(cString: ccurl_version()))"
+
+  /// Reads an HTTP date in any of its three forms.
+  static func date(from text: String) -> Date? {
+    let seconds = curl_getdate(text, nil)
+    return seconds < 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
+  }
+}
+
+/// A URL as libcurl itself reads it, so that what we check and what it fetches cannot differ.
+struct CurlURL: Sendable, Equatable {
+  /// The whole URL, normalised.
+  let text: String
+  /// In lower case.
+  let scheme: String
+  /// In lower case; empty for a file.
+  let host: String
+  /// The explicit port or the scheme's own; 0 for a file.
+  let port: Int
+  /// Percent-decoded.
+  let path: String
+
+  /// Parses `text`; with a base, `text` may be relative to it. Nil when it is no URL.
+  init?(_ text: String, relativeTo base: CurlURL? = nil) {
+    guard let handle = curl_url() else { return nil }
+    defer { curl_url_cleanup(handle) }
+    // Unknown schemes are let through so that they can be named; spaces and the like, common in Location, are encoded.
+    let lenient = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
+    if let base {
+      guard curl_url_set(handle, CURLUPART_URL, base.text, lenient) == CURLUE_OK else { return nil }
+    }
+    guard curl_url_set(handle, CURLUPART_URL, text, lenient) == CURLUE_OK,
+      let url = Self.part(CURLUPART_URL, of: handle, flags: 0),
+      let scheme = Self.part(CURLUPART_SCHEME, of: handle, flags: 0)
+    else { return nil }
+    self.text = url
+    self.scheme = scheme.lowercased()
+    host = Self.part(CURLUPART_HOST, of: handle, flags: 0)?.lowercased() ?? ""
+    port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
+    path = Self.part(CURLUPART_PATH, of: handle, flags: UInt32(CURLU_URLDECODE)) ?? ""
+  }
+
+  private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
+    defer { curl_free(text) }
+    return String(cString: text)
+  }
+
+  /// Where connections go, and what host limits count by.
+  var site: String { scheme == "file" ? "file:" : "\(scheme)://\(host):\(port)" }
+
+  /// Whether what was meant for this URL may be sent to `other`: the same host and port, or its move from `http` to
+  /// `https` on the usual ports. Never from `https` back.
+  func sharesCredentials(with other: CurlURL) -> Bool {
+    if site == other.site { return true }
+    return host == other.host && scheme == "http" && port == 80 && other.scheme == "https" && other.port == 443
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// Asks for the bytes of one picture.
+struct DownloadRequest: Sendable {
+  /// Where they are: `http`, `https`, or `file`.
+  var url: URL
+  /// Header fields for the URL's own host; none of them goes along a redirect to another.
+  var headers: [HTTPHeader] = []
+  /// Whether a `file` URL may be read: only when the user named it.
+  var allowsFile = false
+  /// The body may not be longer than this many bytes.
+  var byteLimit: Int
+}
+
+/// A picture's bytes, and how they came.
+struct Download: Sendable {
+  /// The bytes; the whole body when `isComplete`.
+  let body: ByteSource
+  /// False when the observer said *enough* before the end.
+  let isComplete: Bool
+  /// Bytes of the body that arrived in the last attempt.
+  let receivedBytes: Int
+  /// The body's length as the server told it.
+  let expectedBytes: Int?
+  /// The HTTP status; 0 for a file.
+  let status: Int
+  /// The answer's header fields in the order they came.
+  let headers: [HTTPHeader]
+  /// The URL at the end of the redirects; nil when Foundation cannot hold what the server named.
+  let finalURL: URL?
+  /// How many attempts it took, from 1.
+  let attempts: Int
+  /// `1.1`, `2`; empty for a file.
+  let httpVersion: String
+  /// From the start of the last request to the first byte of its answer.
+  let timeToFirstByte: Duration
+  /// All attempts and the pauses between them, waiting for a slot not counted.
+  let duration: Duration
+
+  /// The value of the first header field of that name, whatever its case.
+  func value(of name: String) -> String? { headers.firstValue(of: name) }
+}

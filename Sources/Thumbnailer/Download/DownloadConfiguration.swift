@@ -1,0 +1,62 @@
+import Foundation
+
+/// How downloads behave. Durations are wall time, sizes are bytes.
+struct DownloadConfiguration: Sendable {
+  /// Transfers at once in all; default 16.
+  var maximumDownloads = 16
+  /// Transfers at once to one host; default 6, what browsers use. Files have no such limit.
+  var maximumDownloadsPerHost = 6
+
+  /// Name resolution, TCP and TLS together may take this long; default 10 s.
+  var connectTimeout: Duration = .seconds(10)
+  /// So long may nothing at all arrive once the request is sent; default 20 s.
+  var stallTimeout: Duration = .seconds(20)
+  /// All attempts and the pauses between them may take this long together, waiting for a slot not counted; default
+  /// 300 s.
+  var totalTimeout: Duration = .seconds(300)
+
+  /// Redirects followed in one attempt; default 5.
+  var maximumRedirects = 5
+  /// When and how often a failed attempt is repeated.
+  var retry = RetryPolicy()
+
+  /// The `User-Agent` of requests that bring none of their own; default `thumbs/0.1 (+URL) libcurl/VERSION`.
+  var userAgent = "thumbs/0.1 (+https://github.com/thumbnailer/thumbnailer) \(CurlLibrary.name)"
+  /// The `Accept` of picture requests that bring none of their own. It leaves AVIF out, the costliest to decode.
+  var accept = "image/jpeg,image/png,image/webp;q=0.9,*/*;q=0.8"
+
+  /// Bodies up to this size stay in memory; default 256 KiB.
+  var memoryBodyLimit = 256 << 10
+  /// Where larger bodies go, as files without a name; the system's temporary directory stands in when it cannot be
+  /// written. Meant to be the cache directory.
+  var spillDirectory = FileManager.default.temporaryDirectory
+
+  /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
+  var certificateAuthorityFile: String?
+}
+
+/// When and how often a failed attempt is repeated. A pure value: the random numbers are the caller's.
+struct RetryPolicy: Sendable {
+  /// Attempts in all, the first included; default 4.
+  var maximumAttempts = 4
+  /// The first pause is between 0 and this long, each later one between 0 and twice the one before; default 0.5 s.
+  var baseDelay: Duration = .milliseconds(500)
+  /// No pause is longer than this unless the server asks for more; default 10 s.
+  var maximumDelay: Duration = .seconds(10)
+  /// A `Retry-After` that asks for more counts as this long; default 60 s.
+  var maximumRetryAfter: Duration = .seconds(60)
+
+  /// How long to wait before the next attempt after `attempt` attempts; nil when there shall be none.
+  ///
+  /// "Full jitter": any pause up to the bound is equally likely, so that clients that failed together do not come back
+  /// together. A server that names a pause is never asked earlier than it wishes, up to the limit.
+  func pause(
+    after error: DownloadError, attempt: Int, using random: inout some RandomNumberGenerator
+  ) -> Duration? {
+    guard attempt < maximumAttempts, error.isTransient else { return nil }
+    let bound = min(baseDelay * (1 << min(attempt - 1, 20)), maximumDelay)
+    let jitter = bound * Double.random(in: 0..<1, using: &random)
+    if case .httpStatus(_, let wish?) = error { return max(jitter, min(wish, maximumRetryAfter)) }
+    return jitter
+  }
+}

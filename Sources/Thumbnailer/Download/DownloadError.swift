@@ -1,0 +1,58 @@
+/// Why a download gave no body.
+enum DownloadError: Error, Sendable, Equatable {
+  /// The deadlines a transfer can miss.
+  enum Deadline: String, Sendable {
+    /// No connection in time.
+    case connect
+    /// Connected, but nothing more arrived.
+    case stall
+    /// All attempts together took too long.
+    case total
+  }
+
+  /// The task was cancelled.
+  case cancelled
+  /// Not a URL that libcurl can parse.
+  case invalidURL
+  /// A scheme other than `http`, `https` and, where allowed, `file`.
+  case unsupportedScheme(String)
+  /// A header field whose name or value would break the request apart.
+  case invalidHeader(name: String)
+  /// A `file` URL where files are not allowed.
+  case fileNotAllowed
+  /// No such file.
+  case fileNotFound
+  /// The file is there but cannot be read: a folder, a device, no permission.
+  case fileUnreadable(reason: String)
+  /// No connection: unknown name, refused, handshake failed. `reason` is libcurl's own text.
+  case unreachable(reason: String)
+  /// The server's certificate is not trusted.
+  case untrusted(reason: String)
+  /// A deadline passed.
+  case timedOut(Deadline)
+  /// The server answered with a status that brings no picture. `retryAfter` is what the server asked for, not capped.
+  case httpStatus(Int, retryAfter: Duration?)
+  /// More redirects than `limit`, be it a loop or not.
+  case tooManyRedirects(limit: Int)
+  /// A redirect to something that is not `http` or `https`.
+  case redirectToUnsupportedScheme(String)
+  /// The body is longer than `limit` bytes; `announced` is its length where the server told it.
+  case tooLarge(limit: Int, announced: Int?)
+  /// The connection ended before the body did.
+  case brokenOff(received: Int, expected: Int?)
+  /// What came back is not HTTP, or broken beyond reading.
+  case invalidAnswer(reason: String)
+  /// The body's observer will not have this picture; it knows why.
+  case refusedByObserver
+  /// The body could not be written to a file. `path` is the directory.
+  case cannotStoreBody(path: String, reason: String)
+
+  /// Whether another attempt may well succeed.
+  var isTransient: Bool {
+    switch self {
+    case .unreachable, .brokenOff, .timedOut(.connect), .timedOut(.stall): true
+    case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)
+    default: false
+    }
+  }
+}

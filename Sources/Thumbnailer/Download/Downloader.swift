@@ -1,0 +1,183 @@
+import Foundation
+import Synchronization
+
+/// Fetches pictures: a slot, a transfer, redirects and repetitions, and a body in the end.
+///
+/// At most one transfer of a download runs at a time, and only that holds a slot: the pause before a repetition holds
+/// none. Any thread may call.
+final class Downloader: Sendable {
+  private typealias Admission = DownloadAdmission<OneShot<Void, DownloadError>>
+
+  /// What was given at the start; `maximumDownloads` may have changed since.
+  let configuration: DownloadConfiguration
+  private let curl: CurlThread
+  private let admission: Mutex<Admission>
+
+  /// Starts nothing: the curl thread begins with the first download.
+  init(_ configuration: DownloadConfiguration) {
+    self.configuration = configuration
+    curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
+    admission = Mutex(
+      Admission(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost))
+  }
+
+  /// Transfers that run now.
+  var activeDownloads: Int { admission.withLock { $0.running } }
+  /// Downloads that wait for a slot now.
+  var waitingDownloads: Int { admission.withLock { $0.waiting } }
+
+  /// The most transfers at once. Lowering it lets running ones end.
+  var maximumDownloads: Int {
+    get { admission.withLock { $0.maximum } }
+    set {
+      admission.withLock { $0.maximum = max(1, newValue) }
+      admitWaiting()
+    }
+  }
+
+  /// Fetches a picture. The observer sees every byte of a successful answer as it comes.
+  ///
+  /// Cancelling the task closes the connection, or takes the download out of its line.
+  func download(
+    _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
+  ) async throws(DownloadError) -> Download {
+    let url = try Exchange.checked(request.url, headers: request.headers, allowsFile: request.allowsFile)
+    if url.scheme == "file" { try Exchange.checkFile(at: url.path) }
+    let temporary = FileManager.default.temporaryDirectory.path
+    let exchange = Exchange(
+      url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
+      memoryLimit: configuration.memoryBodyLimit,
+      overflow: url.scheme == "file"
+        ? .original(path: url.path) : .spill(directories: [configuration.spillDirectory.path, temporary]),
+      observer: observer)
+    let result = try await perform(exchange, priority: priority)
+    let answer = result.answer
+    if let failure = Self.failure(of: answer) { throw failure }
+    return Download(
+      body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
+      expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
+      timeToFirstByte: answer.timeToFirstByte, duration: result.duration)
+  }
+
+  // MARK: Attempts
+
+  /// The last answer, whatever its status, and how it came.
+  struct Outcome {
+    var answer: TransferAnswer
+    var url: CurlURL
+    var attempts: Int
+    var duration: Duration
+  }
+
+  /// Runs an exchange until it succeeds or another attempt is not worth it.
+  func perform(_ exchange: Exchange, priority: PriorityControl) async throws(DownloadError) -> Outcome {
+    var journey = Journey()
+    var attempt = 0
+    while true {
+      attempt += 1
+      let failure: DownloadError
+      var last: (TransferAnswer, CurlURL)?
+      do throws(DownloadError) {
+        let (answer, url) = try await follow(exchange, journey: &journey, priority: priority)
+        let refused = Self.failure(of: answer)
+        guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 else {
+          return Outcome(answer: answer, url: url, attempts: attempt, duration: journey.spent)
+        }
+        failure = refused
+        last = (answer, url)
+      } catch {
+        failure = error
+      }
+      var random = SystemRandomNumberGenerator()
+      guard let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
+        journey.spent + pause < configuration.totalTimeout
+      else {
+        guard let last, exchange.keepsErrorBodies else { throw failure }
+        return Outcome(answer: last.0, url: last.1, attempts: attempt, duration: journey.spent)
+      }
+      Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
+      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      journey.spent += pause
+    }
+  }
+
+  /// What an exchange carries from one transfer to the next.
+  private struct Journey {
+    /// The time its transfers and pauses have taken.
+    var spent = Duration.zero
+    /// Its place among those who wait, for its age.
+    var ticket: Admission.Ticket?
+  }
+
+  /// One attempt: a transfer at each stop of the route, until an answer is no redirect.
+  private func follow(
+    _ exchange: Exchange, journey: inout Journey, priority: PriorityControl
+  ) async throws(DownloadError) -> (TransferAnswer, CurlURL) {
+    var route = DownloadRoute(
+      url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
+    var held: String?
+    defer { if let held { release(held) } }
+    while true {
+      let previous = held
+      held = nil
+      try await waitForSlot(at: route.url, journey: &journey, inPlaceOf: previous, priority: priority)
+      held = route.url.site
+      guard !Task.isCancelled else { throw .cancelled }
+      let start = ContinuousClock.now
+      let order = exchange.order(
+        at: route, timeLeft: configuration.totalTimeout - journey.spent, configuration)
+      let result = await curl.perform(order)
+      journey.spent += ContinuousClock.now - start
+      let answer = try result.get()
+      guard let location = answer.head.redirectLocation else { return (answer, route.url) }
+      try route.follow(location)
+    }
+  }
+
+  /// The error that an answer's status stands for; nil for success.
+  private static func failure(of answer: TransferAnswer) -> DownloadError? {
+    let status = answer.head.status
+    return status == 0 || (200..<300).contains(status)
+      ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
+  }
+
+  // MARK: Slots
+
+  /// Waits for a slot at a site. A slot held from the transfer before is given up in the same step, so that nobody
+  /// slips in between when it is the same site.
+  private func waitForSlot(
+    at url: CurlURL, journey: inout Journey, inPlaceOf previous: String?, priority: PriorityControl
+  ) async throws(DownloadError) {
+    let shot = OneShot<Void, DownloadError>()
+    let earlier = journey.ticket
+    let ticket = admission.withLock { admission in
+      let ticket = admission.enqueue(
+        shot, site: url.site, isUnlimited: url.scheme == "file", at: priority.current, returning: earlier)
+      if let previous { admission.release(site: previous) }
+      return ticket
+    }
+    journey.ticket = ticket
+    let observation = priority.observe { [weak self] level in
+      self?.admission.withLock { $0.move(ticket, to: level) }
+    }
+    defer { priority.stopObserving(observation) }
+    // The priority may have changed before it was observed.
+    admission.withLock { $0.move(ticket, to: priority.current) }
+    admitWaiting()
+    try await shot.wait { [weak self] in
+      self?.admission.withLock { $0.remove(ticket) }?.resume(with: .failure(.cancelled))
+    }.get()
+  }
+
+  private func release(_ site: String) {
+    admission.withLock { $0.release(site: site) }
+    admitWaiting()
+  }
+
+  private func admitWaiting() {
+    while let next = admission.withLock({ $0.admitNext() }) {
+      next.resume(with: .success(()))
+    }
+  }
+}

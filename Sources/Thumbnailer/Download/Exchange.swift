@@ -1,0 +1,61 @@
+import Foundation
+
+/// One request with all its attempts and redirects, be it for a picture or for a small answer. A pure value.
+struct Exchange: Sendable {
+  var url: CurlURL
+  var headers: [HTTPHeader]
+  var byteLimit: Int
+  var accept: String
+  /// See `TransferOrder`.
+  var decodesContent = false
+  /// See `TransferOrder`. Also: of an error status only 5xx is worth another attempt.
+  var keepsErrorBodies = false
+  var memoryLimit: Int
+  var overflow: BodyStore.Overflow
+  var observer: (any BodyObserver)?
+
+  /// What is sent at one stop of the route.
+  func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {
+    TransferOrder(
+      url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
+      decodesContent: decodesContent, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
+      memoryLimit: memoryLimit, overflow: overflow, connectTimeout: configuration.connectTimeout,
+      stallTimeout: configuration.stallTimeout, totalTimeout: timeLeft,
+      certificateAuthorityFile: configuration.certificateAuthorityFile, observer: observer)
+  }
+
+  /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.
+  static func checked(
+    _ url: URL, headers: [HTTPHeader], allowsFile: Bool
+  ) throws(DownloadError) -> CurlURL {
+    guard let parsed = CurlURL(url.absoluteString) else { throw .invalidURL }
+    switch parsed.scheme {
+    case "http", "https":
+      guard !parsed.host.isEmpty else { throw .invalidURL }
+    case "file":
+      guard allowsFile else { throw .fileNotAllowed }
+    default: throw .unsupportedScheme(parsed.scheme)
+    }
+    for header in headers {
+      let isName =
+        !header.name.isEmpty && header.name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
+      let isValue = header.value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
+      guard isName && isValue else { throw .invalidHeader(name: header.name) }
+    }
+    return parsed
+  }
+
+  /// Looks at a file before libcurl does, which reads folders as empty and waits for pipes.
+  static func checkFile(at path: String) throws(DownloadError) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { throw .fileNotFound }
+      throw .fileUnreadable(reason: String(cString: strerror(errno)))
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG: return
+    case S_IFDIR: throw .fileUnreadable(reason: "it is a folder")
+    default: throw .fileUnreadable(reason: "it is no regular file")
+    }
+  }
+}

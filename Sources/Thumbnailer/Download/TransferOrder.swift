@@ -1,0 +1,34 @@
+/// Everything the curl thread has to know about one transfer: one request, no redirects, no repetition.
+struct TransferOrder: Sendable {
+  var url: CurlURL
+  var headers: [HTTPHeader]
+  /// Sent unless `headers` has its own.
+  var userAgent: String
+  /// Sent unless `headers` has its own.
+  var accept: String
+  /// Whether the answer may be compressed on its way. Off for pictures, which are compressed already and whose length
+  /// must be known.
+  var decodesContent: Bool
+  /// Whether the body of an error status is kept. It never reaches the observer.
+  var keepsErrorBodies: Bool
+  var byteLimit: Int
+  var memoryLimit: Int
+  var overflow: BodyStore.Overflow
+  var connectTimeout: Duration
+  var stallTimeout: Duration
+  /// What is left of the total.
+  var totalTimeout: Duration
+  var certificateAuthorityFile: String?
+  var observer: (any BodyObserver)?
+}
+
+/// What one transfer brought: any status at all.
+struct TransferAnswer: Sendable {
+  var head: ResponseHead
+  var body: ByteSource
+  var isComplete: Bool
+  var receivedBytes: Int
+  var expectedBytes: Int?
+  var httpVersion: String
+  var timeToFirstByte: Duration
+}

@@ -1,0 +1,109 @@
+import Testing
+
+@testable import Thumbnailer
+
+/// Who goes next, without a socket.
+@Suite
+struct DownloadAdmissionTests {
+  private typealias Admission = DownloadAdmission<String>
+
+  @Test func goesFirstComeFirstServedWithinALevel() {
+    var admission = Admission(maximum: 9, maximumPerSite: 9)
+    for name in ["a", "b", "c"] { _ = admission.enqueue(name, site: "s", at: .prefetch) }
+    _ = admission.enqueue("d", site: "t", at: .prefetch)
+    _ = admission.enqueue("v", site: "t", at: .visible)
+    #expect(admission.admitAll() == ["v", "a", "b", "c", "d"])
+  }
+
+  @Test func keepsBothLimits() {
+    var admission = Admission(maximum: 3, maximumPerSite: 2)
+    for name in ["a1", "a2", "a3"] { _ = admission.enqueue(name, site: "a", at: .visible) }
+    for name in ["b1", "b2"] { _ = admission.enqueue(name, site: "b", at: .visible) }
+    #expect(admission.admitAll() == ["a1", "a2", "b1"])
+    admission.release(site: "b")
+    #expect(admission.admitAll() == ["b2"])
+    admission.release(site: "a")
+    #expect(admission.admitAll() == ["a3"])
+    #expect(admission.running == 3)
+    #expect(admission.waiting == 0)
+  }
+
+  @Test func anUnlimitedSiteHasOnlyTheLimitInAll() {
+    var admission = Admission(maximum: 4, maximumPerSite: 1)
+    for name in ["1", "2", "3", "4", "5"] {
+      _ = admission.enqueue(name, site: "file:", isUnlimited: true, at: .visible)
+    }
+    #expect(admission.admitAll() == ["1", "2", "3", "4"])
+  }
+
+  @Test func prefetchGetsItsTurnHoweverBusyItIs() {
+    var admission = Admission(maximum: 1, maximumPerSite: 1)
+    _ = admission.enqueue("p", site: "s", at: .prefetch)
+    var admitted: [String] = []
+    for number in 0..<12 {
+      _ = admission.enqueue("v\(number)", site: "t", at: .visible)
+      guard let next = admission.admitNext() else { continue }
+      admitted.append(next)
+      admission.release(site: next == "p" ? "s" : "t")
+    }
+    #expect(admitted.firstIndex(of: "p") == 8)
+  }
+
+  @Test func movesWhatWaitsBetweenTheLevels() {
+    var admission = Admission(maximum: 9, maximumPerSite: 9)
+    _ = admission.enqueue("a", site: "s", at: .visible)
+    let b = admission.enqueue("b", site: "s", at: .prefetch)
+    let c = admission.enqueue("c", site: "s", at: .visible)
+    admission.move(b, to: .visible)
+    admission.move(c, to: .prefetch)
+    #expect(admission.admitAll() == ["a", "b", "c"])
+    admission.move(b, to: .prefetch)
+    #expect(admission.running == 3)
+  }
+
+  @Test func whoeverComesBackKeepsItsAge() {
+    var admission = Admission(maximum: 1, maximumPerSite: 1)
+    let first = admission.enqueue("first", site: "s", at: .prefetch)
+    #expect(admission.admitNext() == "first")
+    for name in ["second", "third"] { _ = admission.enqueue(name, site: "s", at: .prefetch) }
+    _ = admission.enqueue("again", site: "t", at: .prefetch, returning: first)
+    admission.release(site: "s")
+    #expect(admission.admitAll() == ["again"])
+    admission.release(site: "t")
+    #expect(admission.admitAll() == ["second"])
+  }
+
+  @Test func removedBeforeItsTurnItIsGone() {
+    var admission = Admission(maximum: 1, maximumPerSite: 1)
+    let a = admission.enqueue("a", site: "s", at: .visible)
+    let b = admission.enqueue("b", site: "s", at: .visible)
+    #expect(admission.remove(a) == "a")
+    #expect(admission.remove(a) == nil)
+    #expect(admission.admitAll() == ["b"])
+    #expect(admission.remove(b) == nil)
+  }
+
+  @Test func lettingManyWaitAtManySitesTakesNoTime() {
+    var admission = Admission(maximum: 16, maximumPerSite: 6)
+    for number in 0..<4000 { _ = admission.enqueue("one", site: "one", at: number % 2 == 0 ? .visible : .prefetch) }
+    for number in 0..<200 { _ = admission.enqueue("\(number)", site: "\(number)", at: .prefetch) }
+    var count = 0
+    let start = ContinuousClock.now
+    while true {
+      let admitted = admission.admitAll()
+      if admitted.isEmpty { break }
+      count += admitted.count
+      for name in admitted { admission.release(site: name) }
+    }
+    #expect(count == 4200)
+    #expect(ContinuousClock.now - start < .seconds(10))
+  }
+}
+
+extension DownloadAdmission {
+  fileprivate mutating func admitAll() -> [Element] {
+    var admitted: [Element] = []
+    while let next = admitNext() { admitted.append(next) }
+    return admitted
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// How an observer and the byte limit end a transfer early.
+@Suite(.timeLimit(.minutes(1)))
+struct DownloadObserverTests {
+  private let bytes = noise(3_000_000)
+
+  @Test func enoughEndsTheTransferAndKeepsWhatCame() async throws {
+    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let observer = RecordingObserver { $0 >= 20_000 ? .enough : .more }
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(!download.isComplete)
+    #expect(download.receivedBytes == observer.bytes.count)
+    #expect((20_000..<60_000).contains(download.receivedBytes))
+    #expect(download.expectedBytes == 3_000_000)
+    #expect(try download.bytes == Array(bytes[..<download.receivedBytes]))
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests[0].outcome == .clientClosed)
+    #expect(origin.requests[0].bodyBytesSent < 3_000_000)
+  }
+
+  @Test func enoughEndsAStalledTransferAtOnce() async throws {
+    let origin = try Origin { [bytes] _ in .ok(bytes).stalling(after: 1000) }
+    let observer = RecordingObserver { $0 >= 1000 ? .enough : .more }
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(download.receivedBytes == 1000)
+  }
+
+  @Test func enoughWithTheLastByteIsAWholeBodyOverAKeptConnection() async throws {
+    let origin = try Origin { _ in .ok(noise(1000)) }
+    let downloader = Downloader(.quick())
+    for _ in 0..<2 {
+      #expect(try await downloader.fetch(origin.url(), observer: RecordingObserver { _ in .enough }).isComplete)
+    }
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test func refusingEndsTheTransferForGood() async throws {
+    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let observer = RecordingObserver { _ in .refuse }
+    #expect(await Downloader(.quick()).failure(of: origin.url(), observer: observer) == .refusedByObserver)
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test func seesEachAttemptFromItsBeginning() async throws {
+    let origin = try Origin { request in
+      request.number == 1 ? .ok(noise(9000)).truncated(after: 4000) : .ok(noise(9000))
+    }
+    let observer = RecordingObserver()
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(download.attempts == 2)
+    #expect(observer.begins == [9000, 9000])
+    #expect(observer.bytes == noise(9000) && observer.offsetsFit)
+  }
+
+  @Test func neverSeesTheBodyOfAnErrorOrARedirect() async throws {
+    let origin = try Origin { request in
+      switch request.path {
+      case "/moved": .redirect(to: "/picture")
+      case "/picture": .ok([1, 2, 3])
+      default: .status(503, "please wait")
+      }
+    }
+    let downloader = Downloader(.quick())
+    let first = RecordingObserver()
+    _ = await downloader.failure(of: origin.url("/busy"), observer: first)
+    #expect(first.begins.isEmpty && first.bytes.isEmpty)
+    let second = RecordingObserver()
+    _ = try await downloader.fetch(origin.url("/moved"), observer: second)
+    #expect(second.begins == [3] && second.bytes == [1, 2, 3])
+  }
+
+  @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeTheBody() async throws {
+    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let observer = RecordingObserver()
+    let error = await Downloader(.quick()).failure(of: origin.url(), limit: 2_999_999, observer: observer)
+    #expect(error == .tooLarge(limit: 2_999_999, announced: 3_000_000))
+    #expect(observer.begins.isEmpty)
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 1)
+    #expect(origin.requests[0].bodyBytesSent < 3_000_000)
+  }
+
+  @Test func aBodyThatGrowsBeyondTheLimitIsCutOff() async throws {
+    let origin = try Origin { [bytes] request in
+      request.path == "/chunked" ? .ok(bytes).chunked() : .ok(bytes).untilClose()
+    }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/close"] {
+      #expect(
+        await downloader.failure(of: origin.url(path), limit: 500_000) == .tooLarge(limit: 500_000, announced: nil))
+    }
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func aBodyOfExactlyTheLimitPasses() async throws {
+    let origin = try Origin { request in request.path == "/chunked" ? .ok(noise(500)).chunked() : .ok(noise(500)) }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/told"] {
+      #expect(try await downloader.fetch(origin.url(path), limit: 500).receivedBytes == 500)
+    }
+  }
+}
