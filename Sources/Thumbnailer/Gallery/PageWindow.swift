@@ -1,0 +1,130 @@
+/// Decides when the next page of a provider is asked for, and which of its photos go on.
+///
+/// The next page is asked for while the photos of those before are being made, as long as no more than `ahead` pages
+/// are outstanding: asked for, or come and not wholly done. One page is asked for at a time. A photo that a later page
+/// repeats is left out. A pure value without I/O: its owner tells it what happens and carries out the actions it
+/// returns, in their order.
+struct PageWindow {
+  /// What the owner has to do.
+  enum Action: Equatable {
+    /// Ask the provider for this page, then call `pageArrived` or `pageFailed`.
+    case requestPage(PageCursor?)
+    /// Make these photos, and call `photoDone` for each, done or failed. Never empty.
+    case emit([Photo], page: Int)
+    /// All is done. `failure` is why the provider gave no more pages, if it was not their end. Comes once, as the last.
+    case finish(failure: ProviderError?)
+  }
+
+  private enum Phase: Equatable {
+    case ready(PageCursor?)
+    case waiting(PageCursor?)
+    case ended(ProviderError?)
+    case finished
+  }
+
+  private let ahead: Int
+  private let pageLimit: Int
+  private let photoLimit: Int
+  private var phase = Phase.ready(nil)
+  private var seenCursors = RecentSet<PageCursor>()
+  private var seenIDs = RecentSet<String>()
+  /// The photos that are not done, by the number of their page.
+  private var remaining: [Int: Int] = [:]
+
+  /// The pages that have come.
+  private(set) var pagesArrived = 0
+  /// The photos handed out.
+  private(set) var photosEmitted = 0
+  /// The photos left out because they had come before.
+  private(set) var duplicates = 0
+
+  /// A window at the beginning of a search.
+  ///
+  /// - Parameters:
+  ///   - ahead: How many pages may be outstanding; at least 1. With 1 a page is asked for when the one before is done.
+  ///   - pageLimit: How many pages are asked for in all; nil for no limit.
+  ///   - photoLimit: How many photos are handed out in all; nil for no limit.
+  init(ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil) {
+    self.ahead = max(1, ahead)
+    self.pageLimit = pageLimit ?? .max
+    self.photoLimit = photoLimit ?? .max
+  }
+
+  /// The pages that were asked for and are not wholly done.
+  var outstandingPages: Int {
+    if case .waiting = phase { remaining.count + 1 } else { remaining.count }
+  }
+
+  /// To be called once, before anything else.
+  mutating func start() -> [Action] {
+    if pageLimit <= 0 || photoLimit <= 0 { phase = .ended(nil) }
+    return proceed()
+  }
+
+  /// The page that was asked for has come.
+  mutating func pageArrived(_ page: PhotoPage) -> [Action] {
+    guard case .waiting = phase else { return [] }
+    pagesArrived += 1
+    let photos = newPhotos(of: page)
+    photosEmitted += photos.count
+    phase = phaseAfter(page)
+    guard !photos.isEmpty else { return proceed() }
+    remaining[pagesArrived] = photos.count
+    // The next page first: it is on its way before the photos keep the connections busy.
+    return proceed() + [.emit(photos, page: pagesArrived)]
+  }
+
+  /// The page that was asked for could not be had. The photos that were handed out are still to be done.
+  mutating func pageFailed(_ error: ProviderError) -> [Action] {
+    guard case .waiting = phase else { return [] }
+    phase = .ended(error)
+    return proceed()
+  }
+
+  /// One photo of a page is done, well or badly.
+  mutating func photoDone(page: Int) -> [Action] {
+    guard let count = remaining[page] else { return [] }
+    remaining[page] = count > 1 ? count - 1 : nil
+    return proceed()
+  }
+
+  /// Asks for no more pages; one that is on its way is left out when it comes.
+  mutating func stop() -> [Action] {
+    guard phase != .finished else { return [] }
+    if case .ended = phase { return [] }
+    phase = .ended(nil)
+    return proceed()
+  }
+
+  private mutating func proceed() -> [Action] {
+    switch phase {
+    case .ready(let cursor) where remaining.count < ahead:
+      phase = .waiting(cursor)
+      return [.requestPage(cursor)]
+    case .ended(let failure) where remaining.isEmpty:
+      phase = .finished
+      return [.finish(failure: failure)]
+    case .ready, .waiting, .ended, .finished:
+      return []
+    }
+  }
+
+  private mutating func phaseAfter(_ page: PhotoPage) -> Phase {
+    guard let next = page.next, !(page.photos.isEmpty && page.skipped.isEmpty), pagesArrived < pageLimit,
+      photosEmitted < photoLimit, seenCursors.insert(next)
+    else { return .ended(nil) }
+    return .ready(next)
+  }
+
+  private mutating func newPhotos(of page: PhotoPage) -> [Photo] {
+    var photos: [Photo] = []
+    for photo in page.photos where photosEmitted + photos.count < photoLimit {
+      guard seenIDs.insert(photo.id) else {
+        duplicates += 1
+        continue
+      }
+      photos.append(photo)
+    }
+    return photos
+  }
+}

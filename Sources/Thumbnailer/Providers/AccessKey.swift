@@ -1,0 +1,24 @@
+import Foundation
+
+/// An access key that shows itself to nobody but the request it is for.
+struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  private let value: String
+
+  /// Takes a key without the blanks and line breaks around it. Nil when nothing is left, or something that cannot stand
+  /// in a header field.
+  init?(_ text: String) {
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    value = trimmed
+  }
+
+  /// The header field that carries the key.
+  func header(scheme: String) -> HTTPHeader { HTTPHeader("Authorization", "\(scheme) \(value)") }
+
+  /// The text with every occurrence of the key replaced.
+  func blottedOut(of text: String) -> String { text.replacing(value, with: "[key]") }
+
+  var description: String { "[key]" }
+  var debugDescription: String { description }
+  var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,47 @@
+import Foundation
+
+/// URLs of pictures at servers that make any size of them, as imgix does.
+enum ImgixURL {
+  /// Parameters that say how the picture is to be made. All others stay as they are: `ixid` tells Unsplash who shows
+  /// the photo, and its terms want it kept.
+  private static let rendering: Set<String> = [
+    "w", "h", "fit", "crop", "q", "fm", "dpr", "auto", "ar", "max-w", "max-h",
+  ]
+
+  /// The URL of the whole picture, just large enough that the thumbnail need not be enlarged.
+  ///
+  /// The server never crops: the gravity is ours to decide, and another thumbnail of the picture may need the rest.
+  /// JPEG by name, since a server that chooses for itself may choose AVIF, which costs 25 times the memory to decode.
+  ///
+  /// - Parameters:
+  ///   - source: The picture's own size in pixels.
+  ///   - box: The thumbnail's size in device pixels.
+  static func variant(of raw: URL, source: PixelSize, box: PixelSize, fit: Fit) -> URL {
+    let size = serverSize(source: source, box: box, fit: fit)
+    guard var components = URLComponents(url: raw, resolvingAgainstBaseURL: true) else { return raw }
+    let kept = (components.percentEncodedQueryItems ?? []).filter { !rendering.contains($0.name) }
+    components.percentEncodedQueryItems =
+      kept + [
+        URLQueryItem(name: "w", value: "\(size.width)"), URLQueryItem(name: "h", value: "\(size.height)"),
+        URLQueryItem(name: "fit", value: "max"), URLQueryItem(name: "q", value: "85"),
+        URLQueryItem(name: "fm", value: "jpg"), URLQueryItem(name: "dpr", value: "1"),
+      ]
+    return components.url ?? raw
+  }
+
+  /// The box to ask the server for: the whole picture, in its own proportions, scaled to hold the thumbnail.
+  static func serverSize(source: PixelSize, box: PixelSize, fit: Fit) -> PixelSize {
+    let width = Double(max(source.width, 1))
+    let height = Double(max(source.height, 1))
+    let scales = (Double(max(box.width, 1)) / width, Double(max(box.height, 1)) / height)
+    let scale = min(1, fit == .contain ? min(scales.0, scales.1) : max(scales.0, scales.1))
+    return PixelSize(side(width * scale), side(height * scale))
+  }
+
+  /// A hair less before rounding up, so that the side that the box decides comes out as itself.
+  private static func side(_ exact: Double) -> Int { Int((exact - 1e-6).rounded(.up).clamped(to: 1...1e6)) }
+}
+
+extension Comparable {
+  fileprivate func clamped(to range: ClosedRange<Self>) -> Self { min(max(self, range.lowerBound), range.upperBound) }
+}

@@ -1,0 +1,90 @@
+public import Foundation
+
+/// A photo of a provider: what it is called, whom it is by, and where to get it.
+public struct Photo: Identifiable, Equatable, Sendable {
+  /// What the provider knows the photo by; the same in every answer.
+  public let id: String
+  /// The name of the provider.
+  public let provider: String
+  /// A few words on what is to be seen.
+  public var title: String?
+  /// The photo's own size in pixels, where the provider tells.
+  public var size: PixelSize?
+  /// Who made it.
+  public var author: String?
+  /// The author's page, as the provider wants it linked.
+  public var authorURL: URL?
+  /// Whom to thank, in one line: `Photo by Ada on Unsplash`.
+  public var attribution: String?
+  /// The photo's page, as the provider wants it linked.
+  public var pageURL: URL?
+  /// Under what terms it may be used.
+  public var licence: PhotoLicence?
+  /// What the provider wants to be told when the photo is put to use (inserted, set as a background, exported), with a
+  /// GET that carries the access key. Not when it is shown or prefetched.
+  public var downloadLocation: URL?
+
+  private let location: PhotoLocation
+
+  /// A photo that is to be had in one size only.
+  public init(
+    id: String, provider: String, title: String? = nil, size: PixelSize? = nil, author: String? = nil,
+    authorURL: URL? = nil, pageURL: URL? = nil, licence: PhotoLicence? = nil, source: ImageSource
+  ) {
+    self.init(id: id, provider: provider, title: title, size: size, location: .single(source))
+    self.author = author
+    self.authorURL = authorURL
+    self.pageURL = pageURL
+    self.licence = licence
+  }
+
+  init(id: String, provider: String, title: String?, size: PixelSize? = nil, location: PhotoLocation) {
+    self.id = id
+    self.provider = provider
+    self.title = title
+    self.size = size
+    self.location = location
+  }
+
+  /// The smallest form of the photo that the provider's server has and that is large enough for a thumbnail.
+  ///
+  /// Of several thumbnails, ask for the largest: one download serves all, and all forms of a photo have one identity in
+  /// the cache. For a file this looks up its length and time of modification, a few microseconds.
+  ///
+  /// - Parameters:
+  ///   - size: The thumbnail's box, in device pixels.
+  ///   - fit: How the photo is laid into the box.
+  public func source(for size: PixelSize, fit: Fit) -> ImageSource {
+    switch location {
+    case .single(let source): source
+    case .file(let path): .file(at: path)
+    case .imgix(let raw, let full, let identity):
+      ImageSource(ImgixURL.variant(of: raw, source: full, box: size, fit: fit), identity: identity)
+    }
+  }
+}
+
+/// Where a photo's bytes are.
+enum PhotoLocation: Equatable, Sendable {
+  /// At one URL.
+  case single(ImageSource)
+  /// In a file that the user named or whose folder the user named.
+  case file(path: String)
+  /// At a server that speaks imgix' parameters, which makes any size of it up to its own. `identity` names it in the
+  /// cache, whatever the size and whatever the URL of the day.
+  case imgix(raw: URL, size: PixelSize, identity: String)
+}
+
+/// The terms a photo may be used under.
+public struct PhotoLicence: Hashable, Sendable {
+  /// What the terms are called.
+  public var name: String
+  /// Where they can be read.
+  public var url: URL?
+
+  /// Names terms.
+  public init(name: String, url: URL? = nil) {
+    self.name = name
+    self.url = url
+  }
+}

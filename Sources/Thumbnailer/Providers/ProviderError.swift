@@ -1,0 +1,107 @@
+/// Why a provider has no photos to give. No case ever holds an access key.
+public enum ProviderError: Error, Hashable, Sendable {
+  /// The task was cancelled.
+  case cancelled
+  /// The provider does not accept the access key.
+  case unauthorized(provider: String)
+  /// Too many requests. `retryAfter` is how long the provider asks to be left alone, where it says so.
+  case rateLimited(provider: String, retryAfter: Duration?)
+  /// The provider does not understand or accept the query.
+  case badRequest(provider: String, reason: String)
+  /// The provider refuses to serve us.
+  case blocked(provider: String, reason: String)
+  /// There is no such service at the address.
+  case notFound(provider: String)
+  /// No answer was to be had, after some attempts.
+  case unreachable(provider: String, reason: String)
+  /// The answer is not what the provider's documentation promises. `snippet` is its beginning.
+  case malformed(provider: String, snippet: String)
+  /// There is no such folder.
+  case folderMissing(path: String)
+  /// The path is something other than a folder.
+  case notAFolder(path: String)
+  /// The folder cannot be listed.
+  case folderUnreadable(path: String, reason: String)
+  /// The list of URLs cannot be read.
+  case listUnreadable(path: String, reason: String)
+  /// The provider cannot do that.
+  case unsupported(provider: String, reason: String)
+  /// No provider of that name.
+  case unknownProvider(String)
+  /// The provider needs an access key in an environment variable that is not set, or holds something that is no key.
+  case keyMissing(provider: String, variable: String, page: String)
+  /// No provider was named, and none can be chosen.
+  case nothingConfigured
+  /// The provider's address is not a URL it can be reached at.
+  case invalidAddress(String)
+
+  /// A short name of the case that stays the same, for programs: `rate-limited`.
+  public var code: String {
+    switch self {
+    case .cancelled: "cancelled"
+    case .unauthorized: "unauthorized"
+    case .rateLimited: "rate-limited"
+    case .badRequest: "bad-request"
+    case .blocked: "blocked"
+    case .notFound: "not-found"
+    case .unreachable: "unreachable"
+    case .malformed: "malformed"
+    case .folderMissing: "folder-missing"
+    case .notAFolder: "not-a-folder"
+    case .folderUnreadable: "folder-unreadable"
+    case .listUnreadable: "list-unreadable"
+    case .unsupported: "unsupported"
+    case .unknownProvider: "unknown-provider"
+    case .keyMissing: "key-missing"
+    case .nothingConfigured: "nothing-configured"
+    case .invalidAddress: "invalid-address"
+    }
+  }
+
+  /// What happened and what to do, in one line.
+  public var message: String {
+    switch self {
+    case .cancelled:
+      "The search was cancelled."
+    case .unauthorized(let provider):
+      "\(provider) does not accept the access key. Check it on the provider's page for developers."
+    case .rateLimited(let provider, let retryAfter):
+      "\(provider) takes no more requests from this access key for now. "
+        + (retryAfter.map { "Try again in \($0.components.seconds) s." } ?? "Try again after the full hour.")
+    case .badRequest(let provider, let reason):
+      "\(provider) does not accept the query: \(reason)"
+    case .blocked(let provider, let reason):
+      "\(provider) refuses to answer: \(reason)"
+    case .notFound(let provider):
+      "There is no \(provider) service at this address (404). Check the provider's URL."
+    case .unreachable(let provider, let reason):
+      "\(provider) cannot be reached: \(reason). Check the network, or try again later."
+    case .malformed(let provider, let snippet):
+      "\(provider) answered with something that cannot be read: \(snippet)"
+    case .folderMissing(let path):
+      "There is no folder \(path). Check the path."
+    case .notAFolder(let path):
+      "\(path) is not a folder. Name the folder that the pictures are in."
+    case .folderUnreadable(let path, let reason):
+      "The folder \(path) cannot be read: \(reason)"
+    case .listUnreadable(let path, let reason):
+      "The list \(path) cannot be read: \(reason)"
+    case .unsupported(let provider, let reason):
+      "\(provider): \(reason)"
+    case .unknownProvider(let text):
+      "There is no provider \(Snippet.quoted(text)). Choose auto, folder:PATH or unsplash."
+    case .keyMissing(let provider, let variable, let page):
+      "\(provider) needs an access key: get one at \(page) and set \(variable)."
+    case .nothingConfigured:
+      "No photo source is set up. Set \(ProviderSpecification.unsplashKeyVariable) (a key is to be had at "
+        + "\(ProviderSpecification.unsplashKeyPage)), or name a folder of pictures with folder:PATH."
+    case .invalidAddress(let text):
+      "\(Snippet.quoted(text)) is not the address of a provider. Write it like https://api.example.org."
+    }
+  }
+}
+
+extension ProviderError: CustomStringConvertible {
+  /// The message.
+  public var description: String { message }
+}

@@ -1,0 +1,125 @@
+import Foundation
+
+/// The photos of unsplash.com, through its API.
+///
+/// Photos are to be shown with `attribution`, linked to `authorURL` and `pageURL`; when one is put to use,
+/// `downloadLocation` is to be called. The access key goes to the API's own host only, and stands in no message, log or
+/// description.
+public struct UnsplashProvider: PhotoProvider {
+  static let name = "unsplash"
+  /// The most photos the API puts on a page; more are asked for in vain.
+  static let largestPage = 30
+
+  /// Where the API is.
+  public static let defaultBaseURL = "https://api.unsplash.com"
+
+  /// `unsplash`
+  public var name: String { Self.name }
+  /// Searches and picks at random, 30 photos at a time; knows the total; needs a key.
+  public var capabilities: ProviderCapabilities {
+    ProviderCapabilities(
+      searches: true, picksRandom: true, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true)
+  }
+
+  private let api: UnsplashAPI
+  private let application: String
+
+  /// A provider that uses an access key of Unsplash.
+  ///
+  /// - Parameters:
+  ///   - baseURL: The API's address, when it is not Unsplash's own; it may have a path.
+  ///   - application: The name of the application, which links to Unsplash carry.
+  init(
+    accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient,
+    retry: ProviderRetry = ProviderRetry()
+  ) {
+    api = UnsplashAPI(key: accessKey, baseURL: baseURL, client: client, retry: retry)
+    self.application = application
+  }
+
+  /// One page of what Unsplash finds. Without words, of its newest photos.
+  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    let page = cursor.map { Int($0.token) ?? 0 } ?? 1
+    guard page >= 1 else {
+      throw .badRequest(provider: name, reason: "this page cursor is not one of Unsplash")
+    }
+    let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
+    let count = min(query.pageSize, Self.largestPage)
+    let position = [("page", "\(page)"), ("per_page", "\(count)")]
+    let url = try text.isEmpty ? api.url("photos", position) : api.url("search/photos", [("query", text)] + position)
+    guard let response = try await api.get(url) else { throw .notFound(provider: name) }
+
+    let items: [Lenient<UnsplashPhoto>]
+    var total: Int?
+    var pages: Int?
+    if text.isEmpty {
+      items = try api.decode([Lenient<UnsplashPhoto>].self, from: response)
+      total = response.value(of: "X-Total").flatMap { Int($0) }
+    } else {
+      let answer = try api.decode(UnsplashSearchAnswer.self, from: response)
+      (items, total, pages) = (answer.results, answer.total, answer.totalPages)
+    }
+    // Beyond its last page Unsplash says that there are none at all. Only the first page can say so.
+    if total == 0, page > 1 { total = nil }
+    let hasNext = !items.isEmpty && Self.hasNext(after: page, of: pages, isFull: items.count >= count, response)
+    let (photos, skipped) = try photos(of: items)
+    return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(page + 1)") : nil, total: total, skipped: skipped)
+  }
+
+  /// Photos by chance. Unsplash gives 30 at a time and may repeat itself, so a large number can come out smaller.
+  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+    var photos: [Photo] = []
+    var seen: Set<String> = []
+    var callsLeft = (max(0, count) + Self.largestPage - 1) / Self.largestPage + 2
+    while photos.count < count, callsLeft > 0 {
+      callsLeft -= 1
+      do throws(ProviderError) {
+        let batch = try await randomBatch(of: min(count - photos.count, Self.largestPage))
+        if batch.isEmpty { break }
+        photos += batch.filter { seen.insert($0.id).inserted }
+      } catch {
+        // What has come is worth more than the error, unless nobody wants it any more.
+        if photos.isEmpty || error == .cancelled { throw error }
+        Log.providers.warning("\(name): \(photos.count) of \(count) photos: \(error.message)")
+        break
+      }
+    }
+    return photos
+  }
+
+  private func randomBatch(of count: Int) async throws(ProviderError) -> [Photo] {
+    let url = try api.url("photos/random", [("count", "\(count)")])
+    // With no photo to pick from, the answer is a 404.
+    guard let response = try await api.get(url, missingMeansEmpty: true) else { return [] }
+    let (photos, _) = try photos(of: api.decode(UnsplashRandomAnswer.self, from: response).photos)
+    return photos
+  }
+
+  /// Whether there is a page after this one that is not empty: as the `Link` field tells, which counts most, else by
+  /// the number of pages, else because this one is full.
+  private static func hasNext(after page: Int, of pages: Int?, isFull: Bool, _ response: HTTPResponse) -> Bool {
+    // Only whether there is a link matters: where it leads is Unsplash's own host, be our base another.
+    if let link = response.value(of: "Link") { return link.contains("rel=\"next\"") }
+    if let pages, pages > 0 { return page < pages }
+    return isFull
+  }
+
+  /// The photos among a page's items. Fails only when all are malformed.
+  private func photos(of items: [Lenient<UnsplashPhoto>]) throws(ProviderError) -> ([Photo], [SkippedItem]) {
+    var photos: [Photo] = []
+    var skipped: [SkippedItem] = []
+    var firstFault: String?
+    for (index, item) in items.enumerated() {
+      do throws(Lenient<UnsplashPhoto>.Fault) {
+        photos.append(try item.result.get().photo(application: application))
+      } catch {
+        skipped.append(SkippedItem(place: "item \(index + 1)", reason: error.reason))
+        if error.isMalformed { firstFault = firstFault ?? error.reason }
+      }
+    }
+    if photos.isEmpty, let firstFault {
+      throw .malformed(provider: name, snippet: "none of \(items.count) photos can be read: \(firstFault)")
+    }
+    return (photos, skipped)
+  }
+}

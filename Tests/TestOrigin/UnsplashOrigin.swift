@@ -1,0 +1,86 @@
+public import Foundation
+
+/// A copy of Unsplash's API on loopback, with the oddities of the real one, and the photos themselves.
+///
+///     let unsplash = try UnsplashOrigin(directory: gallery)
+///     // thumbs prefetch --provider unsplash --provider-url \(unsplash.baseURL), UNSPLASH_ACCESS_KEY=\(unsplash.accessKey)
+///
+/// Like the real one it gives at most 30 photos a page whatever is asked, says that there are none at all beyond the
+/// last page, and answers a used-up limit with a 403 in plain text. The `ixid` in a photo's URL is another with every
+/// answer. Unlike the real one it serves pictures as they are: `w`, `h` and the like are written down, not obeyed.
+public final class UnsplashOrigin: Sendable {
+  /// A photo of the collection.
+  public struct Picture: Sendable {
+    /// Unsplash's id.
+    public var id: String
+    /// What queries look for words in.
+    public var description: String
+    /// Width in pixels, as the API tells it.
+    public var width: Int
+    /// Height in pixels, as the API tells it.
+    public var height: Int
+    /// The file's bytes.
+    public var body: [UInt8]
+    /// The file's content type.
+    public var type: String
+
+    /// A photo.
+    public init(
+      id: String, description: String, width: Int = 6000, height: Int = 4000, body: [UInt8] = [],
+      type: String = "image/jpeg"
+    ) {
+      self.id = id
+      self.description = description
+      self.width = width
+      self.height = height
+      self.body = body
+      self.type = type
+    }
+  }
+
+  /// The server, with its log.
+  public let origin: Origin
+  /// The key that is accepted.
+  public var accessKey: String { api.accessKey }
+  /// What to give as the address of the API.
+  public var baseURL: URL { origin.url("") }
+  /// The requests to the API, without those for pictures, in the order they came.
+  public var apiRequests: [OriginRecord] { origin.requests.filter { !$0.path.hasPrefix("/images/") } }
+  /// The requests for pictures, in the order they came.
+  public var imageRequests: [OriginRecord] { origin.requests.filter { $0.path.hasPrefix("/images/") } }
+
+  private let api: UnsplashAnswers
+
+  /// Serves a collection of photos.
+  ///
+  /// - Parameter hourlyLimit: How many requests are answered before the limit is used up.
+  public init(pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000) throws {
+    let api = UnsplashAnswers(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit)
+    self.api = api
+    origin = try Origin { api.response(to: $0) }
+  }
+
+  /// Serves the JPEG and PNG files of a folder, in order of their names: a name's words are what queries find.
+  public convenience init(
+    directory: URL, accessKey: String = "test-access-key", hourlyLimit: Int = 5000
+  ) throws {
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+    let pictures = try names.compactMap { name -> Picture? in
+      let file = directory.appending(path: name)
+      let type = OriginFiles.contentType(of: name)
+      guard ["image/jpeg", "image/png"].contains(type) else { return nil }
+      let body = [UInt8](try Data(contentsOf: file))
+      let words = file.deletingPathExtension().lastPathComponent
+      let size = PictureHeader.size(of: body) ?? (6000, 4000)
+      return Picture(
+        id: words, description: words.replacing("-", with: " ").replacing("_", with: " "), width: size.width,
+        height: size.height, body: body, type: type)
+    }
+    try self.init(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit)
+  }
+
+  /// Answers the next requests to the API with these, one after the other, before it works again.
+  public func failNext(with responses: OriginResponse...) {
+    api.fail(with: responses)
+  }
+}
