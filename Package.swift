@@ -16,6 +16,7 @@ let package = Package(
   ],
   targets: [
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .target(
       name: "Thumbnailer",
@@ -32,7 +33,7 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "Thumbnailer",
+        "CMalloc", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],

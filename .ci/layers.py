@@ -31,7 +31,7 @@ FOLDERS = {
     "Codec": ["Request", "Concurrency", "Support"],
     "Pipeline": ["Cache", "Download", "Codec", "Request", "Concurrency", "Support"],
     "Prefetch": ["Pipeline", "Request", "Support"],
-    "Providers": ["Request", "Support"],
+    "Providers": ["Request", "Concurrency", "Support"],
     "Gallery": ["Prefetch", "Providers", "Pipeline", "Request", "Support"],
     "Batch": ["Pipeline", "Request", "Support"],
 }
@@ -43,6 +43,7 @@ MODULE_HOMES = {
     "GRDB": "Cache",
     "GRDBSQLite": "Cache",
     "ArgumentParser": "thumbs",
+    "CMalloc": "thumbs",
     "Thumbnailer": "thumbs",
 }
 

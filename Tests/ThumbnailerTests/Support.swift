@@ -1,17 +1,14 @@
 import Foundation
 import Synchronization
+import TestOrigin
 import Testing
 
-/// Waits until the condition holds, and fails the test when it does not within ten seconds.
+/// Fails the test when the condition does not come true within ten seconds.
 func poll(
   _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
 ) async rethrows {
-  let deadline = ContinuousClock.now + .seconds(10)
-  while ContinuousClock.now < deadline {
-    if try await condition() { return }
-    await Task.yield()
-  }
-  Issue.record("the condition did not come true within ten seconds", sourceLocation: sourceLocation)
+  let holds = try await eventually(condition)
+  #expect(holds, "the condition did not come true within ten seconds", sourceLocation: sourceLocation)
 }
 
 /// Values in the order they came, from any thread.
@@ -36,7 +33,7 @@ final class Counter: Sendable {
 }
 
 /// Holds threads back until it is opened.
-final class Gate: Sendable {
+final class Latch: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   func wait() {
     semaphore.wait()
@@ -55,4 +52,17 @@ final class TemporaryDirectory: Sendable {
   }
 
   deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// The pictures that come with the project.
+enum TestImages {
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("TestImages")
+
+  /// The URL of a picture, such as `formats/jpeg-420.jpg`.
+  static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
+
+  /// The bytes of a picture.
+  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 }

@@ -69,7 +69,6 @@ final class ByteLimiter: Sendable {
       self?.admit()
     }
     defer { priority.stopObserving(observation) }
-    admit()
     return try await shot.wait { [weak self] in
       guard let waiter = self?.state.withLock({ $0.queue.remove(ticket) }) else { return }
       waiter.shot.resume(with: .failure(.cancelled))

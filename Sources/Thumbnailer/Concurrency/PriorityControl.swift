@@ -29,13 +29,17 @@ final class PriorityControl: Sendable {
     for observer in observers { observer(priority) }
   }
 
-  /// Calls `observer` at every change from now on, until `stopObserving` is called with the number returned.
+  /// Calls `observer` now and at every change, until `stopObserving` is called with the number returned.
+  ///
+  /// The first call, made before this returns, tells of a change that came between a look at `current` and this.
   func observe(_ observer: @escaping @Sendable (Priority) -> Void) -> Int {
-    state.withLock { state in
+    let (number, current) = state.withLock { state in
       state.nextObserver += 1
       state.observers[state.nextObserver] = observer
-      return state.nextObserver
+      return (state.nextObserver, state.current)
     }
+    observer(current)
+    return number
   }
 
   /// Ends an observation. Calling it twice does no harm.

@@ -34,7 +34,7 @@ import Testing
 
   @Test func cancelledWorkThatWaitsNeverStarts() async throws {
     let pool = WorkerPool(name: "test", threads: 1)
-    let gate = Gate()
+    let gate = Latch()
     let running = Task { () throws -> Void in
       let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in .success(gate.wait()) }
     }
@@ -74,7 +74,7 @@ import Testing
 
   @Test func aSuspendedPoolStartsNothingAndRunningWorkEnds() async throws {
     let pool = WorkerPool(name: "test", threads: 1)
-    let gate = Gate()
+    let gate = Latch()
     let done = Counter()
     let first = Task { () throws -> Void in
       let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in .success(gate.wait()) }
@@ -98,7 +98,7 @@ import Testing
 
   @Test func raisingTheLimitLetsMoreRunAtOnce() async throws {
     let pool = WorkerPool(name: "test", threads: 1)
-    let gate = Gate()
+    let gate = Latch()
     let tasks = (0..<3).map { _ in
       Task { () throws -> Void in
         let _: Result<Void, Never> = try await pool.run(priority: PriorityControl(.prefetch)) { _ in

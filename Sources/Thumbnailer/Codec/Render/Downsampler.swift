@@ -17,7 +17,7 @@ enum Downsampler {
   ) -> [RenderedVariant] {
     let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
     return plan.passes.flatMap { pass in
-      let decoder = Decoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
+      let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
       return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
     }
   }

@@ -4,7 +4,7 @@ import CVips
 struct RenderPass {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
-  let decoder: Decoder
+  let decoder: PictureDecoder
   let source: SourceDescription
   let cancellation: CancellationFlag
 

@@ -1,7 +1,7 @@
 import CVips
 
 /// Opens a body with the reader that the plan names, and says what went wrong in the plan's terms.
-struct Decoder {
+struct PictureDecoder {
   let body: ByteSource
   let plan: DecodePlan
   let pass: DecodePlan.Pass

@@ -1,0 +1,109 @@
+import DequeModule
+
+extension QueryPrefetch {
+  /// Carries out what the page window decides, as the consumer takes what is finished.
+  ///
+  /// A picture counts as done when it is taken, so a consumer that falls behind holds the source back.
+  public final class Iterator: AsyncIteratorProtocol {
+    private enum Arrival: Sendable {
+      case page(Result<PhotoPage, ProviderError>)
+      case photo(PhotoOutcome, page: Int)
+    }
+
+    private let prefetch: QueryPrefetch
+    private let query: PhotoQuery
+    private var window: PageWindow
+    private let tasks = TaskBag()
+    private let continuation: AsyncStream<Arrival>.Continuation
+    private var arrivals: AsyncStream<Arrival>.Iterator
+    private var ready: Deque<Element> = []
+    private var isStarted = false
+    private var ending: Result<Void, ProviderError>?
+
+    init(_ prefetch: QueryPrefetch) {
+      self.prefetch = prefetch
+      query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
+      window = PageWindow(
+        ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos)
+      let (stream, continuation) = AsyncStream.makeStream(of: Arrival.self)
+      self.continuation = continuation
+      arrivals = stream.makeAsyncIterator()
+    }
+
+    deinit { tasks.cancelAll() }
+
+    /// What happens next; nil when everything is done or the calling task is cancelled.
+    public func next() async throws(ProviderError) -> Element? {
+      if !isStarted {
+        isStarted = true
+        carryOut(window.start())
+      }
+      while true {
+        if let element = ready.popFirst() { return element }
+        if let ending {
+          try ending.get()
+          return nil
+        }
+        guard let arrival = await arrivals.next() else {
+          tasks.cancelAll()
+          return nil
+        }
+        take(arrival)
+      }
+    }
+
+    private func take(_ arrival: Arrival) {
+      switch arrival {
+      case .page(.success(let page)):
+        let before = window.photosEmitted
+        let actions = window.pageArrived(page)
+        ready.append(.page(photos: window.photosEmitted - before, total: page.total))
+        ready.append(contentsOf: page.skipped.map { .skipped($0) })
+        carryOut(actions)
+      case .page(.failure(let error)):
+        carryOut(window.pageFailed(error))
+      case .photo(let outcome, let page):
+        ready.append(.photo(outcome))
+        carryOut(window.photoDone(page: page))
+      }
+    }
+
+    private func carryOut(_ actions: [PageWindow.Action]) {
+      for action in actions {
+        switch action {
+        case .requestPage(let cursor): requestPage(cursor)
+        case .emit(let photos, let page): for photo in photos { start(photo, of: page) }
+        case .finish(let failure): ending = failure.map { .failure($0) } ?? .success(())
+        }
+      }
+    }
+
+    private func requestPage(_ cursor: PageCursor?) {
+      tasks.start { [prefetch, query, continuation] in
+        do throws(ProviderError) {
+          continuation.yield(.page(.success(try await prefetch.provider.search(query, at: cursor))))
+        } catch {
+          continuation.yield(.page(.failure(error)))
+        }
+      }
+    }
+
+    private func start(_ photo: Photo, of page: Int) {
+      tasks.start { [prefetch, continuation] in
+        let started = ContinuousClock.now
+        let source = prefetch.source(of: photo)
+        let results = await prefetch.pipeline.responses(
+          for: source, variants: prefetch.variants, priority: .prefetch)
+        let outcome = PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started)
+        continuation.yield(.photo(outcome, page: page))
+      }
+    }
+  }
+
+  /// The server-side form of a photo that is large enough for every variant.
+  private func source(of photo: Photo) -> ImageSource {
+    let sizes = variants.map(\.size)
+    let box = PixelSize(sizes.map(\.width).max() ?? 1, sizes.map(\.height).max() ?? 1)
+    return photo.source(for: box, fit: variants.first?.fit ?? .cover)
+  }
+}

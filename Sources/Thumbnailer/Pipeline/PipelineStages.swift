@@ -1,0 +1,196 @@
+import Foundation
+
+/// The stages of the pipeline, connected: caches, download and codec, which know nothing of each other.
+///
+/// Each method is one step on the way of a request and speaks the pipeline's own errors.
+struct PipelineStages: Sendable {
+  let cache: ThumbnailCache
+  let events: EventHub
+  let statistics = StatisticsCounter()
+  private let configuration: ThumbnailPipeline.Configuration
+  private let downloader: Downloader
+  private let workers: WorkerPool
+  private let decodes: ByteLimiter
+  private let limits: DecodeLimits
+  private let openingProblem: DiskCacheError?
+
+  init(_ configuration: ThumbnailPipeline.Configuration) {
+    self.configuration = configuration
+    let events = EventHub()
+    self.events = events
+    let budget = MemoryBudget(
+      total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
+    decodes = ByteLimiter(capacity: budget.decodeShare)
+    downloader = Downloader(configuration.download(budget))
+    limits = DecodeLimits(
+      maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
+    workers = WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() }
+    var disk: DiskCache?
+    var problem: DiskCacheError?
+    if configuration.diskCacheLimit.bytes > 0 {
+      do throws(DiskCacheError) {
+        disk = try DiskCache(
+          directory: configuration.cacheDirectory, byteLimit: configuration.diskCacheLimit.bytes)
+      } catch {
+        problem = error
+        Log.pipeline.warning("\(error)")
+      }
+    }
+    openingProblem = problem
+    cache = ThumbnailCache(memory: MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes), disk: disk) {
+      events.send(nil, .cacheProblem("\($0)"))
+    }
+  }
+
+  /// Why thumbnails are not stored on disk; nil when all is well.
+  var cacheProblem: String? { (openingProblem ?? cache.diskProblem).map { "\($0)" } }
+
+  /// Fetches the small answers of photo search APIs over the same connections.
+  var httpClient: any HTTPClient { CurlHTTPClient(downloader: downloader) }
+
+  /// The number of downloads that wait for a slot.
+  var waitingDownloads: Int { downloader.waitingDownloads }
+
+  /// Downloads the picture, unless its header says that it will not be read.
+  func fetchBody(of source: ImageSource, priority: PriorityControl) async throws(ThumbnailError) -> SourceBody {
+    let observer = HeaderObserver(limits: limits)
+    let request = DownloadRequest(
+      url: source.url, headers: source.headers, allowsFile: source.isUserFile,
+      byteLimit: configuration.maximumSourceBytes.bytes)
+    let download: Download
+    do throws(DownloadError) {
+      download = try await downloader.download(request, observer: observer, priority: priority)
+    } catch {
+      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
+        throw ThumbnailError(refusal, of: configuration)
+      }
+      throw ThumbnailError(error, source: source)
+    }
+    statistics.add(1, to: \.downloads)
+    statistics.add(download.receivedBytes, to: \.downloadedBytes)
+    events.send(
+      source,
+      .downloaded(
+        bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
+    return SourceBody(download: download, header: observer.outcome)
+  }
+
+  /// Makes all the variants from one decode, as soon as the memory for it is free. Each has its own success or failure.
+  ///
+  /// - Throws: What concerns them all, such as a picture beyond the limits.
+  func render(
+    _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
+  ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
+    let bytes = body.download.body
+    let plan: DecodePlan
+    do throws(CodecError) {
+      let probe = try await header(of: body, priority: priority)
+      plan = try DecodePlan.make(
+        probe: probe, bodyLength: bytes.count, variants: variants, memoryBudget: decodes.capacity)
+    } catch {
+      throw ThumbnailError(error, of: configuration)
+    }
+    let reservation: ByteLimiter.Reservation
+    do throws(ByteLimiter.Failure) {
+      reservation = try await decodes.reserve(plan.predictedBytes, priority: priority)
+    } catch {
+      throw .cancelled
+    }
+    defer { reservation.release() }
+    events.send(source, .planned(description: "\(plan)", reservedBytes: plan.predictedBytes))
+    let started = ContinuousClock.now
+    let results = try await work(priority) { cancellation in
+      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    }
+    statistics.add(1, to: \.decodes)
+    events.send(source, .rendered(variants, duration: .now - started))
+    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+  }
+
+  /// The thumbnail made from a larger one in the caches, if there is one.
+  func shrunkFromCache(_ key: CacheKey, priority: PriorityControl) async -> Thumbnail? {
+    guard let larger = await cache.shrinkable(for: key, priority: priority) else { return nil }
+    let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
+    let rendered = try? await work(priority) { [limits] cancellation -> Thumbnail? in
+      guard let probe = try? probe(bytes, limits: limits),
+        let plan = try? DecodePlan.make(
+          probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: MemoryBudget.minimum)
+      else { return nil }
+      return try? Downsampler.render(bytes, plan: plan, cancellation: cancellation).first?.result.get()
+    }
+    guard var thumbnail = rendered ?? nil else { return nil }
+    thumbnail.source = larger.thumbnail.source
+    return thumbnail
+  }
+
+  /// Puts thumbnails into both caches; waits while too much waits to be written.
+  func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from download: Download?) async {
+    guard let description = thumbnails.first?.1.source else { return }
+    let record = SourceRecord(
+      source, description: description, etag: download?.value(of: "ETag"),
+      lastModified: download?.value(of: "Last-Modified"), cacheControl: download?.value(of: "Cache-Control"))
+    await cache.store(thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }, of: record)
+    for (variant, thumbnail) in thumbnails {
+      statistics.add(thumbnail.data.count, to: \.storedBytes)
+      events.send(source, .stored(variant, bytes: thumbnail.data.count))
+    }
+  }
+
+  /// Waits until everything stored is on disk.
+  func flush() async {
+    await cache.flush()
+  }
+
+  /// What the header says: known from the body's arrival, or read now where it was not to be known before.
+  private func header(of body: SourceBody, priority: PriorityControl) async throws(CodecError) -> ImageProbe {
+    switch body.header {
+    case .probed(let probe): return probe
+    case .refused(let error): throw error
+    case .pending:
+      let bytes = body.download.body
+      let result: Result<ImageProbe, CodecError>?
+      result = try? await workers.run(priority: priority) { [limits] _ in
+        Result { () throws(CodecError) in try probe(bytes, limits: limits) }
+      }
+      guard let result else { throw .cancelled }
+      return try result.get()
+    }
+  }
+
+  /// Runs blocking work of the codec on its own threads.
+  private func work<Value: Sendable>(
+    _ priority: PriorityControl, _ body: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(ThumbnailError) -> Value {
+    do {
+      return try await workers.run(priority: priority) { flag in Result<Value, Never>.success(body(flag)) }.get()
+    } catch {
+      throw .cancelled
+    }
+  }
+}
+
+/// The bytes of a picture and what its header said while they came.
+struct SourceBody: Sendable {
+  let download: Download
+  let header: HeaderObserver.Outcome
+}
+
+extension ThumbnailPipeline.Configuration {
+  /// What of it concerns downloads.
+  fileprivate func download(_ budget: MemoryBudget) -> DownloadConfiguration {
+    var download = DownloadConfiguration()
+    download.maximumDownloads = downloads
+    download.maximumDownloadsPerHost = downloadsPerHost
+    download.connectTimeout = connectTimeout
+    download.stallTimeout = stallTimeout
+    download.totalTimeout = totalTimeout
+    download.retry.maximumAttempts = attempts
+    download.retry.maximumRetryAfter = longestRetryAfter
+    download.userAgent = userAgent
+    download.memoryBodyLimit = budget.bodyLimit
+    download.spillDirectory = cacheDirectory
+    download.certificateAuthorityFile = certificateAuthorityFile
+    return download
+  }
+}

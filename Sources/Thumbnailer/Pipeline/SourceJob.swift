@@ -1,0 +1,85 @@
+/// The one way of a request, for all requests of one source: disk cache, download, plan, decode, store, deliver.
+///
+/// Runs until nobody waits for the source any more. Requests that join while it runs are served by the same body.
+struct SourceJob: Sendable {
+  let source: ImageSource
+  let priority: PriorityControl
+  let stages: PipelineStages
+  let desk: ThumbnailPipeline.Desk
+
+  /// Goes down the list of stages, again for every set of variants that came in meanwhile.
+  func run() async {
+    do {
+      var body: SourceBody?
+      repeat {
+        var missing = await answerFromDisk(desk.takeVariants(of: source))
+        guard !missing.isEmpty else { continue }
+        let current: SourceBody
+        if let body {
+          current = body
+        } else {
+          current = try await stages.fetchBody(of: source, priority: priority)
+          body = current
+        }
+        // Whoever came while the body was on its way shares its decode.
+        missing += await answerFromDisk(desk.takeVariants(of: source))
+        missing = desk.stillWanted(missing, of: source)
+        guard !missing.isEmpty else { continue }
+        try await render(missing, from: current)
+      } while !desk.endIfIdle(source)
+    } catch {
+      let waiters = desk.fail(source, with: error)
+      if waiters > 0, error != .cancelled {
+        stages.statistics.add(waiters, to: \.failures)
+        stages.events.send(source, .failed([], error))
+      }
+    }
+  }
+
+  /// Answers what the disk cache holds, exactly or in a larger size, and returns the rest.
+  private func answerFromDisk(_ variants: [Variant]) async -> [Variant] {
+    var missing: [Variant] = []
+    for variant in variants {
+      let started = ContinuousClock.now
+      let key = CacheKey(source: source.key, variant: variant)
+      if let thumbnail = await stages.cache.diskThumbnail(for: key, priority: priority) {
+        deliver(variant, thumbnail, origin: .disk, since: started)
+      } else if let thumbnail = await stages.shrunkFromCache(key, priority: priority) {
+        await stages.store([(variant, thumbnail)], of: source, from: nil)
+        deliver(variant, thumbnail, origin: .shrunk, since: started)
+      } else {
+        missing.append(variant)
+      }
+    }
+    return missing
+  }
+
+  /// Decodes the body once for all the variants, and answers each as it deserves.
+  private func render(_ variants: [Variant], from body: SourceBody) async throws(ThumbnailError) {
+    let results = try await stages.render(variants, of: source, from: body, priority: priority)
+    let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
+    await stages.store(finished, of: source, from: body.download)
+    for (variant, result) in results {
+      switch result {
+      case .success(let thumbnail):
+        stages.statistics.add(1, to: \.rendered)
+        let response = ThumbnailResponse(
+          thumbnail: thumbnail, origin: .source, downloadedBytes: body.download.receivedBytes, duration: .zero)
+        _ = desk.answer(variant, of: source, with: .success(response))
+      case .failure(let error):
+        stages.statistics.add(desk.answer(variant, of: source, with: .failure(error)), to: \.failures)
+        stages.events.send(source, .failed([variant], error))
+      }
+    }
+  }
+
+  private func deliver(
+    _ variant: Variant, _ thumbnail: Thumbnail, origin: ThumbnailResponse.Origin,
+    since started: ContinuousClock.Instant
+  ) {
+    stages.statistics.add(1, to: \.diskHits)
+    stages.events.send(source, .diskHit(variant, shrunk: origin == .shrunk, duration: .now - started))
+    let response = ThumbnailResponse(thumbnail: thumbnail, origin: origin, duration: .zero)
+    _ = desk.answer(variant, of: source, with: .success(response))
+  }
+}

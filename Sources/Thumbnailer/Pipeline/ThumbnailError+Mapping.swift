@@ -1,0 +1,91 @@
+/// Where the stages' own errors become the pipeline's, once, in words that say what to do.
+extension ThumbnailError {
+  /// Why there is no body.
+  init(_ error: DownloadError, source: ImageSource) {
+    switch error {
+    case .cancelled:
+      self = .cancelled
+    case .invalidURL:
+      self = .unsupportedSource(reason: "not a URL that can be fetched; check its spelling")
+    case .unsupportedScheme(let scheme):
+      self = .unsupportedSource(reason: "\(scheme): is not fetched; give an http or https URL, or a path")
+    case .invalidHeader(let name):
+      self = .invalidRequest(reason: "the header \(name) cannot be sent; it has a line break or an odd character")
+    case .fileNotAllowed:
+      self = .unsupportedSource(reason: "a file is read only when you name it yourself, not from a list or a search")
+    case .fileNotFound:
+      self = .notFound(reason: "no such file; check its path")
+    case .fileUnreadable(let reason):
+      self = .refused(status: nil, reason: "the file cannot be read: \(reason)")
+    case .unreachable(let reason):
+      self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
+    case .untrusted(let reason):
+      self = .unreachable(reason: "the server's certificate is not trusted: \(reason)")
+    case .timedOut(.connect):
+      self = .timedOut(reason: "no connection in time; check the network, or try again later")
+    case .timedOut(.stall):
+      self = .timedOut(reason: "the transfer stalled; try again later")
+    case .timedOut(.total):
+      self = .timedOut(reason: "the download took too long in all; try again later")
+    case .httpStatus(let status, let retryAfter):
+      self = Self.status(status, retryAfter: retryAfter)
+    case .tooManyRedirects(let limit):
+      self = .refused(status: nil, reason: "more than \(limit) redirects; the address leads in a circle")
+    case .redirectToUnsupportedScheme(let scheme):
+      self = .refused(status: nil, reason: "redirects to \(scheme):, which is not followed")
+    case .tooLarge(let limit, let announced):
+      self = .tooLarge(
+        reason: (announced.map { "the file has \(ByteSize(bytes: $0))" } ?? "the file is longer than the limit")
+          + ", more than the limit of \(ByteSize(bytes: limit)); raise it with --max-bytes")
+    case .brokenOff(let received, let expected):
+      self = .unreachable(
+        reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
+    case .invalidAnswer(let reason):
+      self = .unreachable(reason: "the answer makes no sense: \(reason)")
+    case .refusedByObserver:
+      self = .notAPicture(reason: "the beginning of the file is not that of a picture")
+    case .cannotStoreBody(let path, let reason):
+      self = .storageUnavailable(
+        reason: "no room for the download in \(path): \(reason); free some space, or choose another --cache-dir")
+    }
+  }
+
+  /// What an HTTP status means for a picture.
+  private static func status(_ status: Int, retryAfter: Duration?) -> ThumbnailError {
+    switch status {
+    case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
+    case 429: .rateLimited(retryAfter: retryAfter)
+    case 500...: .serverFailed(status: status)
+    case 401, 403: .refused(status: status, reason: "the server does not allow it (status \(status))")
+    default: .refused(status: status, reason: "the server answered with status \(status)")
+    }
+  }
+
+  /// Why a body does not become a thumbnail.
+  init(_ error: CodecError, of configuration: ThumbnailPipeline.Configuration) {
+    switch error {
+    case .cancelled:
+      self = .cancelled
+    case .empty, .notAPicture:
+      self = .notAPicture(reason: "\(error)")
+    case .unsupportedFormat(let format):
+      self = .unsupportedFormat(format)
+    case .limitExceeded(.pixels, _, _):
+      self = .tooLarge(reason: "\(error); raise it with --max-pixels")
+    case .limitExceeded(.bytes, _, _):
+      self = .tooLarge(reason: "\(error); raise it with --max-bytes")
+    case .limitExceeded:
+      self = .tooLarge(reason: "\(error)")
+    case .exceedsMemoryBudget:
+      self = .tooLarge(reason: "\(error); raise it with --memory-budget")
+    case .truncated, .damaged:
+      self = .damaged(reason: "\(error)")
+    case .invalidSize:
+      self = .invalidRequest(reason: "\(error)")
+    case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
+      self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
+    case .unreadableBody:
+      self = .storageUnavailable(reason: "\(error)")
+    }
+  }
+}

@@ -1,0 +1,79 @@
+public import Foundation
+
+extension ThumbnailPipeline {
+  /// The version of the library, as `thumbs --version` prints it.
+  public static let version = "0.1.0"
+
+  /// Everything that can be set about a pipeline. The defaults suit a desktop machine.
+  public struct Configuration: Sendable {
+    /// The folder of the disk cache. Several processes may share it; it should not be on a network file system, for
+    /// which SQLite's write-ahead log is not made. Default: `thumbs` in the user's cache folder
+    /// (`$XDG_CACHE_HOME` or `~/.cache`).
+    public var cacheDirectory: URL
+    /// The most that thumbnails in the memory cache take together. Default: 64 MiB.
+    public var memoryCacheLimit = ByteSize.mebibytes(64)
+    /// The most that thumbnails in the disk cache take together; the files stay under 1.1 times that. 0 turns the disk
+    /// cache off. Default: 1 GiB.
+    public var diskCacheLimit = ByteSize.gibibytes(1)
+    /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
+    /// cache. At least 16 MiB. Default: the smaller of 512 MiB and half the cgroup's memory limit.
+    public var memoryBudget = ByteSize(bytes: MemoryBudget.defaultTotal())
+    /// Downloads at once. Default: 16.
+    public var downloads = 16
+    /// Downloads at once from one host. Default: 6.
+    public var downloadsPerHost = 6
+    /// Decodes at once. Default: one for each active core.
+    public var jobs = ProcessInfo.processInfo.activeProcessorCount
+    /// The longest body that is downloaded, in bytes. Default: 256 MiB.
+    public var maximumSourceBytes = ByteSize.mebibytes(256)
+    /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
+    public var maximumPixels = 1 << 28
+    /// Until a connection stands. Default: 10 s.
+    public var connectTimeout = Duration.seconds(10)
+    /// How long a transfer may bring nothing. Default: 20 s.
+    public var stallTimeout = Duration.seconds(20)
+    /// How long one attempt at a download may take in all. Default: 300 s.
+    public var totalTimeout = Duration.seconds(300)
+    /// Attempts at one download, the first included. Default: 4.
+    public var attempts = 4
+    /// The longest that a server's `Retry-After` is waited for; beyond it the download fails. Default: 60 s.
+    public var longestRetryAfter = Duration.seconds(60)
+    /// What servers see as `User-Agent`. Name a contact in it when you ask for many pictures.
+    public var userAgent = "thumbs/\(ThumbnailPipeline.version) (+https://github.com/thumbnailer/thumbnailer)"
+    /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
+    public var certificateAuthorityFile: String?
+
+    /// The defaults, with another folder for the disk cache where one is given.
+    public init(cacheDirectory: URL? = nil) {
+      self.cacheDirectory = cacheDirectory ?? Self.standardCacheDirectory()
+    }
+
+    /// `thumbs` in the user's cache folder, as the XDG base directory specification says.
+    public static func standardCacheDirectory(
+      environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> URL {
+      let base: URL
+      if let path = environment["XDG_CACHE_HOME"], path.hasPrefix("/") {
+        base = URL(fileURLWithPath: path, isDirectory: true)
+      } else {
+        let home = environment["HOME"].map { URL(fileURLWithPath: $0, isDirectory: true) }
+        base = (home ?? FileManager.default.homeDirectoryForCurrentUser).appendingPathComponent(".cache")
+      }
+      return base.appendingPathComponent("thumbs", isDirectory: true)
+    }
+
+    /// What is wrong with the values, in words that say what to do; nil when they are fine.
+    var problem: String? {
+      if downloads < 1 { return "downloads must be at least 1" }
+      if downloadsPerHost < 1 { return "downloads per host must be at least 1" }
+      if jobs < 1 { return "jobs must be at least 1" }
+      if attempts < 1 { return "attempts must be at least 1" }
+      if maximumPixels < 1 { return "the pixel limit must be at least 1" }
+      if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }
+      if memoryBudget.bytes < MemoryBudget.minimum {
+        return "the memory budget must be at least \(ByteSize(bytes: MemoryBudget.minimum))"
+      }
+      return nil
+    }
+  }
+}

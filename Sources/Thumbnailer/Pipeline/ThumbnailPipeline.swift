@@ -1,0 +1,279 @@
+import Synchronization
+
+/// Makes thumbnails: from its caches where they are there, else by downloading and downsampling the picture once for
+/// everybody who asks.
+///
+/// May be used from any thread or task. Work stops when the pipeline is dropped, after `finish()` everything made is on
+/// disk.
+///
+///     let pipeline = try ThumbnailPipeline()
+///     let thumbnail = try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(400, 400)))
+public final class ThumbnailPipeline: Sendable {
+  /// How the pipeline was set up.
+  public let configuration: Configuration
+
+  private let stages: PipelineStages
+  private let state = Mutex(State())
+
+  private struct State {
+    var table = JobTable<Sink>()
+    var running: [JobTable<Sink>.JobID: RunningJob] = [:]
+  }
+
+  private struct RunningJob {
+    let task: Task<Void, Never>
+    let priority: PriorityControl
+  }
+
+  /// Where a waiter's answer goes.
+  struct Sink: Sendable {
+    let shot: OneShot<ThumbnailResponse, ThumbnailError>
+    let started: ContinuousClock.Instant
+  }
+
+  /// Sets up the stages. Starts no thread and reads no picture yet; opens the disk cache.
+  ///
+  /// A disk cache that cannot be used does not fail: the pipeline works from memory alone, and `cacheProblem` says why.
+  ///
+  /// - Throws: `ThumbnailError.invalidRequest` for values that make no sense, with the value's name.
+  public init(_ configuration: Configuration = Configuration()) throws(ThumbnailError) {
+    if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
+    self.configuration = configuration
+    stages = PipelineStages(configuration)
+  }
+
+  deinit {
+    state.withLock { state in
+      for job in state.running.values { job.task.cancel() }
+    }
+    stages.events.finish()
+  }
+
+  /// The thumbnail that was asked for.
+  ///
+  /// Cancelling the calling task gives the request up; the work stops when nobody else waits for it.
+  public func thumbnail(for request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
+    try await response(for: request).thumbnail
+  }
+
+  /// The thumbnail that was asked for, and how it came about.
+  public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
+    try await responses(for: [request])[0].get()
+  }
+
+  /// Several thumbnails of one picture, each with its own success or failure, in the order of `variants`.
+  ///
+  /// They share one download and one decode.
+  public func responses(
+    for source: ImageSource, variants: [Variant], priority: Priority = .visible
+  ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
+    await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
+  }
+
+  /// Answers what memory holds at once and waits for the rest. All requests are of one source.
+  private func responses(for requests: [ThumbnailRequest]) async -> [Result<ThumbnailResponse, ThumbnailError>] {
+    let started = ContinuousClock.now
+    var results = requests.map { fromMemory($0, since: started) }
+    let open = results.indices.filter { results[$0] == nil }
+    let waiters = join(open.map { requests[$0] }, since: started)
+    for (index, (waiter, sink)) in zip(open, waiters) {
+      results[index] = await sink.shot.wait { [weak self] in
+        self?.leave(waiter, source: requests[index].source)
+      }
+    }
+    return results.map { $0 ?? .failure(.cancelled) }
+  }
+
+  /// The answer to a request that needs no work: from memory, or that it cannot be met.
+  private func fromMemory(
+    _ request: ThumbnailRequest, since started: ContinuousClock.Instant
+  ) -> Result<ThumbnailResponse, ThumbnailError>? {
+    if let hit = cachedThumbnail(for: request.key) {
+      stages.statistics.add(1, to: \.memoryHits)
+      stages.events.send(request.source, .memoryHit(request.variant))
+      return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
+    }
+    if let problem = request.variant.problem {
+      stages.statistics.add(1, to: \.failures)
+      return .failure(.invalidRequest(reason: problem))
+    }
+    return Task.isCancelled ? .failure(.cancelled) : nil
+  }
+
+  /// The thumbnail if it is in the memory cache. Returns at once, on any thread, within a microsecond.
+  public func cachedThumbnail(for key: CacheKey) -> Thumbnail? {
+    stages.cache.memoryThumbnail(for: key)
+  }
+
+  /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
+  ///
+  /// Requests are taken from the sequence as results are taken from the stream, so neither needs to fit in memory: at
+  /// most `window` requests are under way or finished and not taken yet. Dropping the iterator cancels what is under
+  /// way.
+  ///
+  /// - Parameter window: Default: four for each download and each decode at once.
+  public func thumbnails<Requests: Sequence>(
+    for requests: Requests, window: Int? = nil
+  ) -> ThumbnailResults where Requests.Element == ThumbnailRequest, Requests: Sendable {
+    ThumbnailResults(
+      pipeline: self, requests: requests,
+      window: window ?? 4 * (configuration.downloads + configuration.jobs))
+  }
+
+  /// A stream of what happens from now on, stage by stage. A listener that falls behind by more than `limit` events
+  /// loses the oldest.
+  public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PipelineEvent> {
+    stages.events.subscribe(bufferingNewest: limit)
+  }
+
+  /// What has been done so far.
+  public var statistics: PipelineStatistics { stages.statistics.current }
+
+  /// The number of sources that are being worked on now.
+  public var activeJobs: Int { state.withLock { $0.table.jobCount } }
+
+  /// The number of downloads that wait for a slot now.
+  public var waitingDownloads: Int { stages.waitingDownloads }
+
+  /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
+  var httpClient: any HTTPClient { stages.httpClient }
+
+  /// Why thumbnails are not stored on disk at the moment, in words that say what to do; nil when all is well.
+  public var cacheProblem: String? { stages.cacheProblem }
+
+  /// Waits until everything made so far is on disk.
+  public func flush() async {
+    await stages.flush()
+  }
+
+  private typealias Waiter = JobTable<Sink>.WaiterID
+
+  /// Joins all the requests at once, so that a job that starts for them finds them all at its first look.
+  private func join(
+    _ requests: [ThumbnailRequest], since started: ContinuousClock.Instant
+  ) -> [(Waiter, Sink)] {
+    guard !requests.isEmpty else { return [] }
+    let (waiters, raised) = state.withLock {
+      state -> ([(Waiter, Sink)], [(PriorityControl, Priority, ThumbnailRequest)]) in
+      var raised: [(PriorityControl, Priority, ThumbnailRequest)] = []
+      let waiters = requests.map { request in
+        let sink = Sink(shot: OneShot(), started: started)
+        let (waiter, action) = state.table.join(request, sink: sink)
+        switch action {
+        case .joined(let id, let priority):
+          if let job = state.running[id] { raised.append((job.priority, priority, request)) }
+        case .start(let id):
+          state.running[id] = startJob(id, for: request)
+        }
+        return (waiter, sink)
+      }
+      return (waiters, raised)
+    }
+    for (control, priority, request) in raised {
+      control.set(priority)
+      stages.statistics.add(1, to: \.joins)
+      stages.events.send(request.source, .joined(request.variant))
+    }
+    return waiters
+  }
+
+  /// Starts a job, with the lock held: the job's first look into the table waits for it.
+  private func startJob(_ id: JobTable<Sink>.JobID, for request: ThumbnailRequest) -> RunningJob {
+    let priority = PriorityControl(request.priority)
+    let job = SourceJob(
+      source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id))
+    let task = Task(priority: request.priority == .visible ? .userInitiated : .utility) { await job.run() }
+    return RunningJob(task: task, priority: priority)
+  }
+
+  private func leave(_ waiter: JobTable<Sink>.WaiterID, source: ImageSource) {
+    let (sink, stopped, changed) = state.withLock {
+      state -> (Sink?, RunningJob?, (PriorityControl, Priority)?) in
+      let (sink, action) = state.table.leave(waiter)
+      switch action {
+      case .none: return (sink, nil, nil)
+      case .cancel(let id): return (sink, state.running.removeValue(forKey: id), nil)
+      case .goOn(let id, let priority): return (sink, nil, state.running[id].map { ($0.priority, priority) })
+      }
+    }
+    if let stopped {
+      stopped.task.cancel()
+      stages.events.send(source, .cancelled)
+    }
+    if let (control, priority) = changed { control.set(priority) }
+    sink?.shot.resume(with: .failure(.cancelled))
+  }
+}
+
+extension ThumbnailPipeline {
+  /// What a job sees of the pipeline: the waiters for its source, and nothing else.
+  ///
+  /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
+  struct Desk: Sendable {
+    fileprivate weak let pipeline: ThumbnailPipeline?
+    fileprivate let id: JobTable<Sink>.JobID
+
+    /// The variants that came in since the last call, the largest first.
+    func takeVariants(of source: ImageSource) -> [Variant] {
+      pipeline?.state.withLock { $0.table.takeVariants(of: source.key, for: id) } ?? []
+    }
+
+    /// Those of the variants that somebody still waits for.
+    func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
+      pipeline?.state.withLock { $0.table.stillWanted(variants, of: source.key, for: id) } ?? []
+    }
+
+    /// Answers everybody who waits for one variant.
+    func answer(
+      _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>
+    ) -> Int {
+      let sinks = pipeline?.state.withLock { $0.table.finish(variant, of: source.key, for: id) } ?? []
+      Self.resume(sinks, with: result)
+      return sinks.count
+    }
+
+    /// Answers everybody who still waits for the source with one error, and ends the job.
+    func fail(_ source: ImageSource, with error: ThumbnailError) -> Int {
+      let sinks =
+        pipeline?.state.withLock { state -> [Sink] in
+          state.running[id] = nil
+          return state.table.end(source.key, for: id)
+        } ?? []
+      Self.resume(sinks, with: .failure(error))
+      return sinks.count
+    }
+
+    /// Ends the job if nobody waits any more. False when it must go on.
+    func endIfIdle(_ source: ImageSource) -> Bool {
+      pipeline?.state.withLock { state in
+        guard state.table.endIfIdle(source.key, for: id) else { return false }
+        state.running[id] = nil
+        return true
+      } ?? true
+    }
+
+    private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {
+      let now = ContinuousClock.now
+      for sink in sinks {
+        sink.shot.resume(
+          with: result.map {
+            ThumbnailResponse(
+              thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
+              duration: now - sink.started)
+          })
+      }
+    }
+  }
+}
+
+extension Variant {
+  /// What is wrong with the variant, in words that say what to do; nil when it can be made.
+  var problem: String? {
+    if !size.isValidThumbnailSize {
+      return
+        "a thumbnail of \(size) cannot be made: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels"
+    }
+    if !(1...100).contains(quality) { return "quality \(quality) cannot be used: it must be from 1 to 100" }
+    return nil
+  }
+}

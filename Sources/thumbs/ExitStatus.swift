@@ -1,0 +1,13 @@
+import ArgumentParser
+
+/// The exit statuses of `thumbs`, after `sysexits.h` where it has a number.
+extension ExitCode {
+  /// Some pictures failed; the others are done.
+  static let someFailed = ExitCode(1)
+  /// The photo source could not be reached and nothing was fetched.
+  static let sourceUnavailable = ExitCode(69)
+  /// The output cannot be written.
+  static let cannotWrite = ExitCode(73)
+  /// Stopped by Ctrl-C, with all finished work kept.
+  static let interrupted = ExitCode(130)
+}

@@ -1,0 +1,77 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// Where the cache is and how much of everything may be used.
+struct PipelineOptions: ParsableArguments {
+  @OptionGroup var cache: CacheOptions
+
+  @Option(help: ArgumentHelp("Downloads at once. (default: 16)", valueName: "N"))
+  var downloads: Int?
+
+  @Option(help: ArgumentHelp("Downloads at once from one host. (default: 6)", valueName: "N"))
+  var perHost: Int?
+
+  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
+  var jobs: Int?
+
+  @Option(help: ArgumentHelp("The memory cache's limit. (default: 64MiB)", valueName: "SIZE"))
+  var memoryCache: ByteSize?
+
+  @Option(
+    help: ArgumentHelp(
+      "What all work in flight may take together. (default: 512MiB, or half of the cgroup's limit if less)",
+      valueName: "SIZE"))
+  var memoryBudget: ByteSize?
+
+  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
+  var maxPixels: Int?
+
+  @Option(help: ArgumentHelp("The longest file that is downloaded. (default: 256MiB)", valueName: "SIZE"))
+  var maxBytes: ByteSize?
+
+  func validate() throws {
+    for (name, value) in [("downloads", downloads), ("per-host", perHost), ("jobs", jobs), ("max-pixels", maxPixels)] {
+      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1.") }
+    }
+    if let memoryBudget, memoryBudget < .mebibytes(16) {
+      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB.")
+    }
+    if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes 0 cannot be used: give at least 1.") }
+  }
+
+  /// The library's defaults with what was given in their place.
+  var configuration: ThumbnailPipeline.Configuration {
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
+    if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
+    if let memoryCache { configuration.memoryCacheLimit = memoryCache }
+    if let memoryBudget { configuration.memoryBudget = memoryBudget }
+    if let downloads { configuration.downloads = downloads }
+    if let perHost { configuration.downloadsPerHost = perHost }
+    if let jobs { configuration.jobs = jobs }
+    if let maxPixels { configuration.maximumPixels = maxPixels }
+    if let maxBytes { configuration.maximumSourceBytes = maxBytes }
+    return configuration
+  }
+}
+
+/// Where the disk cache is and how large it may be.
+struct CacheOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "The disk cache's folder. (default: thumbs in $XDG_CACHE_HOME or ~/.cache)", valueName: "DIR"))
+  var cacheDir: String?
+
+  @Option(help: ArgumentHelp("The disk cache's limit; 0 turns it off. (default: 1GiB)", valueName: "SIZE"))
+  var diskCache: ByteSize?
+
+  func validate() throws {
+    if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder.") }
+  }
+
+  /// The folder given, or the library's default.
+  var directory: URL {
+    cacheDir.map { URL(fileURLWithPath: $0, isDirectory: true) }
+      ?? ThumbnailPipeline.Configuration.standardCacheDirectory()
+  }
+}

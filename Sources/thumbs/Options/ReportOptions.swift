@@ -1,0 +1,20 @@
+import ArgumentParser
+import Foundation
+
+/// How much is said, and in which form.
+struct ReportOptions: ParsableArguments {
+  @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print errors only.")
+  var quiet = false
+
+  @Flag(help: "Draw no progress line.")
+  var noProgress = false
+
+  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
+  var verbose = false
+
+  /// Whether a progress line makes sense: somebody watches, and nothing else is drawn there.
+  var showsProgress: Bool { !quiet && !noProgress && !verbose && isatty(STDERR_FILENO) == 1 }
+}

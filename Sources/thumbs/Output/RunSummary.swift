@@ -1,0 +1,65 @@
+import Foundation
+import Thumbnailer
+
+/// The counts of a run: the last line of `--json`, and the words at the end of a run without it.
+struct RunSummary: Encodable {
+  var pictures = 0
+  var stored = 0
+  var hits = 0
+  var failed = 0
+  var downloadedBytes = 0
+  var storedBytes = 0
+  var seconds = 0.0
+  var picturesPerSecond = 0.0
+  var peakMemoryBytes = 0
+  var provider = ""
+
+  /// How many pictures failed for each reason; for people only.
+  var failures: [String: Int] = [:]
+  /// How many thumbnails there are now; for people only.
+  var thumbnails = 0
+
+  private enum CodingKeys: String, CodingKey {
+    case pictures, stored, hits, failed, downloadedBytes, storedBytes, seconds, picturesPerSecond, peakMemoryBytes
+    case provider
+  }
+
+  /// Counts one picture.
+  mutating func add(_ report: PictureReport) {
+    pictures += 1
+    thumbnails += report.thumbnails.count
+    switch report.status {
+    case .stored: stored += 1
+    case .memory, .disk: hits += 1
+    case .failed:
+      failed += 1
+      failures[report.error?.code ?? "unknown", default: 0] += 1
+    }
+  }
+
+  /// Takes the figures that are known at the end only.
+  mutating func finish(_ statistics: PipelineStatistics, since started: ContinuousClock.Instant) {
+    downloadedBytes = statistics.downloadedBytes
+    storedBytes = statistics.storedBytes
+    let elapsed = (ContinuousClock.now - started).seconds
+    seconds = elapsed.rounded(toPlaces: 3)
+    picturesPerSecond = elapsed > 0 ? (Double(pictures) / elapsed).rounded(toPlaces: 1) : 0
+    peakMemoryBytes = ProcessMemory.peak
+  }
+
+  /// The summary in a few lines of words.
+  var text: String {
+    var lines = [
+      "\(pictures) pictures from \(provider), \(thumbnails) thumbnails: "
+        + "\(stored) made, \(hits) from the cache, \(failed) failed",
+      "downloaded \(ByteSize(bytes: downloadedBytes)), stored \(ByteSize(bytes: storedBytes)), "
+        + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
+        + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
+    ]
+    if !failures.isEmpty {
+      let causes = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
+      lines.append("failed: " + causes.joined(separator: ", "))
+    }
+    return lines.joined(separator: "\n")
+  }
+}

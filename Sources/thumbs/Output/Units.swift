@@ -1,0 +1,16 @@
+import Foundation
+
+extension Duration {
+  /// The duration in seconds.
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+  /// The duration in milliseconds.
+  var milliseconds: Double { seconds * 1000 }
+}
+
+extension Double {
+  /// The number with so many decimals.
+  func rounded(toPlaces places: Int) -> Double {
+    let factor = pow(10, Double(places))
+    return (self * factor).rounded() / factor
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// SCENARIOS, cancellation and priority, 16 to 26, through the whole pipeline; 20 has nothing to test here: there is no
+/// hook between request and download. 27 to 29 are tested on the pool and the downloader.
+@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+  @Test func theDownloadGoesOnWhileOneOfTwoStillWaits() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let staying = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    let leaving = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    leaving.cancel()
+    leaving.cancel()
+    #expect(await failure(of: leaving) == .cancelled)
+    #expect(fixture.pipeline.activeJobs == 1)
+    gate.open()
+    _ = try await staying.value
+    #expect(fixture.origin.requests[0].outcome == .served)
+  }
+
+  @Test func theSocketClosesWhenTheLastWaiterLeaves() async throws {
+    let fixture = try PipelineFixture { _ in .ok([UInt8](repeating: 0, count: 1 << 20)).stalling(after: 1000) }
+    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    task.cancel()
+    #expect(await failure(of: task) == .cancelled)
+    await poll { fixture.origin.requests[0].outcome == .clientClosed }
+    #expect(fixture.pipeline.activeJobs == 0)
+  }
+
+  @Test func aRequestAfterACancelledOneSucceedsAtOnce() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { $0.number == 1 ? .ok(picture).held(by: gate) : .ok(picture) }
+    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    task.cancel()
+    let again = try await fixture.pipeline.thumbnail(for: fixture.request())
+    #expect(again.size == PixelSize(40, 40))
+    #expect(await failure(of: task) == .cancelled)
+    gate.open()
+  }
+
+  @Test func aRequestOfACancelledTaskStartsNothing() async throws {
+    let fixture = try PipelineFixture()
+    let latch = Latch()
+    let task = Task {
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          latch.wait()
+          continuation.resume()
+        }
+      }
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    }
+    task.cancel()
+    latch.open()
+    #expect(await failure(of: task) == .cancelled)
+    #expect(fixture.origin.requests.isEmpty)
+  }
+
+  @Test func waitingWorkThatIsCancelledNeverStarts() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) { _ in
+      .ok(picture).held(by: gate)
+    }
+    let running = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/running")) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    let waiting = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/waiting")) as Thumbnail }
+    await poll { fixture.pipeline.activeJobs == 2 }
+    waiting.cancel()
+    #expect(await failure(of: waiting) == .cancelled)
+    gate.open()
+    _ = try await running.value
+    #expect(fixture.origin.requests(for: "/waiting").isEmpty)
+  }
+
+  @Test func aVisibleRequestOvertakesAndRaisesAPrefetch() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: { $0.downloads = 1 }) {
+      $0.path == "/running" ? .ok(picture).held(by: gate) : .ok(picture)
+    }
+    let request = { @Sendable (path: String, priority: Thumbnailer.Priority) in
+      fixture.request(path, priority: priority)
+    }
+    let running = Task { try await fixture.pipeline.thumbnail(for: request("/running", .visible)) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    var prefetches: [Task<Thumbnail, any Error>] = []
+    for (index, path) in ["/one", "/two", "/three"].enumerated() {
+      prefetches.append(Task { try await fixture.pipeline.thumbnail(for: request(path, .prefetch)) as Thumbnail })
+      await poll { fixture.pipeline.waitingDownloads == index + 1 }
+    }
+    let visible = Task { try await fixture.pipeline.thumbnail(for: request("/three", .visible)) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    gate.open()
+    for task in prefetches + [running, visible] { _ = try await task.value }
+    #expect(fixture.origin.requests.map(\.path) == ["/running", "/three", "/one", "/two"])
+  }
+
+  @Test func nothingIsStoredOfAWorkThatWasCancelled() async throws {
+    let fixture = try PipelineFixture()
+    let tasks = (0..<50).map { number in
+      Task { try await fixture.pipeline.thumbnail(for: fixture.request("/\(number)")) as Thumbnail }
+    }
+    for (number, task) in tasks.enumerated() {
+      if number % 3 == 0 { await Task.yield() }
+      task.cancel()
+    }
+    var finished = 0
+    for task in tasks where await failure(of: task) == nil { finished += 1 }
+    await poll { fixture.pipeline.activeJobs == 0 }
+    await fixture.pipeline.flush()
+    let disk = try DiskCache(directory: fixture.directory.url, byteLimit: 1 << 20)
+    // Work that had reached the store when it was cancelled is kept; nothing else is.
+    #expect(try disk.statistics().thumbnails >= finished)
+    #expect(try disk.statistics().thumbnails <= fixture.pipeline.statistics.decodes)
+  }
+
+  @Test func droppingTheResultsCancelsWhatIsUnderWay() async throws {
+    let fixture = try PipelineFixture { _ in .ok([1, 2, 3]).announcing(10).stalling(after: 3) }
+    var iterator: ThumbnailResults.Iterator? = fixture.pipeline.thumbnails(
+      for: (0..<4).map { fixture.request("/\($0)") }
+    ).makeAsyncIterator()
+    let task = Task { [iterator] in await iterator?.next() }
+    await poll { fixture.origin.requests.count == 4 }
+    task.cancel()
+    #expect(await task.value == nil)
+    iterator = nil
+    await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
+  }
+}

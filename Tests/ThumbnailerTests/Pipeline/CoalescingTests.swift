@@ -1,0 +1,158 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// SCENARIOS, coalescing, 1 to 15. Numbers 5, 6 and 13 have nothing to test here: there are no requests for raw data, no
+/// chains of processors, and coalescing cannot be turned off.
+@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+  @Test func twoWaitersForOneThumbnailShareOneDownloadAndOneDecode() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    async let first = fixture.pipeline.thumbnail(for: fixture.request())
+    await poll { fixture.origin.requests.count == 1 }
+    async let second = fixture.pipeline.thumbnail(for: fixture.request())
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    gate.open()
+    #expect(try await first == second)
+    #expect(fixture.origin.requests.count == 1)
+    #expect(fixture.pipeline.statistics.decodes == 1)
+    #expect(fixture.pipeline.activeJobs == 0)
+  }
+
+  @Test func threeSizesOfOnePictureShareOneDownloadAndOneDecode() async throws {
+    let fixture = try PipelineFixture()
+    let sizes = [PixelSize(80, 60), PixelSize(20, 15), PixelSize(40, 30)]
+    let results = await fixture.pipeline.responses(
+      for: ImageSource(fixture.origin.url("/a.jpg")), variants: sizes.map { Variant(size: $0) })
+    #expect(try results.map { try $0.get().thumbnail.size } == sizes)
+    #expect(fixture.origin.requests.count == 1)
+    #expect(fixture.pipeline.statistics.decodes == 1)
+  }
+
+  @Test func differentURLsNeverMerge() async throws {
+    let fixture = try PipelineFixture()
+    async let a = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg"))
+    async let b = fixture.pipeline.thumbnail(for: fixture.request("/b.jpg"))
+    _ = try await (a, b)
+    #expect(Set(fixture.origin.requests.map(\.path)) == ["/a.jpg", "/b.jpg"])
+  }
+
+  @Test func differentCredentialsNeverMerge() async throws {
+    let fixture = try PipelineFixture()
+    for name in ["anna", "bert", "anna"] {
+      let header = HTTPHeader("Authorization", "Bearer \(name)")
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request(headers: [header]))
+    }
+    #expect(fixture.origin.requests.map { $0.request.value(of: "Authorization") } == ["Bearer anna", "Bearer bert"])
+  }
+
+  @Test func whatWasAskedIsStoredAndNothingElse() async throws {
+    let fixture = try PipelineFixture()
+    let source = ImageSource(fixture.origin.url("/a.jpg"))
+    let variants = [Variant(size: PixelSize(80, 60)), Variant(size: PixelSize(20, 15))]
+    _ = await fixture.pipeline.responses(for: source, variants: variants)
+    await fixture.pipeline.flush()
+    let disk = try DiskCache(directory: fixture.directory.url, byteLimit: 1 << 20)
+    #expect(Set(try disk.variants(of: source.key)) == Set(variants))
+  }
+
+  @Test func aSmallerThumbnailIsShrunkFromAStoredOne() async throws {
+    let fixture = try PipelineFixture()
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(80, 60)))
+    let fromMemory = try await fixture.pipeline.response(for: fixture.request("/a.jpg", PixelSize(40, 30)))
+    #expect(fromMemory.origin == .shrunk)
+    #expect(fromMemory.thumbnail.size == PixelSize(40, 30))
+    #expect(fromMemory.thumbnail.source.size == PixelSize(160, 120))
+    let restarted = try await fixture.restarted()
+    let fromDisk = try await restarted.response(for: fixture.request("/a.jpg", PixelSize(20, 15)))
+    #expect(fromDisk.origin == .shrunk)
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func aFailureReachesAllWaitersOnce() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { _ in .status(404).held(by: gate) }
+    let tasks = (0..<5).map { _ in
+      Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    }
+    await poll { fixture.pipeline.statistics.joins == 4 }
+    gate.open()
+    for task in tasks { #expect(await failure(of: task)?.code == "not-found") }
+    #expect(fixture.origin.requests.count == 1)
+    #expect(fixture.pipeline.statistics.failures == 5)
+    #expect(fixture.pipeline.activeJobs == 0)
+  }
+
+  @Test func theOthersGoOnWhenTheFirstIsCancelled() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let leader = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.origin.requests.count == 1 }
+    let joiner = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    leader.cancel()
+    #expect(await failure(of: leader) == .cancelled)
+    gate.open()
+    #expect(try await joiner.value.size == PixelSize(40, 40))
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func whoJoinsDuringTheDownloadGetsAnotherSizeOfTheSameDecode() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    async let small = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(20, 20)))
+    await poll { fixture.origin.requests.count == 1 }
+    async let large = fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(90, 90)))
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    gate.open()
+    #expect(try await [small.size, large.size] == [PixelSize(20, 20), PixelSize(90, 90)])
+    #expect(fixture.pipeline.statistics.decodes == 1)
+  }
+
+  @Test func joiningAgainAndAgainNeverLosesAnAnswer() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: { $0.memoryCacheLimit = ByteSize(bytes: 0) }) { _ in .ok(picture) }
+    await withTaskGroup(of: Bool.self) { group in
+      for round in 0..<200 {
+        group.addTask {
+          let size = PixelSize(10 + round % 7, 10)
+          return (try? await fixture.pipeline.thumbnail(for: fixture.request("/\(round % 3)", size))) != nil
+        }
+      }
+      for await answered in group { #expect(answered) }
+    }
+    #expect(fixture.pipeline.activeJobs == 0)
+  }
+
+  @Test func aThousandWaitersShareOneDownload() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let tasks = (0..<1000).map { _ in
+      Task { try await fixture.pipeline.thumbnail(for: fixture.request()).size as PixelSize }
+    }
+    await poll { fixture.pipeline.statistics.joins == 999 }
+    gate.open()
+    for task in tasks { #expect(try await task.value == PixelSize(40, 40)) }
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func nothingIsLeftAfterAnyEnding() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { $0.path == "/good" ? .ok(picture) : .status(410) }
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/good"))
+    await #expect(throws: ThumbnailError.self) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request("/bad"))
+    }
+    let restarted = try await fixture.restarted()
+    #expect(try await restarted.response(for: fixture.request("/good")).origin == .disk)
+    #expect(fixture.pipeline.activeJobs == 0)
+    #expect(restarted.activeJobs == 0)
+  }
+}

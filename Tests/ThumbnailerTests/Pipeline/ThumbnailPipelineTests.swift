@@ -1,0 +1,192 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+@Suite(.timeLimit(.minutes(1))) struct ThumbnailPipelineTests {
+  @Test func aSecondRequestIsAnsweredFromMemoryAndAfterARestartFromDisk() async throws {
+    let fixture = try PipelineFixture()
+    let request = fixture.request()
+    let fresh = try await fixture.pipeline.response(for: request)
+    #expect(fresh.origin == .source)
+    #expect(fresh.downloadedBytes > 1000)
+    #expect(try await fixture.pipeline.response(for: request).origin == .memory)
+    #expect(fixture.pipeline.cachedThumbnail(for: request.key) == fresh.thumbnail)
+    let restarted = try await fixture.restarted()
+    #expect(restarted.cachedThumbnail(for: request.key) == nil)
+    let stored = try await restarted.response(for: request)
+    #expect(stored.origin == .disk)
+    #expect(stored.thumbnail == fresh.thumbnail)
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func manyResultsComeInTheOrderOfCompletionEachWithItsOwnOutcome() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture {
+      switch $0.path {
+      case "/slow": .ok(picture).held(by: gate)
+      case "/missing": .status(404)
+      default: .ok(picture)
+      }
+    }
+    let requests = ["/slow", "/quick", "/missing"].map { fixture.request($0) }
+    var order: [Int] = []
+    var failed: [String] = []
+    for await result in fixture.pipeline.thumbnails(for: requests) {
+      order.append(result.index)
+      if case .failure(let error) = result.result { failed.append(error.code) }
+      if order.count == 2 { gate.open() }
+    }
+    #expect(order.last == 0)
+    #expect(order.count == 3)
+    #expect(failed == ["not-found"])
+  }
+
+  @Test func requestsAreTakenOnlyAsResultsAreTaken() async throws {
+    let fixture = try PipelineFixture()
+    let made = Counter()
+    let request = fixture.request()
+    let requests = sequence(state: 0) { (count: inout Int) -> ThumbnailRequest? in
+      count += 1
+      made.increment()
+      return count <= 500 ? request : nil
+    }
+    let iterator = fixture.pipeline.thumbnails(for: requests, window: 10).makeAsyncIterator()
+    for _ in 0..<20 { _ = await iterator.next() }
+    #expect(made.value <= 30)
+  }
+
+  @Test func theWayOfARequestIsToldAsEvents() async throws {
+    let fixture = try PipelineFixture()
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    await poll { fixture.recorder.kinds.count == 5 }
+    let names = fixture.recorder.kinds.map { "\($0)".prefix { $0 != "(" } }
+    #expect(names == ["downloaded", "planned", "rendered", "stored", "memoryHit"])
+    guard case .downloaded(let bytes, let expected, true, 1, "1.1", _) = fixture.recorder.kinds[0] else {
+      Issue.record("\(fixture.recorder.kinds[0])")
+      return
+    }
+    #expect(bytes == expected)
+    #expect(fixture.pipeline.statistics.downloadedBytes == bytes)
+  }
+
+  @Test(arguments: [
+    ("/missing", "not-found"), ("/page.jpg", "not-a-picture"), ("/empty", "not-a-picture"),
+    ("/huge", "too-large"), ("/truncated", "damaged"), ("/svg", "unsupported-format"), ("/forbidden", "refused"),
+    ("/busy", "rate-limited"), ("/broken", "server-failed"), ("/short", "unreachable"),
+  ])
+  func badAnswersAreErrorsOfTheirOwn(path: String, code: String) async throws {
+    let files = [
+      "/page.jpg": "broken/html-page.jpg", "/huge": "broken/claims-60000x60000.jpg",
+      "/truncated": "broken/truncated-in-the-middle.jpg", "/svg": "formats/svg.svg",
+    ]
+    let fixture = try PipelineFixture { request in
+      switch request.path {
+      case "/missing": return .status(404)
+      case "/forbidden": return .status(403)
+      case "/busy": return .tooManyRequests(retryAfter: "1")
+      case "/broken": return .status(503)
+      case "/empty": return .ok([])
+      case "/short": return .ok([UInt8](repeating: 7, count: 10)).announcing(1000)
+      default: return .ok((try? TestImages.bytes(files[request.path] ?? "")) ?? Data(), type: "image/jpeg")
+      }
+    }
+    do throws(ThumbnailError) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request(path))
+      Issue.record("there should be no thumbnail")
+    } catch {
+      #expect(error.code == code, "\(error)")
+      #expect(!error.message.isEmpty && !error.message.contains("\n"))
+    }
+  }
+
+  @Test func aPictureThatClaimsTooMuchIsRefusedBeforeItsBodyIsDownloaded() async throws {
+    let bomb = try TestImages.bytes("broken/claims-60000x60000.jpg")
+    let fixture = try PipelineFixture { _ in
+      .ok(bomb + Data(count: 4 << 20)).dripping(bytes: 4096, every: .milliseconds(1))
+    }
+    do throws(ThumbnailError) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+      Issue.record("there should be no thumbnail")
+    } catch {
+      #expect(error.code == "too-large")
+      #expect(error.message.contains("60000x60000"))
+    }
+    await poll { fixture.origin.requests[0].outcome == .clientClosed }
+    #expect(fixture.origin.requests[0].bodyBytesSent < 1 << 20)
+  }
+
+  @Test(arguments: [PixelSize(0, 10), PixelSize(10, -1), PixelSize(16384, 1)])
+  func aSizeThatNoThumbnailCanHaveIsRefusedAtOnce(size: PixelSize) async throws {
+    let fixture = try PipelineFixture()
+    await #expect(throws: ThumbnailError.self) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", size))
+    }
+    #expect(fixture.origin.requests.isEmpty)
+  }
+
+  @Test func aFileIsReadOnlyWhenTheUserNamedIt() async throws {
+    let fixture = try PipelineFixture()
+    let path = TestImages.url("formats/jpeg-420.jpg")
+    let named = ThumbnailRequest(.file(at: path.path), variant: Variant(size: PixelSize(40, 40)))
+    #expect(try await fixture.pipeline.thumbnail(for: named).size == PixelSize(40, 40))
+    let foreign = Task {
+      try await fixture.pipeline.thumbnail(for: ThumbnailRequest(path, size: PixelSize(41, 41))) as Thumbnail
+    }
+    #expect(await failure(of: foreign)?.code == "unsupported-source")
+  }
+
+  @Test func anUnusableCacheDirectoryCostsTheCacheAndNotThePictures() async throws {
+    let fixture = try PipelineFixture()
+    let file = fixture.directory.url.appendingPathComponent("file")
+    try Data("not a directory".utf8).write(to: file)
+    let pipeline = try ThumbnailPipeline(.init(cacheDirectory: file))
+    #expect(pipeline.cacheProblem?.contains(file.path) == true)
+    let response = try await pipeline.response(for: fixture.request())
+    #expect(response.origin == .source)
+    #expect(try await pipeline.response(for: fixture.request()).origin == .memory)
+  }
+
+  @Test func aDamagedRowIsMadeAnew() async throws {
+    let fixture = try PipelineFixture()
+    let fresh = try await fixture.pipeline.thumbnail(for: fixture.request())
+    await fixture.pipeline.flush()
+    try await damageEveryRow(in: fixture.directory.url)
+    let restarted = try await fixture.restarted()
+    let again = try await restarted.response(for: fixture.request())
+    #expect(again.origin == .source)
+    #expect(again.thumbnail.size == fresh.size)
+    #expect(fixture.origin.requests.count == 2)
+  }
+
+  @Test func aPictureThatCostsMoreThanTheBudgetFailsAndTheOthersGoOn() async throws {
+    let fixture = try PipelineFixture(configuring: { $0.memoryBudget = .mebibytes(16) }) { request in
+      .ok(
+        (try? TestImages.bytes(request.path == "/large" ? "gallery/paper-mountains.png" : "formats/jpeg-420.jpg"))
+          ?? Data())
+    }
+    async let small = fixture.pipeline.thumbnail(for: fixture.request("/small"))
+    let large = Task {
+      try await fixture.pipeline.thumbnail(for: fixture.request("/large", PixelSize(400, 400))) as Thumbnail
+    }
+    let outcome = await failure(of: large)
+    #expect(outcome == nil || outcome?.code == "too-large")
+    #expect(try await small.size == PixelSize(40, 40))
+  }
+
+  @Test func valuesThatMakeNoSenseAreRefusedWithTheirName() throws {
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.memoryBudget = .mebibytes(1)
+    #expect(throws: ThumbnailError.self) { _ = try ThumbnailPipeline(configuration) }
+  }
+
+  @Test func theCacheFolderIsWhereTheStandardSaysItIs() {
+    let standard = ThumbnailPipeline.Configuration.standardCacheDirectory
+    #expect(standard(["XDG_CACHE_HOME": "/x", "HOME": "/h"]).path == "/x/thumbs")
+    #expect(standard(["XDG_CACHE_HOME": "relative", "HOME": "/h"]).path == "/h/.cache/thumbs")
+    #expect(standard(["HOME": "/h"]).path == "/h/.cache/thumbs")
+  }
+}
