@@ -36,6 +36,8 @@ struct Download: Sendable {
   let timeToFirstByte: Duration
   /// All attempts and the pauses between them, waiting for a slot not counted.
   let duration: Duration
+  /// Its share of the memory for bodies, which goes back when the last copy of this value goes.
+  let bodyShare: ByteLimiter.Reservation?
 
   /// The value of the first header field of that name, whatever its case.
   func value(of name: String) -> String? { headers.firstValue(of: name) }

@@ -12,10 +12,15 @@ final class Downloader: Sendable {
   let configuration: DownloadConfiguration
   private let curl: CurlThread
   private let admission: Mutex<Admission>
+  private let bodyMemory: ByteLimiter?
 
   /// Starts nothing: the curl thread begins with the first download.
-  init(_ configuration: DownloadConfiguration) {
+  ///
+  /// With `bodyMemory`, each picture takes a share of it for what its body may hold in RAM, after its slot and before
+  /// its transfer, and keeps it as long as the `Download` lives.
+  init(_ configuration: DownloadConfiguration, bodyMemory: ByteLimiter? = nil) {
     self.configuration = configuration
+    self.bodyMemory = bodyMemory
     curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     admission = Mutex(
       Admission(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost))
@@ -49,7 +54,7 @@ final class Downloader: Sendable {
       memoryLimit: configuration.memoryBodyLimit,
       overflow: url.scheme == "file"
         ? .original(path: url.path) : .spill(directories: [configuration.spillDirectory.path, temporary]),
-      observer: observer)
+      takesBodyShare: true, observer: observer)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -57,7 +62,7 @@ final class Downloader: Sendable {
       body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
-      timeToFirstByte: answer.timeToFirstByte, duration: result.duration)
+      timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
   }
 
   // MARK: Attempts
@@ -68,6 +73,7 @@ final class Downloader: Sendable {
     var url: CurlURL
     var attempts: Int
     var duration: Duration
+    var bodyShare: ByteLimiter.Reservation?
   }
 
   /// Runs an exchange until it succeeds or another attempt is not worth it.
@@ -82,7 +88,8 @@ final class Downloader: Sendable {
         let (answer, url) = try await follow(exchange, journey: &journey, priority: priority)
         let refused = Self.failure(of: answer)
         guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 else {
-          return Outcome(answer: answer, url: url, attempts: attempt, duration: journey.spent)
+          return Outcome(
+            answer: answer, url: url, attempts: attempt, duration: journey.spent, bodyShare: journey.bodyShare)
         }
         failure = refused
         last = (answer, url)
@@ -97,6 +104,7 @@ final class Downloader: Sendable {
         return Outcome(answer: last.0, url: last.1, attempts: attempt, duration: journey.spent)
       }
       Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
+      journey.bodyShare = nil
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
       journey.spent += pause
     }
@@ -108,6 +116,8 @@ final class Downloader: Sendable {
     var spent = Duration.zero
     /// Its place among those who wait, for its age.
     var ticket: Admission.Ticket?
+    /// Its share of the memory for bodies; none during a pause.
+    var bodyShare: ByteLimiter.Reservation?
   }
 
   /// One attempt: a transfer at each stop of the route, until an answer is no redirect.
@@ -123,6 +133,9 @@ final class Downloader: Sendable {
       held = nil
       try await waitForSlot(at: route.url, journey: &journey, inPlaceOf: previous, priority: priority)
       held = route.url.site
+      if exchange.takesBodyShare, journey.bodyShare == nil {
+        journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+      }
       guard !Task.isCancelled else { throw .cancelled }
       let start = ContinuousClock.now
       let order = exchange.order(
@@ -132,6 +145,18 @@ final class Downloader: Sendable {
       let answer = try result.get()
       guard let location = answer.head.redirectLocation else { return (answer, route.url) }
       try route.follow(location)
+    }
+  }
+
+  private func shareOfBodyMemory(
+    priority: PriorityControl
+  ) async throws(DownloadError) -> ByteLimiter.Reservation? {
+    guard let bodyMemory else { return nil }
+    do throws(ByteLimiter.Failure) {
+      return try await bodyMemory.reserve(
+        min(configuration.memoryBodyLimit, bodyMemory.capacity), priority: priority)
+    } catch {
+      throw .cancelled
     }
   }
 

@@ -12,6 +12,8 @@ struct Exchange: Sendable {
   var keepsErrorBodies = false
   var memoryLimit: Int
   var overflow: BodyStore.Overflow
+  /// Whether its body counts among those that share the memory for bodies.
+  var takesBodyShare = false
   var observer: (any BodyObserver)?
 
   /// What is sent at one stop of the route.

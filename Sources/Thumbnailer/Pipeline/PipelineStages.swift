@@ -21,7 +21,7 @@ struct PipelineStages: Sendable {
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
-    downloader = Downloader(configuration.download(budget))
+    downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
     workers = WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() }

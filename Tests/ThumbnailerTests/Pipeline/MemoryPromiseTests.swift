@@ -1,0 +1,46 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// SCENARIOS, memory, 87 and 88, as far as they can be seen from inside; the peaks are measured in `Benchmarks`.
+@Suite(.timeLimit(.minutes(1))) struct MemoryPromiseTests {
+  @Test func noMoreBodiesAreHeldThanThereIsMemoryForHoweverManySlotsThereAre() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: {
+      $0.memoryBudget = .mebibytes(16)
+      $0.downloads = 64
+      $0.downloadsPerHost = 64
+      $0.jobs = 1
+    }) { _ in .ok(picture).held(by: gate) }
+    let tasks = (0..<40).map { number in
+      Task { try await fixture.pipeline.thumbnail(for: fixture.request("/\(number)")) as Thumbnail }
+    }
+    // A quarter of 16 MiB, in shares of 256 KiB.
+    await poll { fixture.origin.runningRequests == 16 }
+    gate.open()
+    for task in tasks { _ = try await task.value }
+    #expect(fixture.origin.maximumSimultaneousRequests == 16)
+  }
+
+  @Test func bodiesThatWaitForTheirDecodeDoNotStarveAnotherHost() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: {
+      $0.downloads = 8
+      $0.downloadsPerHost = 2
+    }) { $0.path.hasPrefix("/slow") ? .ok(picture).held(by: gate) : .ok(picture) }
+    let slow = (0..<30).map { number in
+      Task { try await fixture.pipeline.thumbnail(for: fixture.request("/slow\(number)")) as Thumbnail }
+    }
+    await poll { fixture.origin.runningRequests == 2 && fixture.pipeline.waitingDownloads == 28 }
+    // The same origin under another name is another host.
+    let other = ImageSource(fixture.origin.url("/quick", host: "localhost"))
+    let quick = ThumbnailRequest(other, variant: Variant(size: PixelSize(40, 40)))
+    _ = try await fixture.pipeline.thumbnail(for: quick)
+    gate.open()
+    for task in slow { _ = try await task.value }
+  }
+}
