@@ -34,7 +34,7 @@ final class CurlLoop {
       curl_multi_perform(multi, &running)
       finishDone(multi)
       let timeout = failOverdue(now: .now)
-      curl_multi_poll(multi, nil, 0, Int32(clamping: timeout.milliseconds), nil)
+      curl_multi_poll(multi, nil, 0, Int32(timeout.milliseconds), nil)
     }
     for number in Array(transfers.keys) { end(number, with: .failure(.cancelled)) }
   }
