@@ -3,7 +3,8 @@ public import Foundation
 /// A real HTTP/1.1 server on loopback for tests, one thread for each connection.
 ///
 /// It answers as its handler says (see `OriginResponse` for what can be made to go wrong) and writes down what it was
-/// asked. It stops when it is dropped.
+/// asked. It serves until it is stopped or the process ends, not only as long as somebody holds this object: Swift may
+/// let go of it after its last mention, while the test still waits for an answer.
 ///
 ///     let origin = try Origin { request in request.path == "/a" ? .ok(bytes).delayed(.milliseconds(20)) : .status(404) }
 public final class Origin: Sendable {
@@ -33,8 +34,6 @@ public final class Origin: Sendable {
       close(listener)
     }
   }
-
-  deinit { stop() }
 
   /// Serves the files of a folder under their relative paths, with the content type that their names tell. Anything
   /// else is a 404.

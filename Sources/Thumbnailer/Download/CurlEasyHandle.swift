@@ -72,9 +72,10 @@ final class CurlEasyHandle {
 }
 
 extension Duration {
-  /// Whole milliseconds, at least 1, as libcurl and poll count. Rounded up.
+  /// Whole milliseconds as libcurl and poll count them: rounded up, at least 1, at most what fits into 32 bits.
   var milliseconds: Int {
     let (seconds, attoseconds) = components
+    guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
     return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
   }
 }

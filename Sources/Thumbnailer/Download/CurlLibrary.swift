@@ -46,7 +46,8 @@ struct CurlURL: Sendable, Equatable {
     self.scheme = scheme.lowercased()
     host = Self.part(CURLUPART_HOST, of: handle, flags: 0)?.lowercased() ?? ""
     port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
-    path = Self.part(CURLUPART_PATH, of: handle, flags: UInt32(CURLU_URLDECODE)) ?? ""
+    // Not decoded by libcurl, which refuses line breaks here but not where it opens files.
+    path = Self.part(CURLUPART_PATH, of: handle, flags: 0)?.removingPercentEncoding ?? ""
   }
 
   private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32) -> String? {

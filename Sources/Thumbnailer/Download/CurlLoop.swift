@@ -15,26 +15,26 @@ final class CurlLoop {
   private static let maximumSpareHandles = 16
 
   private let mailbox: CurlMailbox
+  private let multi: UnsafeMutableRawPointer
   private var transfers: [CurlThread.Number: Running] = [:]
   private var numbers: [UnsafeMutableRawPointer: CurlThread.Number] = [:]
   private var spareHandles: [CurlEasyHandle] = []
 
   init(mailbox: CurlMailbox, maximumIdleConnections: Int) {
     self.mailbox = mailbox
-    guard let multi = mailbox.multi else { return }
+    multi = mailbox.multi
     ccurl_multi_setopt_long(multi, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
     ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
   }
 
   /// Returns when told to stop.
   func run() {
-    guard let multi = mailbox.multi else { return }
     while obey(mailbox.takeAll()) {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      finishDone(multi)
+      finishDone()
       let timeout = failOverdue(now: .now)
-      curl_multi_poll(multi, nil, 0, Int32(clamping: timeout.milliseconds), nil)
+      curl_multi_poll(multi, nil, 0, Int32(timeout.milliseconds), nil)
     }
     for number in Array(transfers.keys) { end(number, with: .failure(.cancelled)) }
   }
@@ -52,7 +52,7 @@ final class CurlLoop {
   }
 
   private func start(_ number: CurlThread.Number, _ order: TransferOrder, _ shot: CurlThread.Shot) {
-    guard let multi = mailbox.multi, let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
+    guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
       shot.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
       return
     }
@@ -65,7 +65,7 @@ final class CurlLoop {
     }
   }
 
-  private func finishDone(_ multi: UnsafeMutableRawPointer) {
+  private func finishDone() {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
@@ -93,7 +93,7 @@ final class CurlLoop {
   /// Takes a transfer out of libcurl's hands, which closes its stream or connection if it is not done, and only then
   /// hands over the result. Nothing happens when it has ended already.
   private func end(_ number: CurlThread.Number, with result: Result<TransferAnswer, DownloadError>) {
-    guard let running = transfers.removeValue(forKey: number), let multi = mailbox.multi else { return }
+    guard let running = transfers.removeValue(forKey: number) else { return }
     let handle = running.transfer.handle
     numbers.removeValue(forKey: handle.pointer)
     curl_multi_remove_handle(multi, handle.pointer)

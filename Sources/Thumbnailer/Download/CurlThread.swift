@@ -17,32 +17,39 @@ final class CurlThread: Sendable {
     case stop
   }
 
-  private let mailbox = CurlMailbox()
+  /// Nil until the first transfer: whoever finds everything in the cache does not pay for libcurl's start.
+  private let mailbox = Mutex<CurlMailbox?>(nil)
   private let lastNumber = Atomic<Number>(0)
   private let maximumIdleConnections: Int
-  private let hasStarted = Atomic(false)
 
   /// `maximumIdleConnections` connections at most are kept open without being used.
   init(maximumIdleConnections: Int) {
     self.maximumIdleConnections = maximumIdleConnections
   }
 
-  deinit { mailbox.post(.stop) }
+  deinit { mailbox.withLock { $0 }?.post(.stop) }
 
   /// Runs one transfer. Cancelling the task closes it: the result is there once the transfer is gone, and the observer
   /// is not called any more.
   func perform(_ order: TransferOrder) async -> Result<TransferAnswer, DownloadError> {
-    guard mailbox.multi != nil else { return .failure(.unreachable(reason: "libcurl could not be started")) }
-    startThreadIfNeeded()
+    guard let mailbox = startedMailbox() else {
+      return .failure(.unreachable(reason: "libcurl could not be started"))
+    }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let shot = Shot()
     mailbox.post(.start(number, order, shot))
-    return await shot.wait { [mailbox] in mailbox.post(.cancel(number)) }
+    return await shot.wait { mailbox.post(.cancel(number)) }
   }
 
-  private func startThreadIfNeeded() {
-    guard !hasStarted.exchange(true, ordering: .relaxed) else { return }
-    let thread = Thread { [mailbox, maximumIdleConnections] in
+  /// The mailbox of the running thread, which is started if it is not.
+  private func startedMailbox() -> CurlMailbox? {
+    let (mailbox, isNew) = mailbox.withLock { mailbox -> (CurlMailbox?, Bool) in
+      if let mailbox { return (mailbox, false) }
+      mailbox = CurlMailbox()
+      return (mailbox, true)
+    }
+    guard let mailbox, isNew else { return mailbox }
+    let thread = Thread { [maximumIdleConnections] in
       // libcurl leaves signals alone as told (CURLOPT_NOSIGNAL), so a write to a closed connection could end the
       // process. Blocked on this thread, the signal is never delivered.
       var signals = sigset_t()
@@ -51,9 +58,11 @@ final class CurlThread: Sendable {
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       CurlLoop(mailbox: mailbox, maximumIdleConnections: maximumIdleConnections).run()
     }
-    thread.name = "thumbnailer-curl"
+    // Linux takes names of up to 15 characters.
+    thread.name = "thumbnail-curl"
     thread.stackSize = 1 << 20
     thread.start()
+    return mailbox
   }
 }
 
@@ -62,12 +71,14 @@ final class CurlThread: Sendable {
 final class CurlMailbox: @unchecked Sendable {
   // Safety: `multi` is constant; off the curl thread it is only passed to curl_multi_wakeup, which any thread may call.
 
-  /// libcurl's multi handle; nil when there was no memory for one.
-  let multi: UnsafeMutableRawPointer?
+  /// libcurl's multi handle.
+  let multi: UnsafeMutableRawPointer
   private let commands = Mutex<[CurlThread.Command]>([])
 
-  init() {
-    multi = CurlLibrary.isReady ? curl_multi_init() : nil
+  /// Nil when libcurl cannot be initialised or there is no memory.
+  init?() {
+    guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
+    self.multi = multi
   }
 
   deinit { curl_multi_cleanup(multi) }
@@ -78,7 +89,7 @@ final class CurlMailbox: @unchecked Sendable {
       return commands.count == 1
     }
     // Whoever put the first one in wakes the thread, which takes all of them.
-    if isFirst, let multi { curl_multi_wakeup(multi) }
+    if isFirst { curl_multi_wakeup(multi) }
   }
 
   func takeAll() -> [CurlThread.Command] {

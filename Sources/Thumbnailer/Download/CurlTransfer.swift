@@ -17,9 +17,13 @@ final class CurlTransfer {
   /// Of the body of an error or a redirect so much is read and dropped to keep the connection; beyond, it is closed.
   private static let longestBodyWorthSkipping = 16 << 10
 
+  /// Heads and trailers together may not be longer, interim answers included: no server needs as much.
+  private static let longestHead = 128 << 10
+
   let handle: CurlEasyHandle
   private let order: TransferOrder
   private var head = ResponseHead()
+  private var headLength = 0
   private var body: BodyStore
   private var hasBodyBegun = false
   private var expected: Int?
@@ -85,6 +89,10 @@ final class CurlTransfer {
 
   private func receivedHeader(_ line: UnsafeRawBufferPointer) -> Bool {
     lastArrival = .now
+    headLength += line.count
+    guard headLength <= Self.longestHead else {
+      return end(.failed(.invalidAnswer(reason: "the header is longer than \(Self.longestHead >> 10) KiB")))
+    }
     // Fields after the body are of no interest.
     guard !hasBodyBegun, head.take(line) == .complete else { return true }
     return beginBody(announced: head.contentLength)

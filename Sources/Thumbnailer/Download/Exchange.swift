@@ -18,11 +18,13 @@ struct Exchange: Sendable {
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {
-    TransferOrder(
+    // Beyond a year there is no deadline; without a bound, adding one to the clock could overflow.
+    let year = Duration.seconds(365 * 86_400)
+    return TransferOrder(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
       decodesContent: decodesContent, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
-      memoryLimit: memoryLimit, overflow: overflow, connectTimeout: configuration.connectTimeout,
-      stallTimeout: configuration.stallTimeout, totalTimeout: timeLeft,
+      memoryLimit: memoryLimit, overflow: overflow, connectTimeout: min(configuration.connectTimeout, year),
+      stallTimeout: min(configuration.stallTimeout, year), totalTimeout: min(timeLeft, year),
       certificateAuthorityFile: configuration.certificateAuthorityFile, observer: observer)
   }
 

@@ -184,6 +184,16 @@ struct DownloadLimitTests {
     #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)
   }
 
+  @Test func aDroppedDownloaderClosesItsConnections() async throws {
+    let origin = try Origin { _ in .ok([1]) }
+    do {
+      let downloader = Downloader(.quick())
+      _ = try await downloader.fetch(origin.url())
+      #expect(origin.openConnections == 1)
+    }
+    #expect(await eventually { origin.openConnections == 0 })
+  }
+
   private func fetchAll(_ urls: [URL], _ downloader: Downloader) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for url in urls { group.addTask { _ = try await downloader.fetch(url) } }

@@ -7,24 +7,24 @@ import Testing
 /// How an observer and the byte limit end a transfer early.
 @Suite(.timeLimit(.minutes(1)))
 struct DownloadObserverTests {
-  private let bytes = noise(3_000_000)
+  private static let bytes = noise(3_000_000)
 
   @Test func enoughEndsTheTransferAndKeepsWhatCame() async throws {
-    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let origin = try Origin { _ in .ok(Self.bytes) }
     let observer = RecordingObserver { $0 >= 20_000 ? .enough : .more }
     let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
     #expect(!download.isComplete)
     #expect(download.receivedBytes == observer.bytes.count)
     #expect((20_000..<60_000).contains(download.receivedBytes))
     #expect(download.expectedBytes == 3_000_000)
-    #expect(try download.bytes == Array(bytes[..<download.receivedBytes]))
+    #expect(try download.bytes == Array(Self.bytes[..<download.receivedBytes]))
     #expect(await eventually { origin.openConnections == 0 })
     #expect(origin.requests[0].outcome == .clientClosed)
     #expect(origin.requests[0].bodyBytesSent < 3_000_000)
   }
 
   @Test func enoughEndsAStalledTransferAtOnce() async throws {
-    let origin = try Origin { [bytes] _ in .ok(bytes).stalling(after: 1000) }
+    let origin = try Origin { _ in .ok(Self.bytes).stalling(after: 1000) }
     let observer = RecordingObserver { $0 >= 1000 ? .enough : .more }
     let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
     #expect(download.receivedBytes == 1000)
@@ -40,7 +40,7 @@ struct DownloadObserverTests {
   }
 
   @Test func refusingEndsTheTransferForGood() async throws {
-    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let origin = try Origin { _ in .ok(Self.bytes) }
     let observer = RecordingObserver { _ in .refuse }
     #expect(await Downloader(.quick()).failure(of: origin.url(), observer: observer) == .refusedByObserver)
     #expect(await eventually { origin.openConnections == 0 })
@@ -76,7 +76,7 @@ struct DownloadObserverTests {
   }
 
   @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeTheBody() async throws {
-    let origin = try Origin { [bytes] _ in .ok(bytes) }
+    let origin = try Origin { _ in .ok(Self.bytes) }
     let observer = RecordingObserver()
     let error = await Downloader(.quick()).failure(of: origin.url(), limit: 2_999_999, observer: observer)
     #expect(error == .tooLarge(limit: 2_999_999, announced: 3_000_000))
@@ -87,8 +87,8 @@ struct DownloadObserverTests {
   }
 
   @Test func aBodyThatGrowsBeyondTheLimitIsCutOff() async throws {
-    let origin = try Origin { [bytes] request in
-      request.path == "/chunked" ? .ok(bytes).chunked() : .ok(bytes).untilClose()
+    let origin = try Origin { request in
+      request.path == "/chunked" ? .ok(Self.bytes).chunked() : .ok(Self.bytes).untilClose()
     }
     let downloader = Downloader(.quick())
     for path in ["/chunked", "/close"] {

@@ -155,6 +155,32 @@ struct DownloadRetryTests {
     }
   }
 
+  @Test func anEndlessHeaderIsCutOff() async throws {
+    let origin = try Origin { _ in
+      OriginResponse(status: 200, headers: (0..<3000).map { ("X-\($0)", String(repeating: "y", count: 100)) })
+    }
+    guard case .invalidAnswer = await Downloader(.quick()).failure(of: origin.url()) else {
+      Issue.record("taken")
+      return
+    }
+  }
+
+  @Test func theHandshakeOfACancelledTransferHoldsNobodyUp() async throws {
+    // The origin waits for a request line in what is the beginning of a TLS handshake: it never answers.
+    let origin = try Origin { _ in .ok([1]) }
+    let url = try #require(URL(string: "https://127.0.0.1:\(origin.port)/"))
+    let downloader = Downloader(.quick { $0.connectTimeout = .seconds(50) })
+    let first = Task { await downloader.failure(of: url) }
+    #expect(await eventually { origin.openConnections == 1 })
+    let second = Task { await downloader.failure(of: url) }
+    #expect(await eventually { downloader.activeDownloads == 2 })
+    first.cancel()
+    #expect(await first.value == .cancelled)
+    #expect(await eventually { origin.connectionCount == 2 })
+    second.cancel()
+    #expect(await second.value == .cancelled)
+  }
+
   @Test func whatIsNoHTTPIsAnInvalidAnswer() async throws {
     let listener = try DeafListener(saying: "SSH-2.0-x\r\n")
     let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/"))

@@ -15,7 +15,7 @@ struct FileDownloadTests {
   @Test func readsAFileThatTheUserNamed() async throws {
     let bytes = noise(1000)
     let observer = RecordingObserver()
-    let download = try await fetch(try file("a b#%20ü.jpg", bytes), observer: observer)
+    let download = try await fetch(try file("a b#%20ü\n.jpg", bytes), observer: observer)
     #expect(try download.bytes == bytes)
     #expect(download.status == 0)
     #expect(download.expectedBytes == 1000)
