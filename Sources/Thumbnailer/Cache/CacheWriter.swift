@@ -37,20 +37,22 @@ struct CacheWriter: Sendable {
       try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
       for operation in batch.operations { try apply(operation, in: db) }
       try evict(in: db, toPayload: limits.byteLimit)
-      try giveBackPages(in: db)
+      try giveBackPages(in: db, sparing: limits.sparePages)
     }
   }
 
   /// Evicts and shrinks the file, in small transactions, until both limits hold.
   func trim() throws {
-    try repeatUntilDone { db in try evict(in: db, toPayload: limits.byteLimit, atMost: 512) }
+    try repeatUntilDone(sparePages: limits.sparePages) { db in
+      try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
+    }
   }
 
   /// Removes everything that is there now, in small transactions; what other processes add meanwhile stays.
   func removeAll() throws {
     let newest = try queue.unsafeRead { try Int64.fetchOne($0, sql: "SELECT max(used) FROM recency") }
     guard let newest else { return }
-    try repeatUntilDone { db in
+    try repeatUntilDone(sparePages: 0) { db in
       try db.execute(
         sql: """
           DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency WHERE used <= ? ORDER BY used LIMIT 512)
@@ -59,12 +61,12 @@ struct CacheWriter: Sendable {
     }
   }
 
-  private func repeatUntilDone(_ step: (Database) throws -> Bool) throws {
+  private func repeatUntilDone(sparePages: Int, _ step: (Database) throws -> Bool) throws {
     var isDone = false
     while !isDone {
       try transaction { db in
         let isEvicted = try step(db)
-        isDone = try giveBackPages(in: db) && isEvicted
+        isDone = try giveBackPages(in: db, sparing: sparePages) && isEvicted
       }
     }
     try checkpoint()
@@ -180,15 +182,15 @@ struct CacheWriter: Sendable {
     return false
   }
 
-  /// Gives free pages back to the file system: all that are beyond the limit, and those beyond what the next thumbnails
-  /// will fill. A transaction moves a limited number of pages.
+  /// Gives free pages back to the file system: all that are beyond the limit, and those beyond the `spare` ones that the
+  /// next thumbnails will fill. A transaction moves a limited number of pages.
   ///
   /// - Returns: Whether none is left to give back.
   @discardableResult
-  private func giveBackPages(in db: Database) throws -> Bool {
+  private func giveBackPages(in db: Database, sparing spare: Int) throws -> Bool {
     let free = try integer("PRAGMA freelist_count", in: db)
     let pages = try integer("PRAGMA page_count", in: db)
-    let surplus = min(free, max(pages - limits.pages, free - limits.sparePages))
+    let surplus = min(free, max(pages - limits.pages, free - spare))
     guard surplus > 0 else { return true }
     try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))")
     return surplus <= limits.vacuumPages

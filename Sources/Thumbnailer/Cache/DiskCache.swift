@@ -24,7 +24,7 @@ public final class DiskCache: Sendable {
   /// A file that turns out to be damaged or no cache of ours is replaced by an empty one.
   ///
   /// - Parameters:
-  ///   - directory: On a local disk. Holds nothing else.
+  ///   - directory: On a local disk, for the cache's files alone.
   ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB more
   ///     where the limit is below 8 MiB.
   ///   - onProblem: Called with what goes wrong while nobody waits for it, on a thread of the cache: a file that was

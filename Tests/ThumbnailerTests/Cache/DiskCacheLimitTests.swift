@@ -91,7 +91,7 @@ struct DiskCacheLimitTests {
     let statistics = try cache.statistics()
     #expect(statistics.thumbnails == 0 && statistics.sources == 0 && statistics.payloadBytes == 0)
     #expect(statistics.oldest == nil)
-    #expect(directory.fileBytes < 8 << 20)
+    #expect(directory.fileBytes < 200_000)
     try await cache.store(1)
     try await cache.flush()
     #expect(try cache.thumbnail(for: Sample.key(1)) != nil)
