@@ -201,7 +201,7 @@ import Testing
   }
 
   @Test func passingFailuresAreRepeatedWithFullJitter() async throws {
-    let waits = Recorder<Duration>()
+    let waits = Waits<Duration>()
     let retry = ProviderRetry(sleep: { waits.add($0) }, random: { 0.5 })
     let good = try Self.answer([Self.item()])
     let client = StubHTTPClient { _, number in
@@ -218,7 +218,7 @@ import Testing
   }
 
   @Test func retriesEnd() async throws {
-    let waits = Recorder<Duration>()
+    let waits = Waits<Duration>()
     let retry = ProviderRetry(sleep: { waits.add($0) })
     let down = StubHTTPClient(500, "oops")
     await #expect(throws: ProviderError.unreachable(provider: "unsplash", reason: "it answers with status 500, oops")) {
@@ -312,7 +312,7 @@ import Testing
 }
 
 /// Remembers what it is told.
-private final class Recorder<Value: Sendable>: Sendable {
+private final class Waits<Value: Sendable>: Sendable {
   private let stored = Mutex<[Value]>([])
   var values: [Value] { stored.withLock { $0 } }
   func add(_ value: Value) { stored.withLock { $0.append(value) } }
