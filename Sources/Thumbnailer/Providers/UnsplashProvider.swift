@@ -70,7 +70,7 @@ public struct UnsplashProvider: PhotoProvider {
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     var photos: [Photo] = []
     var seen: Set<String> = []
-    var callsLeft = (max(0, count) + Self.largestPage - 1) / Self.largestPage + 2
+    var callsLeft = max(0, count) / Self.largestPage + 3
     while photos.count < count, callsLeft > 0 {
       callsLeft -= 1
       do throws(ProviderError) {
