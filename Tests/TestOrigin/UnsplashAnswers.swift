@@ -96,8 +96,15 @@ final class UnsplashAnswers: Sendable {
   }
 
   private func pictures(matching query: String) -> [UnsplashOrigin.Picture] {
-    let words = query.lowercased().split(separator: " ")
-    return pictures.filter { picture in words.allSatisfy { picture.description.lowercased().contains($0) } }
+    let words = Self.folded(query).split(separator: " ")
+    return pictures.filter { picture in
+      let description = Self.folded(picture.description)
+      return words.allSatisfy { description.contains($0) }
+    }
+  }
+
+  private static func folded(_ text: String) -> String {
+    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
   }
 
   private func item(_ picture: UnsplashOrigin.Picture, for request: OriginRequest) -> [String: Any] {

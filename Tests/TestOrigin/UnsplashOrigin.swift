@@ -60,23 +60,27 @@ public final class UnsplashOrigin: Sendable {
     origin = try Origin { api.response(to: $0) }
   }
 
-  /// Serves the JPEG and PNG files of a folder, in order of their names: a name's words are what queries find.
+  /// Serves the JPEG and PNG files of a folder and its subfolders, in order of their paths. A path's words are a photo's
+  /// description, and what queries find.
   public convenience init(
     directory: URL, accessKey: String = "test-access-key", hourlyLimit: Int = 5000
   ) throws {
-    let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-    let pictures = try names.compactMap { name -> Picture? in
-      let file = directory.appending(path: name)
-      let type = OriginFiles.contentType(of: name)
+    let paths = (FileManager.default.enumerator(atPath: directory.path)?.compactMap { $0 as? String } ?? []).sorted()
+    let pictures = try paths.compactMap { path -> Picture? in
+      let type = OriginFiles.contentType(of: path)
       guard ["image/jpeg", "image/png"].contains(type) else { return nil }
-      let body = [UInt8](try Data(contentsOf: file))
-      let words = file.deletingPathExtension().lastPathComponent
+      let body = [UInt8](try Data(contentsOf: directory.appending(path: path)))
       let size = PictureHeader.size(of: body) ?? (6000, 4000)
       return Picture(
-        id: words, description: words.replacing("-", with: " ").replacing("_", with: " "), width: size.width,
+        id: "", description: path.map { "/-_".contains($0) ? " " : String($0) }.joined(), width: size.width,
         height: size.height, body: body, type: type)
     }
-    try self.init(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit)
+    try self.init(
+      pictures: pictures.enumerated().map { number, picture in
+        var picture = picture
+        picture.id = "tst_\(number + 1)"
+        return picture
+      }, accessKey: accessKey, hourlyLimit: hourlyLimit)
   }
 
   /// Answers the next requests to the API with these, one after the other, before it works again.

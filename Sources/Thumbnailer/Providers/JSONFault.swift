@@ -19,8 +19,9 @@ enum JSONFault {
     }
   }
 
+  /// The names on the way to a value, from the element of a list on that it is in.
   private static func path(_ keys: [any CodingKey]) -> String {
-    let names = keys.filter { $0.intValue == nil }.map(\.stringValue)
+    let names = (keys.split { $0.intValue != nil }.last ?? []).map(\.stringValue)
     return names.isEmpty ? "it" : Snippet.line(names.joined(separator: "."), limit: 60)
   }
 

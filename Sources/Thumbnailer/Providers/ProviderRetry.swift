@@ -5,6 +5,9 @@ import Foundation
 /// Only after failures that pass: no connection, an answer that broke off, a server that is in trouble. Each wait is a
 /// random part of a time that doubles ("full jitter"), so that many clients do not come back at once.
 struct ProviderRetry: Sendable {
+  /// No retries: for a client that repeats such requests by itself, as the one on curl does.
+  static let none = ProviderRetry(limit: 0)
+
   /// How often a request is made again, at most.
   var limit = 3
   /// The longest wait before the first retry.

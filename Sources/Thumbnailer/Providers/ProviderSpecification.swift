@@ -33,8 +33,9 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - environment: The environment variables, where access keys are.
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
+  ///   - retry: When a request is made again. By default never: the client on curl does that by itself.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient
+    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, retry: ProviderRetry = .none
   ) throws(ProviderError) -> any PhotoProvider {
     let key = environment[Self.unsplashKeyVariable].flatMap { AccessKey($0) }
     switch self {
@@ -46,7 +47,8 @@ public enum ProviderSpecification: Hashable, Sendable {
           provider: UnsplashProvider.name, variable: Self.unsplashKeyVariable, page: Self.unsplashKeyPage)
       }
       return UnsplashProvider(
-        accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client)
+        accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client,
+        retry: retry)
     case .folder(let path):
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "A folder has no URL. Leave out the provider's URL.")

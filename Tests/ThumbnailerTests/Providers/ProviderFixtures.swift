@@ -1,0 +1,80 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Thumbnailer
+
+/// Answers from memory and remembers what it was asked.
+final class StubHTTPClient: HTTPClient {
+  private let answer: @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>
+  private let asked = Mutex<[HTTPRequest]>([])
+
+  /// `answer` is given each request and its number, from 1.
+  init(_ answer: @escaping @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>) {
+    self.answer = answer
+  }
+
+  /// A client that always gives the same answer, with the status 200.
+  convenience init(_ body: String) { self.init(200, body) }
+
+  /// A client that always gives the same answer.
+  convenience init(_ status: Int, _ body: String, headers: [HTTPHeader] = []) {
+    self.init { _, _ in .success(HTTPResponse(status: status, headers: headers, body: Data(body.utf8))) }
+  }
+
+  var requests: [HTTPRequest] { asked.withLock { $0 } }
+
+  func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
+    let number = asked.withLock {
+      $0.append(request)
+      return $0.count
+    }
+    return try answer(request, number).get()
+  }
+}
+
+/// A folder that is gone with the last reference to it.
+final class TemporaryFolder: Sendable {
+  let url = FileManager.default.temporaryDirectory.appending(path: "providers-\(UUID().uuidString)")
+  var path: String { url.path }
+
+  /// Makes the folder with empty files at the given paths.
+  init(_ files: String...) throws {
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    for file in files { try add(file) }
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  /// Adds a file. The name's bytes arrive on disk as they are.
+  func add(_ file: String, _ content: some Collection<UInt8> = [UInt8]()) throws {
+    let parent = "\(path)/\(file)".split(separator: "/").dropLast().joined(separator: "/")
+    try FileManager.default.createDirectory(atPath: "/\(parent)", withIntermediateDirectories: true)
+    let number = open("\(path)/\(file)", O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0o644)
+    try #require(number >= 0)
+    defer { close(number) }
+    try #require(write(number, Array(content), content.count) == content.count)
+  }
+
+  /// Adds a symbolic link.
+  func link(_ file: String, to target: String) throws { try #require(symlink(target, "\(path)/\(file)") == 0) }
+}
+
+extension PhotoProvider {
+  /// The ids on every page of a search.
+  func pages(of query: PhotoQuery) async throws -> [[String]] {
+    var pages: [[String]] = []
+    var cursor: PageCursor?
+    repeat {
+      let page = try await search(query, at: cursor)
+      pages.append(page.photos.map(\.id))
+      cursor = page.next
+    } while cursor != nil
+    return pages
+  }
+
+  /// The ids of all photos of a search.
+  func ids(of text: String = "") async throws -> [String] {
+    try await pages(of: PhotoQuery(text, pageSize: 1000)).flatMap { $0 }
+  }
+}
