@@ -45,8 +45,8 @@ extension DecodePlan.Pass {
     switch probe.format {
     case .jpeg:
       for factor in [8, 4, 2] {
-        // libjpeg rounds up: the last block may be a partial one.
-        let size = PixelSize((stored.width + factor - 1) / factor, (stored.height + factor - 1) / factor)
+        // libjpeg rounds up, libvips then cuts off the row and column that only part of a block stands behind.
+        let size = PixelSize(stored.width / factor, stored.height / factor)
         if size.width >= needed.width && size.height >= needed.height { return (.shrunkJPEG(factor: factor), size) }
       }
     case .webp where probe.frameCount == 1:
