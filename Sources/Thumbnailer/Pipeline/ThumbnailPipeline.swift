@@ -141,6 +141,10 @@ public final class ThumbnailPipeline: Sendable {
   /// Why thumbnails are not stored on disk at the moment, in words that say what to do; nil when all is well.
   public var cacheProblem: String? { stages.cacheProblem }
 
+  /// Why the file of the disk cache was replaced by an empty one, such as damage; nil when it was not. Thumbnails are
+  /// stored as usual from then on.
+  public var cacheReplacement: String? { stages.cacheReplacement }
+
   /// Waits until everything made so far is on disk.
   public func flush() async {
     await stages.flush()

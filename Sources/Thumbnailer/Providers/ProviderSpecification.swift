@@ -51,7 +51,7 @@ public enum ProviderSpecification: Hashable, Sendable {
         retry: retry)
     case .folder(let path):
       guard baseURL == nil else {
-        throw .unsupported(provider: "folder", reason: "A folder has no URL. Leave out the provider's URL.")
+        throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")
       }
       return FolderProvider(path: path)
     }

@@ -97,7 +97,7 @@ struct UnsplashAPI: Sendable {
     case 404:
       return .final(.notFound(provider: name))
     case 410:
-      return .final(.badRequest(provider: name, reason: "it takes the words for spam. Use other words."))
+      return .final(.badRequest(provider: name, reason: "it takes the words for spam; use other words"))
     case 408, 425, 500...599:
       let error = ProviderError.unreachable(
         provider: name, reason: "it answers with status \(response.status), \(reason(response))")

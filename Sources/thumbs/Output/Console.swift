@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Synchronization
 
@@ -12,17 +13,18 @@ final class Console: Sendable {
     case failed(reason: String)
   }
 
-  private let progress = Mutex<String>("")
+  /// Whether the progress line is on the screen now.
+  private let isProgressShown = Mutex(false)
+  /// Whether lines on stdout come to the same screen as the progress line.
+  private let printsToTerminal = isatty(STDOUT_FILENO) == 1
 
   /// Writes a line to stdout.
   func print(_ line: String) throws(WriteError) {
-    let shown = progress.withLock { text in
-      if !text.isEmpty { Self.erase() }
-      let result = Result { () throws(WriteError) in try Self.write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
-      if !text.isEmpty { Self.draw(text) }
-      return result
+    let result = isProgressShown.withLock { isShown in
+      if isShown, printsToTerminal { Self.erase(&isShown) }
+      return Result { () throws(WriteError) in try Self.write(Array((line + "\n").utf8), to: STDOUT_FILENO) }
     }
-    try shown.get()
+    try result.get()
   }
 
   /// Writes raw bytes to stdout.
@@ -30,27 +32,38 @@ final class Console: Sendable {
     try Self.write(Array(bytes), to: STDOUT_FILENO)
   }
 
-  /// Writes a line that starts with the command's name to stderr. What stderr does not take is lost: there is no better
-  /// place to say so.
+  /// Writes a line that starts with the command's name to stderr, without the passwords in it. What stderr does not take
+  /// is lost: there is no better place to say so.
   func complain(_ line: String) {
-    progress.withLock { text in
-      if !text.isEmpty { Self.erase() }
-      try? Self.write(Array("thumbs: \(line)\n".utf8), to: STDERR_FILENO)
-      if !text.isEmpty { Self.draw(text) }
+    isProgressShown.withLock { isShown in
+      if isShown { Self.erase(&isShown) }
+      try? Self.write(Array("thumbs: \(PlainText.line(line))\n".utf8), to: STDERR_FILENO)
     }
+  }
+
+  /// Says why stdout could not be written, unless nobody reads it, and gives the status to end with.
+  func cannotPrint(_ error: WriteError, _ consequence: String = "make room, or send the output elsewhere") -> ExitCode {
+    if case .failed(let reason) = error { complain("stdout cannot be written: \(reason); \(consequence)") }
+    return .cannotWrite
   }
 
   /// Draws the progress line in place of the last one. Empty: takes it away.
+  ///
+  /// A line that had to step aside comes back with the next call, so that it is never drawn more often than this is
+  /// called.
   func showProgress(_ text: String) {
-    progress.withLock { shown in
-      if !shown.isEmpty { Self.erase() }
-      shown = text
-      if !text.isEmpty { Self.draw(text) }
+    isProgressShown.withLock { isShown in
+      // The end of a longer line before it is taken away after the new one is drawn: nothing flickers.
+      let bytes = text.isEmpty ? (isShown ? "\r\u{1B}[K" : "") : "\r\(text)\u{1B}[K"
+      isShown = !text.isEmpty
+      try? Self.write(Array(bytes.utf8), to: STDERR_FILENO)
     }
   }
 
-  private static func draw(_ text: String) { try? write(Array(text.utf8), to: STDERR_FILENO) }
-  private static func erase() { try? write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO) }
+  private static func erase(_ isShown: inout Bool) {
+    try? write(Array("\r\u{1B}[K".utf8), to: STDERR_FILENO)
+    isShown = false
+  }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(WriteError) {
     var done = 0
@@ -64,16 +77,6 @@ final class Console: Sendable {
         throw .failed(reason: String(cString: strerror(errno)))
       }
       done += written
-    }
-  }
-}
-
-extension Console.WriteError {
-  /// The reason in words.
-  var reason: String {
-    switch self {
-    case .closed: "nobody reads it"
-    case .failed(let reason): reason
     }
   }
 }
