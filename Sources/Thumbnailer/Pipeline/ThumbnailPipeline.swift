@@ -186,7 +186,9 @@ public final class ThumbnailPipeline: Sendable {
     let priority = PriorityControl(request.priority)
     let job = SourceJob(
       source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id))
-    let task = Task(priority: request.priority == .visible ? .userInitiated : .utility) { await job.run() }
+    // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
+    // it: on another level it would wake other threads at every turn.
+    let task = Task { await job.run() }
     return RunningJob(task: task, priority: priority)
   }
 

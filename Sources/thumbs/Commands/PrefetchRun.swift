@@ -12,6 +12,7 @@ final class PrefetchRun: Sendable {
   private let limits: QueryPrefetch.Limits
   private let query: String?
   private let listName: String?
+  private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
   private let summary = Mutex(RunSummary())
@@ -27,6 +28,7 @@ final class PrefetchRun: Sendable {
     limits = source.limits
     query = source.query
     listName = source.listName
+    showsProgress = options.showsProgress
     progress = ProgressLine(title: source.title, console: console)
   }
 
@@ -44,7 +46,7 @@ final class PrefetchRun: Sendable {
     if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
     let knownReplacement = pipeline.cacheReplacement
     if let knownReplacement { console.complain(knownReplacement) }
-    if options.showsProgress { progress.start() }
+    if showsProgress { progress.start() }
     let started = ContinuousClock.now
     let ending = await consume(prefetch)
     await pipeline.flush()
@@ -79,7 +81,7 @@ final class PrefetchRun: Sendable {
   private func take(_ event: QueryPrefetch.Element) throws(Console.WriteError) {
     switch event {
     case .page(_, let total):
-      guard options.showsProgress else { return }
+      guard showsProgress else { return }
       let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
@@ -96,11 +98,11 @@ final class PrefetchRun: Sendable {
   ) throws(Console.WriteError) {
     summary.withLock { $0.add(report) }
     if options.json {
-      try console.print(report.json)
+      try console.printSoon(report.json)
     } else if let error = report.error {
       console.complain("\(name()): \(error.message)")
     }
-    guard options.showsProgress else { return }
+    guard showsProgress else { return }
     let downloaded = pipeline.statistics.downloadedBytes
     progress.update {
       $0.done += 1
