@@ -3,10 +3,18 @@
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
+#include <malloc.h>
 #include <vips/vips.h>
 
 // VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
+
+// malloc.h is not among the headers that Swift imports on Linux. Only glibc has the option.
+static inline void cvips_set_mmap_threshold(int bytes) {
+#ifdef M_MMAP_THRESHOLD
+  mallopt(M_MMAP_THRESHOLD, bytes);
+#endif
+}
 
 typedef void (*cvips_log)(const char *message);
 
@@ -86,6 +94,9 @@ static inline int cvips_flip(VipsImage *in, VipsImage **out) {
 }
 static inline int cvips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
 static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline int cvips_round(VipsImage *in, VipsImage **out) {
+  return vips_round(in, out, VIPS_OPERATION_ROUND_RINT, NULL);
+}
 static inline int cvips_cast(VipsImage *in, VipsImage **out, VipsBandFormat format) {
   return vips_cast(in, out, format, NULL);
 }

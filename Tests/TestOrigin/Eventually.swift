@@ -2,7 +2,7 @@
 ///
 /// - Returns: False when it still did not hold at the deadline.
 public func eventually(
-  within deadline: Duration = .seconds(10), _ condition: () async throws -> Bool
+  within deadline: Duration = .seconds(30), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
   let end = ContinuousClock.now + deadline
   while try await !condition() {

@@ -3,12 +3,12 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// Fails the test when the condition does not come true within ten seconds.
+/// Fails the test when the condition does not come true in time.
 func poll(
   _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
 ) async rethrows {
   let holds = try await eventually(condition)
-  #expect(holds, "the condition did not come true within ten seconds", sourceLocation: sourceLocation)
+  #expect(holds, "the condition did not come true in time", sourceLocation: sourceLocation)
 }
 
 /// Values in the order they came, from any thread.

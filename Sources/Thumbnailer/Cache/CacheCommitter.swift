@@ -35,12 +35,12 @@ final class CacheCommitter: Sendable {
   /// Commits a batch. A failure is reported and costs this batch alone.
   func commit(_ batch: StagingArea.Batch) -> Result<Void, DiskCacheError> {
     do {
-      try recovering { writer in
-        switch batch.operations.last {
-        case .removeAll: try writer.removeAll()
-        case .trim: try writer.trim()
-        default: try writer.commit(batch)
-        }
+      switch batch.operations.last {
+      case .removeAll:
+        // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment. Other processes notice.
+        try reopen(.empty)
+      case .trim: try recovering { try $0.trim() }
+      default: try recovering { try $0.commit(batch) }
       }
       return .success(())
     } catch {
@@ -57,7 +57,8 @@ final class CacheCommitter: Sendable {
     } catch {
       let problem = DiskCacheError(error, path: database.path)
       if problem.isDamage {
-        try reopen(replacing: problem)
+        problems.report(problem)
+        try reopen(.damaged)
       } else if try database.connections()?.isInPlace != true {
         try reopen()
       } else {
@@ -67,9 +68,9 @@ final class CacheCommitter: Sendable {
     }
   }
 
-  private func reopen(replacing damage: DiskCacheError? = nil) throws(DiskCacheError) {
+  private func reopen(_ opening: CacheDatabase.Opening = .asItIs) throws(DiskCacheError) {
     current.withLock { $0 = nil }
-    if let problem = try database.open(replacing: damage) { problems.report(problem) }
+    if let problem = try database.open(opening) { problems.report(problem) }
   }
 
   private func writer() throws -> CacheWriter {

@@ -12,6 +12,16 @@ final class CacheDatabase: Sendable {
     case closed
   }
 
+  /// What becomes of the file that is there.
+  enum Opening {
+    /// It is used.
+    case asItIs
+    /// It is damaged: a new one takes its place, unless another process has seen to that.
+    case damaged
+    /// A new one takes its place.
+    case empty
+  }
+
   /// The directory that holds the files.
   let directory: String
   /// The database.
@@ -37,10 +47,8 @@ final class CacheDatabase: Sendable {
 
   /// Opens the file, making the directory and the file where they are missing. Called by one thread at a time.
   ///
-  /// - Parameter damage: Why the file that is open has to be begun anew.
-  /// - Returns: What was wrong with a file that was replaced.
-  @discardableResult
-  func open(replacing damage: DiskCacheError? = nil) throws(DiskCacheError) -> DiskCacheError? {
+  /// - Returns: What was wrong with a file that had to be replaced.
+  func open(_ opening: Opening = .asItIs) throws(DiskCacheError) -> DiskCacheError? {
     let current = try connections()
     do {
       try FileManager.default.createDirectory(
@@ -49,10 +57,12 @@ final class CacheDatabase: Sendable {
       throw .directoryUnusable(path: directory, reason: Self.reason(error))
     }
     return try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
-      // Else another process has replaced the damaged file already.
-      let removed = current?.isInPlace == false ? nil : damage
-      if removed != nil { removeFiles() }
-      return try openUnderLock() ?? removed
+      switch opening {
+      case .asItIs: break
+      case .damaged: if current?.isInPlace != false { removeFiles() }
+      case .empty: removeFiles()
+      }
+      return try openUnderLock()
     }
   }
 
@@ -88,7 +98,13 @@ final class CacheDatabase: Sendable {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
-      case .usable: break
+      case .usable:
+        // A kill while the file was being shrunk leaves the other mode.
+        try writer.writeWithoutTransaction { db in
+          if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 1 {
+            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
+          }
+        }
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .foreign(let reason):
         try writer.close()

@@ -28,7 +28,9 @@ struct CacheReader: Sendable {
           SELECT id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data
           FROM thumbnail WHERE source = ? AND variant = ?
           """)
-      guard let row = try Row.fetchOne(statement, arguments: [key.source.bytes, token]) else { return .miss }
+      // A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
+      let rows = try Row.fetchCursor(statement, arguments: [key.source.bytes, token])
+      guard let row = try rows.next() else { return .miss }
       let id = try row.decode(Int64.self, atIndex: 0)
       // Subscripts of a row end the process where a value has another type; `decode` throws.
       guard let thumbnail = try? Self.decode(row),

@@ -1,11 +1,10 @@
-import Foundation
 import GRDB
 
 /// The transactions on the connection that writes. Used by one thread.
 struct CacheWriter: Sendable {
-  private let queue: DatabaseQueue
-  private let limits: DiskCacheLimits
-  private let logPath: String
+  let queue: DatabaseQueue
+  let limits: DiskCacheLimits
+  let logPath: String
 
   /// Works on the connection of `queue` within `limits`, whose log lies at `logPath`.
   init(queue: DatabaseQueue, limits: DiskCacheLimits, logPath: String) throws {
@@ -41,51 +40,15 @@ struct CacheWriter: Sendable {
     }
   }
 
-  /// Evicts and shrinks the file, in small transactions, until both limits hold.
-  func trim() throws {
-    try repeatUntilDone { db in try evict(in: db, toPayload: limits.byteLimit, atMost: 512) }
-  }
-
-  /// Removes everything that is there now, in small transactions; what other processes add meanwhile stays.
-  func removeAll() throws {
-    let newest = try queue.unsafeRead { try Int64.fetchOne($0, sql: "SELECT max(used) FROM recency") }
-    guard let newest else { return }
-    try repeatUntilDone { db in
-      try db.execute(
-        sql: """
-          DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency WHERE used <= ? ORDER BY used LIMIT 512)
-          """, arguments: [newest])
-      return db.changesCount == 0
-    }
-  }
-
-  private func repeatUntilDone(_ step: (Database) throws -> Bool) throws {
-    var isDone = false
-    while !isDone {
-      try transaction { db in
-        let isEvicted = try step(db)
-        isDone = try giveBackPages(in: db) && isEvicted
-      }
-    }
-    try checkpoint()
-  }
-
-  private func transaction(_ body: (Database) throws -> Void) throws {
+  /// Runs `body` in a transaction of its own.
+  func transaction(_ body: (Database) throws -> Void) throws {
     try queue.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
         try body(db)
         return .commit
       }
     }
-    // Readers that never pause keep the automatic checkpoint from beginning the log anew. This one waits for them.
-    var status = stat()
-    if stat(logPath, &status) == 0, Int(status.st_size) > limits.logBytes { try checkpoint() }
-  }
-
-  /// Copies the log into the database and empties it.
-  func checkpoint() throws {
-    // Another process may read for longer than we wait: the next commit tries again.
-    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
+    try shortenLog()
   }
 
   private func apply(_ operation: StagingArea.Operation, in db: Database) throws {
@@ -148,53 +111,5 @@ struct CacheWriter: Sendable {
       record.lastModified, record.cacheControl, record.description.size.width, record.description.size.height,
       record.description.format.rawValue, record.description.byteCount,
     ])
-  }
-
-  /// Removes the least recently used thumbnails until the payload and the pages in use are within their limits.
-  ///
-  /// - Returns: Whether they are; false when that would have taken more than `most` thumbnails.
-  @discardableResult
-  private func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
-    var removed = 0
-    while removed < most {
-      let payload = try integer("SELECT payload FROM total", in: db)
-      let pages = try integer("PRAGMA page_count", in: db) - integer("PRAGMA freelist_count", in: db)
-      var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
-      guard excess > 0 else { return true }
-      let oldest = try Row.fetchAll(
-        db.cachedStatement(sql: "SELECT id, bytes FROM recency ORDER BY used LIMIT ?"),
-        arguments: [min(256, most - removed)])
-      guard !oldest.isEmpty else { return true }
-      let delete = try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE id = ?")
-      for row in oldest where excess > 0 {
-        let id = try row.decode(Int64.self, atIndex: 0)
-        try delete.execute(arguments: [id])
-        if db.changesCount == 0 {
-          // A trace without a thumbnail would be evicted for ever.
-          try db.execute(sql: "DELETE FROM recency WHERE id = ?", arguments: [id])
-        }
-        removed += 1
-        excess -= try row.decode(Int.self, atIndex: 1)
-      }
-    }
-    return false
-  }
-
-  /// Gives free pages back to the file system: all that are beyond the limit, and those beyond what the next thumbnails
-  /// will fill. A transaction moves a limited number of pages.
-  ///
-  /// - Returns: Whether none is left to give back.
-  @discardableResult
-  private func giveBackPages(in db: Database) throws -> Bool {
-    let free = try integer("PRAGMA freelist_count", in: db)
-    let pages = try integer("PRAGMA page_count", in: db)
-    let surplus = min(free, max(pages - limits.pages, free - limits.sparePages))
-    guard surplus > 0 else { return true }
-    try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))")
-    return surplus <= limits.vacuumPages
-  }
-
-  private func integer(_ sql: String, in db: Database) throws -> Int {
-    try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
   }
 }

@@ -24,7 +24,7 @@ public final class DiskCache: Sendable {
   /// A file that turns out to be damaged or no cache of ours is replaced by an empty one.
   ///
   /// - Parameters:
-  ///   - directory: On a local disk. Holds nothing else.
+  ///   - directory: On a local disk, for the cache's files alone.
   ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB more
   ///     where the limit is below 8 MiB.
   ///   - onProblem: Called with what goes wrong while nobody waits for it, on a thread of the cache: a file that was
@@ -53,7 +53,7 @@ public final class DiskCache: Sendable {
     commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { committer.commit($0) }
     if let problem = try database.open() { problems.report(problem) }
     // A file that is larger than its new limit shrinks without anybody waiting for it.
-    if try statistics().payloadBytes > limits.byteLimit { try commits.stage(.trim) }
+    if try payloadBytes() > limits.byteLimit { try commits.stage(.trim) }
   }
 
   deinit { close(waits: false) }
@@ -127,7 +127,8 @@ public final class DiskCache: Sendable {
     try await commits.stageAndWait(.remove(source))
   }
 
-  /// Forgets everything and makes the file small; returns when that is done.
+  /// Forgets everything and begins a new file; returns when that is done. Other caches on the directory notice, and lose
+  /// what they were about to write.
   public func removeAll() async throws(DiskCacheError) {
     try await commits.stageAndWait(.removeAll)
   }
@@ -159,6 +160,14 @@ public final class DiskCache: Sendable {
             Date(timeIntervalSince1970: $0)
           })
       }
+    } catch {
+      throw DiskCacheError(error, path: database.path)
+    }
+  }
+
+  private func payloadBytes() throws(DiskCacheError) -> Int {
+    do {
+      return try database.connections()?.reader.read { try Int.fetchOne($0, sql: "SELECT payload FROM total") } ?? 0
     } catch {
       throw DiskCacheError(error, path: database.path)
     }

@@ -105,9 +105,11 @@ enum DiskCacheSchema {
     let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
     let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
     if application == 0 && tables == 0 { return .broken(reason: "its creation was interrupted") }
-    guard application == applicationID else { return .foreign(reason: "it is another program's database") }
+    guard application == applicationID else {
+      return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
+    }
     guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= minorVersion,
-      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
+      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 0,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name IN (\(parts))") == 7,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
     else { return .broken(reason: "its tables are incomplete") }

@@ -14,6 +14,9 @@ enum Codec {
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     vips_block_untrusted_set(1)
+    // glibc's malloc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its
+    // initial value they go back to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
+    cvips_set_mmap_threshold(128 << 10)
     // libvips warns on stderr about every odd picture; that belongs into the log.
     cvips_set_log_handler { message in
       guard let message else { return }

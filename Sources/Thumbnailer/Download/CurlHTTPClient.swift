@@ -18,7 +18,9 @@ struct CurlHTTPClient: HTTPClient {
       guard case .memory(let bytes) = answer.body else {
         throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
       }
-      return HTTPResponse(status: answer.head.status, headers: answer.head.headers, body: Data(bytes))
+      return HTTPResponse(
+        status: answer.head.status, headers: answer.head.headers, body: Data(bytes),
+        retryAfter: answer.head.retryAfter())
     } catch {
       throw HTTPClientError(error)
     }

@@ -119,8 +119,9 @@ extension QueryPrefetch {
 
   /// The server-side form of a photo that is large enough for every variant.
   private func source(of photo: Photo) -> ImageSource {
-    let sizes = variants.map(\.size)
-    let box = PixelSize(sizes.map(\.width).max() ?? 1, sizes.map(\.height).max() ?? 1)
+    let sizes = variants.map { ($0.size, $0.scaling == .best ? 2 : 1) }
+    let box = PixelSize(
+      sizes.map { $0.width * $1 }.max() ?? 1, sizes.map { $0.height * $1 }.max() ?? 1)
     return photo.source(for: box, fit: variants.first?.fit ?? .cover)
   }
 }

@@ -52,7 +52,7 @@ public struct Photo: Identifiable, Equatable, Sendable {
   /// the cache. For a file this looks up its length and time of modification, a few microseconds.
   ///
   /// - Parameters:
-  ///   - size: The thumbnail's box, in device pixels.
+  ///   - size: The thumbnail's box, in device pixels. For `Scaling.best`, twice that.
   ///   - fit: How the photo is laid into the box.
   public func source(for size: PixelSize, fit: Fit) -> ImageSource {
     switch location {

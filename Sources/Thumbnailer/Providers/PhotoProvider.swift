@@ -24,10 +24,10 @@ public protocol PhotoProvider: Sendable {
 /// What to look for, and in which portions.
 public struct PhotoQuery: Hashable, Sendable {
   /// The words to look for. Without any, all photos match.
-  public var text: String
+  public let text: String
   /// How many photos a page should have; at least 1. A provider may give fewer, and gives no more than its
   /// `largestPageSize`.
-  public var pageSize: Int
+  public let pageSize: Int
 
   /// Looks for `text` in pages of `pageSize` photos; 30 by default.
   public init(_ text: String = "", pageSize: Int = 30) {

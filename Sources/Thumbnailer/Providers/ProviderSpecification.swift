@@ -33,9 +33,8 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - environment: The environment variables, where access keys are.
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
-  ///   - retry: When a request is made again. By default never: the client on curl does that by itself.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, retry: ProviderRetry = .none
+    environment: [String: String], baseURL: String? = nil, client: any HTTPClient
   ) throws(ProviderError) -> any PhotoProvider {
     let key = environment[Self.unsplashKeyVariable].flatMap { AccessKey($0) }
     switch self {
@@ -47,8 +46,7 @@ public enum ProviderSpecification: Hashable, Sendable {
           provider: UnsplashProvider.name, variable: Self.unsplashKeyVariable, page: Self.unsplashKeyPage)
       }
       return UnsplashProvider(
-        accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client,
-        retry: retry)
+        accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client)
     case .folder(let path):
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")

@@ -41,6 +41,9 @@ public final class URLListProvider: PhotoProvider {
     reader = URLListReader(input, allowsFiles: allowsFiles)
   }
 
+  /// Whether the thread is reading, or waiting for something to read.
+  var isReading: Bool { pool.running > 0 }
+
   /// The next lines. Pages are to be asked for one after the other; asking a file for its first page begins anew.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard SearchText.words(of: query.text).isEmpty else {

@@ -1,18 +1,10 @@
 import Foundation
 
-/// Speaks HTTP with Unsplash: addresses, header fields, retries, and what each status means.
+/// Speaks HTTP with Unsplash: addresses, header fields, and what each status means. The client repeats what may pass.
 struct UnsplashAPI: Sendable {
   let key: AccessKey
   let baseURL: URL
   let client: any HTTPClient
-  let retry: ProviderRetry
-
-  /// What an answer that was not a success means.
-  private enum Verdict {
-    /// The same request may succeed in a while.
-    case passing(ProviderError, retryAfter: Duration?)
-    case final(ProviderError)
-  }
 
   private static let name = UnsplashProvider.name
 
@@ -29,36 +21,23 @@ struct UnsplashAPI: Sendable {
     return url
   }
 
-  /// Asks until there is a successful answer, one that says there is nothing (`nil`, for `missingMeansEmpty` and 404),
-  /// or no hope.
+  /// Asks once. Nil for an answer that says there is nothing: 404, where `missingMeansEmpty`.
   func get(_ url: URL, missingMeansEmpty: Bool = false) async throws(ProviderError) -> HTTPResponse? {
     let request = HTTPRequest(
       url: url,
       headers: [
         key.header(scheme: "Client-ID"), HTTPHeader("Accept-Version", "v1"), HTTPHeader("Accept", "application/json"),
       ])
-    var failures = 0
-    while true {
-      let verdict: Verdict
-      do {
-        let response = try await client.get(request)
-        // The status first: at the limit the body is not even JSON.
-        if (200..<300).contains(response.status) { return response }
-        if response.status == 404, missingMeansEmpty { return nil }
-        verdict = self.verdict(on: response)
-      } catch {
-        verdict = try self.verdict(on: error)
-      }
-      switch verdict {
-      case .final(let error):
-        throw error
-      case .passing(let error, let retryAfter):
-        failures += 1
-        guard let wait = retry.wait(before: failures, retryAfter: retryAfter) else { throw error }
-        Log.providers.debug("\(Self.name): retry \(failures) in \(wait): \(error.code)")
-        do { try await retry.sleep(wait) } catch { throw .cancelled }
-      }
+    let response: HTTPResponse
+    do {
+      response = try await client.get(request)
+    } catch {
+      throw self.error(for: error)
     }
+    // The status first: at the limit the body is not even JSON.
+    if (200..<300).contains(response.status) { return response }
+    if response.status == 404, missingMeansEmpty { return nil }
+    throw self.error(for: response)
   }
 
   /// Reads an answer's JSON.
@@ -71,41 +50,36 @@ struct UnsplashAPI: Sendable {
     }
   }
 
-  private func verdict(on error: HTTPClientError) throws(ProviderError) -> Verdict {
+  private func error(for error: HTTPClientError) -> ProviderError {
     switch error {
-    case .cancelled:
-      throw .cancelled
-    case .unreachable(let reason):
-      return .passing(.unreachable(provider: Self.name, reason: hidden(reason)), retryAfter: nil)
-    case .invalidAnswer(let reason):
-      return .passing(.malformed(provider: Self.name, snippet: hidden(reason)), retryAfter: nil)
+    case .cancelled: .cancelled
+    case .unreachable(let reason): .unreachable(provider: Self.name, reason: hidden(reason))
+    case .invalidAnswer(let reason): .malformed(provider: Self.name, snippet: hidden(reason))
     }
   }
 
-  private func verdict(on response: HTTPResponse) -> Verdict {
+  private func error(for response: HTTPResponse) -> ProviderError {
     let name = Self.name
-    let retryAfter = retry.retryAfter(of: response)
     switch response.status {
     case 401:
-      return .final(.unauthorized(provider: name))
+      return .unauthorized(provider: name)
     case 429:
-      return .final(.rateLimited(provider: name, retryAfter: retryAfter))
+      return .rateLimited(provider: name, retryAfter: response.retryAfter)
     case 403 where isRateLimit(response):
-      return .final(.rateLimited(provider: name, retryAfter: retryAfter))
+      return .rateLimited(provider: name, retryAfter: response.retryAfter)
     case 403, 451:
-      return .final(.blocked(provider: name, reason: reason(response)))
+      return .blocked(provider: name, reason: reason(response))
     case 404:
-      return .final(.notFound(provider: name))
+      return .notFound(provider: name)
     case 410:
-      return .final(.badRequest(provider: name, reason: "it takes the words for spam; use other words"))
+      return .badRequest(provider: name, reason: "it takes the words for spam; use other words")
     case 408, 425, 500...599:
-      let error = ProviderError.unreachable(
+      return .unreachable(
         provider: name, reason: "it answers with status \(response.status), \(reason(response))")
-      return .passing(error, retryAfter: retryAfter)
     case 400..<500:
-      return .final(.badRequest(provider: name, reason: reason(response)))
+      return .badRequest(provider: name, reason: reason(response))
     default:
-      return .final(.malformed(provider: name, snippet: "status \(response.status), \(reason(response))"))
+      return .malformed(provider: name, snippet: "status \(response.status), \(reason(response))")
     }
   }
 

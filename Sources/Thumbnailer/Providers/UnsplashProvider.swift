@@ -30,10 +30,9 @@ public struct UnsplashProvider: PhotoProvider {
   ///   - baseURL: The API's address, when it is not Unsplash's own; it may have a path.
   ///   - application: The name of the application, which links to Unsplash carry.
   init(
-    accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient,
-    retry: ProviderRetry = ProviderRetry()
+    accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient
   ) {
-    api = UnsplashAPI(key: accessKey, baseURL: baseURL, client: client, retry: retry)
+    api = UnsplashAPI(key: accessKey, baseURL: baseURL, client: client)
     self.application = application
   }
 
@@ -70,7 +69,7 @@ public struct UnsplashProvider: PhotoProvider {
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     var photos: [Photo] = []
     var seen: Set<String> = []
-    var callsLeft = (max(0, count) + Self.largestPage - 1) / Self.largestPage + 2
+    var callsLeft = max(0, count) / Self.largestPage + 3
     while photos.count < count, callsLeft > 0 {
       callsLeft -= 1
       do throws(ProviderError) {

@@ -2,7 +2,8 @@ import Foundation
 
 /// A small HTTP exchange whose answer fits in memory: what the photo search APIs need.
 protocol HTTPClient: Sendable {
-  /// Sends a GET and returns whatever the server answered, error statuses included.
+  /// Sends a GET and returns whatever the server answered, error statuses included. Connection errors and 5xx are tried
+  /// again first, as for pictures.
   ///
   /// - Throws: `HTTPClientError` when no answer was to be had.
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
@@ -26,6 +27,8 @@ struct HTTPResponse: Sendable {
   var headers: [HTTPHeader]
   /// The whole body.
   var body: Data
+  /// How long the server asks to be left alone (`Retry-After`), where it says so.
+  var retryAfter: Duration?
 
   /// The value of the first field of that name, whatever its case.
   func value(of name: String) -> String? {

@@ -172,6 +172,17 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.contains { $0.isDamage })
   }
 
+  @Test func aKillWhileShrinkingLeavesAUsableFile() async throws {
+    let first = try open()
+    try await first.store(1)
+    first.close()
+    try directory.execute("PRAGMA auto_vacuum = FULL")
+    let second = try open()
+    #expect(try second.thumbnail(for: Sample.key(1)) != nil)
+    #expect(try second.onWriter { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
+    #expect(problems.all.isEmpty)
+  }
+
   @Test func aDirectoryDeletedWhileRunningIsMadeAgain() async throws {
     let cache = try open()
     try await cache.store(1)

@@ -45,6 +45,20 @@ struct DiskCacheSharingTests {
     #expect(try (0..<8).allSatisfy { try cache.thumbnail(for: Sample.key($0)) != nil })
   }
 
+  @Test func clearingByOneIsSeenByTheOthers() async throws {
+    let first = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+    let second = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+    try await first.store(1)
+    try await first.flush()
+    #expect(try second.thumbnail(for: Sample.key(1)) != nil)
+    try await first.removeAll()
+    #expect(try second.thumbnail(for: Sample.key(1)) == nil)
+    try await second.store(2)
+    try await second.flush()
+    #expect(try first.thumbnail(for: Sample.key(2)) == Sample.thumbnail(2))
+    #expect(try first.statistics() == second.statistics())
+  }
+
   @Test func theSmallerOfTwoLimitsHolds() async throws {
     let large = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
     let small = try DiskCache(directory: directory.url, byteLimit: 200_000)

@@ -62,8 +62,8 @@ extension DownloadConfiguration {
   static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
     configuration.retry.baseDelay = .milliseconds(2)
-    configuration.connectTimeout = .seconds(5)
-    configuration.stallTimeout = .seconds(10)
+    configuration.connectTimeout = .seconds(20)
+    configuration.stallTimeout = .seconds(40)
     change(&configuration)
     return configuration
   }

@@ -27,6 +27,17 @@ import Testing
     #expect(!source.identity.hasSuffix("#?"))
   }
 
+  @Test func namesThatURLsWouldEncodeLeadToTheirFiles() async throws {
+    let folder = try TemporaryFolder("100% #1?.jpg", "a+b&c;%20.jpg", "new\nline.jpg", "back\\slash :.jpg")
+    let page = try await FolderProvider(path: folder.path).search(PhotoQuery(), at: nil)
+    #expect(page.photos.count == 4)
+    for photo in page.photos {
+      let source = photo.source(for: PixelSize(100, 100), fit: .cover)
+      #expect(source.url.path == "\(folder.path)/\(photo.id)")
+      #expect(!source.identity.hasSuffix("#?"))
+    }
+  }
+
   @Test func anEmptyQueryFindsAllInAStableNaturalOrder() async throws {
     let folder = try TemporaryFolder("b.jpg", "a10.jpg", "a9.jpg", "z/1.jpg", "B/1.jpg", "B/sub/0.jpg", "B/2.jpg")
     let expected = ["a9.jpg", "a10.jpg", "b.jpg", "B/1.jpg", "B/2.jpg", "B/sub/0.jpg", "z/1.jpg"]

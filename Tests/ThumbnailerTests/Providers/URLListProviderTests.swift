@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer
@@ -186,10 +187,12 @@ import Testing
 
   @Test func waitingForALineCanBeCancelledAndNothingIsLost() async throws {
     let pipe = try Pipe()
+    pipe.write("# nothing yet\nhttps://a.exa")
     let task = Task { try await pipe.provider.search(PhotoQuery(), at: nil) }
+    #expect(await eventually { pipe.provider.isReading })
     task.cancel()
     await #expect(throws: ProviderError.cancelled) { try await task.value }
-    pipe.write("https://a.example/1.jpg\n")
+    pipe.write("mple/1.jpg\n")
     pipe.finish()
     let page = try await pipe.provider.search(PhotoQuery(), at: nil)
     #expect(page.photos.map(\.id) == ["https://a.example/1.jpg"])

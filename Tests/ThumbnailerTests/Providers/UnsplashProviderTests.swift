@@ -32,10 +32,10 @@ import Testing
   }
 
   private static func provider(
-    _ client: StubHTTPClient, base: String = UnsplashProvider.defaultBaseURL, retry: ProviderRetry = .none
+    _ client: StubHTTPClient, base: String = UnsplashProvider.defaultBaseURL
   ) throws -> UnsplashProvider {
     UnsplashProvider(
-      accessKey: try #require(AccessKey(key)), baseURL: try #require(URL(string: base)), client: client, retry: retry)
+      accessKey: try #require(AccessKey(key)), baseURL: try #require(URL(string: base)), client: client)
   }
 
   private static func error(_ client: StubHTTPClient) async throws -> ProviderError? {
@@ -172,7 +172,10 @@ import Testing
     #expect(
       try await Self.error(StubHTTPClient(403, "no", headers: [HTTPHeader("X-Ratelimit-Remaining", "0")])) == limited)
     #expect(
-      try await Self.error(StubHTTPClient(429, "", headers: [HTTPHeader("Retry-After", "90")]))
+      try await Self.error(
+        StubHTTPClient { _, _ in
+          .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .seconds(90)))
+        })
         == .rateLimited(provider: "unsplash", retryAfter: .seconds(90)))
     #expect(
       try await Self.error(StubHTTPClient(403, #"{"errors":["Not allowed"]}"#))
@@ -200,60 +203,11 @@ import Testing
     #expect(try await Self.error(StubHTTPClient(#"{"results": 5}"#))?.code == "malformed")
   }
 
-  @Test func passingFailuresAreRepeatedWithFullJitter() async throws {
-    let waits = Recorder<Duration>()
-    let retry = ProviderRetry(sleep: { waits.add($0) }, random: { 0.5 })
-    let good = try Self.answer([Self.item()])
-    let client = StubHTTPClient { _, number in
-      switch number {
-      case 1: .failure(.unreachable(reason: "no route"))
-      case 2: .success(HTTPResponse(status: 503, headers: [HTTPHeader("Retry-After", "2")], body: Data()))
-      case 3: .failure(.invalidAnswer(reason: "broke off"))
-      default: .success(HTTPResponse(status: 200, headers: [], body: Data(good.utf8)))
-      }
-    }
-    let page = try await Self.provider(client, retry: retry).search(PhotoQuery("x"), at: nil)
-    #expect(page.photos.count == 1)
-    #expect(waits.values == [.milliseconds(125), .seconds(2), .milliseconds(500)])
-  }
-
-  @Test func retriesEnd() async throws {
-    let waits = Recorder<Duration>()
-    let retry = ProviderRetry(sleep: { waits.add($0) })
-    let down = StubHTTPClient(500, "oops")
-    await #expect(throws: ProviderError.unreachable(provider: "unsplash", reason: "it answers with status 500, oops")) {
-      try await Self.provider(down, retry: retry).search(PhotoQuery("x"), at: nil)
-    }
-    #expect(down.requests.count == 4)
-    // A server that wants an hour is not waited for, and what does not pass is not repeated.
-    for client in [
-      StubHTTPClient(503, "", headers: [HTTPHeader("Retry-After", "3600")]), StubHTTPClient(401, ""),
-      StubHTTPClient(429, ""), StubHTTPClient(404, ""),
-    ] {
-      await #expect(throws: ProviderError.self) {
-        try await Self.provider(client, retry: retry).search(PhotoQuery("x"), at: nil)
-      }
-      #expect(client.requests.count == 1)
-    }
-  }
-
-  @Test func cancellingEndsTheWaitForARetry() async throws {
-    let retry = ProviderRetry(sleep: { _ in throw CancellationError() })
-    await #expect(throws: ProviderError.cancelled) {
-      try await Self.provider(StubHTTPClient(500, ""), retry: retry).search(PhotoQuery("x"), at: nil)
-    }
-    await #expect(throws: ProviderError.cancelled) {
-      try await Self.provider(StubHTTPClient { _, _ in .failure(.cancelled) }).search(PhotoQuery("x"), at: nil)
-    }
-  }
-
-  @Test func retryAfterMayBeADate() throws {
-    let retry = ProviderRetry(now: { Date(timeIntervalSince1970: 784_111_777 - 30) })
-    let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-    for (text, expected) in [(date, Duration.seconds(30)), (" 7 ", .seconds(7)), ("-1", .zero), ("soon", nil)] {
-      let response = HTTPResponse(status: 429, headers: [HTTPHeader("retry-after", text)], body: Data())
-      #expect(retry.retryAfter(of: response) == expected, "\(text)")
-    }
+  @Test func aServerInTroubleIsUnreachableAndACancelledRequestIsCancelled() async throws {
+    let down = ProviderError.unreachable(provider: "unsplash", reason: "it answers with status 500, oops")
+    #expect(try await Self.error(StubHTTPClient(500, "oops")) == down)
+    #expect(try await Self.error(StubHTTPClient { _, _ in .failure(.cancelled) }) == .cancelled)
+    #expect(try await Self.error(StubHTTPClient { _, _ in .failure(.unreachable(reason: "x")) })?.code == "unreachable")
   }
 
   @Test func randomPhotosComeAsAnObjectOrAListOrNotAtAll() async throws {
@@ -309,11 +263,4 @@ import Testing
     }
     for text in texts { #expect(!text.contains(Self.key), "\(text)") }
   }
-}
-
-/// Remembers what it is told.
-private final class Recorder<Value: Sendable>: Sendable {
-  private let stored = Mutex<[Value]>([])
-  var values: [Value] { stored.withLock { $0 } }
-  func add(_ value: Value) { stored.withLock { $0.append(value) } }
 }

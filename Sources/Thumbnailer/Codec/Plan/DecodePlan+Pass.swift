@@ -45,7 +45,7 @@ extension DecodePlan.Pass {
     switch probe.format {
     case .jpeg:
       for factor in [8, 4, 2] {
-        // libjpeg rounds up, libvips then cuts off the row and column that only part of a block stands behind.
+        // libjpeg rounds up; libvips drops the last column and row where they are not whole.
         let size = PixelSize(stored.width / factor, stored.height / factor)
         if size.width >= needed.width && size.height >= needed.height { return (.shrunkJPEG(factor: factor), size) }
       }

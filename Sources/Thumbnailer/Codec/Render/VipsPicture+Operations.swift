@@ -7,10 +7,14 @@ extension VipsPicture {
     let across = Double(target.width) / Double(size.width)
     let down = Double(target.height) / Double(size.height)
     guard hasAlpha else { return try applying { cvips_resize($0, $1, across, down) } }
+    // Premultiplied samples of the picture's own depth, as browsers use: libvips' floating-point ones would take four
+    // times the memory in rows of the full width.
     let format = format
     return try applying { cvips_premultiply($0, $1) }
+      .applying { cvips_cast($0, $1, format) }
       .applying { cvips_resize($0, $1, across, down) }
       .applying { cvips_unpremultiply($0, $1) }
+      .applying { cvips_round($0, $1) }
       .applying { cvips_cast($0, $1, format) }
   }
 

@@ -1,0 +1,82 @@
+import Foundation
+import GRDB
+
+/// Keeping within the limits.
+extension CacheWriter {
+  /// Removes the least recently used thumbnails until the payload and the pages in use are within their limits.
+  ///
+  /// - Returns: Whether they are; false when that would have taken more than `most` thumbnails.
+  @discardableResult
+  func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
+    var removed = 0
+    while removed < most {
+      let payload = try integer("SELECT payload FROM total", in: db)
+      let pages = try integer("PRAGMA page_count", in: db) - integer("PRAGMA freelist_count", in: db)
+      var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
+      guard excess > 0 else { return true }
+      let oldest = try Row.fetchAll(
+        db.cachedStatement(sql: "SELECT id, bytes FROM recency ORDER BY used LIMIT ?"),
+        arguments: [min(256, most - removed)])
+      guard !oldest.isEmpty else { return true }
+      let delete = try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE id = ?")
+      for row in oldest where excess > 0 {
+        let id = try row.decode(Int64.self, atIndex: 0)
+        try delete.execute(arguments: [id])
+        if db.changesCount == 0 {
+          // A trace without a thumbnail would be evicted for ever.
+          try db.execute(sql: "DELETE FROM recency WHERE id = ?", arguments: [id])
+        }
+        removed += 1
+        excess -= try row.decode(Int.self, atIndex: 1)
+      }
+    }
+    return false
+  }
+
+  /// Gives free pages back to the file system: all that are beyond the limit, and those beyond what the next thumbnails
+  /// will fill. Moves a limited number of pages; the next transaction goes on.
+  func giveBackPages(in db: Database) throws {
+    let free = try integer("PRAGMA freelist_count", in: db)
+    let pages = try integer("PRAGMA page_count", in: db)
+    let surplus = min(free, max(pages - limits.pages, free - limits.sparePages))
+    if surplus > 0 { try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))") }
+  }
+
+  /// Evicts in small transactions until both limits hold, then shrinks the file at once.
+  func trim() throws {
+    var isDone = false
+    while !isDone {
+      try transaction { db in isDone = try evict(in: db, toPayload: limits.byteLimit, atMost: 512) }
+    }
+    try queue.writeWithoutTransaction { db in
+      guard try integer("PRAGMA freelist_count", in: db) > limits.sparePages else { return }
+      // An incremental vacuum looks for each of many free pages in the whole list of them. In full mode the next commit
+      // moves the pages in use to the front and drops the list.
+      try db.execute(sql: "PRAGMA auto_vacuum = FULL")
+      defer { try? db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+      try db.execute(sql: "UPDATE total SET payload = payload")
+    }
+    try checkpoint()
+  }
+
+  /// Copies the log into the database and empties it, unless somebody reads it for longer than a moment.
+  func checkpoint() throws {
+    try queue.writeWithoutTransaction { db in
+      let patience = try integer("PRAGMA busy_timeout", in: db)
+      try db.execute(sql: "PRAGMA busy_timeout = 100")
+      defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+      try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+  }
+
+  /// Readers that never pause keep the automatic checkpoint from beginning the log anew. When it has grown too long, this
+  /// waits for them.
+  func shortenLog() throws {
+    var status = stat()
+    if stat(logPath, &status) == 0, Int(status.st_size) > limits.logBytes { try checkpoint() }
+  }
+
+  private func integer(_ sql: String, in db: Database) throws -> Int {
+    try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
+  }
+}
