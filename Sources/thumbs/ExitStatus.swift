@@ -8,6 +8,7 @@ extension ExitCode {
   static let sourceUnavailable = ExitCode(69)
   /// The output cannot be written.
   static let cannotWrite = ExitCode(73)
-  /// Stopped by Ctrl-C, with all finished work kept.
-  static let interrupted = ExitCode(130)
+
+  /// Stopped by a signal, with all finished work kept: 130 for Ctrl-C, as shells count.
+  static func stopped(by signal: Int32) -> ExitCode { ExitCode(128 + signal) }
 }

@@ -8,7 +8,7 @@ enum ProcessSetup {
     signal(SIGPIPE, SIG_IGN)
     // One heap for all threads: with one for each, what a decode frees on one thread stays lost to the others, and the
     // peak grows with the number of pictures. Blocks from 128 KiB on go straight back to the system.
-    _ = mallopt(M_ARENA_MAX, 2)
+    _ = mallopt(M_ARENA_MAX, 1)
     _ = mallopt(M_MMAP_THRESHOLD, 128 << 10)
     _ = mallopt(M_TRIM_THRESHOLD, 1 << 20)
   }

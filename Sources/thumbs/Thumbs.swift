@@ -12,17 +12,48 @@ struct Thumbs: AsyncParsableCommand {
       Examples:
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --urls list.txt --size 200x200 --size 400x400
-        thumbs get https://example.org/photo.jpg --size 400x300 --output photo-small.jpg
+        thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs cache stats
 
-      Exit status: 0 all done, 1 some pictures failed, 64 wrong usage, 69 the source could not be reached,
-      73 the output cannot be written, 130 stopped by Ctrl-C.
+      Exit status:
+        0    all done
+        1    some pictures failed, the others are done
+        64   wrong usage
+        69   the source could not be reached and nothing was fetched
+        73   the output cannot be written
+        130  stopped by Ctrl-C (143: by SIGTERM), with all finished work kept
       """,
     version: ThumbnailPipeline.version,
     subcommands: [PrefetchCommand.self, GetCommand.self, CacheCommand.self])
 
   static func main() async {
     ProcessSetup.apply()
-    await main(nil)
+    do {
+      var command = try parseAsRoot()
+      if var command = command as? any AsyncParsableCommand {
+        try await command.run()
+      } else {
+        try command.run()
+      }
+    } catch {
+      leave(with: error)
+    }
+  }
+
+  /// Ends the process with the status that the error stands for: help and version go to stdout, everything else is one
+  /// line on stderr.
+  private static func leave(with error: any Error) -> Never {
+    let status = exitCode(for: error)
+    let console = Console()
+    if status == .success {
+      let text = fullMessage(for: error)
+      if !text.isEmpty {
+        do { try console.print(text) } catch { leave(with: console.cannotPrint(error)) }
+      }
+    } else {
+      let text = message(for: error)
+      if !text.isEmpty { console.complain(UsageMessage.line(text, arguments: CommandLine.arguments)) }
+    }
+    Foundation.exit(status.rawValue)
   }
 }

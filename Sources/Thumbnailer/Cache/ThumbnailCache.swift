@@ -9,6 +9,7 @@ final class ThumbnailCache: Sendable {
   private struct Problems {
     var seen: Set<String> = []
     var last: DiskCacheError?
+    var replaced: DiskCacheError?
   }
 
   /// The first tier.
@@ -29,6 +30,9 @@ final class ThumbnailCache: Sendable {
 
   /// The last failure of the disk cache.
   var diskProblem: DiskCacheError? { problems.withLock { $0.last } }
+
+  /// Why the disk cache's file was replaced by an empty one; from then on it works as usual.
+  var diskReplacement: DiskCacheError? { problems.withLock { $0.replaced } }
 
   /// Looks in memory: synchronous, less than a microsecond.
   func memoryThumbnail(for key: CacheKey) -> Thumbnail? {
@@ -124,7 +128,7 @@ final class ThumbnailCache: Sendable {
   private func report(_ problem: DiskCacheError) {
     if problem == .cancelled { return }
     let isNew = problems.withLock { problems in
-      problems.last = problem
+      if problem.isDamage { problems.replaced = problem } else { problems.last = problem }
       return problems.seen.insert("\(problem)").inserted
     }
     if isNew { Log.cache.warning("\(problem)") }

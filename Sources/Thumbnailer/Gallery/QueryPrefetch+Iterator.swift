@@ -17,11 +17,17 @@ extension QueryPrefetch {
     private let continuation: AsyncStream<Arrival>.Continuation
     private var arrivals: AsyncStream<Arrival>.Iterator
     private var ready: Deque<Element> = []
+    /// Pictures that have come and were not begun: a page may be long, and each picture under way takes memory.
+    private var waiting: Deque<(photo: Photo, page: Int)> = []
+    private var running = 0
+    /// As many under way as keep every download and every decode busy.
+    private let mostRunning: Int
     private var isStarted = false
     private var ending: Result<Void, ProviderError>?
 
     init(_ prefetch: QueryPrefetch) {
       self.prefetch = prefetch
+      mostRunning = 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs)
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
       window = PageWindow(
         ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos)
@@ -64,7 +70,9 @@ extension QueryPrefetch {
         carryOut(window.pageFailed(error))
       case .photo(let outcome, let page):
         ready.append(.photo(outcome))
+        running -= 1
         carryOut(window.photoDone(page: page))
+        startWaiting()
       }
     }
 
@@ -72,7 +80,9 @@ extension QueryPrefetch {
       for action in actions {
         switch action {
         case .requestPage(let cursor): requestPage(cursor)
-        case .emit(let photos, let page): for photo in photos { start(photo, of: page) }
+        case .emit(let photos, let page):
+          waiting.append(contentsOf: photos.lazy.map { ($0, page) })
+          startWaiting()
         case .finish(let failure): ending = failure.map { .failure($0) } ?? .success(())
         }
       }
@@ -85,6 +95,13 @@ extension QueryPrefetch {
         } catch {
           continuation.yield(.page(.failure(error)))
         }
+      }
+    }
+
+    private func startWaiting() {
+      while running < mostRunning, let next = waiting.popFirst() {
+        running += 1
+        start(next.photo, of: next.page)
       }
     }
 

@@ -45,6 +45,9 @@ struct PipelineStages: Sendable {
   /// Why thumbnails are not stored on disk; nil when all is well.
   var cacheProblem: String? { (openingProblem ?? cache.diskProblem).map { "\($0)" } }
 
+  /// Why the disk cache was begun anew; nil when it was not.
+  var cacheReplacement: String? { cache.diskReplacement.map { "\($0)" } }
+
   /// Fetches the small answers of photo search APIs over the same connections.
   var httpClient: any HTTPClient { CurlHTTPClient(downloader: downloader) }
 

@@ -141,6 +141,10 @@ public final class ThumbnailPipeline: Sendable {
   /// Why thumbnails are not stored on disk at the moment, in words that say what to do; nil when all is well.
   public var cacheProblem: String? { stages.cacheProblem }
 
+  /// Why the file of the disk cache was replaced by an empty one, such as damage; nil when it was not. Thumbnails are
+  /// stored as usual from then on.
+  public var cacheReplacement: String? { stages.cacheReplacement }
+
   /// Waits until everything made so far is on disk.
   public func flush() async {
     await stages.flush()
@@ -182,7 +186,9 @@ public final class ThumbnailPipeline: Sendable {
     let priority = PriorityControl(request.priority)
     let job = SourceJob(
       source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id))
-    let task = Task(priority: request.priority == .visible ? .userInitiated : .utility) { await job.run() }
+    // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
+    // it: on another level it would wake other threads at every turn.
+    let task = Task { await job.run() }
     return RunningJob(task: task, priority: priority)
   }
 

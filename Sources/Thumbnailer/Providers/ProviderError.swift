@@ -58,45 +58,45 @@ public enum ProviderError: Error, Hashable, Sendable {
     }
   }
 
-  /// What happened and what to do, in one line.
+  /// What happened and what to do, in one line that can follow the name of a program: no capital, no full stop.
   public var message: String {
     switch self {
     case .cancelled:
-      "The search was cancelled."
+      "the search was cancelled"
     case .unauthorized(let provider):
-      "\(provider) does not accept the access key. Check it on the provider's page for developers."
+      "\(provider) does not accept the access key; check it on the provider's page for developers"
     case .rateLimited(let provider, let retryAfter):
-      "\(provider) takes no more requests from this access key for now. "
-        + (retryAfter.map { "Try again in \($0.components.seconds) s." } ?? "Try again after the full hour.")
+      "\(provider) takes no more requests from this access key for now; "
+        + (retryAfter.map { "try again in \($0.components.seconds) s" } ?? "try again after the full hour")
     case .badRequest(let provider, let reason):
       "\(provider) does not accept the query: \(reason)"
     case .blocked(let provider, let reason):
       "\(provider) refuses to answer: \(reason)"
     case .notFound(let provider):
-      "There is no \(provider) service at this address (404). Check the provider's URL."
+      "there is no \(provider) service at this address (404); check the provider's URL"
     case .unreachable(let provider, let reason):
-      "\(provider) cannot be reached: \(reason). Check the network, or try again later."
+      "\(provider) cannot be reached: \(reason); check the network and the address, or try again later"
     case .malformed(let provider, let snippet):
       "\(provider) answered with something that cannot be read: \(snippet)"
     case .folderMissing(let path):
-      "There is no folder \(path). Check the path."
+      "there is no folder \(path); check the path"
     case .notAFolder(let path):
-      "\(path) is not a folder. Name the folder that the pictures are in."
+      "\(path) is not a folder; name the folder that the pictures are in"
     case .folderUnreadable(let path, let reason):
-      "The folder \(path) cannot be read: \(reason)"
+      "the folder \(path) cannot be read: \(reason); check its permissions"
     case .listUnreadable(let path, let reason):
-      "The list \(path) cannot be read: \(reason)"
+      "the list \(path) cannot be read: \(reason); check the path"
     case .unsupported(let provider, let reason):
       "\(provider): \(reason)"
     case .unknownProvider(let text):
-      "There is no provider \(Snippet.quoted(text)). Choose auto, folder:PATH or unsplash."
+      "there is no provider \(Snippet.quoted(text)); choose auto, folder:PATH or unsplash"
     case .keyMissing(let provider, let variable, let page):
-      "\(provider) needs an access key: get one at \(page) and set \(variable)."
+      "\(provider) needs an access key: get one at \(page) and set \(variable)"
     case .nothingConfigured:
-      "No photo source is set up. Set \(ProviderSpecification.unsplashKeyVariable) (a key is to be had at "
-        + "\(ProviderSpecification.unsplashKeyPage)), or name a folder of pictures with folder:PATH."
+      "no photo source is set up: set \(ProviderSpecification.unsplashKeyVariable) (a key is to be had at "
+        + "\(ProviderSpecification.unsplashKeyPage)), or name a folder of pictures with folder:PATH"
     case .invalidAddress(let text):
-      "\(Snippet.quoted(text)) is not the address of a provider. Write it like https://api.example.org."
+      "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
     }
   }
 }

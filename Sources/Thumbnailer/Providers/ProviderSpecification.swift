@@ -49,7 +49,7 @@ public enum ProviderSpecification: Hashable, Sendable {
         accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client)
     case .folder(let path):
       guard baseURL == nil else {
-        throw .unsupported(provider: "folder", reason: "A folder has no URL. Leave out the provider's URL.")
+        throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")
       }
       return FolderProvider(path: path)
     }

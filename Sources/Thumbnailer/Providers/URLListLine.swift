@@ -85,7 +85,8 @@ enum URLListLine {
     guard let scheme = scheme(of: text) else {
       if allowsFiles { return .file(path: URL(fileURLWithPath: text).standardizedFileURL.path) }
       throw Fault(
-        reason: "\(Snippet.quoted(text)) is not a URL; write it with its scheme, such as https://, or allow local files"
+        reason:
+          "\(Snippet.quoted(text)) is not a URL; write it with its scheme, such as https://; local files are not read from a list"
       )
     }
     switch scheme {
@@ -95,7 +96,9 @@ enum URLListLine {
       }
       return .single(ImageSource(url, headers: headers))
     case "file":
-      guard allowsFiles else { throw Fault(reason: "local files are not read from this list unless they are allowed") }
+      guard allowsFiles else {
+        throw Fault(reason: "local files are not read from a list; name their folder with folder:PATH")
+      }
       guard let url = URL(string: text), ["", "localhost"].contains(url.host() ?? ""), !url.path.isEmpty else {
         throw Fault(reason: "\(Snippet.quoted(text)) does not name a file of this machine")
       }

@@ -47,7 +47,7 @@ public final class URLListProvider: PhotoProvider {
   /// The next lines. Pages are to be asked for one after the other; asking a file for its first page begins anew.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard SearchText.words(of: query.text).isEmpty else {
-      throw .unsupported(provider: name, reason: "A list of URLs cannot be searched. Leave out the query.")
+      throw .unsupported(provider: name, reason: "a list of URLs cannot be searched; leave out the query")
     }
     let result: Result<PhotoPage, ProviderError>
     do {
@@ -64,6 +64,6 @@ public final class URLListProvider: PhotoProvider {
 
   /// Not possible: a list is read in its order.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "A list of URLs is read in its order, not at random.")
+    throw .unsupported(provider: name, reason: "a list of URLs is read in its order, not at random")
   }
 }

@@ -37,7 +37,7 @@ final class URLListReader: @unchecked Sendable {
   ) throws(ProviderError) -> PhotoPage {
     if cursor == nil, case .path = input { restart() }
     guard cursor?.token ?? "0" == "\(pagesGiven)" else {
-      throw .unsupported(provider: URLListProvider.name, reason: "A list can only be read once, page after page.")
+      throw .unsupported(provider: URLListProvider.name, reason: "a list can only be read once, page after page")
     }
     try openIfNeeded()
     while photos.count + skipped.count < count, !isAtEnd, failure == nil {

@@ -72,7 +72,7 @@ struct UnsplashAPI: Sendable {
     case 404:
       return .notFound(provider: name)
     case 410:
-      return .badRequest(provider: name, reason: "it takes the words for spam. Use other words.")
+      return .badRequest(provider: name, reason: "it takes the words for spam; use other words")
     case 408, 425, 500...599:
       return .unreachable(
         provider: name, reason: "it answers with status \(response.status), \(reason(response))")

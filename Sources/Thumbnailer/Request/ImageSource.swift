@@ -29,7 +29,10 @@ public struct ImageSource: Hashable, Sendable {
   ///
   /// Looks up the file's length and time of modification (one `stat`): a changed file is another picture to the cache.
   public static func file(at path: String) -> ImageSource {
-    let url = URL(fileURLWithPath: path).standardizedFileURL
+    // Told that it is no folder, Foundation does not look itself; and it takes a path apart only if there is need to.
+    let given = URL(fileURLWithPath: path, isDirectory: false)
+    let isPlain = path.hasPrefix("/") && !path.contains("/.") && !path.contains("//")
+    let url = isPlain ? given : given.standardizedFileURL
     var status = stat()
     let state =
       stat(url.path, &status) == 0

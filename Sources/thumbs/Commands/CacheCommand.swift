@@ -19,37 +19,35 @@ struct CacheCommand: AsyncParsableCommand {
   struct Stats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Prints how many thumbnails there are and what they take.",
-      discussion: "Example: thumbs cache stats --json")
+      discussion: """
+        Example:
+          thumbs cache stats --json
+
+        --json prints directory, thumbnails, sources, bytes, limitBytes, fileBytes.
+        """)
 
     @OptionGroup var cache: CacheOptions
     @Flag(help: "Print one JSON object.") var json = false
 
-    private struct Report: Encodable {
-      let directory: String
-      let thumbnails: Int
-      let sources: Int
-      let bytes: Int
-      let limitBytes: Int
-      let fileBytes: Int
-    }
-
     func run() async throws {
-      let statistics = try cache.open().statistics()
-      let report = Report(
-        directory: cache.directory.path, thumbnails: statistics.thumbnails, sources: statistics.sources,
-        bytes: statistics.payloadBytes, limitBytes: statistics.byteLimit, fileBytes: statistics.fileBytes)
       let console = Console()
-      if json {
-        try console.print(try JSONLines().line(report))
-      } else {
-        try console.print(
-          """
-          \(report.directory)
-          \(report.thumbnails) thumbnails of \(report.sources) pictures
-          \(ByteSize(bytes: report.bytes)) of \(ByteSize(bytes: report.limitBytes)), \
-          \(ByteSize(bytes: report.fileBytes)) on disk
-          """)
-      }
+      let statistics = try cache.open(console)?.statistics()
+      let directory = cache.directory.path
+      let limit = statistics?.byteLimit ?? cache.limit.bytes
+      var object = JSONObject()
+      object.add("directory", directory)
+      object.add("thumbnails", statistics?.thumbnails ?? 0)
+      object.add("sources", statistics?.sources ?? 0)
+      object.add("bytes", statistics?.payloadBytes ?? 0)
+      object.add("limitBytes", limit)
+      object.add("fileBytes", statistics?.fileBytes ?? 0)
+      let text = """
+        \(directory)
+        \(statistics?.thumbnails ?? 0) thumbnails of \(statistics?.sources ?? 0) pictures
+        \(ByteSize(bytes: statistics?.payloadBytes ?? 0)) of \(ByteSize(bytes: limit)), \
+        \(ByteSize(bytes: statistics?.fileBytes ?? 0)) on disk
+        """
+      do { try console.print(json ? object.line : text) } catch { throw console.cannotPrint(error) }
     }
   }
 
@@ -57,29 +55,48 @@ struct CacheCommand: AsyncParsableCommand {
   struct Clear: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
       abstract: "Removes all thumbnails from the disk cache.",
-      discussion: "Example: thumbs cache clear --cache-dir /var/cache/thumbs")
+      discussion: """
+        Example:
+          thumbs cache clear --cache-dir /var/cache/thumbs
+
+        --json prints directory, removedThumbnails, removedBytes.
+        """)
 
     @OptionGroup var cache: CacheOptions
+    @Flag(help: "Print one JSON object.") var json = false
 
     func run() async throws {
-      let disk = try cache.open()
-      let before = try disk.statistics()
-      try await disk.removeAll()
-      try Console().print(
-        "removed \(before.thumbnails) thumbnails, \(ByteSize(bytes: before.payloadBytes)), from \(cache.directory.path)"
-      )
+      let console = Console()
+      let disk = try cache.open(console)
+      let before = try disk?.statistics()
+      do {
+        try await disk?.removeAll()
+      } catch {
+        console.complain("\(error)")
+        throw ExitCode.cannotWrite
+      }
+      let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
+      var object = JSONObject()
+      object.add("directory", cache.directory.path)
+      object.add("removedThumbnails", thumbnails)
+      object.add("removedBytes", bytes)
+      let text = "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(cache.directory.path)"
+      do { try console.print(json ? object.line : text) } catch { throw console.cannotPrint(error) }
     }
   }
 }
 
 extension CacheOptions {
-  /// The disk cache itself. Its limit is the one given, or the library's default.
-  func open() throws -> DiskCache {
-    let limit = diskCache ?? ThumbnailPipeline.Configuration().diskCacheLimit
+  /// The limit given, or the library's default.
+  var limit: ByteSize { diskCache ?? ThumbnailPipeline.Configuration().diskCacheLimit }
+
+  /// The disk cache itself; nil when nobody has made one there yet, and then none is made.
+  func open(_ console: Console) throws -> DiskCache? {
+    guard FileManager.default.fileExists(atPath: directory.path) else { return nil }
     do {
-      return try DiskCache(directory: directory, byteLimit: limit.bytes)
+      return try DiskCache(directory: directory, byteLimit: limit.bytes) { console.complain("\($0)") }
     } catch {
-      Console().complain("\(error)")
+      console.complain("\(error)")
       throw ExitCode.cannotWrite
     }
   }

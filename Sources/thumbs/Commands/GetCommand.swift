@@ -8,11 +8,12 @@ struct GetCommand: AsyncParsableCommand {
     commandName: "get",
     abstract: "Makes the thumbnail of one picture.",
     discussion: """
-      Example:
-        thumbs get https://example.org/photo.jpg --size 400x300 --output photo-small.jpg
+      Examples:
+        thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs get photo.heic --size 800x800 --fit contain --output - > small.jpg
 
-      Without --format, the end of the output's name decides.
+      Without --format, the end of the output's name decides: .jpg, .png, .webp
+      or .avif. The output is written as a whole or not at all.
       """)
 
   @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))
@@ -22,40 +23,56 @@ struct GetCommand: AsyncParsableCommand {
   var output: String
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
-  @OptionGroup(title: "Resources") var pipeline: PipelineOptions
+  @OptionGroup(title: "Resources") var resources: PipelineOptions
 
   @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
   var verbose = false
 
   func validate() throws {
-    if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once.") }
-    if output.isEmpty { throw ValidationError("--output is empty: name a file, or - for stdout.") }
-    if picture.isEmpty { throw ValidationError("The picture's name is empty: give a URL or a path.") }
+    if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
+    if output.isEmpty { throw ValidationError("--output is empty: name a file, or - for stdout") }
+    if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
+    if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
+      throw ValidationError(
+        "--output \(output): \(other.displayName) is not written; name it .jpg, .png, .webp or .avif, or give --format")
+    }
   }
 
   func run() async throws {
-    Logs.start(verbose: verbose)
     let console = Console()
+    Logs.start(verbose: verbose, console: console)
+    let stages = verbose ? StageLog(console: console) : nil
+    let status = try await get(console, stages)
+    await stages?.finish()
+    if status != .success { throw status }
+  }
+
+  private func get(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
+    let source = try ImageSource(commandLine: picture)
     let interruption = Interruption()
-    let request = ThumbnailRequest(try ImageSource(commandLine: picture), variant: variant)
-    let pipeline = try ThumbnailPipeline(self.pipeline.configuration)
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
     do {
+      let pipeline = try ThumbnailPipeline(resources.configuration)
+      stages?.follow(pipeline)
+      if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+      if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
+      let request = ThumbnailRequest(source, variant: variant)
       let thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
       await pipeline.flush()
-      try write(thumbnail, console: console)
+      return write(thumbnail, console: console)
     } catch let error as ThumbnailError {
-      if interruption.signal != nil { throw ExitCode.interrupted }
+      if let signal = interruption.signal { return .stopped(by: signal) }
       console.complain("\(picture): \(error.message)")
-      throw ExitCode.someFailed
+      return .someFailed
     }
   }
+
+  private var outputExtension: String { URL(fileURLWithPath: output).pathExtension.lowercased() }
 
   /// What was asked for, with the output's name deciding the format where nothing else does.
   private var variant: Variant {
     var variant = thumbnail.variants[0]
     if variant.format == .auto {
-      switch URL(fileURLWithPath: output).pathExtension.lowercased() {
+      switch outputExtension {
       case "jpg", "jpeg": variant.format = .jpeg
       case "png": variant.format = .png
       case "webp": variant.format = .webp
@@ -66,19 +83,21 @@ struct GetCommand: AsyncParsableCommand {
     return variant
   }
 
-  private func write(_ thumbnail: Thumbnail, console: Console) throws {
-    do {
-      if output == "-" {
+  private func write(_ thumbnail: Thumbnail, console: Console) -> ExitCode {
+    if output == "-" {
+      do {
         try console.print(bytes: thumbnail.data)
-      } else {
-        try thumbnail.data.write(to: URL(fileURLWithPath: output), options: .atomic)
+        return .success
+      } catch {
+        return console.cannotPrint(error)
       }
-    } catch Console.WriteError.closed {
-      throw ExitCode.cannotWrite
+    }
+    do {
+      try OutputFile.write(thumbnail.data, to: output)
+      return .success
     } catch {
-      let reason = (error as? Console.WriteError)?.reason ?? (error as NSError).plainReason
-      console.complain("\(output): cannot be written: \(reason); choose another --output")
-      throw ExitCode.cannotWrite
+      console.complain("\(output) cannot be written: \((error as NSError).plainReason); choose another --output")
+      return .cannotWrite
     }
   }
 }
@@ -91,12 +110,23 @@ extension ImageSource {
       return
     }
     let scheme = text[..<separator.lowerBound].lowercased()
-    guard let url = URL(string: text) else { throw ValidationError("\(text) is not a URL: check its spelling.") }
+    guard let url = URL(string: text) else { throw ValidationError("\(text) is not a URL: check its spelling") }
     switch scheme {
     case "http", "https": self.init(url)
     case "file": self = .file(at: url.path)
     default:
-      throw ValidationError("\(text): \(scheme) is not read; give an http or https URL, or a path.")
+      throw ValidationError("\(text): \(scheme) URLs are not read; give an http or https URL, or a path")
     }
+  }
+}
+
+extension ImageFormat {
+  /// The format that the end of a file's name promises and that no thumbnail is written in. Nil for any other name.
+  fileprivate init?(otherThanOutput fileExtension: String) {
+    let aliases = ["tif": Self.tiff, "heic": .heif]
+    guard let format = aliases[fileExtension] ?? Self(rawValue: fileExtension),
+      OutputFormat(rawValue: format.rawValue) == nil
+    else { return nil }
+    self = format
   }
 }

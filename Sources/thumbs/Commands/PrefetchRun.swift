@@ -4,26 +4,32 @@ import Synchronization
 import Thumbnailer
 
 /// One run of `thumbs prefetch`: takes what the library finishes and says so.
-struct PrefetchRun: Sendable {
-  let console: Console
-  let provider: any PhotoProvider
-  let pipeline: ThumbnailPipeline
-  let options: ReportOptions
-  let limits: QueryPrefetch.Limits
+final class PrefetchRun: Sendable {
+  private let console: Console
+  private let provider: any PhotoProvider
+  private let pipeline: ThumbnailPipeline
+  private let options: ReportOptions
+  private let limits: QueryPrefetch.Limits
+  private let query: String?
+  private let listName: String?
+  private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
-  private let tally = Tally()
+  private let summary = Mutex(RunSummary())
 
   init(
-    title: String, console: Console, provider: any PhotoProvider, pipeline: ThumbnailPipeline,
-    options: ReportOptions, limits: QueryPrefetch.Limits
+    source: SourceOptions, console: Console, provider: any PhotoProvider, pipeline: ThumbnailPipeline,
+    options: ReportOptions
   ) {
     self.console = console
     self.provider = provider
     self.pipeline = pipeline
     self.options = options
-    self.limits = limits
-    progress = ProgressLine(title: title, console: console)
+    limits = source.limits
+    query = source.query
+    listName = source.listName
+    showsProgress = options.showsProgress
+    progress = ProgressLine(title: source.title, console: console)
   }
 
   /// How a run came to its end.
@@ -36,20 +42,33 @@ struct PrefetchRun: Sendable {
 
   /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
   func run(_ prefetch: QueryPrefetch) async -> ExitCode {
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
-    if options.showsProgress { progress.start() }
+    let knownProblem = pipeline.cacheProblem
+    if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
+    let knownReplacement = pipeline.cacheReplacement
+    if let knownReplacement { console.complain(knownReplacement) }
+    if showsProgress { progress.start() }
     let started = ContinuousClock.now
     let ending = await consume(prefetch)
     await pipeline.flush()
     await progress.stop()
-    return report(tally.finish(pipeline.statistics, provider: provider.name, since: started), ending)
+    let counts = summary.withLock { summary in
+      summary.provider = provider.name
+      summary.finish(pipeline.statistics, since: started)
+      return summary
+    }
+    if let replacement = pipeline.cacheReplacement, replacement != knownReplacement { console.complain(replacement) }
+    var status = await judge(ending, counts)
+    if let problem = pipeline.cacheProblem {
+      if problem != knownProblem { console.complain("not everything is stored: \(problem)") }
+      if status == .success { status = .someFailed }
+    }
+    return report(counts, ending, status)
   }
 
   private func consume(_ prefetch: QueryPrefetch) async -> Ending {
     do {
-      try await interruption.cancelling {
-        let lines = JSONLines()
-        for try await event in prefetch { try take(event, lines) }
+      try await interruption.cancelling { [self] in
+        for try await event in prefetch { try take(event) }
       }
     } catch let error as Console.WriteError {
       return .outputFailed(error)
@@ -59,26 +78,31 @@ struct PrefetchRun: Sendable {
     return interruption.signal.map { .interrupted(signal: $0) } ?? .complete
   }
 
-  private func take(_ event: QueryPrefetch.Element, _ lines: JSONLines) throws {
+  private func take(_ event: QueryPrefetch.Element) throws(Console.WriteError) {
     switch event {
     case .page(_, let total):
+      guard showsProgress else { return }
       let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
-      try take(PictureReport(item), lines)
+      try take(PictureReport(item), named: place(of: item))
     case .photo(let outcome):
       // What a Ctrl-C cut short is neither done nor failed.
       if outcome.firstError == .cancelled { return }
-      try take(PictureReport(outcome), lines)
+      try take(PictureReport(outcome), named: outcome.source.displayName)
     }
   }
 
-  private func take(_ report: PictureReport, _ lines: JSONLines) throws {
-    tally.add(report)
-    if options.json { try console.print(try lines.line(report)) }
-    if let error = report.error, !options.json {
-      console.complain("\(report.url.isEmpty ? report.id : report.url): \(error.message)")
+  private func take(
+    _ report: PictureReport, named name: @autoclosure () -> String
+  ) throws(Console.WriteError) {
+    summary.withLock { $0.add(report) }
+    if options.json {
+      try console.printSoon(report.json)
+    } else if let error = report.error {
+      console.complain("\(name()): \(error.message)")
     }
+    guard showsProgress else { return }
     let downloaded = pipeline.statistics.downloadedBytes
     progress.update {
       $0.done += 1
@@ -87,70 +111,75 @@ struct PrefetchRun: Sendable {
     }
   }
 
-  private func report(_ summary: RunSummary, _ ending: Ending) -> ExitCode {
-    var status = summary.failed > 0 ? ExitCode.someFailed : .success
+  /// Says on stderr why the run ended otherwise than in full, and gives its exit status.
+  private func judge(_ ending: Ending, _ counts: RunSummary) async -> ExitCode {
     switch ending {
     case .complete:
-      if summary.pictures == 0 { console.complain(nothingFound) }
-      if let problem = pipeline.cacheProblem {
-        console.complain("not everything is stored: \(problem)")
-        status = .someFailed
-      }
+      if counts.pictures == 0 { console.complain(await nothingFound()) }
+      return counts.failed > 0 ? .someFailed : .success
     case .sourceFailed(let error):
-      console.complain(error.message)
-      status = summary.pictures == 0 ? error.exitCode : .someFailed
+      console.complain(error.shownMessage)
+      return counts.pictures == 0 ? error.exitCode : .someFailed
     case .interrupted(let signal):
-      status = ExitCode(128 + signal)
-    case .outputFailed(.closed):
-      return .cannotWrite
-    case .outputFailed(.failed(let reason)):
-      console.complain("stdout cannot be written: \(reason); what was fetched is kept in the cache")
-      return .cannotWrite
+      if !options.quiet { console.complain("stopped; what is done is kept, and the same command does the rest") }
+      return .stopped(by: signal)
+    case .outputFailed(let error):
+      return console.cannotPrint(error, "what was fetched is kept in the cache")
+    }
+  }
+
+  private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
+    switch ending {
+    case .outputFailed: return status
+    // The reason is said; that there are no figures need not be.
+    case .sourceFailed where counts.pictures == 0 && !options.json: return status
+    case .complete where counts.pictures == 0 && !options.json: return status
+    default: break
     }
     do {
       if options.json {
-        try console.print(try JSONLines().line(["summary": summary]))
+        try console.print(counts.json)
       } else if !options.quiet {
-        try console.print(summary.text)
+        try console.print(counts.text)
       }
+      return status
     } catch {
-      return .cannotWrite
+      return console.cannotPrint(error, "what was fetched is kept in the cache")
     }
-    return status
   }
 
-  private var nothingFound: String {
-    provider.name == "urls"
-      ? "the list holds no URL; write one a line" : "\(provider.name) has no picture for that; try other words"
+  /// An item of the source as its user can find it.
+  private func place(of item: SkippedItem) -> String {
+    if let listName { return "\(listName), \(item.place)" }
+    if let folder = provider as? FolderProvider { return "\(PlainText.path(folder.path))/\(item.place)" }
+    return "\(provider.name), \(item.place)"
+  }
+
+  /// Why there was no picture, and what to do about it.
+  private func nothingFound() async -> String {
+    if let listName { return "\(listName) holds no URL; write one a line" }
+    let words = query.map { $0.isEmpty ? "" : " for “\($0)”" } ?? ""
+    guard let folder = provider as? FolderProvider else {
+      return "\(provider.name) has no picture\(words); try other words"
+    }
+    let any = try? await folder.search(PhotoQuery("", pageSize: 1), at: nil)
+    let path = PlainText.path(folder.path)
+    return any?.total == 0
+      ? "the folder \(path) holds no picture; name one with JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF files"
+      : "the folder \(path) has no picture\(words); try other words, or --query \"\" for all"
   }
 }
 
 extension ProviderError {
+  /// The message with the paths as their user knows them.
+  var shownMessage: String { PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces) }
+
   /// The exit status of a run that fetched nothing because of it.
   var exitCode: ExitCode {
     switch self {
     case .keyMissing, .nothingConfigured, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
       .validationFailure
     default: .sourceUnavailable
-    }
-  }
-}
-
-/// The counts of a run while it goes on.
-private final class Tally: Sendable {
-  private let summary = Mutex(RunSummary())
-
-  func add(_ report: PictureReport) {
-    summary.withLock { $0.add(report) }
-  }
-
-  func finish(
-    _ statistics: PipelineStatistics, provider: String, since started: ContinuousClock.Instant
-  ) -> RunSummary {
-    summary.withLock {
-      $0.provider = provider
-      $0.finish(statistics, since: started)
-      return $0
     }
   }
 }

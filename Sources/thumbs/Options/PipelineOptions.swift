@@ -15,29 +15,32 @@ struct PipelineOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
   var jobs: Int?
 
-  @Option(help: ArgumentHelp("The memory cache's limit. (default: 64MiB)", valueName: "SIZE"))
+  @Option(
+    help: ArgumentHelp("The memory cache's limit. (default: 64MiB)", valueName: "SIZE"), transform: ByteSize.option)
   var memoryCache: ByteSize?
 
   @Option(
     help: ArgumentHelp(
       "What all work in flight may take together. (default: 512MiB, or half of the cgroup's limit if less)",
-      valueName: "SIZE"))
+      valueName: "SIZE"), transform: ByteSize.option)
   var memoryBudget: ByteSize?
 
   @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
   var maxPixels: Int?
 
-  @Option(help: ArgumentHelp("The longest file that is downloaded. (default: 256MiB)", valueName: "SIZE"))
+  @Option(
+    help: ArgumentHelp("The longest file that is downloaded. (default: 256MiB)", valueName: "SIZE"),
+    transform: ByteSize.option)
   var maxBytes: ByteSize?
 
   func validate() throws {
     for (name, value) in [("downloads", downloads), ("per-host", perHost), ("jobs", jobs), ("max-pixels", maxPixels)] {
-      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1.") }
+      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
     }
     if let memoryBudget, memoryBudget < .mebibytes(16) {
-      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB.")
+      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB")
     }
-    if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes 0 cannot be used: give at least 1.") }
+    if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes 0 cannot be used: give at least 1") }
   }
 
   /// The library's defaults with what was given in their place.
@@ -62,11 +65,13 @@ struct CacheOptions: ParsableArguments {
       "The disk cache's folder. (default: thumbs in $XDG_CACHE_HOME or ~/.cache)", valueName: "DIR"))
   var cacheDir: String?
 
-  @Option(help: ArgumentHelp("The disk cache's limit; 0 turns it off. (default: 1GiB)", valueName: "SIZE"))
+  @Option(
+    help: ArgumentHelp("The disk cache's limit; 0 turns it off. (default: 1GiB)", valueName: "SIZE"),
+    transform: ByteSize.option)
   var diskCache: ByteSize?
 
   func validate() throws {
-    if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder.") }
+    if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder") }
   }
 
   /// The folder given, or the library's default.

@@ -1,14 +1,21 @@
 public import ArgumentParser
 public import Thumbnailer
 
-extension PixelSize: ExpressibleByArgument {
-  /// Reads `400x300`.
-  public init?(argument: String) { self.init(parsing: argument) }
+extension PixelSize {
+  /// Reads `400x300`, or says how it is written.
+  static func option(_ text: String) throws -> PixelSize {
+    if let size = PixelSize(parsing: text) { return size }
+    let isSide = Int(text).map { $0 > 0 } ?? false
+    throw ValidationError("write width and height in pixels, such as \(isSide ? "\(text)x\(text)" : "400x300")")
+  }
 }
 
-extension ByteSize: ExpressibleByArgument {
-  /// Reads `256MiB`.
-  public init?(argument: String) { self.init(parsing: argument) }
+extension ByteSize {
+  /// Reads `256MiB`, or says how it is written.
+  static func option(_ text: String) throws -> ByteSize {
+    if let size = ByteSize(parsing: text) { return size }
+    throw ValidationError("write a number of bytes, such as 256MiB")
+  }
 }
 
 extension Fit: ExpressibleByArgument {}
@@ -21,7 +28,8 @@ struct ThumbnailOptions: ParsableArguments {
   @Option(
     name: .customLong("size"),
     help: ArgumentHelp(
-      "The thumbnails' box in device pixels; may be given several times. (default: 400x400)", valueName: "WxH"))
+      "The thumbnails' box in device pixels; may be given several times. (default: 400x400)", valueName: "WxH"),
+    transform: PixelSize.option)
   var sizes: [PixelSize] = []
 
   @Option(
@@ -42,11 +50,11 @@ struct ThumbnailOptions: ParsableArguments {
 
   func validate() throws {
     guard (1...100).contains(quality) else {
-      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100.")
+      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
     }
     for size in sizes where !size.isValidThumbnailSize {
       throw ValidationError(
-        "--size \(size) cannot be used: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels.")
+        "--size \(size) cannot be used: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels")
     }
   }
 

@@ -1,10 +1,10 @@
 import Foundation
 import Thumbnailer
 
-/// One line of `--json`: what came of one picture.
-struct PictureReport: Encodable {
+/// What came of one picture: a line of `--json`, or, when it failed, a line for people.
+struct PictureReport {
   /// What came of a picture.
-  enum Status: String, Encodable {
+  enum Status: String {
     /// Made now and stored.
     case stored
     /// All thumbnails were in the memory cache.
@@ -15,32 +15,24 @@ struct PictureReport: Encodable {
     case failed
   }
 
-  struct Failure: Encodable {
+  /// Why a picture failed.
+  struct Failure {
     let code: String
     let message: String
   }
 
-  struct Source: Encodable {
-    let width: Int
-    let height: Int
-    let bytes: Int
-    let downloaded: Int
-  }
-
-  struct Made: Encodable {
-    let width: Int
-    let height: Int
-    let format: ImageFormat
-    let bytes: Int
-  }
-
-  let id: String
-  let url: String
   let status: Status
+  /// The first error; the other thumbnails of the picture may be there.
   let error: Failure?
-  let source: Source?
-  let thumbnails: [Made]
-  let ms: Double
+  /// The thumbnails that are there.
+  let thumbnails: [Thumbnail]
+
+  /// What the picture is known by: its id, and its URL if it has one.
+  private let id: String
+  private let url: String
+  private let source: SourceDescription?
+  private let downloadedBytes: Int
+  private let milliseconds: Double
 
   init(_ outcome: PhotoOutcome) {
     let responses = outcome.results.compactMap { try? $0.get() }
@@ -48,18 +40,10 @@ struct PictureReport: Encodable {
     url = outcome.source.url.absoluteString
     error = outcome.firstError.map { Failure(code: $0.code, message: $0.message) }
     status = error != nil ? .failed : Self.status(of: responses.map(\.origin))
-    source = responses.first.map {
-      let description = $0.thumbnail.source
-      return Source(
-        width: description.size.width, height: description.size.height, bytes: description.byteCount,
-        downloaded: responses.map(\.downloadedBytes).max() ?? 0)
-    }
-    thumbnails = responses.map {
-      Made(
-        width: $0.thumbnail.size.width, height: $0.thumbnail.size.height, format: $0.thumbnail.format,
-        bytes: $0.thumbnail.data.count)
-    }
-    ms = outcome.duration.milliseconds.rounded(toPlaces: 3)
+    thumbnails = responses.map(\.thumbnail)
+    source = thumbnails.first?.source
+    downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
+    milliseconds = outcome.duration.milliseconds.rounded(toPlaces: 3)
   }
 
   /// An item of the source that is no picture to be had.
@@ -68,9 +52,44 @@ struct PictureReport: Encodable {
     url = ""
     status = .failed
     error = Failure(code: "invalid-item", message: item.reason)
-    source = nil
     thumbnails = []
-    ms = 0
+    source = nil
+    downloadedBytes = 0
+    milliseconds = 0
+  }
+
+  /// The line of `--json`.
+  var json: String {
+    var object = JSONObject()
+    object.add("id", PlainText.withoutPasswords(id))
+    object.add("url", PlainText.withoutPasswords(url))
+    object.add("status", status.rawValue)
+    if let error {
+      var member = JSONObject()
+      member.add("code", error.code)
+      member.add("message", PlainText.withoutPasswords(error.message))
+      object.add("error", member)
+    }
+    if let source {
+      var member = JSONObject()
+      member.add("width", source.size.width)
+      member.add("height", source.size.height)
+      member.add("bytes", source.byteCount)
+      member.add("downloaded", downloadedBytes)
+      object.add("source", member)
+    }
+    object.add("thumbnails", thumbnails.map(Self.json))
+    object.add("ms", milliseconds)
+    return object.line
+  }
+
+  private static func json(_ thumbnail: Thumbnail) -> JSONObject {
+    var object = JSONObject()
+    object.add("width", thumbnail.size.width)
+    object.add("height", thumbnail.size.height)
+    object.add("format", thumbnail.format.rawValue)
+    object.add("bytes", thumbnail.data.count)
+    return object
   }
 
   private static func status(of origins: [ThumbnailResponse.Origin]) -> Status {

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 import Thumbnailer
 
-/// One line on the terminal with counts, rate, bytes, time left and memory; redrawn at most ten times a second and gone
+/// One line on the terminal with counts, rate, bytes, time left and memory; redrawn eight times a second and gone
 /// when done.
 final class ProgressLine: Sendable {
   /// What the line shows.
@@ -21,7 +21,7 @@ final class ProgressLine: Sendable {
   private let drawing = Mutex<Task<Void, Never>?>(nil)
 
   init(title: String, console: Console) {
-    self.title = title
+    self.title = PlainText.line(title)
     self.console = console
   }
 
@@ -32,7 +32,7 @@ final class ProgressLine: Sendable {
         while !Task.isCancelled {
           guard let self else { return }
           console.showProgress(text())
-          try? await Task.sleep(for: .milliseconds(100))
+          try? await Task.sleep(for: .milliseconds(125))
         }
       }
     }

@@ -2,7 +2,7 @@ import Foundation
 import Thumbnailer
 
 /// The counts of a run: the last line of `--json`, and the words at the end of a run without it.
-struct RunSummary: Encodable {
+struct RunSummary {
   var pictures = 0
   var stored = 0
   var hits = 0
@@ -18,11 +18,6 @@ struct RunSummary: Encodable {
   var failures: [String: Int] = [:]
   /// How many thumbnails there are now; for people only.
   var thumbnails = 0
-
-  private enum CodingKeys: String, CodingKey {
-    case pictures, stored, hits, failed, downloadedBytes, storedBytes, seconds, picturesPerSecond, peakMemoryBytes
-    case provider
-  }
 
   /// Counts one picture.
   mutating func add(_ report: PictureReport) {
@@ -47,10 +42,29 @@ struct RunSummary: Encodable {
     peakMemoryBytes = ProcessMemory.peak
   }
 
+  /// The last line of `--json`.
+  var json: String {
+    var figures = JSONObject()
+    figures.add("pictures", pictures)
+    figures.add("stored", stored)
+    figures.add("hits", hits)
+    figures.add("failed", failed)
+    figures.add("downloadedBytes", downloadedBytes)
+    figures.add("storedBytes", storedBytes)
+    figures.add("seconds", seconds)
+    figures.add("picturesPerSecond", picturesPerSecond)
+    figures.add("peakMemoryBytes", peakMemoryBytes)
+    figures.add("provider", provider)
+    var object = JSONObject()
+    object.add("summary", figures)
+    return object.line
+  }
+
   /// The summary in a few lines of words.
   var text: String {
     var lines = [
-      "\(pictures) pictures from \(provider), \(thumbnails) thumbnails: "
+      "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
+        + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
         + "\(stored) made, \(hits) from the cache, \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes)), stored \(ByteSize(bytes: storedBytes)), "
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "

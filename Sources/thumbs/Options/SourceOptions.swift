@@ -1,0 +1,78 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// Where the pictures of a prefetch come from, and how many of them.
+struct SourceOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("What to search for; an empty text finds everything.", valueName: "TEXT"))
+  var query: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A list instead of a search: a URL a line, or JSON lines with a url field; - reads stdin.",
+      valueName: "FILE|-"))
+  var urls: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Where to search: folder:PATH, unsplash (its key in UNSPLASH_ACCESS_KEY), or auto, which takes whichever has its \
+      key set.
+      """, valueName: "NAME"))
+  var provider = "auto"
+
+  @Option(
+    help: ArgumentHelp("Where to reach the provider's API. (default: its own address)", valueName: "BASE"))
+  var providerURL: String?
+
+  @Option(help: ArgumentHelp("The most pages to fetch. (default: 3; all of a list or with --count)", valueName: "N"))
+  var pages: Int?
+
+  @Option(help: ArgumentHelp("Pictures a page.", valueName: "N"))
+  var perPage = 30
+
+  @Option(
+    help: ArgumentHelp("The most pictures to fetch, however many pages that takes. (default: no limit)", valueName: "N")
+  )
+  var count: Int?
+
+  @Option(help: ArgumentHelp("How many pages may be asked for beyond those that are done.", valueName: "N"))
+  var ahead = 2
+
+  func validate() throws {
+    if query == nil, urls == nil {
+      throw ValidationError(
+        "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
+    }
+    if query != nil, urls != nil { throw ValidationError("--query and --urls exclude each other: give one of them") }
+    if urls == "" { throw ValidationError("--urls is empty: name a file, or - for stdin") }
+    for (name, value) in [("pages", pages), ("per-page", perPage), ("count", count), ("ahead", ahead)] {
+      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+    }
+    if perPage > 1000 { throw ValidationError("--per-page \(perPage) cannot be used: give at most 1000") }
+    if urls != nil, provider != "auto" || providerURL != nil {
+      throw ValidationError("--provider and --provider-url go with --query, not with --urls: leave them out")
+    }
+  }
+
+  /// How far the prefetch goes: three pages of a search, all of a list, where nothing is said.
+  var limits: QueryPrefetch.Limits {
+    let most = pages ?? (urls == nil && count == nil ? 3 : nil)
+    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead)
+  }
+
+  /// The source itself.
+  func provider(for pipeline: ThumbnailPipeline) throws(ProviderError) -> any PhotoProvider {
+    if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
+    return try ProviderSpecification(parsing: provider).provider(for: pipeline, baseURL: providerURL)
+  }
+
+  /// What the progress line begins with.
+  var title: String {
+    if let query, !query.isEmpty { return query }
+    return listName ?? provider
+  }
+
+  /// The list as its user knows it; nil where there is none.
+  var listName: String? { urls == "-" ? "stdin" : urls }
+}

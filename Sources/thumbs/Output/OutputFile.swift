@@ -1,0 +1,54 @@
+import Foundation
+
+/// A file that is written as a whole or not at all.
+enum OutputFile {
+  /// Writes to a new file beside the named one, which then takes its place: whoever reads meanwhile sees the old file or
+  /// the new one. A link stays and the file it leads to is replaced; a device or a named pipe is written to.
+  ///
+  /// - Throws: `POSIXError`; the named file is then as it was before.
+  static func write(_ data: Data, to path: String) throws {
+    let target = path.withCString { realpath($0, nil) }.map { resolved in
+      defer { free(resolved) }
+      return String(cString: resolved)
+    }
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw lastError() }
+      defer { close(descriptor) }
+      return try write(data, to: descriptor)
+    }
+    let name = target ?? path
+    var template = Array("\(name).XXXXXX".utf8CString)
+    let descriptor = mkstemp(&template)
+    guard descriptor >= 0 else { throw lastError() }
+    do {
+      defer { close(descriptor) }
+      try write(data, to: descriptor)
+      let mask = umask(0)
+      umask(mask)
+      guard fchmod(descriptor, exists ? status.st_mode & 0o7777 : 0o666 & ~mask) == 0 else { throw lastError() }
+      guard rename(template, name) == 0 else { throw lastError() }
+    } catch {
+      unlink(template)
+      throw error
+    }
+  }
+
+  private static func write(_ data: Data, to descriptor: Int32) throws {
+    try data.withUnsafeBytes { bytes in
+      var done = 0
+      while done < bytes.count {
+        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if written < 0 {
+          if errno == EINTR { continue }
+          throw lastError()
+        }
+        done += written
+      }
+    }
+  }
+
+  private static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+}

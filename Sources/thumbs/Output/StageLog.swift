@@ -1,0 +1,66 @@
+import Foundation
+import Synchronization
+import Thumbnailer
+
+/// Says on stderr what happens at each stage of the pipeline: `--verbose`.
+final class StageLog: Sendable {
+  private let console: Console
+  private let task = Mutex<Task<Void, Never>?>(nil)
+
+  init(console: Console) { self.console = console }
+
+  /// Starts to follow a pipeline, which is not kept alive by it.
+  func follow(_ pipeline: ThumbnailPipeline) {
+    let events = pipeline.events(bufferingNewest: 65536)
+    task.withLock {
+      $0 = Task { [console] in
+        for await event in events { console.complain(Self.line(event)) }
+      }
+    }
+  }
+
+  /// Waits until the last event is said; to be called when the pipeline is dropped.
+  func finish() async {
+    guard let task = task.withLock({ $0 }) else { return }
+    // Should somebody still hold the pipeline, the log ends here all the same.
+    let limit = Task {
+      try? await Task.sleep(for: .seconds(1))
+      task.cancel()
+    }
+    await task.value
+    limit.cancel()
+  }
+
+  private static func line(_ event: PipelineEvent) -> String {
+    let what = words(event.kind)
+    return event.source.map { "\($0.displayName): \(what)" } ?? what
+  }
+
+  private static func words(_ kind: PipelineEvent.Kind) -> String {
+    switch kind {
+    case .memoryHit(let variant): "\(variant.size) from memory"
+    case .diskHit(let variant, let isShrunk, let duration):
+      "\(variant.size) \(isShrunk ? "shrunk from a larger one" : "from disk") in \(milliseconds(duration))"
+    case .joined(let variant): "\(variant.size) joins the running job"
+    case .downloaded(let bytes, let expected, let isComplete, let attempts, let version, let duration):
+      "downloaded \(bytes)" + (isComplete ? "" : " of \(expected.map { "\($0)" } ?? "unknown")")
+        + " bytes over \(version) in \(milliseconds(duration))" + (attempts > 1 ? ", attempt \(attempts)" : "")
+    case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
+    case .rendered(let variants, let duration):
+      "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"
+    case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"
+    case .failed(_, let error): "failed: \(error.message)"
+    case .cancelled: "cancelled"
+    case .cacheProblem(let problem): problem
+    }
+  }
+
+  private static func milliseconds(_ duration: Duration) -> String {
+    "\(duration.milliseconds.rounded(toPlaces: 1)) ms"
+  }
+}
+
+extension ImageSource {
+  /// The picture as its user knows it: a file by its path, anything else by its URL.
+  var displayName: String { isUserFile ? PlainText.path(url.path) : url.absoluteString }
+}

@@ -1,0 +1,32 @@
+/// What is wrong with the command line, in one line of the same style as all other messages.
+enum UsageMessage {
+  /// Words of the argument parser that stand between what is wrong and what to do.
+  private static let joints = [
+    (". Please provide one of ", "; give "), (". Did you mean ", "; did you mean "),
+  ]
+
+  /// Makes one line of a message. Those of the argument parser begin with a capital and may not say what to do: they
+  /// lead to the help of the command that was called. Ours say it themselves.
+  static func line(_ message: String, arguments: [String]) -> String {
+    guard let first = message.first, first.isUppercase || first.isNumber else { return message }
+    var text = first.lowercased() + message.dropFirst()
+    for (full, short) in joints { text = text.replacing(full, with: short) }
+    if text.hasSuffix(".") { text.removeLast() }
+    // Or a message of ours about one option's value, which the parser has put behind its own words.
+    let isHelpful = text.contains("; give ") || text.contains("; did you mean ")
+    if isHelpful || text.hasPrefix("the value '") && text.contains(": ") { return text }
+    return "\(text); see \(help(arguments))"
+  }
+
+  /// How to get the help of the command that was called.
+  private static func help(_ arguments: [String]) -> String {
+    var words = ["thumbs"]
+    var known = Thumbs.configuration.subcommands
+    for argument in arguments.dropFirst() {
+      guard let command = known.first(where: { $0._commandName == argument }) else { break }
+      words.append(argument)
+      known = command.configuration.subcommands
+    }
+    return "'\(words.joined(separator: " ")) --help'"
+  }
+}
