@@ -112,6 +112,10 @@ static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
     VIPS_INTENT_RELATIVE, "depth", 8, NULL);
 }
+// For tests: from sRGB to Display P3, whose profile libvips has built in.
+static inline int cvips_icc_to_p3(VipsImage *in, VipsImage **out) {
+  return vips_icc_transform(in, out, "p3", "input_profile", "srgb", "depth", 8, NULL);
+}
 // `colour` has three values or, for gray, one.
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {
   VipsArrayDouble *background = vips_array_double_new(colour, count);

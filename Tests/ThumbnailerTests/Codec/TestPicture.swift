@@ -55,6 +55,21 @@ struct TestPicture {
     }
   }
 
+  /// The picture `count` × `count` times side by side: a large one without computing each pixel.
+  func repeated(_ count: Int) -> TestPicture {
+    var large = self
+    large.size = PixelSize(size.width * count, size.height * count)
+    large.pixels = []
+    large.pixels.reserveCapacity(pixels.count * count * count)
+    let row = size.width * bands
+    var band: [UInt8] = []
+    for start in stride(from: 0, to: pixels.count, by: row) {
+      for _ in 0..<count { band += pixels[start..<start + row] }
+    }
+    for _ in 0..<count { large.pixels += band }
+    return large
+  }
+
   /// The file's bytes. `saver` is one of libvips' buffer savers, `options` are written as on its command line.
   func encoded(_ saver: String = "pngsave_buffer", _ options: String = "") throws -> [UInt8] {
     try Codec.start()
