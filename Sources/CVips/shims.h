@@ -3,15 +3,17 @@
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
-#include <malloc.h>
 #include <vips/vips.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
 
 // malloc.h is not among the headers that Swift imports on Linux. Only glibc has the option.
 static inline void cvips_set_mmap_threshold(int bytes) {
-#ifdef M_MMAP_THRESHOLD
+#ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, bytes);
 #endif
 }
@@ -111,10 +113,6 @@ static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpre
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
     VIPS_INTENT_RELATIVE, "depth", 8, NULL);
-}
-// For tests: from sRGB to Display P3, whose profile libvips has built in.
-static inline int cvips_icc_to_p3(VipsImage *in, VipsImage **out) {
-  return vips_icc_transform(in, out, "p3", "input_profile", "srgb", "depth", 8, NULL);
 }
 // `colour` has three values or, for gray, one.
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {
