@@ -53,11 +53,23 @@ public final class UnsplashOrigin: Sendable {
 
   /// Serves a collection of photos.
   ///
-  /// - Parameter hourlyLimit: How many requests are answered before the limit is used up.
-  public init(pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000) throws {
+  /// - Parameters:
+  ///   - hourlyLimit: How many requests are answered before the limit is used up.
+  ///   - gate: What holds a picture's file back, by the picture's id.
+  public init(
+    pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000,
+    heldBy gate: @escaping @Sendable (_ id: String) -> Gate? = { _ in nil }
+  ) throws {
     let api = UnsplashAnswers(pictures: pictures, accessKey: accessKey, hourlyLimit: hourlyLimit)
     self.api = api
-    origin = try Origin { api.response(to: $0) }
+    origin = try Origin { request in
+      let response = api.response(to: request)
+      let prefix = "/images/photo-"
+      guard request.path.hasPrefix(prefix), let gate = gate(String(request.path.dropFirst(prefix.count))) else {
+        return response
+      }
+      return response.held(by: gate)
+    }
   }
 
   /// Serves the JPEG and PNG files of a folder and its subfolders, in order of their paths. A path's words are a photo's

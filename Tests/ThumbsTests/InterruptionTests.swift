@@ -1,0 +1,100 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Runs that are stopped half-way, and what the next one finds.
+@Suite(.timeLimit(.minutes(1)))
+struct InterruptionTests {
+  private let bench: Bench
+  private let gate = Gate()
+  private let origin: Origin
+  private let list: Data
+  private static let done = ["/1.jpg", "/2.jpg", "/3.jpg"]
+  private static let held = ["/4.jpg", "/5.jpg", "/6.jpg"]
+
+  init() throws {
+    bench = try Bench()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let gate = gate
+    origin = try Origin { request in
+      let answer = OriginResponse.ok(picture, type: "image/jpeg")
+      return Self.held.contains(request.path) ? answer.held(by: gate) : answer
+    }
+    let origin = origin
+    list = Data((Self.done + Self.held).map { "\(origin.url($0))\n" }.joined().utf8)
+  }
+
+  /// Starts a run and waits until half of it is done and the rest hangs.
+  private func halfDone() async throws -> ThumbsProcess {
+    let process = try bench.start(["prefetch", "--urls", "-", "--json"], input: .bytes(list))
+    let isHalfDone = await eventually(within: .seconds(30)) {
+      process.printed.split(separator: "\n").count == Self.done.count
+        && Self.held.allSatisfy { !origin.requests(for: $0).isEmpty }
+    }
+    #expect(isHalfDone, "\(process.printed)\(process.said)")
+    return process
+  }
+
+  private func secondRun() async throws -> Run {
+    gate.open()
+    return try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func aSignalKeepsWhatIsDoneAndTheNextRunDoesOnlyTheRest(signal: Int32, status: Int32) async throws {
+    let process = try await halfDone()
+    process.send(signal)
+    let first = await process.run()
+    #expect(first.status == status)
+    #expect(first.complaints == ["thumbs: stopped; what is done is kept, and the same command does the rest"])
+    let summary = try first.summary()
+    #expect(summary.pictures == 3 && summary.stored == 3 && summary.failed == 0)
+    #expect(await eventually { origin.openConnections == 0 })
+
+    let second = try await secondRun()
+    #expect(second.status == 0, "\(second.stderr)")
+    #expect(try second.summary().hits == 3)
+    #expect(try second.summary().stored == 3)
+    for path in Self.done { #expect(origin.requests(for: path).count == 1) }
+  }
+
+  @Test func aKillInTheMiddleLeavesACacheThatGoesOn() async throws {
+    let process = try await halfDone()
+    // What another process can see is stored.
+    let isStored = try await eventually(within: .seconds(20)) {
+      try await bench.run("cache", "stats", "--json").lines.first?.contains("\"thumbnails\":3,") == true
+    }
+    #expect(isStored)
+    process.send(SIGKILL)
+    #expect(await process.run().status == 128 + SIGKILL)
+
+    let second = try await secondRun()
+    #expect(second.status == 0 && second.stderr.isEmpty, "\(second.stderr)")
+    #expect(try second.summary().hits == 3)
+    #expect(try second.summary().stored == 3)
+  }
+
+  @Test func aKillAtAnyMomentLeavesAValidCache() async throws {
+    _ = try bench.folder("pictures", pictures: 60)
+    let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--per-page", "60"]
+    for lines in [1, 7, 30] {
+      let process = try bench.start(command + ["--cache-dir", "cache-\(lines)"])
+      _ = await eventually(within: .seconds(20)) { process.printed.split(separator: "\n").count >= lines }
+      process.send(SIGKILL)
+      _ = await process.run()
+      let next = try await bench.start(command + ["--cache-dir", "cache-\(lines)"]).run()
+      #expect(next.status == 0 && next.stderr.isEmpty, "\(next.stderr)")
+      let summary = try next.summary()
+      #expect(summary.pictures == 60 && summary.failed == 0 && summary.hits + summary.stored == 60)
+    }
+  }
+
+  @Test func getIsStoppedByCtrlC() async throws {
+    let process = try bench.start(["get", "\(origin.url("/4.jpg"))", "--output", "small.jpg"])
+    #expect(await eventually { !origin.requests(for: "/4.jpg").isEmpty })
+    process.send(SIGINT)
+    let run = await process.run()
+    #expect(run.status == 130 && run.stdout.isEmpty && run.stderr.isEmpty, "\(run.stderr)")
+    #expect(!FileManager.default.fileExists(atPath: bench.url("small.jpg").path))
+  }
+}

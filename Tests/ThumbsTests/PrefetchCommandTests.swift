@@ -1,0 +1,190 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs prefetch`: what it makes, what it finds again, and what it prints.
+@Suite(.timeLimit(.minutes(1)))
+struct PrefetchCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  /// The paths of the scenes that have `lake` in them, as ids.
+  private var lakes: Set<String> {
+    let paths = FileManager.default.enumerator(atPath: TestImages.gallery.path)?.compactMap { $0 as? String } ?? []
+    return Set(paths.filter { $0.lowercased().contains("lake") && $0.contains(".") })
+  }
+
+  @Test func theFirstRunStoresAllLakesAndTheSecondOnlyFindsThem() async throws {
+    let command = ["prefetch", "--query", "lake", "--provider", "folder:\(TestImages.gallery.path)", "--json"]
+    let lakes = lakes
+    #expect(lakes.count >= 6)
+
+    let first = try await bench.start(command).run()
+    let made = try first.pictures()
+    #expect(first.status == 0, "\(first.stderr)")
+    #expect(Set(made.map(\.id)) == lakes)
+    #expect(made.allSatisfy { $0.status == "stored" && $0.error == nil && $0.ms > 0 })
+    #expect(made.allSatisfy { $0.thumbnails.map { [$0.width, $0.height] } == [[400, 400]] })
+    #expect(made.allSatisfy { $0.source?.bytes ?? 0 > 0 && $0.source?.downloaded ?? 0 > 0 })
+    let summary = try first.summary()
+    #expect(summary.pictures == lakes.count && summary.stored == lakes.count && summary.failed == 0)
+    #expect(summary.downloadedBytes > 0 && summary.provider == "folder" && summary.peakMemoryBytes > 1 << 20)
+    #expect(summary.storedBytes == made.flatMap(\.thumbnails).map(\.bytes).reduce(0, +))
+
+    let second = try await bench.start(command).run()
+    let found = try second.pictures()
+    #expect(second.status == 0, "\(second.stderr)")
+    #expect(found.allSatisfy { $0.status == "disk" && $0.source?.downloaded == 0 })
+    #expect(
+      Dictionary(grouping: found, by: \.id).mapValues { $0.map(\.thumbnails) }
+        == Dictionary(grouping: made, by: \.id).mapValues { $0.map(\.thumbnails) })
+    let again = try second.summary()
+    #expect(again.hits == lakes.count && again.stored == 0 && again.downloadedBytes == 0 && again.storedBytes == 0)
+    #expect(again.seconds < summary.seconds / 2)
+  }
+
+  @Test func printsOneObjectForEachPictureAndThenTheSummary() async throws {
+    let folder = try bench.folder("pictures", pictures: 2)
+    try TestImages.bytes("broken/html-page.jpg").write(to: folder.appendingPathComponent("broken.jpg"))
+    let run = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures", "--json")
+    #expect(run.status == 1)
+    #expect(run.stderr.isEmpty)
+    #expect(run.lines.count == 4)
+
+    for line in run.lines.dropLast() {
+      let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+      let isBroken = object["id"] as? String == "broken.jpg"
+      #expect(
+        Set(object.keys)
+          == (isBroken
+            ? ["id", "url", "status", "error", "thumbnails", "ms"]
+            : ["id", "url", "status", "source", "thumbnails", "ms"]))
+      #expect(line.hasPrefix("{\"id\":\"") && line.contains("\",\"url\":\"file:///"))
+      #expect(object["ms"] is NSNumber)
+      if isBroken {
+        let error = try #require(object["error"] as? [String: String])
+        #expect(Set(error.keys) == ["code", "message"])
+        #expect(error["code"] == "not-a-picture" && object["status"] as? String == "failed")
+      } else {
+        let source = try #require(object["source"] as? [String: Int])
+        #expect(Set(source.keys) == ["width", "height", "bytes", "downloaded"])
+        let thumbnail = try #require((object["thumbnails"] as? [[String: Any]])?.first)
+        #expect(Set(thumbnail.keys) == ["width", "height", "format", "bytes"])
+        #expect(thumbnail["format"] as? String == "jpeg")
+      }
+    }
+    let last = try JSONSerialization.jsonObject(with: Data((run.lines.last ?? "").utf8)) as? [String: [String: Any]]
+    #expect(last?.count == 1)
+    #expect(
+      Set(last?["summary"]?.keys ?? [:].keys) == [
+        "pictures", "stored", "hits", "failed", "downloadedBytes", "storedBytes", "seconds", "picturesPerSecond",
+        "peakMemoryBytes", "provider",
+      ])
+  }
+
+  @Test func makesEverySizeFromOneDownload() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--json", "--size", "20x20", "--size", "40x30", "--size", "20x20",
+      input: .bytes(Data("\(origin.url("/a.jpg"))\n".utf8)))
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try run.pictures().first?.thumbnails.map { [$0.width, $0.height] } == [[20, 20], [40, 30]])
+    #expect(origin.requests.count == 1)
+
+    let other = try await bench.run(
+      "prefetch", "--urls", "-", "--json", "--size", "40x30", "--fit", "contain", "--format", "png",
+      input: .bytes(Data("\(origin.url("/a.jpg"))\n".utf8)))
+    #expect(try other.pictures().first?.thumbnails.map(\.format) == ["png"])
+    #expect(try other.pictures().first?.status == "stored")
+  }
+
+  @Test func aFolderAListAndAnApiGiveTheSameThumbnails() async throws {
+    let names = ["lake-shore-pebbles.jpg", "moonlit-lake.jpg", "mountain lake with pines.jpg"]
+    let folder = try bench.folder("gallery")
+    for name in names + ["paper-mountains.png"] {
+      let file = TestImages.gallery.appendingPathComponent(name)
+      try FileManager.default.createSymbolicLink(
+        at: folder.appendingPathComponent(name), withDestinationURL: file)
+    }
+    let origin = try Origin.serving(directory: folder)
+    let unsplash = try UnsplashOrigin(directory: folder)
+    let urls = names.map { origin.url("/" + $0.replacing(" ", with: "%20")).absoluteString }
+    let sizes = ["--size", "300x200", "--size", "80x80", "--json"]
+
+    let byFolder = try bench.start(
+      ["prefetch", "--query", "lake", "--provider", "folder:gallery", "--cache-dir", "a"] + sizes)
+    let byList = try bench.start(
+      ["prefetch", "--urls", "-", "--cache-dir", "b"] + sizes,
+      input: .bytes(Data(urls.joined(separator: "\n").utf8)))
+    let byAPI = try bench.start(
+      ["prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)"]
+        + ["--cache-dir", "c"] + sizes, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+
+    var thumbnails: [[String: [Picture.Made]]] = []
+    for run in [await byFolder.run(), await byList.run(), await byAPI.run()] {
+      #expect(run.status == 0, "\(run.stderr)")
+      let pictures = try run.pictures()
+      #expect(pictures.allSatisfy { $0.status == "stored" })
+      thumbnails.append(Dictionary(uniqueKeysWithValues: pictures.map { (name(of: $0), $0.thumbnails) }))
+    }
+    #expect(thumbnails[0].count == names.count)
+    #expect(thumbnails[0].values.allSatisfy { $0.map { [$0.width, $0.height] } == [[300, 200], [80, 80]] })
+    #expect(thumbnails[0] == thumbnails[1])
+    // The API has names of its own.
+    #expect(Set(thumbnails[0].values) == Set(thumbnails[2].values))
+
+    // What is stored comes out byte for byte, without another download.
+    let downloads = origin.requests.count
+    for (name, url) in zip(names, urls) {
+      let file = try await bench.run(
+        "get", "gallery/\(name)", "--size", "300x200", "--output", "-", "--cache-dir", "a")
+      let page = try await bench.run("get", url, "--size", "300x200", "--output", "-", "--cache-dir", "b")
+      #expect(file.status == 0 && page.status == 0)
+      #expect(!file.stdout.isEmpty && file.stdout == page.stdout)
+    }
+    #expect(origin.requests.count == downloads)
+  }
+
+  @Test func countAndPagesEndTheRun() async throws {
+    _ = try bench.folder("pictures", pictures: 9)
+    let counted = try await bench.run(
+      "prefetch", "--query", "picture", "--provider", "folder:pictures", "--count", "7", "--per-page", "2", "--json")
+    #expect(try counted.pictures().count == 7)
+    let paged = try await bench.run(
+      "prefetch", "--query", "picture", "--provider", "folder:pictures", "--pages", "2", "--per-page", "4", "--json")
+    #expect(try paged.pictures().count == 8)
+    #expect(try paged.summary().hits == 7)
+    let byDefault = try await bench.run(
+      "prefetch", "--query", "picture", "--provider", "folder:pictures", "--per-page", "2", "--json")
+    #expect(try byDefault.pictures().count == 6)
+  }
+
+  @Test func printsASummaryInWords() async throws {
+    _ = try bench.folder("pictures", pictures: 2)
+    let run = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(run.lines.first == "2 pictures from folder, 2 thumbnails: 2 made, 0 from the cache, 0 failed")
+    #expect(run.lines.count == 2 && run.lines[1].contains("pictures/s") && run.lines[1].contains("peak memory"))
+  }
+
+  @Test func theCacheIsInTheUsersCacheFolderByDefault() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    let environment = ["PATH": "/usr/bin", "HOME": bench.url("home").path]
+    for (extra, place) in [([:], "home/.cache/thumbs"), (["XDG_CACHE_HOME": bench.url("xdg").path], "xdg/thumbs")] {
+      let process = try ThumbsProcess(
+        ["prefetch", "--query", "", "--provider", "folder:pictures"],
+        environment: environment.merging(extra) { $1 }, directory: bench.directory)
+      #expect(await process.run().status == 0)
+      let files = try FileManager.default.contentsOfDirectory(atPath: bench.url(place).path)
+      #expect(files.contains { $0.hasSuffix(".sqlite") })
+    }
+  }
+
+  private func name(of picture: Picture) -> String {
+    let last = picture.url.split(separator: "?")[0].split(separator: "/").last.map(String.init) ?? ""
+    let name = last.removingPercentEncoding ?? last
+    return name.replacing("photo-", with: "").replacing(".jpg", with: "")
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs prefetch` is a stream: pages are asked for ahead of what is done, and no further than `--ahead`.
+@Suite(.timeLimit(.minutes(1)))
+struct PrefetchStreamTests {
+  private static let pages = 5
+  private static let perPage = 2
+
+  @Test(arguments: [1, 2, 3])
+  func asksForPagesWhileEarlierOnesDownloadAndNoFurtherAheadThanTold(ahead: Int) async throws {
+    // Given a search of five pages, whose pictures are held back page by page
+    let bench = try Bench()
+    let gates = (0..<Self.pages).map { _ in Gate() }
+    let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
+    let pictures = (0..<Self.pages * Self.perPage).map {
+      UnsplashOrigin.Picture(id: "p\($0)", description: "a lake", body: body)
+    }
+    let unsplash = try UnsplashOrigin(pictures: pictures) { id in
+      Int(id.dropFirst()).map { gates[$0 / Self.perPage] }
+    }
+    let process = try bench.start(
+      [
+        "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)",
+        "--per-page", "\(Self.perPage)", "--pages", "\(Self.pages)", "--ahead", "\(ahead)", "--json",
+      ], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+
+    for page in 1...Self.pages {
+      // When no picture of this page has come yet, then exactly the pages within reach are asked for, and their pictures
+      let reach = min(page + ahead - 1, Self.pages)
+      let asked = await eventually(within: .seconds(30)) {
+        unsplash.apiRequests.count >= reach && unsplash.imageRequests.count >= reach * Self.perPage
+      }
+      #expect(asked, "page \(page): \(unsplash.apiRequests.map(\.target)), \(process.said)")
+      #expect(unsplash.apiRequests.count == reach)
+      gates[page - 1].open()
+    }
+    let run = await process.run()
+
+    // Then the log tells the same of every moment
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try run.pictures().count == Self.pages * Self.perPage)
+    let asked = unsplash.apiRequests.map(\.request.arrival)
+    for page in 1..<Self.pages {
+      let ends = unsplash.imageRequests.filter { Self.page(of: $0) == page }.compactMap(\.end)
+      #expect(ends.count == Self.perPage)
+      if ahead > 1 { #expect(asked[page] < ends.min() ?? .now, "page \(page + 1) came late") }
+      let next = page + ahead - 1
+      if next < Self.pages { #expect(asked[next] > ends.max() ?? .now, "page \(next + 1) came early") }
+    }
+  }
+
+  private static func page(of record: OriginRecord) -> Int? {
+    Int(record.path.replacing("/images/photo-p", with: "")).map { $0 / perPage + 1 }
+  }
+}
