@@ -12,7 +12,7 @@ import Testing
     var threads: Set<UInt> = []
     for _ in 0..<5 {
       let thread: Result<UInt, Never> = try await pool.run(priority: visible) { _ in .success(UInt(pthread_self())) }
-      threads.insert(try thread.get())
+      threads.insert(thread.get())
     }
     #expect(threads.count == 1)
   }
