@@ -40,6 +40,8 @@ enum CodecError: Error, Sendable, Equatable {
     case frames
     /// The length of the file.
     case bytes
+    /// The number of scans of a progressive JPEG.
+    case scans
   }
 
   /// How far the work had come.
@@ -77,6 +79,7 @@ extension CodecError: CustomStringConvertible {
     case .pixels(let size): "the picture claims \(size) = \(value) pixels, more than the limit of \(maximum)"
     case .side(let size): "the picture claims \(size), a side longer than the limit of \(maximum) pixels"
     case .frames: "the picture has at least \(value) frames, more than the limit of \(maximum)"
+    case .scans: "the picture has at least \(value) scans, more than the limit of \(maximum)"
     case .bytes: "the file has at least \(value) bytes, more than the limit of \(maximum)"
     }
   }

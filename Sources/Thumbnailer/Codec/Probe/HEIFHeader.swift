@@ -46,6 +46,19 @@ struct HEIFHeader: HeaderParser {
     }
   }
 
+  /// Whether a box reaches beyond the end of the file.
+  static func endsEarly(_ body: ByteSource) -> Bool {
+    var offset = 0
+    for _ in 0..<1000 where offset < body.count {
+      guard let header = try? body.read(at: offset, length: 16) else { return false }
+      // A length of 0 means up to the end of the file, which no file contradicts.
+      if header.prefix(4).allSatisfy({ $0 == 0 }) { return false }
+      guard let box = Box(HeaderBytes(header), at: 0), box.length < 1 << 48 else { return true }
+      offset += box.length
+    }
+    return offset > body.count
+  }
+
   /// One box of the container: where its content lies within the bytes it was found in.
   private struct Box {
     let kind: String

@@ -13,6 +13,8 @@ final class BodyReader {
   private var position = 0
   /// Whether the decoder asked for bytes when there were none left. After a failure it says that the file is too short.
   private(set) var ranDry = false
+  /// Whether the decoder got fewer bytes than it asked for. libtiff asks for exactly what it needs; others do not.
+  private(set) var ranShort = false
   /// Whether the body's file gave an error.
   private(set) var failedToRead = false
 
@@ -64,6 +66,7 @@ final class BodyReader {
   private func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
     guard let buffer, !cancellation.isSet else { return -1 }
     let wanted = max(0, min(length, body.count - position))
+    ranShort = ranShort || wanted < length
     if wanted == 0 {
       ranDry = ranDry || length > 0
       return 0

@@ -13,6 +13,9 @@ struct PictureDecoder {
   func decode(_ reduce: (VipsPicture) throws(CodecError) -> VipsPicture) throws(CodecError) -> Raster {
     if cancellation.isSet { throw .cancelled }
     try Codec.start()
+    try checkScans()
+    // What earlier pictures left in the error buffer without failing would be taken for this one's words.
+    vips_error_clear()
     let reader = BodyReader(body, cancellation: cancellation)
     do throws(CodecError) {
       let picture = try open(reader)
@@ -63,6 +66,22 @@ struct PictureDecoder {
     }
   }
 
+  /// Refuses a progressive JPEG that would hold the decoder for long, and, where a broken-off file would pass, one that
+  /// has not a single pixel.
+  private func checkScans() throws(CodecError) {
+    guard plan.probe.format == .jpeg, plan.probe.isProgressive || plan.isTolerant else { return }
+    let found: (scans: Int, firstScanBytes: Int)
+    do {
+      found = try JPEGScans.count(in: body)
+    } catch {
+      throw .unreadableBody(detail: "\(error)")
+    }
+    if found.scans > JPEGScans.most {
+      throw .limitExceeded(.scans, value: found.scans, maximum: JPEGScans.most)
+    }
+    if found.firstScanBytes == 0 { throw .truncated(detail: "after the header") }
+  }
+
   private func explain(_ error: CodecError, _ reader: BodyReader) -> CodecError {
     if cancellation.isSet { return .cancelled }
     guard case .damaged(_, let detail) = error else { return error }
@@ -79,6 +98,10 @@ struct PictureDecoder {
       return header?.littleEndian(at: 0, count: 4).map { $0 + 8 > body.count } ?? true
     case .gif:
       return (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
+    case .tiff:
+      return reader.ranShort
+    case .heif, .avif:
+      return HEIFHeader.endsEarly(body)
     default:
       return reader.ranDry
     }
