@@ -3,15 +3,17 @@
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
-#include <malloc.h>
 #include <vips/vips.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
 
 // malloc.h is not among the headers that Swift imports on Linux. Only glibc has the option.
 static inline void cvips_set_mmap_threshold(int bytes) {
-#ifdef M_MMAP_THRESHOLD
+#ifdef __GLIBC__
   mallopt(M_MMAP_THRESHOLD, bytes);
 #endif
 }

@@ -60,7 +60,7 @@ struct CacheReader: Sendable {
     }
   }
 
-  /// Runs any other query.
+  /// Runs another query.
   func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
     try queue.unsafeRead(query)
   }

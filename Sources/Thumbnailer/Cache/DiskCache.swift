@@ -69,7 +69,7 @@ public final class DiskCache: Sendable {
     }
     guard let connections = try connectionsInPlace() else { return nil }
     do {
-      switch try connections.reader.thumbnail(for: key) {
+      switch try connections.reading({ try $0.thumbnail(for: key) }) {
       case .hit(let thumbnail, let row):
         commits.touch(row)
         return thumbnail
@@ -92,7 +92,7 @@ public final class DiskCache: Sendable {
     let (staged, databaseCounts) = commits.variants(of: source)
     guard databaseCounts, let connections = try connectionsInPlace() else { return staged }
     do {
-      return Array(Set(staged).union(try connections.reader.variants(of: source)))
+      return Array(Set(staged).union(try connections.reading { try $0.variants(of: source) }))
     } catch {
       throw DiskCacheError(error, path: database.path)
     }
@@ -150,7 +150,7 @@ public final class DiskCache: Sendable {
         thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
     }
     do {
-      return try connections.reader.read { db in
+      return try connections.read { db in
         DiskCacheStatistics(
           thumbnails: try Int.fetchOne(db, sql: "SELECT count(*) FROM recency") ?? 0,
           sources: try Int.fetchOne(db, sql: "SELECT count(*) FROM source") ?? 0,
@@ -167,7 +167,7 @@ public final class DiskCache: Sendable {
 
   private func payloadBytes() throws(DiskCacheError) -> Int {
     do {
-      return try database.connections()?.reader.read { try Int.fetchOne($0, sql: "SELECT payload FROM total") } ?? 0
+      return try database.connections()?.read { try Int.fetchOne($0, sql: "SELECT payload FROM total") } ?? 0
     } catch {
       throw DiskCacheError(error, path: database.path)
     }

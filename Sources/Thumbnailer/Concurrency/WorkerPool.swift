@@ -130,15 +130,14 @@ final class WorkerPool: Sendable {
       return true
     }
     guard starts else { return }
-    let thread = Thread { [shared, name, onThreadExit] in
-      // Set by the thread itself: before it starts Foundation has nothing to name on Linux.
-      Thread.current.name = name
+    let thread = Thread { [shared, onThreadExit] in
       while let entry = shared.next() {
         entry.run()
         shared.finished()
       }
       onThreadExit()
     }
+    thread.name = name
     thread.stackSize = 2 << 20
     thread.start()
   }

@@ -15,7 +15,7 @@ public struct PipelineEvent: Sendable {
     case planned(description: String, reservedBytes: Int)
     /// The thumbnails of these variants were made, in `duration` on a worker thread.
     case rendered([Variant], duration: Duration)
-    /// A thumbnail of `bytes` bytes went to the caches.
+    /// A thumbnail of `bytes` bytes went to the disk cache.
     case stored(Variant, bytes: Int)
     /// Nothing more will be done for these requests of the source.
     case failed([Variant], ThumbnailError)

@@ -134,6 +134,7 @@ struct PipelineStages: Sendable {
       source, description: description, etag: download?.value(of: "ETag"),
       lastModified: download?.value(of: "Last-Modified"), cacheControl: download?.value(of: "Cache-Control"))
     await cache.store(thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }, of: record)
+    guard cache.disk != nil else { return }
     for (variant, thumbnail) in thumbnails {
       statistics.add(thumbnail.data.count, to: \.storedBytes)
       events.send(source, .stored(variant, bytes: thumbnail.data.count))

@@ -78,13 +78,3 @@ extension DiskCache {
     try await store([Sample.entry(number, bytes: bytes)], of: Sample.record(number))
   }
 }
-
-/// Waits until a condition holds; false when it does not within ten seconds.
-func eventually(_ condition: () throws -> Bool) async rethrows -> Bool {
-  let deadline = ContinuousClock.now + .seconds(10)
-  while ContinuousClock.now < deadline {
-    if try condition() { return true }
-    await Task.yield()
-  }
-  return false
-}

@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer

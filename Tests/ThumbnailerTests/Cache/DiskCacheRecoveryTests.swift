@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Synchronization
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer

@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer

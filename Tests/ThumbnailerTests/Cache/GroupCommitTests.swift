@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer

@@ -78,7 +78,9 @@ struct ThumbnailCacheTests {
   @Test func whatWasWrongWhenTheDiskCacheWasOpenedIsHeard() throws {
     try String(repeating: "garbage", count: 1000).write(
       toFile: directory.database, atomically: false, encoding: .utf8)
-    #expect(try tiers().diskProblem?.isDamage == true)
+    let cache = try tiers()
+    #expect(cache.diskReplacement?.isDamage == true)
+    #expect(cache.diskProblem == nil)
   }
 
   @Test func removingForgetsBothTiers() async throws {

@@ -74,6 +74,43 @@ struct CorpusTests {
     }
   }
 
+  @Test(.enabled(if: isPresent, "the shared corpus is absent"), arguments: ["Landscape", "Portrait"])
+  func photographsHeldInEveryWayLookTheSame(_ name: String) async throws {
+    let folder = Self.root.appending(path: "good/recurser+exif-orientation-examples")
+    for variant in [Variant(size: PixelSize(96, 96), format: .png), Variant(size: PixelSize(120, 40), format: .png)] {
+      var first: DecodedPixels?
+      for orientation in 1...8 {
+        let file = try Data(contentsOf: folder.appending(path: "\(name)_\(orientation).jpg"))
+        let pixels = try DecodedPixels(try await TestRender.one(Array(file), variant).data)
+        if let first { #expect(pixels.meanDifference(from: first) < 8, "\(orientation)") }
+        first = first ?? pixels
+      }
+    }
+  }
+
+  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  func aStreamNeverContradictsTheWholeBody() throws {
+    for entry in try Self.entries() {
+      let file = Array(try Data(contentsOf: Self.root.appending(path: entry.path)))
+      let whole = Result { () throws(CodecError) in try probe(.memory(file)) }
+      var prober = HeaderProber(limits: DecodeLimits())
+      file.withUnsafeBytes { all in
+        for start in stride(from: 0, to: all.count, by: 1000) {
+          prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + 1000, all.count)]))
+        }
+      }
+      switch (prober.status, whole) {
+      case (.probed(var streamed), .success(let probed)):
+        // A stream stops where a chain of pages points backwards.
+        if probed.format == .tiff { streamed.frameCount = probed.frameCount }
+        #expect(streamed == probed, "\(entry.path)")
+      case (.failed(let error), .failure(let other)): #expect(error == other, "\(entry.path)")
+      case (.more, _), (.unclear, _): break
+      default: Issue.record("\(entry.path): \(prober.status), but \(whole)")
+      }
+    }
+  }
+
   private func check(
     _ prefix: String, _ judge: (Entry, Result<(ImageProbe, Thumbnail), CodecError>) -> String
   ) async throws {

@@ -192,4 +192,53 @@ struct DownsamplerTests {
     }
     for rendered in result.get() { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
   }
+
+  @Test func cancellingStopsADecodeThatRuns() async throws {
+    let file = try TestPicture.texture(300, 200).repeated(20).encoded("pngsave_buffer", "compression=1")
+    let body = ByteSource.memory(file)
+    let plan = try DecodePlan.make(
+      probe: try probe(body), bodyLength: file.count, variants: [Variant(size: PixelSize(300, 300))],
+      memoryBudget: 1 << 30)
+    let flag = CancellationFlag()
+    let rendering = Task { () -> [RenderedVariant] in
+      let result: Result<[RenderedVariant], Never> = try await TestRender.pool.run(
+        priority: PriorityControl(.visible)
+      ) { _ in
+        Thread { flag.set() }.start()
+        return .success(Downsampler.render(body, plan: plan, cancellation: flag))
+      }
+      return result.get()
+    }
+    for rendered in try await rendering.value { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
+    // Whoever comes next is not touched by it.
+    let next = try TestPicture.quarters(80, 80).encoded()
+    #expect(try await TestRender.one(next, Variant(size: PixelSize(40, 40))).size == PixelSize(40, 40))
+  }
+
+  @Test func manyThreadsRenderAtOnce() async throws {
+    let pool = WorkerPool(name: "codec-crowd", threads: 4, onThreadExit: Codec.threadWillEnd)
+    let file = try TestPicture.texture(600, 400).encoded("jpegsave_buffer")
+    let broken = Array(file.prefix(file.count / 2))
+    let variant = Variant(size: PixelSize(64, 64))
+    let alone = try await TestRender.one(file, variant)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<24 {
+        group.addTask {
+          let body = ByteSource.memory(index % 3 == 0 ? broken : file)
+          let plan = try DecodePlan.make(
+            probe: try probe(body), bodyLength: body.count, variants: [variant], memoryBudget: 1 << 30)
+          let result: Result<[RenderedVariant], Never> = try await pool.run(priority: PriorityControl(.visible)) {
+            .success(Downsampler.render(body, plan: plan, cancellation: $0))
+          }
+          let rendered = try #require(result.get().first)
+          if index % 3 == 0 {
+            #expect(throws: CodecError.self) { try rendered.result.get() }
+          } else {
+            #expect(try rendered.result.get().data == alone.data)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
 }

@@ -55,6 +55,21 @@ struct TestPicture {
     }
   }
 
+  /// The picture `count` × `count` times side by side: a large one without computing each pixel.
+  func repeated(_ count: Int) -> TestPicture {
+    var large = self
+    large.size = PixelSize(size.width * count, size.height * count)
+    large.pixels = []
+    large.pixels.reserveCapacity(pixels.count * count * count)
+    let row = size.width * bands
+    var band: [UInt8] = []
+    for start in stride(from: 0, to: pixels.count, by: row) {
+      for _ in 0..<count { band += pixels[start..<start + row] }
+    }
+    for _ in 0..<count { large.pixels += band }
+    return large
+  }
+
   /// The file's bytes. `saver` is one of libvips' buffer savers, `options` are written as on its command line.
   func encoded(_ saver: String = "pngsave_buffer", _ options: String = "") throws -> [UInt8] {
     try Codec.start()
@@ -71,31 +86,52 @@ struct TestPicture {
 
   /// Writes any picture of libvips'.
   static func save(_ picture: VipsPicture, _ saver: String, _ options: String = "") throws -> [UInt8] {
-    let operation = try #require(vips_operation_new(saver))
+    try run(saver, on: picture, options) { object in
+      var output = GValue()
+      g_value_init(&output, vips_blob_get_type())
+      g_object_get_property(object, "buffer", &output)
+      defer { g_value_unset(&output) }
+      var length = 0
+      let bytes = try #require(vips_value_get_blob(&output, &length))
+      return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+  }
+
+  /// What any operation of libvips that takes and gives one picture makes of a picture.
+  static func apply(_ operation: String, to picture: VipsPicture, _ options: String) throws -> VipsPicture {
+    try run(operation, on: picture, options) { object in
+      var output = GValue()
+      g_value_init(&output, vips_image_get_type())
+      g_object_get_property(object, "out", &output)
+      defer { g_value_unset(&output) }
+      let image = try #require(g_value_dup_object(&output))
+      return VipsPicture(owning: image.assumingMemoryBound(to: VipsImage.self))
+    }
+  }
+
+  /// Runs an operation by its name, with options as on the command line, and lends it for its outputs.
+  private static func run<Result>(
+    _ name: String, on picture: VipsPicture, _ options: String,
+    _ outputs: (UnsafeMutablePointer<GObject>) throws -> Result
+  ) throws -> Result {
+    let operation = try #require(vips_operation_new(name))
     defer { g_object_unref(operation) }
-    let object = UnsafeMutableRawPointer(operation)
+    let object = UnsafeMutableRawPointer(operation).assumingMemoryBound(to: GObject.self)
+    let vipsObject = UnsafeMutableRawPointer(operation).assumingMemoryBound(to: VipsObject.self)
     var input = GValue()
     g_value_init(&input, vips_image_get_type())
     g_value_set_object(&input, picture.pointer)
-    g_object_set_property(object.assumingMemoryBound(to: GObject.self), "in", &input)
+    g_object_set_property(object, "in", &input)
     g_value_unset(&input)
     if !options.isEmpty {
-      let result = vips_object_set_from_string(object.assumingMemoryBound(to: VipsObject.self), options)
-      try #require(result == 0, "\(Codec.errorText())")
+      try #require(vips_object_set_from_string(vipsObject, options) == 0, "\(Codec.errorText())")
     }
-    let built = vips_cache_operation_build(operation)
-    try #require(built != nil, "\(Codec.errorText())")
+    let built = try #require(vips_cache_operation_build(operation), "\(Codec.errorText())")
     defer {
-      vips_object_unref_outputs(object.assumingMemoryBound(to: VipsObject.self))
+      vips_object_unref_outputs(vipsObject)
       g_object_unref(built)
     }
-    var output = GValue()
-    g_value_init(&output, vips_blob_get_type())
-    g_object_get_property(object.assumingMemoryBound(to: GObject.self), "buffer", &output)
-    defer { g_value_unset(&output) }
-    var length = 0
-    let bytes = try #require(vips_value_get_blob(&output, &length))
-    return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    return try outputs(object)
   }
 }
 

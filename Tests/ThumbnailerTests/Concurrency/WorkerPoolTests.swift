@@ -7,10 +7,14 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
   private let visible = PriorityControl(.visible)
 
-  @Test func workRunsOnThreadsOfThePool() async throws {
-    let pool = WorkerPool(name: "test", threads: 2)
-    let name: Result<String?, Never> = try await pool.run(priority: visible) { _ in .success(Thread.current.name) }
-    #expect(name == .success("test"))
+  @Test func workRunsOnTheSameThreadAgainAndAgain() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    var threads: Set<UInt> = []
+    for _ in 0..<5 {
+      let thread: Result<UInt, Never> = try await pool.run(priority: visible) { _ in .success(UInt(pthread_self())) }
+      threads.insert(thread.get())
+    }
+    #expect(threads.count == 1)
   }
 
   @Test func noMoreRunsAtOnceThanThereAreThreads() async throws {

@@ -92,7 +92,7 @@ struct HEIFHeader: HeaderParser {
     var probe = ImageProbe(format: format, storedSize: PixelSize(0, 0))
     var size = PixelSize(0, 0)
     // Transformations apply in the order in which they are associated; the size always comes before them.
-    for index in indices where (1...list.count).contains(index) {
+    for index in indices where list.indices.contains(index - 1) {
       let (kind, content) = list[index - 1]
       switch kind {
       case "ispe":

@@ -17,7 +17,7 @@ extension VipsPicture {
   private func converted() throws(CodecError) -> VipsPicture {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
-    if (hasProfile && Self.mayHaveProfile.contains(space)) || isCMYK {
+    if isCMYK || (Self.mayHaveProfile.contains(space) && hasForeignProfile) {
       if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb") }) {
         return managed
       }
@@ -42,6 +42,16 @@ extension VipsPicture {
           cvips_reinterpret($0, $1, count == 3 ? VIPS_INTERPRETATION_sRGB : VIPS_INTERPRETATION_B_W)
         }
     }
+  }
+
+  /// Whether a profile is embedded that is not sRGB's.
+  private var hasForeignProfile: Bool {
+    var data: UnsafeRawPointer?
+    var length = 0
+    guard hasProfile, vips_image_get_blob(pointer, VIPS_META_ICC_NAME, &data, &length) == 0, let data else {
+      return false
+    }
+    return !(ICCProfile(Array(UnsafeRawBufferPointer(start: data, count: length)))?.isSRGB ?? false)
   }
 
   private static let mayHaveProfile: [VipsInterpretation] = [
