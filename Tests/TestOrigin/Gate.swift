@@ -21,6 +21,12 @@ public final class Gate: Sendable {
     close(writeEnd)
   }
 
+  /// Whether it was opened.
+  public var isOpen: Bool {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&polled, 1, 0) > 0
+  }
+
   /// Lets everything pass that waits here, now and later.
   public func open() {
     var byte: UInt8 = 1

@@ -31,8 +31,12 @@ final class Bench: Sendable {
     stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured
   ) throws -> ThumbsProcess {
     var arguments = arguments
-    let takesCache = ["prefetch", "get", "cache"].contains(arguments.first) && !arguments.contains("--help")
-    if takesCache, !arguments.contains("--cache-dir") { arguments += ["--cache-dir", cache.path] }
+    let takesCache = [["prefetch"], ["get"], ["cache", "stats"], ["cache", "clear"]].contains {
+      arguments.starts(with: $0)
+    }
+    if takesCache, !arguments.contains("--help"), !arguments.contains("--cache-dir") {
+      arguments += ["--cache-dir", cache.path]
+    }
     var variables = [
       "HOME": directory.appendingPathComponent("home").path,
       "XDG_CACHE_HOME": directory.appendingPathComponent("xdg").path,

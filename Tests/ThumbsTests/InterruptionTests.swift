@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// Runs that are stopped half-way, and what the next one finds.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(1)))
 struct InterruptionTests {
   private let bench: Bench
   private let gate = Gate()

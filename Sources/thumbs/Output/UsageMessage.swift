@@ -1,3 +1,5 @@
+import Foundation
+
 /// What is wrong with the command line, in one line of the same style as all other messages.
 enum UsageMessage {
   /// Words of the argument parser that stand between what is wrong and what to do.
@@ -10,12 +12,22 @@ enum UsageMessage {
   static func line(_ message: String, arguments: [String]) -> String {
     guard let first = message.first, first.isUppercase || first.isNumber else { return message }
     var text = first.lowercased() + message.dropFirst()
+    text = onOneLine(text)
     for (full, short) in joints { text = text.replacing(full, with: short) }
     if text.hasSuffix(".") { text.removeLast() }
     // Or a message of ours about one option's value, which the parser has put behind its own words.
     let isHelpful = text.contains("; give ") || text.contains("; did you mean ")
     if isHelpful || text.hasPrefix("the value '") && text.contains(": ") { return text }
     return "\(text); see \(help(arguments))"
+  }
+
+  /// Many values to choose from come as a list of lines.
+  private static func onOneLine(_ text: String) -> String {
+    let lines = text.split(separator: "\n")
+    let items = lines.dropFirst().map { "'\($0.trimmingCharacters(in: [" ", "-"]))'" }
+    guard let head = lines.first, let last = items.last, items.count > 1 else { return text }
+    let others = items.dropLast().joined(separator: ", ")
+    return head.replacing("the following:", with: "") + "\(others) or \(last)"
   }
 
   /// How to get the help of the command that was called.

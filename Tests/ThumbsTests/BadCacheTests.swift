@@ -1,0 +1,136 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Cache folders that cannot be used, files in them that are no cache, and disks without room.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct BadCacheTests {
+  private let bench: Bench
+  private let command = ["prefetch", "--query", "", "--provider", "folder:pictures", "--json"]
+
+  init() throws {
+    bench = try Bench()
+    _ = try bench.folder("pictures", pictures: 3)
+  }
+
+  private func prefetch() async throws -> Run { try await bench.start(command).run() }
+
+  @Test(arguments: ["file", "file/below", "/proc/thumbs"])
+  func aFolderThatCannotBeUsedIsNamedAndTheRunGoesOn(directory: String) async throws {
+    try Data("hello".utf8).write(to: bench.url("file"))
+    let run = try await bench.start(command + ["--cache-dir", directory]).run()
+    #expect(run.status == 1)
+    #expect(run.complaints.count == 1)
+    expectPlain(run)
+    #expect(run.stderr.contains("the cache directory ") && run.stderr.contains(directory))
+    #expect(run.stderr.contains("choose another directory; going on without the disk cache"))
+    #expect(try run.pictures().map(\.status) == ["stored", "stored", "stored"])
+    #expect(try Data(contentsOf: bench.url("file")) == Data("hello".utf8))
+
+    let get = try await bench.run(
+      "get", "pictures/picture 1.jpg", "--output", "small.jpg", "--cache-dir", directory)
+    #expect(get.status == 0 && get.complaints.count == 1)
+    #expect(FileManager.default.fileExists(atPath: bench.url("small.jpg").path))
+
+    let stats = try await bench.run("cache", "stats", "--cache-dir", "file")
+    #expect(stats.status == 73 && stats.complaints.count == 1 && stats.stdout.isEmpty)
+    #expect(stats.stderr.contains("file cannot be used: Not a directory; choose another directory"))
+  }
+
+  /// The one file of the cache that holds the thumbnails.
+  private func cacheFile() throws -> URL {
+    let names = try FileManager.default.contentsOfDirectory(atPath: bench.cache.path)
+    return bench.cache.appendingPathComponent(try #require(names.first { $0.hasSuffix(".sqlite") }))
+  }
+
+  @Test func garbageInPlaceOfTheCacheIsSetAsideAndTheCacheBegunAnew() async throws {
+    #expect(try await prefetch().status == 0)
+    let file = try cacheFile()
+    let garbage = Data("this is no database, whatever its name says".utf8)
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+    try garbage.write(to: file)
+
+    let run = try await prefetch()
+    #expect(run.status == 0)
+    #expect(run.complaints.count == 1)
+    expectPlain(run)
+    #expect(run.stderr.contains(file.path) && run.stderr.contains("is begun anew"))
+    #expect(try run.pictures().allSatisfy { $0.status == "stored" })
+    #expect(try Data(contentsOf: URL(fileURLWithPath: file.path + ".damaged")) == garbage)
+
+    let next = try await prefetch()
+    #expect(next.status == 0 && next.stderr.isEmpty)
+    #expect(try next.summary().hits == 3)
+  }
+
+  @Test func aCacheOfAnotherVersionIsLeftAlone() async throws {
+    try FileManager.default.createDirectory(at: bench.cache, withIntermediateDirectories: true)
+    let other = bench.cache.appendingPathComponent("thumbnails-v0.sqlite")
+    let content = Data("of another version".utf8)
+    try content.write(to: other)
+    let run = try await prefetch()
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(try run.summary().stored == 3)
+    #expect(try Data(contentsOf: other) == content)
+  }
+
+  @Test func aTruncatedCacheIsBegunAnew() async throws {
+    #expect(try await prefetch().status == 0)
+    #expect(try await bench.run("cache", "stats").status == 0)
+    let file = try cacheFile()
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.truncate(atOffset: 5000)
+    try handle.close()
+    let run = try await prefetch()
+    #expect(run.status == 0)
+    #expect(run.complaints.count <= 1)
+    #expect(try run.summary().failed == 0)
+    #expect(try await prefetch().summary().hits == 3)
+  }
+
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
+  func aFullDiskIsNamedAndEverythingStoredBeforeIsKept() async throws {
+    // Given a disk of 300 KiB with three thumbnails on it
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 300))
+    let first = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    #expect(first.status == 0, "\(first.stderr)")
+
+    // When far more is to be stored
+    _ = try bench.folder("many", pictures: 60)
+    let many = ["prefetch", "--query", "", "--provider", "folder:many", "--json", "--cache-dir", "disk"]
+    let run = try await bench.start(many + ["--format", "png", "--pages", "9"]).run()
+
+    // Then all pictures are made, one line says what is wrong, and the first three are still there
+    #expect(run.status == 1)
+    #expect(run.complaints.count == 1)
+    #expect(run.stderr.contains("no room is left on the disk of ") && run.stderr.contains("free some"))
+    expectPlain(run)
+    #expect(try run.summary().pictures == 60)
+    #expect(try run.summary().failed == 0)
+    let again = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    #expect(try again.summary().hits == 3)
+    withExtendedLifetime(disk) {}
+  }
+}
+
+/// A file system in memory with little room, mounted as long as it lives.
+final class TinyDisk {
+  private let path: String
+
+  /// Whether this process may mount.
+  static let isAvailable: Bool = {
+    let place = FileManager.default.temporaryDirectory.appendingPathComponent("thumbs-test-disk-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: place) }
+    return geteuid() == 0 && TinyDisk(at: place, kibibytes: 64) != nil
+  }()
+
+  /// Mounts at a folder, which is made. Nil when that is not allowed.
+  init?(at url: URL, kibibytes: Int) {
+    path = url.path
+    try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    guard mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
+  }
+
+  deinit { umount2(path, Int32(bitPattern: 2)) }
+}

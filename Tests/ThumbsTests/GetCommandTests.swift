@@ -1,0 +1,133 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs get`: one picture, into a file or to stdout.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct GetCommandTests {
+  private let bench: Bench
+  private let picture = TestImages.url("formats/jpeg-420.jpg").path
+
+  init() throws { bench = try Bench() }
+
+  @Test(
+    arguments: [
+      ("a.jpg", [], [0xFF, 0xD8]), ("a.JPEG", [], [0xFF, 0xD8]), ("a.png", [], [0x89, 0x50]),
+      ("a.webp", [], [0x52, 0x49]),
+      ("a", [], [0xFF, 0xD8]), ("a.jpg", ["--format", "png"], [0x89, 0x50]),
+      ("a.gif", ["--format", "jpeg"], [0xFF, 0xD8]),
+    ] as [(String, [String], [UInt8])])
+  func theOutputsNameDecidesTheFormat(name: String, options: [String], start: [UInt8]) async throws {
+    let run = try await bench.start(["get", picture, "--size", "40x30", "--output", name] + options).run()
+    #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty, "\(run.stderr)")
+    #expect(try Data(contentsOf: bench.url(name)).starts(with: start))
+  }
+
+  @Test func writesTheSameToStdout() async throws {
+    #expect(try await bench.run("get", picture, "--size", "40x30", "--output", "a.jpg").status == 0)
+    let run = try await bench.run("get", picture, "--size", "40x30", "-o", "-", "--format", "jpeg")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(try run.stdout == Data(contentsOf: bench.url("a.jpg")))
+  }
+
+  @Test func readsUrlsPathsAndFileUrls() async throws {
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(body, type: "text/plain") }
+    for name in ["\(origin.url("/a.jpg"))", "file://\(picture)", picture] {
+      let run = try await bench.run("get", name, "--output", "-")
+      #expect(run.status == 0 && run.stdout.starts(with: [0xFF, 0xD8]), "\(run.stderr)")
+    }
+  }
+
+  @Test func anOutputIsReplacedAsAWholeOrNotAtAll() async throws {
+    try Data("before".utf8).write(to: bench.url("a.jpg"))
+    #expect(chmod(bench.url("a.jpg").path, 0o640) == 0)
+    try FileManager.default.createSymbolicLink(
+      atPath: bench.url("link.jpg").path, withDestinationPath: "a.jpg")
+
+    let failed = try await bench.run("get", "nowhere.jpg", "--output", "a.jpg")
+    #expect(failed.status == 1)
+    #expect(failed.complaints == ["thumbs: nowhere.jpg: no such file; check its path"])
+    #expect(try Data(contentsOf: bench.url("a.jpg")) == Data("before".utf8))
+
+    let run = try await bench.run("get", picture, "--output", "link.jpg")
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try Data(contentsOf: bench.url("a.jpg")).starts(with: [0xFF, 0xD8]))
+    var status = stat()
+    #expect(lstat(bench.url("link.jpg").path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    #expect(stat(bench.url("a.jpg").path, &status) == 0 && status.st_mode & 0o777 == 0o640)
+    let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+    #expect(!names.contains { $0.hasPrefix("a.jpg.") })
+  }
+
+  @Test func aDeviceIsWrittenToAndNotReplaced() async throws {
+    let run = try await bench.run("get", picture, "--output", "/dev/null")
+    #expect(run.status == 0, "\(run.stderr)")
+    var status = stat()
+    #expect(stat("/dev/null", &status) == 0 && status.st_mode & S_IFMT == S_IFCHR)
+  }
+
+  @Test(arguments: [
+    ("missing/a.jpg", "No such file or directory"), ("home", "Is a directory"),
+    ("/dev/full", "No space left on device"),
+  ])
+  func anOutputThatCannotBeWrittenEndsWith73(output: String, reason: String) async throws {
+    let run = try await bench.run("get", picture, "--output", output)
+    #expect(run.status == 73 && run.stdout.isEmpty)
+    #expect(run.complaints == ["thumbs: \(output) cannot be written: \(reason); choose another --output"])
+  }
+}
+
+/// `thumbs cache`: what is there, and away with it.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct CacheCommandTests {
+  private struct Stats: Decodable {
+    let directory: String
+    let thumbnails, sources, bytes, limitBytes, fileBytes: Int
+  }
+
+  private struct Cleared: Decodable {
+    let directory: String
+    let removedThumbnails, removedBytes: Int
+  }
+
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  @Test func statsAndClearTellWhatIsThere() async throws {
+    _ = try bench.folder("pictures", pictures: 2)
+    let run = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--size", "20x20", "--size", "30x30")
+    let bytes = try run.summary().storedBytes
+
+    let stats = try await stats()
+    #expect(stats.directory == bench.cache.path)
+    #expect(stats.thumbnails == 4 && stats.sources == 2 && stats.bytes == bytes && stats.limitBytes == 1 << 30)
+    #expect(stats.fileBytes > bytes)
+    let words = try await bench.run("cache", "stats")
+    #expect(words.status == 0 && words.stderr.isEmpty)
+    #expect(words.lines.prefix(2) == [bench.cache.path, "4 thumbnails of 2 pictures"])
+
+    let clear = try await bench.run("cache", "clear", "--json")
+    let cleared = try JSONDecoder().decode(Cleared.self, from: clear.stdout)
+    #expect(clear.status == 0 && clear.lines.count == 1)
+    #expect(cleared.removedThumbnails == 4 && cleared.removedBytes == bytes)
+    #expect(cleared.directory == bench.cache.path)
+    #expect(try await self.stats().thumbnails == 0)
+    let again = try await bench.run("cache", "clear")
+    #expect(again.lines == ["removed 0 thumbnails, 0 B, from \(bench.cache.path)"])
+  }
+
+  @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
+    #expect(try await stats().thumbnails == 0)
+    #expect(try await bench.run("cache", "clear").status == 0)
+    #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
+  }
+
+  private func stats() async throws -> Stats {
+    let run = try await bench.run("cache", "stats", "--json")
+    #expect(run.status == 0 && run.stderr.isEmpty && run.lines.count == 1)
+    return try JSONDecoder().decode(Stats.self, from: run.stdout)
+  }
+}

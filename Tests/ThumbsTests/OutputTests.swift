@@ -1,0 +1,90 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// What goes to stdout and stderr, how much of it, and what happens when nobody takes it.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct OutputTests {
+  private let bench: Bench
+  private let command = ["prefetch", "--query", "", "--provider", "folder:pictures"]
+
+  init() throws {
+    bench = try Bench()
+    _ = try bench.folder("pictures", pictures: 3)
+  }
+
+  @Test func quietPrintsErrorsOnly() async throws {
+    let good = try await bench.start(command + ["--quiet"]).run()
+    #expect(good.status == 0 && good.stdout.isEmpty && good.stderr.isEmpty)
+    try Data("no picture".utf8).write(to: bench.url("pictures/bad.jpg"))
+    let bad = try await bench.start(command + ["-q"]).run()
+    #expect(bad.status == 1 && bad.stdout.isEmpty)
+    #expect(bad.complaints.count == 1 && bad.stderr.hasPrefix("thumbs: pictures/bad.jpg: "))
+  }
+
+  @Test func verboseTellsEveryStageOnStderr() async throws {
+    let first = try await bench.start(command + ["--verbose", "--json"]).run()
+    #expect(first.status == 0 && first.lines.count == 4)
+    expectPlain(first)
+    for name in (0..<3).map({ "thumbs: pictures/picture \($0).jpg: " }) {
+      let lines = first.complaints.filter { $0.hasPrefix(name) }.map { $0.dropFirst(name.count) }
+      #expect(lines.contains { $0.hasPrefix("downloaded ") })
+      #expect(lines.contains { $0.contains(" reserved") })
+      #expect(lines.contains { $0.hasPrefix("made ") })
+      #expect(lines.contains { $0.hasPrefix("stored ") })
+    }
+    let second = try await bench.start(command + ["-v"]).run()
+    #expect(second.complaints.filter { $0.contains("from disk in ") }.count == 3)
+  }
+
+  @Test func nothingIsDrawnWhereNobodyWatches() async throws {
+    for flags in [[], ["--no-progress"], ["--json"]] {
+      let run = try await bench.start(command + flags).run()
+      #expect(run.status == 0 && run.stderr.isEmpty)
+      #expect(!run.stdout.contains(0x1B) && !run.stdout.contains(0x0D))
+    }
+  }
+
+  @Test func aReaderThatLeavesDoesNoHarm() async throws {
+    // Given a run whose reader leaves after the first line, as `head -1` does
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let gate = Gate()
+    let origin = try Origin { request in
+      let answer = OriginResponse.ok(picture, type: "image/jpeg")
+      return request.path == "/0.jpg" ? answer : answer.held(by: gate)
+    }
+    let list = Data((0..<5).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
+    var ends: [Int32] = [-1, -1]
+    #expect(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    let process = try bench.start(
+      ["prefetch", "--urls", "-", "--json"], input: .bytes(list), stdout: .descriptor(ends[1]))
+    close(ends[1])
+    var byte: UInt8 = 0
+    while read(ends[0], &byte, 1) == 1, byte != UInt8(ascii: "\n") {}
+    close(ends[0])
+    gate.open()
+
+    // Then it ends without a word, and what it fetched is kept
+    let run = await process.run()
+    #expect(run.status == 73 && run.stderr.isEmpty, "\(run.stderr)")
+    let next = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
+    #expect(next.status == 0)
+    #expect(try next.summary().hits >= 1)
+  }
+
+  @Test(arguments: ["prefetch", "get", "stats", "clear", "help"])
+  func aFullStdoutIsNamed(which: String) async throws {
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    let lines = [
+      "prefetch": command + ["--json"], "get": ["get", "pictures/picture 1.jpg", "--output", "-"],
+      "stats": ["cache", "stats"], "clear": ["cache", "clear", "--json"], "help": ["--help"],
+    ]
+    let process = try bench.start(try #require(lines[which]), stdout: .descriptor(full))
+    let run = await process.run()
+    #expect(run.status == 73)
+    #expect(run.complaints.count == 1)
+    #expect(run.stderr.hasPrefix("thumbs: stdout cannot be written: No space left on device; "))
+  }
+}

@@ -1,0 +1,159 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+/// The progress line, on a terminal of the test's own.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ProgressTests {
+  private let bench: Bench
+  private let gate = Gate()
+  private let origin: Origin
+  private let list: Data
+  private static let count = 40
+
+  init() throws {
+    bench = try Bench()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let gate = gate
+    origin = try Origin { request in
+      switch request.path {
+      case "/0.jpg": .ok(picture, type: "image/jpeg")
+      case "/1.jpg": .status(404)
+      default: .ok(picture, type: "image/jpeg").held(by: gate)
+      }
+    }
+    let origin = origin
+    list = Data((0..<Self.count).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
+  }
+
+  @Test(arguments: [[], ["--json"]])
+  func isDrawnAtMostTenTimesASecondAndGoneWhenDone(flags: [String]) async throws {
+    let terminal = try #require(PseudoTerminal(columns: 100))
+    let process = try bench.start(
+      ["prefetch", "--urls", "-", "--count", "\(Self.count)", "--downloads", "40", "--per-host", "40"] + flags,
+      input: .bytes(list),
+      stderr: .descriptor(terminal.end))
+    terminal.closeEnd()
+    // Held back until it has been drawn a few times
+    #expect(
+      await eventually(within: .seconds(20)) {
+        terminal.draws.count >= 5 && terminal.text.contains("  2/40  1 failed  ")
+      })
+    gate.open()
+    let run = await process.run()
+    #expect(run.status == 1)
+    #expect(await eventually { terminal.isAtEnd })
+
+    let draws = terminal.draws
+    let span = (draws.last ?? .now) - (draws.first ?? .now)
+    #expect(Double(draws.count - 1) <= span / .seconds(1) * 10, "\(draws.count) in \(span)")
+    let shown = terminal.text
+    #expect(shown.contains("stdin  2/40  1 failed  "))
+    #expect(shown.contains("/s  ") && shown.contains(" s left") && shown.contains("memory "))
+    for frame in shown.split(separator: "\r") { #expect(frame.prefix { $0 != "\u{1B}" && $0 != "\n" }.count < 100) }
+    // What stays on the screen are the lines that are no progress.
+    #expect(
+      terminal.screen
+        == (flags == ["--json"] ? "" : "thumbs: \(origin.url("/1.jpg")): the server has no such picture (status 404)\n")
+    )
+  }
+
+  @Test(arguments: ["--quiet", "--no-progress", "--verbose"])
+  func isNotDrawnWith(flag: String) async throws {
+    gate.open()
+    let terminal = try #require(PseudoTerminal(columns: 80))
+    let process = try bench.start(
+      ["prefetch", "--urls", "-", flag], input: .bytes(list), stderr: .descriptor(terminal.end))
+    terminal.closeEnd()
+    #expect(await process.run().status == 1)
+    #expect(await eventually { terminal.isAtEnd })
+    #expect(terminal.draws.isEmpty && !terminal.text.contains("\u{1B}"))
+  }
+}
+
+/// A terminal that nobody sees: what a process writes to its end is kept with the time it came.
+final class PseudoTerminal: Sendable {
+  private struct State {
+    var bytes: [UInt8] = []
+    var draws: [ContinuousClock.Instant] = []
+    var isAtEnd = false
+  }
+
+  private let state = Mutex(State())
+  /// The process's side.
+  let end: Int32
+
+  /// A terminal of that width. Nil where there is none to be had.
+  init?(columns: UInt16) {
+    let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard master >= 0 else { return nil }
+    var unlocked: Int32 = 0
+    var number: Int32 = 0
+    var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+    // TIOCSPTLCK and TIOCGPTN, which are macros that Swift does not see.
+    guard ioctl(master, 0x4004_5431, &unlocked) == 0, ioctl(master, 0x8004_5430, &number) == 0 else { return nil }
+    end = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+    guard end >= 0, ioctl(master, UInt(TIOCSWINSZ), &size) == 0 else { return nil }
+    Thread.detachNewThread { [weak self] in
+      while true {
+        let piece = [UInt8](unsafeUninitializedCapacity: 4096) { buffer, count in
+          count = max(0, read(master, buffer.baseAddress, buffer.count))
+        }
+        guard !piece.isEmpty else { break }
+        self?.take(piece)
+      }
+      close(master)
+      self?.state.withLock { $0.isAtEnd = true }
+    }
+  }
+
+  private func take(_ piece: [UInt8]) {
+    let text = String(decoding: piece, as: UTF8.self)
+    // A drawn line is a return, the line, and the order to empty the rest.
+    let draws = text.split(separator: "\r").filter { $0.hasSuffix("\u{1B}[K") && $0.count > 3 }.count
+    state.withLock {
+      $0.bytes += piece
+      $0.draws += Array(repeating: ContinuousClock.now, count: draws)
+    }
+  }
+
+  /// To be called when the process has its copy: at the process's end the terminal then comes to its own.
+  func closeEnd() { close(end) }
+
+  /// When the line was drawn.
+  var draws: [ContinuousClock.Instant] { state.withLock { $0.draws } }
+  /// Everything that was written.
+  var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
+  /// Whether the process has let go.
+  var isAtEnd: Bool { state.withLock { $0.isAtEnd } }
+
+  /// What a viewer sees in the end.
+  var screen: String {
+    var lines = [""]
+    var column = lines[0].startIndex
+    var rest = text.replacing("\r\n", with: "\n")[...]
+    while let first = rest.first {
+      if rest.hasPrefix("\u{1B}[K") {
+        lines[lines.count - 1].removeSubrange(column...)
+        rest = rest.dropFirst(3)
+        continue
+      }
+      rest = rest.dropFirst()
+      if first == "\r" {
+        column = lines[lines.count - 1].startIndex
+      } else if first == "\n" {
+        lines.append("")
+        column = lines[lines.count - 1].startIndex
+      } else {
+        var line = lines[lines.count - 1]
+        let offset = line.distance(from: line.startIndex, to: column)
+        if column < line.endIndex { line.remove(at: column) }
+        line.insert(first, at: line.index(line.startIndex, offsetBy: offset))
+        lines[lines.count - 1] = line
+        column = line.index(line.startIndex, offsetBy: offset + 1)
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

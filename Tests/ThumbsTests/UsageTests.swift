@@ -1,0 +1,123 @@
+import Foundation
+import Testing
+
+/// What the command line may hold: wrong values, helps, versions.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct UsageTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  /// A command line, and what its one line of complaint must name.
+  struct Mistake: CustomTestStringConvertible, Sendable {
+    let arguments: [String]
+    let named: [String]
+
+    init(_ line: String, _ named: String...) {
+      arguments = line.split(separator: " ").map { $0 == "''" ? "" : String($0) }
+      self.named = named
+    }
+
+    var testDescription: String { arguments.joined(separator: " ") }
+  }
+
+  @Test(arguments: [
+    Mistake("prefetch", "--query TEXT", "--urls FILE|-", "folder:"),
+    Mistake("prefetch --query a --urls b", "--query", "--urls"),
+    Mistake("prefetch --urls list --provider unsplash", "--provider", "--urls"),
+    Mistake("prefetch --urls ''", "--urls is empty"),
+    Mistake("prefetch --query", "--query <TEXT>", "thumbs prefetch --help"),
+    Mistake("prefetch --query a --size 400", "'400'", "--size", "400x400"),
+    Mistake("prefetch --query a --size 0x3", "'0x3'", "--size", "400x300"),
+    Mistake("prefetch --query a --size 400x99999", "400x99999", "16383"),
+    Mistake("prefetch --query a --fit squeeze", "'squeeze'", "--fit", "give 'contain', 'cover' or 'fill'"),
+    Mistake("prefetch --query a --gravity up", "'up'", "--gravity", "'north'"),
+    Mistake("prefetch --query a --format gif", "'gif'", "--format", "'webp'"),
+    Mistake("prefetch --query a --scaling slow", "'slow'", "--scaling", "'best'"),
+    Mistake("prefetch --query a --quality 101", "--quality 101", "1 to 100"),
+    Mistake("prefetch --query a --quality high", "'high'", "--quality", "thumbs prefetch --help"),
+    Mistake("prefetch --query a --pages 0", "--pages 0", "at least 1"),
+    Mistake("prefetch --query a --per-page 1001", "--per-page 1001", "at most 1000"),
+    Mistake("prefetch --query a --count -1", "--count"),
+    Mistake("prefetch --query a --ahead 0", "--ahead 0", "at least 1"),
+    Mistake("prefetch --query a --downloads 0", "--downloads 0", "at least 1"),
+    Mistake("prefetch --query a --per-host 0", "--per-host 0", "at least 1"),
+    Mistake("prefetch --query a --jobs 0", "--jobs 0", "at least 1"),
+    Mistake("prefetch --query a --max-pixels 0", "--max-pixels 0", "at least 1"),
+    Mistake("prefetch --query a --max-bytes 0", "--max-bytes 0", "at least 1"),
+    Mistake("prefetch --query a --memory-cache lots", "'lots'", "--memory-cache", "256MiB"),
+    Mistake("prefetch --query a --disk-cache -5", "--disk-cache"),
+    Mistake("prefetch --query a --memory-budget 1k", "--memory-budget", "16MiB"),
+    Mistake("prefetch --query a --provider flickr", "flickr", "folder:PATH", "unsplash"),
+    Mistake("prefetch --query a --provider unsplash", "unsplash", "UNSPLASH_ACCESS_KEY", "https://"),
+    Mistake("prefetch --query a", "UNSPLASH_ACCESS_KEY", "folder:PATH"),
+    Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
+    Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
+    Mistake("get", "URL|PATH", "thumbs get --help"),
+    Mistake("get a.jpg", "--output", "thumbs get --help"),
+    Mistake("get a.jpg --output b.jpg --size 1x1 --size 2x2", "--size once"),
+    Mistake("get a.jpg --output b.gif", "b.gif", "GIF", ".jpg", "--format"),
+    Mistake("get ftp://host/a.jpg --output b.jpg", "ftp://host/a.jpg", "http or https"),
+    Mistake("cache empty", "'empty'", "thumbs cache --help"),
+    Mistake("fetch", "'fetch'", "thumbs --help"),
+  ])
+  func aMistakeIsOneLineThatNamesItAndSaysWhatToDo(_ mistake: Mistake) async throws {
+    let run = try await bench.start(mistake.arguments).run()
+    #expect(run.status == 64)
+    #expect(run.stdout.isEmpty)
+    #expect(run.complaints.count == 1)
+    expectPlain(run)
+    for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
+  }
+
+  @Test(arguments: ["", "prefetch", "get", "cache", "cache stats", "cache clear"])
+  func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
+    let words = command.split(separator: " ").map(String.init)
+    for arguments in [words + ["--help"], ["help"] + words] {
+      let run = try await bench.start(arguments).run()
+      #expect(run.status == 0 && run.stderr.isEmpty)
+      let examples = run.lines.filter { $0.contains("  thumbs \(command)") || $0.contains("| thumbs \(command)") }
+      #expect(!examples.isEmpty)
+      #expect(run.lines.allSatisfy { $0.count <= 80 })
+    }
+  }
+
+  @Test func theHelpOfPrefetchHasEveryOptionWithItsDefault() async throws {
+    let run = try await bench.run("prefetch", "--help")
+    let defaults = [
+      "--query": nil, "--urls": nil, "--provider": "auto", "--provider-url": "its own address", "--pages": "3",
+      "--per-page": "30", "--count": "no limit", "--size": "400x400", "--fit": "cover", "--gravity": "centre",
+      "--format": "auto", "--quality": "80", "--scaling": "fast", "--ahead": "2", "--downloads": "16",
+      "--per-host": "6",
+      "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
+      "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",
+      "--json": nil, "--quiet": nil, "--no-progress": nil, "--verbose": nil,
+    ]
+    for (option, value) in defaults {
+      let start = try #require(run.lines.firstIndex { Self.names(option, $0) }, "\(option) is missing")
+      let rest = run.lines[(start + 1)...].prefix { $0.hasPrefix("       ") }
+      let description = ([run.lines[start]] + rest).map { $0.trimmingCharacters(in: .whitespaces) }
+        .joined(separator: " ")
+      if let value { #expect(description.contains("default: \(value)"), "\(option): \(description)") }
+    }
+  }
+
+  /// Whether a line of a help begins the description of the option.
+  private static func names(_ option: String, _ line: String) -> Bool {
+    line.hasPrefix("  \(option) ") || line.hasPrefix("  -\(option.dropFirst(2).prefix(1)), \(option) ")
+  }
+
+  @Test func theVersionGoesToStdout() async throws {
+    let run = try await bench.run("--version")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(run.lines.count == 1 && run.lines[0].split(separator: ".").count == 3)
+  }
+}
+
+/// Expects of each line on stderr what all of them promise: it begins with the command's name, in the style of a message.
+func expectPlain(_ run: Run, sourceLocation: SourceLocation = #_sourceLocation) {
+  for line in run.complaints {
+    #expect(line.hasPrefix("thumbs: ") && !line.hasSuffix("."), "\(line)", sourceLocation: sourceLocation)
+    #expect(!line.contains("Error Domain") && !line.contains("Optional("), "\(line)", sourceLocation: sourceLocation)
+  }
+}
