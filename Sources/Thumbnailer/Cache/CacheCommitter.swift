@@ -10,6 +10,7 @@ final class CacheCommitter: Sendable {
 
   private let database: CacheDatabase
   private let problems: CacheProblems
+  /// In force since the last trim.
   private let limits: Mutex<DiskCacheLimits>
   private let current = Mutex<Current?>(nil)
 
@@ -17,12 +18,6 @@ final class CacheCommitter: Sendable {
     self.database = database
     self.problems = problems
     self.limits = Mutex(limits)
-  }
-
-  /// The limits from the next batch on.
-  var currentLimits: DiskCacheLimits {
-    get { limits.withLock { $0 } }
-    set { limits.withLock { $0 = newValue } }
   }
 
   /// Ends all work: the log is copied into the database, and the connections are let go.
@@ -39,7 +34,7 @@ final class CacheCommitter: Sendable {
       case .removeAll:
         // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment. Other processes notice.
         try reopen(.empty)
-      case .trim: try recovering { try $0.trim() }
+      case .trim(let bytes): try trim(toBytes: bytes)
       default: try recovering { try $0.commit(batch) }
       }
       return .success(())
@@ -47,6 +42,17 @@ final class CacheCommitter: Sendable {
       problems.report(error)
       return .failure(error)
     }
+  }
+
+  private func trim(toBytes bytes: Int) throws(DiskCacheError) {
+    limits.withLock { $0 = DiskCacheLimits(byteLimit: bytes) }
+    var start: Int64?
+    try recovering { start = try $0.startOfFewSurvivors() }
+    if let start {
+      // Without room for a copy it goes the slow way.
+      do { try reopen(.copy(since: start)) } catch { problems.report(error) }
+    }
+    try recovering { try $0.trim() }
   }
 
   /// Does the work; once more with a new file, when the old one turns out to be damaged, or gone meanwhile.
@@ -75,7 +81,7 @@ final class CacheCommitter: Sendable {
 
   private func writer() throws -> CacheWriter {
     guard let connections = try database.connections() else { throw DiskCacheError.closed }
-    let limits = currentLimits
+    let limits = limits.withLock { $0 }
     if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
       return known.writer
     }

@@ -20,6 +20,8 @@ final class CacheDatabase: Sendable {
     case damaged
     /// A new one takes its place.
     case empty
+    /// A new one takes its place, with the thumbnails that were used since this number of `recency`.
+    case copy(since: Int64)
   }
 
   /// The directory that holds the files.
@@ -61,6 +63,7 @@ final class CacheDatabase: Sendable {
       case .asItIs: break
       case .damaged: if current?.isInPlace != false { removeFiles() }
       case .empty: removeFiles()
+      case .copy(let start): try replaceFiles(copyingSince: start)
       }
       return try openUnderLock()
     }
@@ -98,13 +101,7 @@ final class CacheDatabase: Sendable {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
-      case .usable:
-        // A kill while the file was being shrunk leaves the other mode.
-        try writer.writeWithoutTransaction { db in
-          if try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 1 {
-            try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL")
-          }
-        }
+      case .usable: break
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .foreign(let reason):
         try writer.close()
@@ -128,6 +125,27 @@ final class CacheDatabase: Sendable {
   /// Removes a file of ours. Whoever still has it open notices that it is not in place any more.
   private func removeFiles() {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+  }
+
+  private func replaceFiles(copyingSince start: Int64) throws(DiskCacheError) {
+    let copy = path + ".new"
+    defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
+    // What an earlier attempt left when it was killed.
+    for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
+    do {
+      let queue = try CacheConnections.openWriter(path: copy, lockTimeout: lockTimeout)
+      try queue.writeWithoutTransaction { db in
+        try DiskCacheSchema.create(in: db)
+        try DiskCacheSchema.copy(from: path, since: start, into: db)
+        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      }
+      try queue.close()
+    } catch {
+      throw DiskCacheError(error, path: path)
+    }
+    // The old file first: a kill in between must not leave its log beside the new one.
+    removeFiles()
+    rename(copy, path)
   }
 
   /// Renames a file that may be somebody else's, over an earlier such one: what is not ours is not deleted.

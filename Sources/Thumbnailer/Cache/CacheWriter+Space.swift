@@ -34,29 +34,49 @@ extension CacheWriter {
   }
 
   /// Gives free pages back to the file system: all that are beyond the limit, and those beyond what the next thumbnails
-  /// will fill. Moves a limited number of pages; the next transaction goes on.
-  func giveBackPages(in db: Database) throws {
+  /// will fill. Moves a limited number of pages.
+  ///
+  /// - Returns: Whether none is left to give back.
+  @discardableResult
+  func giveBackPages(in db: Database) throws -> Bool {
     let free = try integer("PRAGMA freelist_count", in: db)
     let pages = try integer("PRAGMA page_count", in: db)
     let surplus = min(free, max(pages - limits.pages, free - limits.sparePages))
-    if surplus > 0 { try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))") }
+    guard surplus > 0 else { return true }
+    try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))")
+    return surplus <= limits.vacuumPages
   }
 
-  /// Evicts in small transactions until both limits hold, then shrinks the file at once.
+  /// Evicts and shrinks the file, by turns and in small transactions, until the limits hold.
+  ///
+  /// By turns, because SQLite looks for each page it gives back in the whole list of free ones.
   func trim() throws {
     var isDone = false
     while !isDone {
-      try transaction { db in isDone = try evict(in: db, toPayload: limits.byteLimit, atMost: 512) }
-    }
-    try queue.writeWithoutTransaction { db in
-      guard try integer("PRAGMA freelist_count", in: db) > limits.sparePages else { return }
-      // An incremental vacuum looks for each of many free pages in the whole list of them. In full mode the next commit
-      // moves the pages in use to the front and drops the list.
-      try db.execute(sql: "PRAGMA auto_vacuum = FULL")
-      defer { try? db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
-      try db.execute(sql: "UPDATE total SET payload = payload")
+      try transaction { db in
+        let isEvicted = try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
+        isDone = try giveBackPages(in: db) && isEvicted
+      }
     }
     try checkpoint()
+  }
+
+  /// Where those begin that the limit leaves, when they are so few that copying them is faster than removing the others:
+  /// less than half. Nil otherwise.
+  func startOfFewSurvivors() throws -> Int64? {
+    try queue.unsafeRead { db in
+      let payload = try integer("SELECT payload FROM total", in: db)
+      guard payload / 2 > limits.byteLimit else { return nil }
+      var kept = 0
+      var start = Int64.max
+      let rows = try Row.fetchCursor(db, sql: "SELECT used, bytes FROM recency ORDER BY used DESC")
+      while let row = try rows.next() {
+        kept += try row.decode(Int.self, atIndex: 1)
+        if kept > limits.byteLimit { break }
+        start = try row.decode(Int64.self, atIndex: 0)
+      }
+      return start
+    }
   }
 
   /// Copies the log into the database and empties it, unless somebody reads it for longer than a moment.

@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import Synchronization
 
 /// Keeps thumbnails on the disk, in one SQLite file.
 ///
@@ -17,6 +18,7 @@ public final class DiskCache: Sendable {
   private let committer: CacheCommitter
   private let commits: GroupCommit
   private let problems: CacheProblems
+  private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
 
   /// Opens the cache in a directory, which is made for the user alone where it is missing.
@@ -46,14 +48,24 @@ public final class DiskCache: Sendable {
     let problems = CacheProblems()
     if let onProblem { problems.listen(onProblem) }
     let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
-    let committer = CacheCommitter(database: database, limits: limits, problems: problems)
+    if let problem = try database.open() { problems.report(problem) }
+    var payload = 0
+    do {
+      payload = try Self.payloadBytes(in: database)
+    } catch {
+      guard error.isDamage else { throw error }
+      problems.report(error)
+      if let problem = try database.open(.damaged) { problems.report(problem) }
+    }
+    let committer = CacheCommitter(
+      database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)
+    limit = Atomic(limits.byteLimit)
     self.problems = problems
     self.database = database
     self.committer = committer
     commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { committer.commit($0) }
-    if let problem = try database.open() { problems.report(problem) }
     // A file that is larger than its new limit shrinks without anybody waiting for it.
-    if try payloadBytes() > limits.byteLimit { try commits.stage(.trim) }
+    if payload > limits.byteLimit { try commits.stage(.trim(toBytes: limits.byteLimit)) }
   }
 
   deinit { close(waits: false) }
@@ -134,13 +146,14 @@ public final class DiskCache: Sendable {
   }
 
   /// The most all thumbnails together may take, in bytes.
-  public var byteLimit: Int { committer.currentLimits.byteLimit }
+  public var byteLimit: Int { limit.load(ordering: .relaxed) }
 
   /// Changes the limit, and returns when it holds.
   public func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
-    committer.currentLimits = DiskCacheLimits(byteLimit: limit)
-    commits.setBatchBytes(committer.currentLimits.batchBytes)
-    try await commits.stageAndWait(.trim)
+    let limits = DiskCacheLimits(byteLimit: limit)
+    self.limit.store(limits.byteLimit, ordering: .relaxed)
+    commits.setBatchBytes(limits.batchBytes)
+    try await commits.stageAndWait(.trim(toBytes: limits.byteLimit))
   }
 
   /// Counts what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
@@ -165,7 +178,7 @@ public final class DiskCache: Sendable {
     }
   }
 
-  private func payloadBytes() throws(DiskCacheError) -> Int {
+  private static func payloadBytes(in database: CacheDatabase) throws(DiskCacheError) -> Int {
     do {
       return try database.connections()?.read { try Int.fetchOne($0, sql: "SELECT payload FROM total") } ?? 0
     } catch {

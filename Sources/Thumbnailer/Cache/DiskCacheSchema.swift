@@ -83,6 +83,31 @@ enum DiskCacheSchema {
     }
   }
 
+  /// Copies the thumbnails used since `start`, in the order of their use, with their sources, into the empty tables of
+  /// `db`. Small transactions keep the log short.
+  static func copy(from path: String, since start: Int64, into db: Database) throws {
+    try db.execute(sql: "ATTACH ? AS old", arguments: [path])
+    defer { try? db.execute(sql: "DETACH old") }
+    var start = start
+    while let end = try Int64.fetchOne(
+      db,
+      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
+      arguments: [start])
+    {
+      try db.inTransaction(.immediate) {
+        try db.execute(
+          sql: """
+            INSERT INTO thumbnail SELECT t.* FROM old.recency r JOIN old.thumbnail t ON t.id = r.id
+            WHERE r.used BETWEEN ? AND ? ORDER BY r.used
+            """, arguments: [start, end])
+        return .commit
+      }
+      start = end + 1
+    }
+    try db.execute(
+      sql: "INSERT INTO source SELECT s.* FROM old.source s WHERE s.key IN (SELECT source FROM thumbnail)")
+  }
+
   private static let parts =
     "'source', 'thumbnail', 'recency', 'recency_used', 'total', 'thumbnail_inserted', 'thumbnail_deleted'"
 
@@ -109,7 +134,7 @@ enum DiskCacheSchema {
       return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
     }
     guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= minorVersion,
-      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") != 0,
+      try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name IN (\(parts))") == 7,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
     else { return .broken(reason: "its tables are incomplete") }

@@ -11,8 +11,8 @@ struct StagingArea {
     /// not be read at all.
     case drop(CacheKey, row: Int64?)
     case removeAll
-    /// Evicts down to a lowered limit.
-    case trim
+    /// Changes the limit, in bytes, and evicts down to it.
+    case trim(toBytes: Int)
     /// Changes nothing; somebody waits for what comes before it.
     case barrier
 
@@ -134,7 +134,10 @@ struct StagingArea {
     var batch = Batch()
     var size = 0
     while let next = queue.first {
-      if !batch.operations.isEmpty, next.operation.standsAlone || size + next.bytes > byteLimit { break }
+      let isFirst = batch.operations.isEmpty
+      // What was read counts before a lowered limit evicts.
+      if next.operation.standsAlone, !isFirst || !touched.isEmpty { break }
+      if !isFirst, size + next.bytes > byteLimit { break }
       queue.removeFirst()
       size += next.bytes
       batch.operations.append(next.operation)

@@ -63,19 +63,27 @@ struct DiskCacheLimitTests {
     #expect(try cache.statistics().sources == 1)
   }
 
-  @Test func loweringTheLimitEvictsAndShrinksTheFileBeforeItReturns() async throws {
+  @Test(arguments: [14 << 20, 8 << 20, 1 << 20])
+  func loweringTheLimitKeepsTheLastUsedAndShrinksTheFileBeforeItReturns(limit: Int) async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
     for number in 0..<1500 { try await cache.store(number) }
     try await cache.flush()
-    try await cache.setByteLimit(8 << 20)
-    #expect(try cache.statistics().payloadBytes <= 8 << 20)
-    #expect(try cache.statistics().payloadBytes > 6 << 20)
-    #expect(directory.fileBytes <= (8 << 20) * 11 / 10)
-    #expect(cache.byteLimit == 8 << 20)
+    _ = try cache.thumbnail(for: Sample.key(7))
+    let before = CacheConnections.FileIdentity(path: directory.database)
+    try await cache.setByteLimit(limit)
+    #expect((CacheConnections.FileIdentity(path: directory.database) == before) == (limit > 9_000_000))
+    let statistics = try cache.statistics()
+    #expect(cache.byteLimit == limit)
+    #expect(statistics.payloadBytes <= limit && statistics.payloadBytes > limit * 3 / 4)
+    #expect(statistics.thumbnails == statistics.sources)
+    #expect(directory.fileBytes <= limit * 11 / 10 + (limit < 8 << 20 ? 1 << 20 : 0))
+    #expect(try cache.thumbnail(for: Sample.key(7)) == Sample.thumbnail(7))
     #expect(try cache.thumbnail(for: Sample.key(1499)) == Sample.thumbnail(1499))
-    #expect(try cache.onWriter { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
-    #expect(try cache.onWriter { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
     #expect(try cache.thumbnail(for: Sample.key(0)) == nil)
+    #expect(try cache.onWriter { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
+    // The order of use is kept as well.
+    try await cache.setByteLimit(24_000)
+    #expect(try cache.thumbnail(for: Sample.key(1499)) != nil)
   }
 
   @Test func openingWithALowerLimitTrims() async throws {
@@ -95,7 +103,7 @@ struct DiskCacheLimitTests {
     let statistics = try cache.statistics()
     #expect(statistics.thumbnails == 0 && statistics.sources == 0 && statistics.payloadBytes == 0)
     #expect(statistics.oldest == nil)
-    #expect(directory.fileBytes < 200_000)
+    #expect(directory.fileBytes < 300_000)
     try await cache.store(1)
     try await cache.flush()
     #expect(try cache.thumbnail(for: Sample.key(1)) != nil)

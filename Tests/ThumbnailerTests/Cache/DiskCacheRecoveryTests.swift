@@ -173,14 +173,14 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.contains { $0.isDamage })
   }
 
-  @Test func aKillWhileShrinkingLeavesAUsableFile() async throws {
-    let first = try open()
-    try await first.store(1)
-    first.close()
-    try directory.execute("PRAGMA auto_vacuum = FULL")
-    let second = try open()
-    #expect(try second.thumbnail(for: Sample.key(1)) != nil)
-    #expect(try second.onWriter { try Int.fetchOne($0, sql: "PRAGMA auto_vacuum") } == 2)
+  @Test func whatAKillWhileShrinkingLeavesIsRemoved() async throws {
+    let cache = try open()
+    for number in 0..<100 { try await cache.store(number) }
+    try await cache.flush()
+    try "half a copy".write(toFile: directory.database + ".new", atomically: false, encoding: .utf8)
+    try await cache.setByteLimit(120_000)
+    #expect(try cache.thumbnail(for: Sample.key(99)) == Sample.thumbnail(99))
+    #expect(!FileManager.default.fileExists(atPath: directory.database + ".new"))
     #expect(problems.all.isEmpty)
   }
 

@@ -88,6 +88,16 @@ import Testing
     #expect(try take(&area, 10).operations.count == 1)
   }
 
+  @Test func readsAreNotedBeforeALimitIsApplied() throws {
+    var area = StagingArea()
+    area.touch(1, limit: 5)
+    _ = area.stage(.trim(toBytes: 1))
+    let first = try take(&area)
+    let second = try take(&area)
+    #expect(first.touched == [1] && first.operations.isEmpty)
+    #expect(second.operations.count == 1)
+  }
+
   @Test func readsAreNotedOnceInTheOrderOfTheLast() throws {
     var area = StagingArea()
     for row in [1, 2, 1, 3, 2] as [Int64] { area.touch(row, limit: 5) }
