@@ -31,10 +31,15 @@ final class CacheDatabase: Sendable {
   private let lockTimeout: Duration
   private let state = Mutex(State.unopened)
 
+  /// Where the database of a major version is in a directory.
+  static func path(in directory: String, majorVersion: Int) -> String {
+    directory + "/thumbnails-v\(majorVersion).sqlite"
+  }
+
   /// Nothing is touched before `open`.
   init(directory: String, majorVersion: Int, lockTimeout: Duration) {
     self.directory = directory
-    path = directory + "/thumbnails-v\(majorVersion).sqlite"
+    path = Self.path(in: directory, majorVersion: majorVersion)
     self.lockTimeout = lockTimeout
   }
 

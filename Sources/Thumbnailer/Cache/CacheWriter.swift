@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// The transactions on the connection that writes. Used by one thread.
@@ -102,12 +103,12 @@ struct CacheWriter: Sendable {
   private func store(_ record: SourceRecord, in db: Database) throws {
     try db.cachedStatement(
       sql: """
-        INSERT OR REPLACE INTO source (key, location, host, fetched_at, etag, last_modified, cache_control, width,
+        INSERT \(record.fetchedAt == nil ? "OR IGNORE" : "OR REPLACE") INTO source (key, location, host, fetched_at, etag, last_modified, cache_control, width,
           height, format, bytes)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     ).execute(arguments: [
-      record.key.bytes, record.location, record.host, record.fetchedAt.timeIntervalSince1970, record.etag,
+      record.key.bytes, record.location, record.host, (record.fetchedAt ?? Date()).timeIntervalSince1970, record.etag,
       record.lastModified, record.cacheControl, record.description.size.width, record.description.size.height,
       record.description.format.rawValue, record.description.byteCount,
     ])

@@ -21,6 +21,12 @@ public final class DiskCache: Sendable {
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
 
+  /// Whether somebody has made a cache in the directory.
+  public static func exists(in directory: URL) -> Bool {
+    FileManager.default.fileExists(
+      atPath: CacheDatabase.path(in: directory.path, majorVersion: DiskCacheSchema.majorVersion))
+  }
+
   /// Opens the cache in a directory, which is made for the user alone where it is missing.
   ///
   /// A file that turns out to be damaged or no cache of ours is replaced by an empty one.
@@ -28,23 +34,24 @@ public final class DiskCache: Sendable {
   /// - Parameters:
   ///   - directory: On a local disk, for the cache's files alone.
   ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB more
-  ///     where the limit is below 8 MiB.
+  ///     where the limit is below 8 MiB. What is there beyond it is evicted, the longest unused first. Nil evicts
+  ///     nothing, to look at a cache without changing it.
   ///   - onProblem: Called with what goes wrong while nobody waits for it, on a thread of the cache: a file that was
   ///     replaced, a change that could not be written.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
   public convenience init(
-    directory: URL, byteLimit: Int, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil
+    directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil
   ) throws(DiskCacheError) {
     try self.init(
       directory: directory, byteLimit: byteLimit, onProblem: onProblem, majorVersion: DiskCacheSchema.majorVersion)
   }
 
   init(
-    directory: URL, byteLimit: Int, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
+    directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
     majorVersion: Int = DiskCacheSchema.majorVersion, lockTimeout: Duration = .seconds(5),
     policy: GroupCommit.Policy = .init()
   ) throws(DiskCacheError) {
-    let limits = DiskCacheLimits(byteLimit: byteLimit)
+    var limits = DiskCacheLimits(byteLimit: byteLimit ?? 0)
     let problems = CacheProblems()
     if let onProblem { problems.listen(onProblem) }
     let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
@@ -57,6 +64,7 @@ public final class DiskCache: Sendable {
       problems.report(error)
       if let problem = try database.open(.damaged) { problems.report(problem) }
     }
+    if byteLimit == nil { limits = DiskCacheLimits(byteLimit: max(payload, 1 << 30)) }
     let committer = CacheCommitter(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)
     limit = Atomic(limits.byteLimit)

@@ -71,7 +71,7 @@ enum DiskCacheSchema {
             UPDATE total SET payload = payload + length(new.data);
           END;
           CREATE TRIGGER thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
-            UPDATE total SET payload = payload - (SELECT bytes FROM recency WHERE id = old.id);
+            UPDATE total SET payload = payload - coalesce((SELECT bytes FROM recency WHERE id = old.id), length(old.data));
             DELETE FROM recency WHERE id = old.id;
             DELETE FROM source
               WHERE key = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);

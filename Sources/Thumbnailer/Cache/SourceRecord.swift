@@ -9,8 +9,9 @@ public struct SourceRecord: Sendable, Equatable {
   public let location: String
   /// The host it came from; empty for a local file.
   public let host: String
-  /// When its bytes were fetched.
-  public var fetchedAt: Date
+  /// When its bytes were fetched. Nil when they were not, because a thumbnail was made from another: what is known of the
+  /// source then stays as it is.
+  public var fetchedAt: Date?
   /// The `ETag` of the answer.
   public let etag: String?
   /// The `Last-Modified` of the answer.
@@ -23,7 +24,7 @@ public struct SourceRecord: Sendable, Equatable {
   /// Describes a picture that was just fetched. Header values of more than 1024 bytes are not kept: cut short they would
   /// mean something else.
   public init(
-    _ source: ImageSource, description: SourceDescription, fetchedAt: Date = Date(), etag: String? = nil,
+    _ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date(), etag: String? = nil,
     lastModified: String? = nil, cacheControl: String? = nil
   ) {
     func reasonable(_ value: String?) -> String? { value.flatMap { $0.utf8.count <= 1024 ? $0 : nil } }

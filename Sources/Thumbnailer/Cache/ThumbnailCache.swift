@@ -25,10 +25,13 @@ final class ThumbnailCache: Sendable {
     self.memory = memory
     self.disk = disk
     self.onDiskProblem = onDiskProblem
-    disk?.onProblem { [weak self] in self?.report($0) }
+    disk?.onProblem { [weak self] in
+      self?.note($0)
+      self?.report($0)
+    }
   }
 
-  /// The last failure of the disk cache.
+  /// The last reason why a change was not written to the disk cache.
   var diskProblem: DiskCacheError? { problems.withLock { $0.last } }
 
   /// Why the disk cache's file was replaced by an empty one; from then on it works as usual.
@@ -44,6 +47,8 @@ final class ThumbnailCache: Sendable {
   func diskThumbnail(
     for key: CacheKey, priority: PriorityControl = PriorityControl(.visible)
   ) async -> Thumbnail? {
+    // It may have come into memory since the caller looked there, by a job that ended just now.
+    if let thumbnail = memory.thumbnail(for: key) { return thumbnail }
     guard
       let thumbnail = await read(priority: priority, { disk throws(DiskCacheError) in try disk.thumbnail(for: key) })
     else { return nil }
@@ -125,11 +130,17 @@ final class ThumbnailCache: Sendable {
     }
   }
 
+  /// Remembers what concerns changes: a read that failed costs a miss and nothing else.
+  private func note(_ problem: DiskCacheError) {
+    problems.withLock { problems in
+      if problem.isDamage { problems.replaced = problem } else { problems.last = problem }
+    }
+  }
+
   private func report(_ problem: DiskCacheError) {
     if problem == .cancelled { return }
     let isNew = problems.withLock { problems in
-      if problem.isDamage { problems.replaced = problem } else { problems.last = problem }
-      return problems.seen.insert("\(problem)").inserted
+      problems.seen.insert("\(problem)").inserted
     }
     if isNew { Log.cache.warning("\(problem)") }
     onDiskProblem(problem)

@@ -19,14 +19,20 @@ final class PriorityControl: Sendable {
   /// The priority now.
   var current: Priority { state.withLock { $0.current } }
 
-  /// Changes the priority and tells the observers, on the calling thread, without a lock held.
+  /// Changes the priority and tells the observers, on the calling thread, without a lock held. Of several changes at
+  /// once, what the observers hear last is the priority that stays.
   func set(_ priority: Priority) {
-    let observers = state.withLock { state in
-      guard state.current != priority else { return [@Sendable (Priority) -> Void]() }
-      state.current = priority
-      return Array(state.observers.values)
+    var told: Priority?
+    state.withLock {
+      if $0.current == priority { told = priority }
+      $0.current = priority
     }
-    for observer in observers { observer(priority) }
+    while true {
+      let (current, observers) = state.withLock { ($0.current, Array($0.observers.values)) }
+      if current == told { return }
+      for observer in observers { observer(current) }
+      told = current
+    }
   }
 
   /// Calls `observer` now and at every change, until `stopObserving` is called with the number returned.

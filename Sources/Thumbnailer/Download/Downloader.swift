@@ -144,6 +144,8 @@ final class Downloader: Sendable {
       journey.spent += ContinuousClock.now - start
       let answer = try result.get()
       guard let location = answer.head.redirectLocation else { return (answer, route.url) }
+      // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
+      journey.bodyShare = nil
       try route.follow(location)
     }
   }

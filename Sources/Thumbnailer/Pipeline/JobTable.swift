@@ -1,14 +1,28 @@
+import Foundation
+
 /// Who waits for what: one job for each source, and in it the waiters for its variants.
 ///
 /// A pure value without locks, tasks or clocks. Its owner guards it and carries out the actions that it returns, after
 /// unlocking. `Sink` is whatever a waiter is answered through.
 struct JobTable<Sink> {
+  /// What one job works on: a picture, and the place that its bytes come from. Forms of one picture that a server makes
+  /// in different sizes are one picture to the cache, but a job for the small form cannot serve the large one.
+  struct Subject: Hashable, Sendable {
+    fileprivate let key: SourceKey
+    fileprivate let url: URL
+
+    init(_ source: ImageSource) {
+      key = source.key
+      url = source.url
+    }
+  }
+
   /// Names a job for as long as the process runs.
   struct JobID: Hashable, Sendable { fileprivate let number: UInt64 }
   /// Names a waiter for as long as the process runs.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
-    fileprivate let source: SourceKey
+    fileprivate let subject: Subject
   }
 
   /// What follows from a new waiter.
@@ -44,7 +58,7 @@ struct JobTable<Sink> {
     var priority: Priority { waiters.values.map(\.priority).max() ?? .prefetch }
   }
 
-  private var jobs: [SourceKey: Job] = [:]
+  private var jobs: [Subject: Job] = [:]
   private var nextNumber: UInt64 = 0
 
   /// The number of jobs that run.
@@ -55,70 +69,76 @@ struct JobTable<Sink> {
   /// Adds a waiter to the job of the request's source, which is made when there is none.
   mutating func join(_ request: ThumbnailRequest, sink: Sink) -> (WaiterID, JoinAction) {
     nextNumber += 1
-    let waiter = WaiterID(number: nextNumber, source: request.source.key)
+    let waiter = WaiterID(number: nextNumber, subject: Subject(request.source))
     let entry = Waiter(variant: request.variant, priority: request.priority, sink: sink)
-    if jobs[waiter.source] != nil {
-      jobs[waiter.source]?.waiters[waiter.number] = entry
-      return (waiter, jobs[waiter.source].map { .joined($0.id, priority: $0.priority) } ?? .start(JobID(number: 0)))
+    if jobs[waiter.subject] != nil {
+      jobs[waiter.subject]?.waiters[waiter.number] = entry
+      return (waiter, jobs[waiter.subject].map { .joined($0.id, priority: $0.priority) } ?? .start(JobID(number: 0)))
     }
     let job = Job(id: JobID(number: nextNumber), waiters: [waiter.number: entry])
-    jobs[waiter.source] = job
+    jobs[waiter.subject] = job
     return (waiter, .start(job.id))
   }
 
   /// Takes a waiter out before it was answered, and hands back its sink.
   mutating func leave(_ waiter: WaiterID) -> (Sink?, LeaveAction) {
-    guard var job = jobs[waiter.source], let entry = job.waiters.removeValue(forKey: waiter.number) else {
+    guard var job = jobs[waiter.subject], let entry = job.waiters.removeValue(forKey: waiter.number) else {
       return (nil, .none)
     }
     if job.waiters.isEmpty {
-      jobs[waiter.source] = nil
+      jobs[waiter.subject] = nil
       return (entry.sink, .cancel(job.id))
     }
-    jobs[waiter.source] = job
+    jobs[waiter.subject] = job
     return (entry.sink, .goOn(job.id, priority: job.priority))
   }
 
   /// The variants that somebody waits for and nobody works on. From now on the caller works on them.
-  mutating func takeVariants(of source: SourceKey, for id: JobID) -> [Variant] {
-    guard var job = jobs[source], job.id == id else { return [] }
+  mutating func takeVariants(of subject: Subject, for id: JobID) -> [Variant] {
+    guard var job = jobs[subject], job.id == id else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant)).subtracting(job.taken)
     job.taken.formUnion(wanted)
-    jobs[source] = job
+    jobs[subject] = job
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
   /// Those of the variants that somebody still waits for; the others are no longer worked on.
-  mutating func stillWanted(_ variants: [Variant], of source: SourceKey, for id: JobID) -> [Variant] {
-    guard var job = jobs[source], job.id == id else { return [] }
+  mutating func stillWanted(_ variants: [Variant], of subject: Subject, for id: JobID) -> [Variant] {
+    guard var job = jobs[subject], job.id == id else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant))
     job.taken.formIntersection(wanted)
-    jobs[source] = job
+    jobs[subject] = job
     return variants.filter(wanted.contains)
   }
 
   /// Takes out the waiters of one finished variant, to be answered by the caller.
-  mutating func finish(_ variant: Variant, of source: SourceKey, for id: JobID) -> [Sink] {
-    guard var job = jobs[source], job.id == id else { return [] }
+  mutating func finish(_ variant: Variant, of subject: Subject, for id: JobID) -> [Sink] {
+    guard var job = jobs[subject], job.id == id else { return [] }
     job.taken.remove(variant)
     let finished = job.waiters.filter { $0.value.variant == variant }
     for number in finished.keys { job.waiters[number] = nil }
-    jobs[source] = job
+    jobs[subject] = job
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
   /// Ends the job when nobody waits any more. False when somebody joined in between: the job must go on.
-  mutating func endIfIdle(_ source: SourceKey, for id: JobID) -> Bool {
-    guard let job = jobs[source], job.id == id else { return true }
+  mutating func endIfIdle(_ subject: Subject, for id: JobID) -> Bool {
+    guard let job = jobs[subject], job.id == id else { return true }
     guard job.waiters.isEmpty else { return false }
-    jobs[source] = nil
+    jobs[subject] = nil
     return true
   }
 
   /// Ends the job and takes out all its waiters, to be answered by the caller.
-  mutating func end(_ source: SourceKey, for id: JobID) -> [Sink] {
-    guard let job = jobs[source], job.id == id else { return [] }
-    jobs[source] = nil
-    return job.waiters.sorted { $0.key < $1.key }.map(\.value.sink)
+  mutating func end(_ subject: Subject, for id: JobID) -> [(variant: Variant, sink: Sink)] {
+    guard let job = jobs[subject], job.id == id else { return [] }
+    jobs[subject] = nil
+    return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }
+  }
+
+  /// The priority of a job as its waiters are now; nil when it has ended.
+  func priority(of subject: Subject, for id: JobID) -> Priority? {
+    guard let job = jobs[subject], job.id == id else { return nil }
+    return job.priority
   }
 }

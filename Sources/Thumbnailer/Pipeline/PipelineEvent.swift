@@ -8,7 +8,7 @@ public struct PipelineEvent: Sendable {
     case diskHit(Variant, shrunk: Bool, duration: Duration)
     /// A request joined the job that runs for its source already.
     case joined(Variant)
-    /// The body is here. `isComplete` is false when the rest was not needed.
+    /// The body is here. `isComplete` is false when the rest was not needed, which no reader makes use of yet.
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
     /// How the picture will be read, and the memory that is reserved for it in bytes.

@@ -85,15 +85,55 @@ struct PipelineStages: Sendable {
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
-    let bytes = body.download.body
-    let plan: DecodePlan
+    let probe: ImageProbe
     do throws(CodecError) {
-      let probe = try await header(of: body, priority: priority)
-      plan = try DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: variants, memoryBudget: decodes.capacity)
+      probe = try await header(of: body, priority: priority)
     } catch {
       throw ThumbnailError(error, of: configuration)
     }
+    let (affordable, tooDear) = sort(variants, probe: probe, body: body)
+    guard !affordable.isEmpty else { return tooDear }
+    let plan: DecodePlan
+    do throws(CodecError) {
+      plan = try self.plan(affordable, probe: probe, body: body)
+    } catch {
+      throw ThumbnailError(error, of: configuration)
+    }
+    let bytes = body.download.body
+    let (results, duration) = try await decode(plan, source: source, priority: priority) { cancellation in
+      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    }
+    events.send(source, .rendered(affordable, duration: duration))
+    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) } + tooDear
+  }
+
+  /// Tells the variants that can be made within the budget from those that cannot, even alone.
+  private func sort(
+    _ variants: [Variant], probe: ImageProbe, body: SourceBody
+  ) -> (affordable: [Variant], tooDear: [(Variant, Result<Thumbnail, ThumbnailError>)]) {
+    var affordable: [Variant] = []
+    var tooDear: [(Variant, Result<Thumbnail, ThumbnailError>)] = []
+    for variant in variants {
+      do throws(CodecError) {
+        _ = try plan([variant], probe: probe, body: body)
+        affordable.append(variant)
+      } catch {
+        tooDear.append((variant, .failure(ThumbnailError(error, of: configuration))))
+      }
+    }
+    return (affordable, tooDear)
+  }
+
+  private func plan(_ variants: [Variant], probe: ImageProbe, body: SourceBody) throws(CodecError) -> DecodePlan {
+    try DecodePlan.make(
+      probe: probe, bodyLength: body.download.body.count, variants: variants, memoryBudget: decodes.capacity)
+  }
+
+  /// Carries out a plan on a worker, once its memory is reserved.
+  private func decode<Value: Sendable>(
+    _ plan: DecodePlan, source: ImageSource?, priority: PriorityControl,
+    _ body: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(ThumbnailError) -> (Value, Duration) {
     let reservation: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
       reservation = try await decodes.reserve(plan.predictedBytes, priority: priority)
@@ -103,26 +143,23 @@ struct PipelineStages: Sendable {
     defer { reservation.release() }
     events.send(source, .planned(description: "\(plan)", reservedBytes: plan.predictedBytes))
     let started = ContinuousClock.now
-    let results = try await work(priority) { cancellation in
-      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
-    }
+    let value = try await work(priority, body)
     statistics.add(1, to: \.decodes)
-    events.send(source, .rendered(variants, duration: .now - started))
-    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+    return (value, .now - started)
   }
 
   /// The thumbnail made from a larger one in the caches, if there is one.
-  func shrunkFromCache(_ key: CacheKey, priority: PriorityControl) async -> Thumbnail? {
+  func shrunkFromCache(_ key: CacheKey, of source: ImageSource, priority: PriorityControl) async -> Thumbnail? {
     guard let larger = await cache.shrinkable(for: key, priority: priority) else { return nil }
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
-    let rendered = try? await work(priority) { [limits] cancellation -> Thumbnail? in
-      guard let probe = try? probe(bytes, limits: limits),
-        let plan = try? DecodePlan.make(
-          probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: MemoryBudget.minimum)
-      else { return nil }
-      return try? Downsampler.render(bytes, plan: plan, cancellation: cancellation).first?.result.get()
-    }
-    guard var thumbnail = rendered ?? nil else { return nil }
+    guard let probe = try? probe(bytes, limits: limits),
+      let plan = try? DecodePlan.make(
+        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity),
+      let (results, _) = try? await decode(
+        plan, source: source, priority: priority,
+        { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
+      var thumbnail = try? results.first?.result.get()
+    else { return nil }
     thumbnail.source = larger.thumbnail.source
     return thumbnail
   }
@@ -131,9 +168,12 @@ struct PipelineStages: Sendable {
   func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from download: Download?) async {
     guard let description = thumbnails.first?.1.source else { return }
     let record = SourceRecord(
-      source, description: description, etag: download?.value(of: "ETag"),
-      lastModified: download?.value(of: "Last-Modified"), cacheControl: download?.value(of: "Cache-Control"))
-    await cache.store(thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }, of: record)
+      source, description: description, fetchedAt: download == nil ? nil : Date(),
+      etag: download?.value(of: "ETag"), lastModified: download?.value(of: "Last-Modified"),
+      cacheControl: download?.value(of: "Cache-Control"))
+    let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
+    // In a task of its own: what is made is kept, even if the last waiter leaves just now.
+    await Task { [cache] in await cache.store(entries, of: record) }.value
     guard cache.disk != nil else { return }
     for (variant, thumbnail) in thumbnails {
       statistics.add(thumbnail.data.count, to: \.storedBytes)

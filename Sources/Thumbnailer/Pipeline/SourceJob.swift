@@ -28,10 +28,10 @@ struct SourceJob: Sendable {
         try await render(missing, from: current)
       } while !desk.endIfIdle(source)
     } catch {
-      let waiters = desk.fail(source, with: error)
-      if waiters > 0, error != .cancelled {
-        stages.statistics.add(waiters, to: \.failures)
-        stages.events.send(source, .failed([], error))
+      let variants = desk.fail(source, with: error)
+      if !variants.isEmpty, error != .cancelled {
+        stages.statistics.add(variants.count, to: \.failures)
+        stages.events.send(source, .failed(variants, error))
       }
     }
   }
@@ -44,7 +44,7 @@ struct SourceJob: Sendable {
       let key = CacheKey(source: source.key, variant: variant)
       if let thumbnail = await stages.cache.diskThumbnail(for: key, priority: priority) {
         deliver(variant, thumbnail, origin: .disk, since: started)
-      } else if let thumbnail = await stages.shrunkFromCache(key, priority: priority) {
+      } else if let thumbnail = await stages.shrunkFromCache(key, of: source, priority: priority) {
         await stages.store([(variant, thumbnail)], of: source, from: nil)
         deliver(variant, thumbnail, origin: .shrunk, since: started)
       } else {

@@ -36,7 +36,7 @@ extension ThumbnailError {
     case .tooLarge(let limit, let announced):
       self = .tooLarge(
         reason: (announced.map { "the file has \(ByteSize(bytes: $0))" } ?? "the file is longer than the limit")
-          + ", more than the limit of \(ByteSize(bytes: limit)); raise it with --max-bytes")
+          + ", more than the limit of \(ByteSize(bytes: limit)); raise the limit (maximumSourceBytes, --max-bytes)")
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
@@ -46,7 +46,9 @@ extension ThumbnailError {
       self = .notAPicture(reason: "the beginning of the file is not that of a picture")
     case .cannotStoreBody(let path, let reason):
       self = .storageUnavailable(
-        reason: "no room for the download in \(path): \(reason); free some space, or choose another --cache-dir")
+        reason:
+          "no room for the download in \(path): \(reason); free some space, or choose another folder (cacheDirectory, --cache-dir)"
+      )
     }
   }
 
@@ -71,13 +73,13 @@ extension ThumbnailError {
     case .unsupportedFormat(let format):
       self = .unsupportedFormat(format)
     case .limitExceeded(.pixels, _, _):
-      self = .tooLarge(reason: "\(error); raise it with --max-pixels")
+      self = .tooLarge(reason: "\(error); raise the limit (maximumPixels, --max-pixels)")
     case .limitExceeded(.bytes, _, _):
-      self = .tooLarge(reason: "\(error); raise it with --max-bytes")
+      self = .tooLarge(reason: "\(error); raise the limit (maximumSourceBytes, --max-bytes)")
     case .limitExceeded:
       self = .tooLarge(reason: "\(error)")
     case .exceedsMemoryBudget:
-      self = .tooLarge(reason: "\(error); raise it with --memory-budget")
+      self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
     case .truncated, .damaged:
       self = .damaged(reason: "\(error)")
     case .invalidSize:

@@ -62,7 +62,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       reason
     case .rateLimited(let retryAfter):
       "the server asks for fewer requests (429); try again "
-        + (retryAfter.map { "in \($0.components.seconds) s" } ?? "later") + ", or lower --per-host"
+        + (retryAfter.map { "in \($0.components.seconds) s" } ?? "later")
+        + ", or download less at once from one host (downloadsPerHost, --per-host)"
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     case .unsupportedFormat(let format):
       "\(format.displayName) is not read here; convert the picture to JPEG, PNG or WebP first"

@@ -32,14 +32,14 @@ extension ThumbnailPipeline {
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.
     public var stallTimeout = Duration.seconds(20)
-    /// How long one attempt at a download may take in all. Default: 300 s.
+    /// How long all attempts at one download and the pauses between them may take together. Default: 300 s.
     public var totalTimeout = Duration.seconds(300)
     /// Attempts at one download, the first included. Default: 4.
     public var attempts = 4
-    /// The longest that a server's `Retry-After` is waited for; beyond it the download fails. Default: 60 s.
+    /// A server's `Retry-After` that asks for more than this is taken for this long. Default: 60 s.
     public var longestRetryAfter = Duration.seconds(60)
     /// What servers see as `User-Agent`. Name a contact in it when you ask for many pictures.
-    public var userAgent = "thumbs/\(ThumbnailPipeline.version) (+https://github.com/thumbnailer/thumbnailer)"
+    public var userAgent = "thumbs/\(ThumbnailPipeline.version)"
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
 
@@ -64,9 +64,12 @@ extension ThumbnailPipeline {
 
     /// What is wrong with the values, in words that say what to do; nil when they are fine.
     var problem: String? {
-      if downloads < 1 { return "downloads must be at least 1" }
-      if downloadsPerHost < 1 { return "downloads per host must be at least 1" }
-      if jobs < 1 { return "jobs must be at least 1" }
+      if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
+      if !(1...1024).contains(downloadsPerHost) { return "downloads per host must be from 1 to 1024" }
+      if !(1...256).contains(jobs) { return "jobs must be from 1 to 256" }
+      for size in [memoryCacheLimit, diskCacheLimit, memoryBudget, maximumSourceBytes] where size.bytes > 1 << 50 {
+        return "a size of \(size) cannot be used; the most is 1024 TiB"
+      }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }
       if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }

@@ -3,7 +3,7 @@ import Synchronization
 /// Makes thumbnails: from its caches where they are there, else by downloading and downsampling the picture once for
 /// everybody who asks.
 ///
-/// May be used from any thread or task. Work stops when the pipeline is dropped, after `finish()` everything made is on
+/// May be used from any thread or task. Work stops when the pipeline is dropped, after `flush()` everything made is on
 /// disk.
 ///
 ///     let pipeline = try ThumbnailPipeline()
@@ -31,7 +31,8 @@ public final class ThumbnailPipeline: Sendable {
     let started: ContinuousClock.Instant
   }
 
-  /// Sets up the stages. Starts no thread and reads no picture yet; opens the disk cache.
+  /// Sets up the stages. Starts no thread and reads no picture yet; opens the disk cache, which takes a millisecond, or
+  /// seconds where another process is just making or moving it.
   ///
   /// A disk cache that cannot be used does not fail: the pipeline works from memory alone, and `cacheProblem` says why.
   ///
@@ -138,12 +139,23 @@ public final class ThumbnailPipeline: Sendable {
   /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
   var httpClient: any HTTPClient { stages.httpClient }
 
-  /// Why thumbnails are not stored on disk at the moment, in words that say what to do; nil when all is well.
+  /// The last reason why something that was made could not be stored on disk, in words that say what to do; nil when
+  /// all could.
   public var cacheProblem: String? { stages.cacheProblem }
 
   /// Why the file of the disk cache was replaced by an empty one, such as damage; nil when it was not. Thumbnails are
   /// stored as usual from then on.
   public var cacheReplacement: String? { stages.cacheReplacement }
+
+  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew.
+  public func remove(_ source: ImageSource) async {
+    await stages.cache.remove(source.key)
+  }
+
+  /// Forgets all thumbnails, in memory and on disk.
+  public func removeAll() async {
+    await stages.cache.removeAll()
+  }
 
   /// Waits until everything made so far is on disk.
   public func flush() async {
@@ -157,28 +169,35 @@ public final class ThumbnailPipeline: Sendable {
     _ requests: [ThumbnailRequest], since started: ContinuousClock.Instant
   ) -> [(Waiter, Sink)] {
     guard !requests.isEmpty else { return [] }
-    let (waiters, raised) = state.withLock {
-      state -> ([(Waiter, Sink)], [(PriorityControl, Priority, ThumbnailRequest)]) in
-      var raised: [(PriorityControl, Priority, ThumbnailRequest)] = []
-      let waiters = requests.map { request in
+    var joined: [(JobTable<Sink>.JobID, ThumbnailRequest)] = []
+    let waiters = state.withLock { state in
+      requests.map { request in
         let sink = Sink(shot: OneShot(), started: started)
         let (waiter, action) = state.table.join(request, sink: sink)
         switch action {
-        case .joined(let id, let priority):
-          if let job = state.running[id] { raised.append((job.priority, priority, request)) }
-        case .start(let id):
-          state.running[id] = startJob(id, for: request)
+        case .joined(let id, _): joined.append((id, request))
+        case .start(let id): state.running[id] = startJob(id, for: request)
         }
         return (waiter, sink)
       }
-      return (waiters, raised)
     }
-    for (control, priority, request) in raised {
-      control.set(priority)
+    for (id, request) in joined {
+      settlePriority(of: id, for: request.source)
       stages.statistics.add(1, to: \.joins)
       stages.events.send(request.source, .joined(request.variant))
     }
     return waiters
+  }
+
+  /// Gives a job the priority of its waiters as they are now, whoever joins and leaves meanwhile.
+  private func settlePriority(of id: JobTable<Sink>.JobID, for source: ImageSource) {
+    while true {
+      let (control, wanted) = state.withLock {
+        ($0.running[id]?.priority, $0.table.priority(of: .init(source), for: id))
+      }
+      guard let control, let wanted, control.current != wanted else { return }
+      control.set(wanted)
+    }
   }
 
   /// Starts a job, with the lock held: the job's first look into the table waits for it.
@@ -193,20 +212,16 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   private func leave(_ waiter: JobTable<Sink>.WaiterID, source: ImageSource) {
-    let (sink, stopped, changed) = state.withLock {
-      state -> (Sink?, RunningJob?, (PriorityControl, Priority)?) in
+    let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in
       let (sink, action) = state.table.leave(waiter)
-      switch action {
-      case .none: return (sink, nil, nil)
-      case .cancel(let id): return (sink, state.running.removeValue(forKey: id), nil)
-      case .goOn(let id, let priority): return (sink, nil, state.running[id].map { ($0.priority, priority) })
-      }
+      if case .cancel(let id) = action { return (sink, state.running.removeValue(forKey: id), action) }
+      return (sink, nil, action)
     }
     if let stopped {
       stopped.task.cancel()
       stages.events.send(source, .cancelled)
     }
-    if let (control, priority) = changed { control.set(priority) }
+    if case .goOn(let id, _) = action { settlePriority(of: id, for: source) }
     sink?.shot.resume(with: .failure(.cancelled))
   }
 }
@@ -216,43 +231,49 @@ extension ThumbnailPipeline {
   ///
   /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
   struct Desk: Sendable {
-    fileprivate weak let pipeline: ThumbnailPipeline?
-    fileprivate let id: JobTable<Sink>.JobID
+    private let pipeline: @Sendable () -> ThumbnailPipeline?
+    private let id: JobTable<Sink>.JobID
+
+    fileprivate init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID) {
+      self.pipeline = { [weak pipeline] in pipeline }
+      self.id = id
+    }
 
     /// The variants that came in since the last call, the largest first.
     func takeVariants(of source: ImageSource) -> [Variant] {
-      pipeline?.state.withLock { $0.table.takeVariants(of: source.key, for: id) } ?? []
+      pipeline()?.state.withLock { $0.table.takeVariants(of: .init(source), for: id) } ?? []
     }
 
     /// Those of the variants that somebody still waits for.
     func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
-      pipeline?.state.withLock { $0.table.stillWanted(variants, of: source.key, for: id) } ?? []
+      pipeline()?.state.withLock { $0.table.stillWanted(variants, of: .init(source), for: id) } ?? []
     }
 
     /// Answers everybody who waits for one variant.
     func answer(
       _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>
     ) -> Int {
-      let sinks = pipeline?.state.withLock { $0.table.finish(variant, of: source.key, for: id) } ?? []
+      let sinks = pipeline()?.state.withLock { $0.table.finish(variant, of: .init(source), for: id) } ?? []
       Self.resume(sinks, with: result)
       return sinks.count
     }
 
-    /// Answers everybody who still waits for the source with one error, and ends the job.
-    func fail(_ source: ImageSource, with error: ThumbnailError) -> Int {
-      let sinks =
-        pipeline?.state.withLock { state -> [Sink] in
+    /// Answers everybody who still waits for the source with one error, ends the job, and tells which variants that
+    /// concerned.
+    func fail(_ source: ImageSource, with error: ThumbnailError) -> [Variant] {
+      let ended =
+        pipeline()?.state.withLock { state -> [(variant: Variant, sink: Sink)] in
           state.running[id] = nil
-          return state.table.end(source.key, for: id)
+          return state.table.end(.init(source), for: id)
         } ?? []
-      Self.resume(sinks, with: .failure(error))
-      return sinks.count
+      Self.resume(ended.map(\.sink), with: .failure(error))
+      return ended.map(\.variant)
     }
 
     /// Ends the job if nobody waits any more. False when it must go on.
     func endIfIdle(_ source: ImageSource) -> Bool {
-      pipeline?.state.withLock { state in
-        guard state.table.endIfIdle(source.key, for: id) else { return false }
+      pipeline()?.state.withLock { state in
+        guard state.table.endIfIdle(.init(source), for: id) else { return false }
         state.running[id] = nil
         return true
       } ?? true

@@ -48,6 +48,7 @@ public struct Variant: Hashable, Sendable {
   init?(token: String) {
     let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
     guard parts.count == 9, parts[0] == "\(Self.encoderVersion)", let size = PixelSize(parsing: parts[1]),
+      size.isValidThumbnailSize,
       let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
       let format = OutputFormat(rawValue: parts[4]), let quality = Int(parts[5]),
       let scaling = Scaling(rawValue: parts[6]), parts[7] == "-" || RGBColor(hex: parts[7]) != nil

@@ -33,7 +33,7 @@ struct CacheCommand: AsyncParsableCommand {
       let console = Console()
       let statistics = try cache.open(console)?.statistics()
       let directory = cache.directory.path
-      let limit = statistics?.byteLimit ?? cache.limit.bytes
+      let limit = cache.limit.bytes
       var object = JSONObject()
       object.add("directory", directory)
       object.add("thumbnails", statistics?.thumbnails ?? 0)
@@ -90,11 +90,11 @@ extension CacheOptions {
   /// The limit given, or the library's default.
   var limit: ByteSize { diskCache ?? ThumbnailPipeline.Configuration().diskCacheLimit }
 
-  /// The disk cache itself; nil when nobody has made one there yet, and then none is made.
+  /// The disk cache itself, whatever its size; nil when nobody has made one there yet, and then none is made.
   func open(_ console: Console) throws -> DiskCache? {
-    guard FileManager.default.fileExists(atPath: directory.path) else { return nil }
+    guard DiskCache.exists(in: directory) else { return nil }
     do {
-      return try DiskCache(directory: directory, byteLimit: limit.bytes) { console.complain("\($0)") }
+      return try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
     } catch {
       console.complain("\(error)")
       throw ExitCode.cannotWrite

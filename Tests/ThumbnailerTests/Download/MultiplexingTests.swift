@@ -28,7 +28,8 @@ struct MultiplexingTests {
   @Test func endingOneStreamLeavesTheOthersAndTheConnectionAlone() async throws {
     let bytes = noise(300_000)
     // The cancelled one would take a minute: however busy the machine, it is not done before it is cancelled.
-    let server = try await NginxServer(files: ["a.bin": bytes, "b.bin": Array(repeating: 7, count: 24_000_000)], rate: 400_000)
+    let server = try await NginxServer(
+      files: ["a.bin": bytes, "b.bin": Array(repeating: 7, count: 24_000_000)], rate: 400_000)
     let downloader = downloader(for: server)
     async let whole = downloader.fetch(server.url("/a.bin?whole"))
     async let enough = downloader.fetch(

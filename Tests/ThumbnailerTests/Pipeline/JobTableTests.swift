@@ -39,10 +39,10 @@ import Testing
     let id = try #require(started(table.join(a, sink: 1).1))
     _ = table.join(request("a", small), sink: 2)
     _ = table.join(request("a", large), sink: 3)
-    #expect(table.takeVariants(of: a.source.key, for: id) == [large, small])
-    #expect(table.takeVariants(of: a.source.key, for: id).isEmpty)
-    #expect(table.finish(small, of: a.source.key, for: id) == [1, 2])
-    #expect(table.finish(small, of: a.source.key, for: id).isEmpty)
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [large, small])
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: id).isEmpty)
+    #expect(table.finish(small, of: Table.Subject(a.source), for: id) == [1, 2])
+    #expect(table.finish(small, of: Table.Subject(a.source), for: id).isEmpty)
     #expect(table.waiterCount == 1)
   }
 
@@ -50,13 +50,13 @@ import Testing
     var table = Table()
     let a = request("a", small)
     let id = try #require(started(table.join(a, sink: 1).1))
-    _ = table.takeVariants(of: a.source.key, for: id)
-    _ = table.finish(small, of: a.source.key, for: id)
+    _ = table.takeVariants(of: Table.Subject(a.source), for: id)
+    _ = table.finish(small, of: Table.Subject(a.source), for: id)
     _ = table.join(a, sink: 2)
-    #expect(table.endIfIdle(a.source.key, for: id) == false)
-    #expect(table.takeVariants(of: a.source.key, for: id) == [small])
-    _ = table.finish(small, of: a.source.key, for: id)
-    #expect(table.endIfIdle(a.source.key, for: id) == true)
+    #expect(table.endIfIdle(Table.Subject(a.source), for: id) == false)
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [small])
+    _ = table.finish(small, of: Table.Subject(a.source), for: id)
+    #expect(table.endIfIdle(Table.Subject(a.source), for: id) == true)
     #expect(table.jobCount == 0)
   }
 
@@ -79,10 +79,10 @@ import Testing
     let old = try #require(started(action))
     _ = table.leave(waiter)
     let new = try #require(started(table.join(a, sink: 2).1))
-    #expect(table.takeVariants(of: a.source.key, for: old).isEmpty)
-    #expect(table.end(a.source.key, for: old).isEmpty)
-    #expect(table.endIfIdle(a.source.key, for: old) == true)
-    #expect(table.takeVariants(of: a.source.key, for: new) == [small])
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: old).isEmpty)
+    #expect(table.end(Table.Subject(a.source), for: old).isEmpty)
+    #expect(table.endIfIdle(Table.Subject(a.source), for: old) == true)
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: new) == [small])
   }
 
   @Test func thePriorityIsThatOfTheMostUrgentWaiter() throws {
@@ -99,10 +99,10 @@ import Testing
     let a = request("a", small)
     let id = try #require(started(table.join(a, sink: 1).1))
     let (leaving, _) = table.join(request("a", large), sink: 2)
-    let taken = table.takeVariants(of: a.source.key, for: id)
+    let taken = table.takeVariants(of: Table.Subject(a.source), for: id)
     _ = table.leave(leaving)
-    #expect(table.stillWanted(taken, of: a.source.key, for: id) == [small])
+    #expect(table.stillWanted(taken, of: Table.Subject(a.source), for: id) == [small])
     _ = table.join(request("a", large), sink: 3)
-    #expect(table.takeVariants(of: a.source.key, for: id) == [large])
+    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [large])
   }
 }
