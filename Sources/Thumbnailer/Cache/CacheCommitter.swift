@@ -35,6 +35,8 @@ final class CacheCommitter: Sendable {
         // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment. Other processes notice.
         try reopen(.empty)
       case .trim(let bytes): try trim(toBytes: bytes)
+      // Reads of a file that is gone are no reason to make a directory that somebody deleted.
+      case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
       }
       return .success(())

@@ -197,6 +197,16 @@ struct DiskCacheRecoveryTests {
     #expect(try cache.statistics().thumbnails == 1)
   }
 
+  @Test func aDirectoryDeletedAfterTheLastWriteStaysDeleted() async throws {
+    let cache = try open()
+    try await cache.store(1)
+    try await cache.flush()
+    _ = try cache.thumbnail(for: Sample.key(1))
+    try FileManager.default.removeItem(at: directory.url)
+    cache.close()
+    #expect(!FileManager.default.fileExists(atPath: directory.url.path))
+  }
+
   @Test func aFileDeletedWhileRunningIsMadeAgainWithoutAWrite() async throws {
     let cache = try open()
     try await cache.store(1)
