@@ -1,5 +1,6 @@
 import CVips
 import Foundation
+import Synchronization
 
 /// libvips as a whole: starting it, and letting go of what it keeps for a thread.
 enum Codec {
@@ -8,6 +9,9 @@ enum Codec {
   /// Each pipeline runs on one thread, since pictures are decoded side by side. The operation cache is off: it would
   /// keep pictures alive. Operations that libvips does not trust with bytes from strangers are blocked.
   static func start() throws(CodecError) { if let startFailure { throw startFailure } }
+
+  /// Whether `start()` has succeeded, without trying it.
+  private static let hasStarted = Atomic(false)
 
   private static let startFailure: CodecError? = {
     guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
@@ -23,12 +27,15 @@ enum Codec {
       let text = String(cString: message)
       Log.codec.debug("\(text)")
     }
+    hasStarted.store(true, ordering: .releasing)
     return nil
   }()
 
   /// Frees what libvips keeps for the calling thread. To be called as the last thing on a thread that has rendered;
   /// without effect on others.
-  static func threadWillEnd() { if startFailure == nil { vips_thread_shutdown() } }
+  static func threadWillEnd() {
+    if hasStarted.load(ordering: .acquiring) { vips_thread_shutdown() }
+  }
 
   /// The version of libvips, such as `8.14.1`.
   static var version: String { String(cString: vips_version_string()) }

@@ -67,6 +67,21 @@ struct DownsamplerTests {
     #expect(try DecodedPixels(south.data).isNear(TestPicture.blue, 3, 3))
   }
 
+  @Test(arguments: [Gravity.attention, .entropy])
+  func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
+    // A red and white chequered patch at the right of a gray ground that is not quite opaque.
+    for bands in [3, 4] {
+      let file = try TestPicture(600, 100, bands: bands) { x, y in
+        guard (480..<580).contains(x) else { return [128, 128, 128, 250] }
+        return (x / 4 + y / 4) % 2 == 0 ? [230, 20, 20, 255] : [255, 255, 255, 255]
+      }.encoded()
+      let variant = Variant(size: PixelSize(50, 50), gravity: gravity, format: .png)
+      let pixels = try DecodedPixels(try await TestRender.one(file, variant).data)
+      let reddish = (0..<50).filter { Int(pixels[$0, 25][0]) - Int(pixels[$0, 25][1]) > 30 }
+      #expect(reddish.count > 15, "\(gravity), \(bands) bands: \(reddish.count) columns")
+    }
+  }
+
   @Test func severalSizesFromOneDecodeHaveTheSizesAndLooksOfSingleOnes() async throws {
     let file = try TestPicture.texture(1200, 900).encoded("jpegsave_buffer", "Q=95")
     let variants = [

@@ -49,8 +49,8 @@ struct DecodePlan: Sendable, Equatable {
 
   /// Makes the cheapest plan that is good enough.
   ///
-  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, `Scaling.best` gives way to
-  /// `Scaling.fast`, then each thumbnail takes a decode of its own.
+  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes a decode of its own; if that
+  /// is still too much, `Scaling.best` gives way to `Scaling.fast`.
   ///
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.

@@ -18,6 +18,7 @@ struct TIFFHeader: HeaderParser {
     static let samplesPerPixel = 277
     static let rowsPerStrip = 278
     static let planarConfiguration = 284
+    static let tileWidth = 322
     static let tileHeight = 323
     static let extraSamples = 338
   }
@@ -29,7 +30,8 @@ struct TIFFHeader: HeaderParser {
   private var isBig = false
   private var position = 0
   private var entryCount = 0
-  private var blockRows = 0
+  private var stripRows = Int.max
+  private var tile: PixelSize?
   private var isPlanar = false
   private var pages = 0
   private var seen: Set<Int> = []
@@ -105,12 +107,13 @@ struct TIFFHeader: HeaderParser {
   }
 
   private mutating func settle() -> Range<Int> {
-    if var probe = draft {
-      let samples = isPlanar ? 1 : probe.channels
-      let row = probe.storedSize.width * samples * max(8, probe.bitsPerSample) / 8
-      let rows = min(max(1, blockRows), probe.storedSize.height)
-      probe.blockBytes = row.multipliedReportingOverflow(by: rows).overflow ? .max : row * rows
-      draft = probe
+    if let probe = draft {
+      // A tile may be larger than the picture, and is held whole all the same.
+      let width = max(probe.storedSize.width, tile?.width ?? 0)
+      let rows = tile?.height ?? min(stripRows, probe.storedSize.height)
+      let pixel = (isPlanar ? 1 : probe.channels) * max(8, probe.bitsPerSample)
+      let (bits, overflow) = PixelSize(width, max(1, rows)).pixelCount.multipliedReportingOverflow(by: pixel)
+      draft?.blockBytes = overflow ? .max : bits / 8
     }
     isSettled = true
     return expectNextOffset()
@@ -126,7 +129,7 @@ struct TIFFHeader: HeaderParser {
   private mutating func parseDirectory(_ bytes: HeaderBytes) throws(CodecError) {
     guard bytes.count >= entryCount * entryLength else { throw cutOff() }
     var probe = ImageProbe(format: .tiff, storedSize: PixelSize(0, 0))
-    (probe.channels, probe.bitsPerSample, probe.hasAlpha, blockRows) = (1, 1, false, .max)
+    (probe.channels, probe.bitsPerSample, probe.hasAlpha) = (1, 1, false)
     for index in 0..<entryCount {
       let start = index * entryLength
       guard let tag = number(bytes, at: start, count: 2) else { continue }
@@ -138,7 +141,9 @@ struct TIFFHeader: HeaderParser {
       case Tag.bitsPerSample where !isOutOfLine(bytes, entryAt: start): probe.bitsPerSample = value
       case Tag.orientation: probe.orientation = Orientation(exif: value).exif
       case Tag.samplesPerPixel: probe.channels = value
-      case Tag.rowsPerStrip, Tag.tileHeight: blockRows = value
+      case Tag.rowsPerStrip: stripRows = value
+      case Tag.tileWidth: tile = PixelSize(value, tile?.height ?? 1)
+      case Tag.tileHeight: tile = PixelSize(tile?.width ?? 1, value)
       case Tag.planarConfiguration: isPlanar = value == 2
       default: break
       }

@@ -74,9 +74,8 @@ final class BodyReader {
     switch body {
     case .memory(let bytes):
       bytes.withUnsafeBytes { all in
-        buffer.copyMemory(
-          from: UnsafeRawBufferPointer(rebasing: all[position..<position + wanted]).baseAddress
-            .unsafelyUnwrapped, byteCount: wanted)
+        UnsafeMutableRawBufferPointer(start: buffer, count: wanted)
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: all[position..<position + wanted]))
       }
       position += wanted
       return wanted

@@ -75,6 +75,6 @@ struct RenderPass {
     let (data, format) = try Encoder.encode(picture, isOpaque: pixels.isOpaque, for: step.variant)
     // The pictures read the rasters' memory, which nothing else keeps alive.
     withExtendedLifetime((raster, pixels)) {}
-    return Thumbnail(data: data, size: layout.output, format: format, source: source)
+    return Thumbnail(data: data, size: picture.size, format: format, source: source)
   }
 }
