@@ -42,9 +42,9 @@ final class ThumbnailCache: Sendable {
     memory.thumbnail(for: key)
   }
 
-  /// Looks on the disk, on a thread of its own, and brings what it finds into memory. Nil as well when the task is
-  /// cancelled.
-  func diskThumbnail(
+  /// Looks in memory once more, then on the disk, on a thread of its own, and brings what it finds there into memory. Nil
+  /// as well when the task is cancelled.
+  func storedThumbnail(
     for key: CacheKey, priority: PriorityControl = PriorityControl(.visible)
   ) async -> Thumbnail? {
     // It may have come into memory since the caller looked there, by a job that ended just now.

@@ -42,7 +42,7 @@ struct SourceJob: Sendable {
     for variant in variants {
       let started = ContinuousClock.now
       let key = CacheKey(source: source.key, variant: variant)
-      if let thumbnail = await stages.cache.diskThumbnail(for: key, priority: priority) {
+      if let thumbnail = await stages.cache.storedThumbnail(for: key, priority: priority) {
         deliver(variant, thumbnail, origin: .disk, since: started)
       } else if let thumbnail = await stages.shrunkFromCache(key, of: source, priority: priority) {
         await stages.store([(variant, thumbnail)], of: source, from: nil)

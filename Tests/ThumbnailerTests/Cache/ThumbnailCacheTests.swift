@@ -30,9 +30,9 @@ struct ThumbnailCacheTests {
     first.disk?.close()
     let second = try tiers()
     #expect(second.memoryThumbnail(for: Sample.key(1)) == nil)
-    #expect(await second.diskThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(await second.storedThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
     #expect(second.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(await second.diskThumbnail(for: Sample.key(2)) == nil)
+    #expect(await second.storedThumbnail(for: Sample.key(2)) == nil)
   }
 
   @Test func theSmallestThumbnailThatIsLargeEnoughIsShrunk() async throws {
@@ -56,7 +56,8 @@ struct ThumbnailCacheTests {
     let cache = ThumbnailCache(memory: MemoryCache(byteLimit: 1 << 20), disk: nil)
     await cache.store([Sample.entry(1)], of: Sample.record(1))
     #expect(cache.memoryThumbnail(for: Sample.key(1)) != nil)
-    #expect(await cache.diskThumbnail(for: Sample.key(1)) == nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(await cache.storedThumbnail(for: Sample.key(2)) == nil)
     #expect(await cache.flush())
     await cache.removeAll()
     #expect(cache.memoryThumbnail(for: Sample.key(1)) == nil)
@@ -70,7 +71,7 @@ struct ThumbnailCacheTests {
     await cache.store([Sample.entry(1)], of: Sample.record(1))
     #expect(await cache.flush() == false)
     #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(await cache.diskThumbnail(for: Sample.key(1)) == nil)
+    #expect(try disk.thumbnail(for: Sample.key(1)) == nil)
     #expect(cache.diskProblem == .diskFull(path: directory.database))
     #expect(problems.all == [.diskFull(path: directory.database)])
   }
@@ -88,10 +89,10 @@ struct ThumbnailCacheTests {
     for number in 0..<3 { await cache.store([Sample.entry(number)], of: Sample.record(number)) }
     await cache.remove(Sample.source(0).key)
     #expect(cache.memoryThumbnail(for: Sample.key(0)) == nil)
-    #expect(await cache.diskThumbnail(for: Sample.key(0)) == nil)
-    #expect(await cache.diskThumbnail(for: Sample.key(1)) != nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(0)) == nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(1)) != nil)
     await cache.removeAll()
-    #expect(await cache.diskThumbnail(for: Sample.key(1)) == nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(1)) == nil)
     #expect(cache.memory.count == 0)
   }
 
@@ -100,7 +101,7 @@ struct ThumbnailCacheTests {
     await cache.store([Sample.entry(1)], of: Sample.record(1))
     let task = Task {
       withUnsafeCurrentTask { $0?.cancel() }
-      return await cache.diskThumbnail(for: Sample.key(1))
+      return await cache.storedThumbnail(for: Sample.key(1))
     }
     #expect(await task.value == nil)
     #expect(cache.diskProblem == nil)

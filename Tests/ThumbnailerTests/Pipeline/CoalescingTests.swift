@@ -40,6 +40,24 @@ import Testing
     #expect(Set(fixture.origin.requests.map(\.path)) == ["/a.jpg", "/b.jpg"])
   }
 
+  @Test func twoFormsOfOnePictureShareTheCacheAndNotTheDownload() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let small = ImageSource(fixture.origin.url("/p?w=20"), identity: "photo:1")
+    let large = ImageSource(fixture.origin.url("/p?w=160"), identity: "photo:1")
+    async let first = fixture.pipeline.thumbnail(
+      for: ThumbnailRequest(small, variant: Variant(size: PixelSize(20, 20))))
+    await poll { fixture.origin.requests.count == 1 }
+    async let second = fixture.pipeline.thumbnail(
+      for: ThumbnailRequest(large, variant: Variant(size: PixelSize(100, 100))))
+    await poll { fixture.origin.requests.count == 2 }
+    gate.open()
+    #expect(try await [first.size.width, second.size.width] == [20, 100])
+    let again = ThumbnailRequest(small, variant: Variant(size: PixelSize(100, 100)))
+    #expect(try await fixture.pipeline.response(for: again).origin == .memory)
+  }
+
   @Test func differentCredentialsNeverMerge() async throws {
     let fixture = try PipelineFixture()
     for name in ["anna", "bert", "anna"] {

@@ -25,6 +25,44 @@ import Testing
     #expect(fixture.origin.maximumSimultaneousRequests == 16)
   }
 
+  @Test func redirectsAndDirectDownloadsNeverWaitForEachOther() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let target = try Origin { _ in .ok(picture) }
+    // Few shares, few slots, and half of the downloads reach the other host by a redirect.
+    let fixture = try PipelineFixture(configuring: {
+      $0.memoryBudget = .mebibytes(16)
+      $0.downloads = 64
+      $0.downloadsPerHost = 2
+      $0.jobs = 1
+    }) { .redirect(to: target.url($0.path).absoluteString) }
+    let sources = (0..<60).map { number in
+      number % 2 == 0
+        ? ImageSource(target.url("/direct\(number)")) : ImageSource(fixture.origin.url("/redirected\(number)"))
+    }
+    let requests = sources.map { ThumbnailRequest($0, variant: Variant(size: PixelSize(40, 40))) }
+    var made = 0
+    for await result in fixture.pipeline.thumbnails(for: requests, window: 60) where (try? result.result.get()) != nil {
+      made += 1
+    }
+    #expect(made == 60)
+  }
+
+  @Test func aVariantThatCostsTooMuchLeavesTheOthersAlone() async throws {
+    let fixture = try PipelineFixture(configuring: { $0.memoryBudget = .mebibytes(16) }) { _ in
+      .ok((try? TestImages.bytes("gallery/alps/spring-meadow.jpg")) ?? Data())
+    }
+    let small = Variant(size: PixelSize(100, 100), format: .jpeg)
+    let large = Variant(size: PixelSize(2900, 1900), format: .avif)
+    let results = await fixture.pipeline.responses(
+      for: ImageSource(fixture.origin.url("/a.jpg")), variants: [large, small])
+    guard case .failure(let error) = results[0] else {
+      Issue.record("it should cost too much")
+      return
+    }
+    #expect(error.code == "too-large")
+    #expect(try results[1].get().thumbnail.size == PixelSize(100, 100))
+  }
+
   @Test func bodiesThatWaitForTheirDecodeDoNotStarveAnotherHost() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
