@@ -177,4 +177,17 @@ struct HeaderProberTests {
       }
     }
   }
+
+  @Test func aGIFOfEndlessTinyBlocksIsRefused() {
+    let screen: [UInt8] = Array("GIF89a".utf8) + [2, 0, 2, 0, 0, 0, 0]
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2]
+    let zeros = [UInt8](repeating: 0, count: 200_000)
+    let ones = [UInt8](repeating: 1, count: 400_000)
+    for file in [screen + zeros, screen + frame + ones] {
+      guard case .failed(.damaged) = stream(file, by: 16384) else {
+        Issue.record("it should be refused")
+        return
+      }
+    }
+  }
 }

@@ -18,8 +18,19 @@ struct GIFHeader: HeaderParser {
   private var screen = PixelSize(0, 0)
   private var isTransparent = false
   private var frames = 0
+  private var steps = 0
+
+  /// So many steps are taken however small the blocks are: more than the most frames allowed need.
+  private static let freeSteps = 100_000
+  /// Beyond them, blocks of fewer bytes than this on average are nobody's picture, but would occupy the thread that
+  /// downloads for all.
+  private static let smallestAverage = 32
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    steps += 1
+    if steps > Self.freeSteps, position / steps < Self.smallestAverage {
+      throw damaged("more than \(Self.freeSteps) blocks of hardly any bytes")
+    }
     switch awaiting {
     case .sniffed:
       guard let width = bytes.littleEndian(at: 6, count: 2), let height = bytes.littleEndian(at: 8, count: 2),
