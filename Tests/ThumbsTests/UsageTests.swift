@@ -58,6 +58,7 @@ struct UsageTests {
     Mistake("get a.jpg --output b.jpg --size 1x1 --size 2x2", "--size once"),
     Mistake("get a.jpg --output b.gif", "b.gif", "GIF", ".jpg", "--format"),
     Mistake("get ftp://host/a.jpg --output b.jpg", "ftp://host/a.jpg", "http or https"),
+    Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
     Mistake("cache empty", "'empty'", "thumbs cache --help"),
     Mistake("fetch", "'fetch'", "thumbs --help"),
   ])

@@ -69,7 +69,7 @@ extension ThumbnailError {
     case .cancelled:
       self = .cancelled
     case .empty, .notAPicture:
-      self = .notAPicture(reason: "\(error)")
+      self = .notAPicture(reason: "\(error); check what is at its address")
     case .unsupportedFormat(let format):
       self = .unsupportedFormat(format)
     case .limitExceeded(.pixels, _, _):
@@ -77,11 +77,11 @@ extension ThumbnailError {
     case .limitExceeded(.bytes, _, _):
       self = .tooLarge(reason: "\(error); raise the limit (maximumSourceBytes, --max-bytes)")
     case .limitExceeded:
-      self = .tooLarge(reason: "\(error)")
+      self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
     case .truncated, .damaged:
-      self = .damaged(reason: "\(error)")
+      self = .damaged(reason: "\(error); get a whole copy of the picture")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:

@@ -18,6 +18,7 @@ struct CacheCommand: AsyncParsableCommand {
   /// `thumbs cache stats`.
   struct Stats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "stats",
       abstract: "Prints how many thumbnails there are and what they take.",
       discussion: """
         Example:
@@ -54,6 +55,7 @@ struct CacheCommand: AsyncParsableCommand {
   /// `thumbs cache clear`.
   struct Clear: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+      commandName: "clear",
       abstract: "Removes all thumbnails from the disk cache.",
       discussion: """
         Example:

@@ -15,10 +15,11 @@ enum UsageMessage {
     text = onOneLine(text)
     for (full, short) in joints { text = text.replacing(full, with: short) }
     if text.hasSuffix(".") { text.removeLast() }
-    // Or a message of ours about one option's value, which the parser has put behind its own words.
-    let isHelpful = text.contains("; give ") || text.contains("; did you mean ")
-    if isHelpful || text.hasPrefix("the value '") && text.contains(": ") { return text }
-    return "\(text); see \(help(arguments))"
+    // About an option's value the parser puts words of ours behind a colon.
+    let saysWhatToDo =
+      text.contains("; give ") || text.contains("; did you mean ")
+      || text.hasPrefix("the value '") && text.contains(": ")
+    return saysWhatToDo ? text : "\(text); see \(help(arguments))"
   }
 
   /// Many values to choose from come as a list of lines.
@@ -35,7 +36,7 @@ enum UsageMessage {
     var words = ["thumbs"]
     var known = Thumbs.configuration.subcommands
     for argument in arguments.dropFirst() {
-      guard let command = known.first(where: { $0._commandName == argument }) else { break }
+      guard let command = known.first(where: { $0.configuration.commandName == argument }) else { break }
       words.append(argument)
       known = command.configuration.subcommands
     }
