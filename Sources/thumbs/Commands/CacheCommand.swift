@@ -94,7 +94,10 @@ extension CacheOptions {
 
   /// The disk cache itself, whatever its size; nil when nobody has made one there yet, and then none is made.
   func open(_ console: Console) throws -> DiskCache? {
-    guard DiskCache.exists(in: directory) else { return nil }
+    var isFolder: ObjCBool = false
+    let isThere = FileManager.default.fileExists(atPath: directory.path, isDirectory: &isFolder)
+    // Something else in the folder's place is an error, which opening the cache words.
+    if !DiskCache.exists(in: directory), isThere == isFolder.boolValue { return nil }
     do {
       return try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
     } catch {
