@@ -1,3 +1,5 @@
+import Foundation
+
 /// Counts the scans of a JPEG without decoding them.
 ///
 /// A progressive picture of many scans makes the decoder walk all its blocks for each: a file of some kilobytes can hold
@@ -22,13 +24,27 @@ enum JPEGScans {
       let index = position - window.start
       return index < window.bytes.count ? window.bytes[index] : nil
     }
+    /// The position of the next 0xFF in the window, or the window's end.
+    func nextPrefix(after position: Int) -> Int {
+      window.bytes.withUnsafeBytes { bytes in
+        let from = position + 1 - window.start
+        guard from < bytes.count, let base = bytes.baseAddress else { return position + 1 }
+        guard let found = memchr(base + from, 0xFF, bytes.count - from) else { return window.start + bytes.count }
+        return window.start + (found - UnsafeMutableRawPointer(mutating: base))
+      }
+    }
     var (scans, first) = (0, 0)
     var position = 2
     while scans <= most {
       // At a marker, or at coded pixels up to the next one.
-      guard let prefix = try byte(at: position), let marker = try byte(at: position + 1) else { break }
-      if prefix != 0xFF || marker == 0 || (0xD0...0xD7).contains(marker) {
-        position += prefix == 0xFF ? 2 : 1
+      guard let prefix = try byte(at: position) else { break }
+      if prefix != 0xFF {
+        position = nextPrefix(after: position)
+        continue
+      }
+      guard let marker = try byte(at: position + 1) else { break }
+      if marker == 0 || (0xD0...0xD7).contains(marker) {
+        position += 2
       } else if marker == 0xFF {
         position += 1
       } else if marker == 0xD9 {
