@@ -62,7 +62,8 @@ struct PipelineStages: Sendable {
       byteLimit: configuration.maximumSourceBytes.bytes)
     let download: Download
     do throws(DownloadError) {
-      download = try await downloader.download(request, observer: observer, priority: priority)
+      download = try await downloader.download(
+        request, observer: CountingObserver(observer, statistics: statistics), priority: priority)
     } catch {
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
         throw ThumbnailError(refusal, of: configuration)
@@ -70,7 +71,6 @@ struct PipelineStages: Sendable {
       throw ThumbnailError(error, source: source)
     }
     statistics.add(1, to: \.downloads)
-    statistics.add(download.receivedBytes, to: \.downloadedBytes)
     events.send(
       source,
       .downloaded(

@@ -12,7 +12,7 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var failures = 0
   /// Downloads that brought a body.
   public var downloads = 0
-  /// Bytes of bodies received.
+  /// Bytes of pictures received, those of refused and broken-off ones and of all attempts included.
   public var downloadedBytes = 0
   /// Decodes that ran.
   public var decodes = 0

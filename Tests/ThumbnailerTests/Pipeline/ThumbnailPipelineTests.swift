@@ -115,6 +115,7 @@ import Testing
       #expect(error.code == "too-large")
       #expect(error.message.contains("60000x60000"))
     }
+    #expect(fixture.pipeline.statistics.downloadedBytes > 0)
     await poll { fixture.origin.requests[0].outcome == .clientClosed }
     #expect(fixture.origin.requests[0].bodyBytesSent < 1 << 20)
   }
