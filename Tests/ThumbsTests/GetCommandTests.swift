@@ -19,8 +19,22 @@ struct GetCommandTests {
     ] as [(String, [String], [UInt8])])
   func theOutputsNameDecidesTheFormat(name: String, options: [String], start: [UInt8]) async throws {
     let run = try await bench.start(["get", picture, "--size", "40x30", "--output", name] + options).run()
-    #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty, "\(run.stderr)")
+    #expect(run.status == 0 && run.stdout.isEmpty, "\(run.stderr)")
+    // A name that says otherwise than --format is worth a word.
+    #expect(run.complaints.count == (options == ["--format", "png"] ? 1 : 0), "\(run.stderr)")
     #expect(try Data(contentsOf: bench.url(name)).starts(with: start))
+  }
+
+  @Test func thePictureItselfIsNeverOverwritten() async throws {
+    let original = try TestImages.bytes("formats/jpeg-420.jpg")
+    try original.write(to: bench.url("own.jpg"))
+    try FileManager.default.createSymbolicLink(atPath: bench.url("link.jpg").path, withDestinationPath: "own.jpg")
+    for output in ["own.jpg", "./own.jpg", "link.jpg"] {
+      let run = try await bench.run("get", "own.jpg", "--output", output)
+      #expect(run.status == 73 && run.complaints.count == 1)
+      #expect(run.stderr.contains("is the picture itself"))
+    }
+    #expect(try Data(contentsOf: bench.url("own.jpg")) == original)
   }
 
   @Test func writesTheSameToStdout() async throws {

@@ -61,7 +61,7 @@ final class CacheDatabase: Sendable {
       try FileManager.default.createDirectory(
         atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     } catch {
-      throw .directoryUnusable(path: directory, reason: Self.reason(error))
+      throw .directoryUnusable(path: directory, reason: reason(error))
     }
     return try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
       switch opening {
@@ -75,13 +75,16 @@ final class CacheDatabase: Sendable {
   }
 
   /// Why the directory cannot be made, in the system's own words: Foundation's name a code at best.
-  private static func reason(_ error: any Error) -> String {
+  private func reason(_ error: any Error) -> String {
     let error = error as NSError
     if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError, underlying.domain == NSPOSIXErrorDomain {
       return String(cString: strerror(Int32(underlying.code)))
     }
     let isInTheWay = error.domain == NSCocoaErrorDomain && error.code == CocoaError.fileWriteFileExists.rawValue
-    return isInTheWay ? String(cString: strerror(ENOTDIR)) : error.localizedDescription
+    if isInTheWay { return String(cString: strerror(ENOTDIR)) }
+    // Foundation often keeps the reason to itself; the system tells it to whoever tries again.
+    return mkdir(directory, 0o700) != 0 && errno != EEXIST
+      ? String(cString: strerror(errno)) : error.localizedDescription
   }
 
   private func openUnderLock() throws(DiskCacheError) -> DiskCacheError? {

@@ -27,7 +27,8 @@ struct PageWindow {
   private let photoLimit: Int
   private var phase = Phase.ready(nil)
   private var seenCursors = RecentSet<PageCursor>()
-  private var seenIDs = RecentSet<String>()
+  /// As bytes: two ids that only look alike, being composed differently, are two photos.
+  private var seenIDs = RecentSet<[UInt8]>()
   /// The photos that are not done, by the number of their page.
   private var remaining: [Int: Int] = [:]
 
@@ -119,7 +120,7 @@ struct PageWindow {
   private mutating func newPhotos(of page: PhotoPage) -> [Photo] {
     var photos: [Photo] = []
     for photo in page.photos where photosEmitted + photos.count < photoLimit {
-      guard seenIDs.insert(photo.id) else {
+      guard seenIDs.insert(photo.fingerprint) else {
         duplicates += 1
         continue
       }

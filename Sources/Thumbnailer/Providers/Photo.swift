@@ -46,6 +46,12 @@ public struct Photo: Identifiable, Equatable, Sendable {
     self.location = location
   }
 
+  /// What tells the photo from all others of its provider: its id, and its place where that is the provider's only one.
+  var fingerprint: [UInt8] {
+    if case .single(let source) = location { return Array(id.utf8) + [0] + source.key.bytes }
+    return Array(id.utf8)
+  }
+
   /// The smallest form of the photo that the provider's server has and that is large enough for a thumbnail.
   ///
   /// Of several thumbnails, ask for the largest: one download serves all, and all forms of a photo have one identity in

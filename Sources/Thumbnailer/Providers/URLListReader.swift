@@ -57,6 +57,12 @@ final class URLListReader: @unchecked Sendable {
   private func takeLine() -> Bool {
     switch reader?.next(patience: Self.patience) ?? .end {
     case .line(let bytes, let number):
+      if number == 1, bytes.contains(0) || String(validating: bytes, as: UTF8.self) == nil {
+        // A picture where a list was meant would be thousands of bad lines.
+        failure = .listUnreadable(
+          path: name, reason: "it is no text; give a list of URLs, or fetch a single picture with thumbs get")
+        return true
+      }
       switch URLListLine.parse(bytes, number: number, allowsFiles: allowsFiles) {
       case .nothing: break
       case .photo(let photo): photos.append(photo)

@@ -49,6 +49,14 @@ struct GetCommand: AsyncParsableCommand {
 
   private func get(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     let source = try ImageSource(commandLine: picture)
+    if source.isUserFile, OutputFile.isSameFile(source.url.path, output) {
+      console.complain("\(output) is the picture itself, which would be lost; choose another --output")
+      return .cannotWrite
+    }
+    if output == "-", isatty(STDOUT_FILENO) == 1 {
+      console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
+      return .cannotWrite
+    }
     let interruption = Interruption()
     do {
       let pipeline = try ThumbnailPipeline(resources.configuration)
@@ -58,6 +66,9 @@ struct GetCommand: AsyncParsableCommand {
       let request = ThumbnailRequest(source, variant: variant)
       let thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
       await pipeline.flush()
+      if let named = namedFormat, named.rawValue != thumbnail.format.rawValue {
+        console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
+      }
       return write(thumbnail, console: console)
     } catch let error as ThumbnailError {
       if let signal = interruption.signal { return .stopped(by: signal) }
@@ -71,16 +82,19 @@ struct GetCommand: AsyncParsableCommand {
   /// What was asked for, with the output's name deciding the format where nothing else does.
   private var variant: Variant {
     var variant = thumbnail.variants[0]
-    if variant.format == .auto {
-      switch outputExtension {
-      case "jpg", "jpeg": variant.format = .jpeg
-      case "png": variant.format = .png
-      case "webp": variant.format = .webp
-      case "avif": variant.format = .avif
-      default: break
-      }
-    }
+    if variant.format == .auto, let namedFormat { variant.format = namedFormat }
     return variant
+  }
+
+  /// The format that the output's name speaks of, if any.
+  private var namedFormat: OutputFormat? {
+    switch outputExtension {
+    case "jpg", "jpeg": .jpeg
+    case "png": .png
+    case "webp": .webp
+    case "avif": .avif
+    default: nil
+    }
   }
 
   private func write(_ thumbnail: Thumbnail, console: Console) -> ExitCode {

@@ -81,6 +81,7 @@ final class PrefetchRun: Sendable {
   private func take(_ event: QueryPrefetch.Element) throws(Console.WriteError) {
     switch event {
     case .page(_, let total):
+      if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }

@@ -34,8 +34,12 @@ struct PipelineOptions: ParsableArguments {
   var maxBytes: ByteSize?
 
   func validate() throws {
-    for (name, value) in [("downloads", downloads), ("per-host", perHost), ("jobs", jobs), ("max-pixels", maxPixels)] {
-      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+    for (name, value, most) in [
+      ("downloads", downloads, 1024), ("per-host", perHost, 1024), ("jobs", jobs, 256), ("max-pixels", maxPixels, .max),
+    ] {
+      guard let value else { continue }
+      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+      if value > most { throw ValidationError("--\(name) \(value) cannot be used: give at most \(most)") }
     }
     if let memoryBudget, memoryBudget < .mebibytes(16) {
       throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB")
@@ -72,6 +76,10 @@ struct CacheOptions: ParsableArguments {
 
   func validate() throws {
     if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder") }
+    // Evicts at once what is beyond it: a number without its unit must not cost the whole cache.
+    if let diskCache, diskCache.bytes > 0, diskCache < .mebibytes(1) {
+      throw ValidationError("--disk-cache \(diskCache) is too little to be meant: give at least 1MiB, or 0 for none")
+    }
   }
 
   /// The folder given, or the library's default.

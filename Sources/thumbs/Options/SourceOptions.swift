@@ -47,7 +47,9 @@ struct SourceOptions: ParsableArguments {
     if query != nil, urls != nil { throw ValidationError("--query and --urls exclude each other: give one of them") }
     if urls == "" { throw ValidationError("--urls is empty: name a file, or - for stdin") }
     for (name, value) in [("pages", pages), ("per-page", perPage), ("count", count), ("ahead", ahead)] {
-      if let value, value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+      guard let value else { continue }
+      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+      if value > 1_000_000_000 { throw ValidationError("--\(name) \(value) cannot be used: give at most 1000000000") }
     }
     if perPage > 1000 { throw ValidationError("--per-page \(perPage) cannot be used: give at most 1000") }
     if urls != nil, provider != "auto" || providerURL != nil {

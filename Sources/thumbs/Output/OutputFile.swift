@@ -36,6 +36,13 @@ enum OutputFile {
     }
   }
 
+  /// Whether both names lead to the same regular file.
+  static func isSameFile(_ one: String, _ other: String) -> Bool {
+    var (first, second) = (stat(), stat())
+    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
+    return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
+  }
+
   private static func write(_ data: Data, to descriptor: Int32) throws {
     try data.withUnsafeBytes { bytes in
       var done = 0

@@ -3,6 +3,11 @@ import Thumbnailer
 
 /// The counts of a run: the last line of `--json`, and the words at the end of a run without it.
 struct RunSummary {
+  /// How many pictures the source says there are; for people only.
+  var matching: Int?
+  /// How many of them the limit of pages left out.
+  private var unseen: Int? { matching.map { $0 - pictures } }
+
   var pictures = 0
   var stored = 0
   var hits = 0
@@ -70,6 +75,9 @@ struct RunSummary {
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
         + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
     ]
+    if let unseen, unseen > 0 {
+      lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")
+    }
     if !failures.isEmpty {
       let causes = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
       lines.append("failed: " + causes.joined(separator: ", "))

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Thumbnailer
@@ -180,5 +181,24 @@ private struct SplitMix: RandomNumberGenerator {
     z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
     z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
     return z ^ (z >> 31)
+  }
+}
+
+@Suite struct PageWindowIdentityTests {
+  private func photo(_ id: String, at url: String) throws -> Photo {
+    Photo(id: id, provider: "urls", source: ImageSource(try #require(URL(string: url))))
+  }
+
+  @Test func idsThatOnlyLookAlikeAreTwoPhotosAndSoAreTwoPlacesUnderOneID() throws {
+    let photos = [
+      try photo("e\u{301}", at: "https://example.org/1"), try photo("\u{e9}", at: "https://example.org/1"),
+      try photo("A", at: "https://example.org/2"), try photo("A", at: "https://example.org/3"),
+      try photo("A", at: "https://example.org/3"),
+    ]
+    var window = PageWindow()
+    _ = window.start()
+    _ = window.pageArrived(PhotoPage(photos: photos, next: nil))
+    #expect(window.photosEmitted == 4)
+    #expect(window.duplicates == 1)
   }
 }
