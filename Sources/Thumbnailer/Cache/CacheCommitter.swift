@@ -33,7 +33,8 @@ final class CacheCommitter: Sendable {
       switch batch.operations.last {
       case .removeAll:
         // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment. Other processes notice.
-        try reopen(.empty)
+        // On a full disk the old file gives its room back only once nobody has it open: the second attempt finds it.
+        do { try reopen(.empty) } catch { try reopen(.empty) }
       case .trim(let bytes): try trim(toBytes: bytes)
       // Reads of a file that is gone are no reason to make a directory that somebody deleted.
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }

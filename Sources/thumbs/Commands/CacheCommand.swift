@@ -74,7 +74,7 @@ struct CacheCommand: AsyncParsableCommand {
       do {
         try await disk?.removeAll()
       } catch {
-        console.complain("\(error)")
+        // The cache has said why already.
         throw ExitCode.cannotWrite
       }
       let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
