@@ -13,6 +13,10 @@ final class CacheCommitter: Sendable {
   /// In force since the last trim.
   private let limits: Mutex<DiskCacheLimits>
   private let current = Mutex<Current?>(nil)
+  private let lost = Atomic(0)
+
+  /// The bytes of thumbnails that were to be stored and could not be.
+  var lostBytes: Int { lost.load(ordering: .relaxed) }
 
   init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
     self.database = database
@@ -42,6 +46,7 @@ final class CacheCommitter: Sendable {
       }
       return .success(())
     } catch {
+      lost.add(batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }, ordering: .relaxed)
       problems.report(error)
       return .failure(error)
     }

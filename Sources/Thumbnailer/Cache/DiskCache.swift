@@ -209,6 +209,9 @@ public final class DiskCache: Sendable {
   /// The bytes that wait to be written.
   var stagedBytes: Int { staging.used }
 
+  /// The bytes of thumbnails that were to be stored and could not be.
+  var lostBytes: Int { committer.lostBytes }
+
   /// Calls `listener` with what goes wrong while nobody waits for it, beginning with what nobody heard so far.
   func onProblem(_ listener: @escaping @Sendable (DiskCacheError) -> Void) {
     problems.listen(listener)

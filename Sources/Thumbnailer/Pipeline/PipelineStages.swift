@@ -48,6 +48,13 @@ struct PipelineStages: Sendable {
   /// Why the disk cache was begun anew; nil when it was not.
   var cacheReplacement: String? { cache.diskReplacement.map { "\($0)" } }
 
+  /// What was done, with what was lost on its way to the disk taken off.
+  var currentStatistics: PipelineStatistics {
+    var current = statistics.current
+    current.storedBytes -= cache.disk?.lostBytes ?? 0
+    return current
+  }
+
   /// Fetches the small answers of photo search APIs over the same connections.
   var httpClient: any HTTPClient { CurlHTTPClient(downloader: downloader) }
 

@@ -16,7 +16,7 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var downloadedBytes = 0
   /// Decodes that ran.
   public var decodes = 0
-  /// Bytes of thumbnails handed to the disk cache.
+  /// Bytes of thumbnails handed to the disk cache, less those that could not be written.
   public var storedBytes = 0
   /// Requests that joined a job that ran already.
   public var joins = 0

@@ -128,7 +128,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// What has been done so far.
-  public var statistics: PipelineStatistics { stages.statistics.current }
+  public var statistics: PipelineStatistics { stages.currentStatistics }
 
   /// The number of sources that are being worked on now.
   public var activeJobs: Int { state.withLock { $0.table.jobCount } }

@@ -70,6 +70,7 @@ struct ThumbnailCacheTests {
     try disk.onWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
     await cache.store([Sample.entry(1)], of: Sample.record(1))
     #expect(await cache.flush() == false)
+    #expect(disk.lostBytes == Sample.thumbnail(1).data.count)
     #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
     #expect(try disk.thumbnail(for: Sample.key(1)) == nil)
     #expect(cache.diskProblem == .diskFull(path: directory.database))
