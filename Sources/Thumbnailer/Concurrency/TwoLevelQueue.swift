@@ -91,34 +91,6 @@ struct TwoLevelQueue<Element> {
     return entries.removeValue(forKey: ticket)?.element
   }
 
-  /// Takes the first element, in order of turn, that satisfies the condition; the others keep their places.
-  ///
-  /// Looks at every waiting element in the worst case.
-  mutating func dequeue(where isEligible: (Element) -> Bool) -> Element? {
-    guard let first = nextLevel() else { return nil }
-    for level in [first, first == .visible ? .prefetch : .visible] {
-      let mentions = level == .visible ? visible : prefetch
-      for mention in mentions {
-        guard let entry = entries[mention.ticket], entry.stamp == mention.stamp, isEligible(entry.element) else {
-          continue
-        }
-        visibleTakenInARow = level == .visible && !prefetch.isEmpty ? visibleTakenInARow + 1 : 0
-        return remove(mention.ticket)
-      }
-    }
-    return nil
-  }
-
-  /// Takes everything, in no particular order.
-  mutating func removeAll() -> [Element] {
-    defer {
-      entries = [:]
-      visible = []
-      prefetch = []
-    }
-    return entries.values.map(\.element)
-  }
-
   private mutating func nextLevel() -> Priority? {
     let visibleWaits = head(of: .visible) != nil
     let prefetchWaits = head(of: .prefetch) != nil

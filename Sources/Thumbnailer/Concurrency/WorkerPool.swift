@@ -4,8 +4,6 @@ import Foundation
 ///
 /// Threads start with the first work. They end when the pool is dropped, each after calling `onThreadExit`.
 final class WorkerPool: Sendable {
-  private typealias Job = @Sendable (_ cancelled: CancellationFlag) -> Void
-
   private struct Entry {
     let run: @Sendable () -> Void
     let cancel: @Sendable () -> Void
@@ -81,7 +79,7 @@ final class WorkerPool: Sendable {
     get { shared.withLock { $0.limit } }
     set {
       shared.withLock { $0.limit = max(1, newValue) }
-      for _ in 0..<newValue { startThreadIfNeeded() }
+      for _ in 0..<max(1, newValue) { startThreadIfNeeded() }
       shared.condition.broadcast()
     }
   }

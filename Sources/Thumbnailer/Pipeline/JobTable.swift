@@ -71,9 +71,9 @@ struct JobTable<Sink> {
     nextNumber += 1
     let waiter = WaiterID(number: nextNumber, subject: Subject(request.source))
     let entry = Waiter(variant: request.variant, priority: request.priority, sink: sink)
-    if jobs[waiter.subject] != nil {
-      jobs[waiter.subject]?.waiters[waiter.number] = entry
-      return (waiter, jobs[waiter.subject].map { .joined($0.id, priority: $0.priority) } ?? .start(JobID(number: 0)))
+    if let index = jobs.index(forKey: waiter.subject) {
+      jobs.values[index].waiters[waiter.number] = entry
+      return (waiter, .joined(jobs.values[index].id, priority: jobs.values[index].priority))
     }
     let job = Job(id: JobID(number: nextNumber), waiters: [waiter.number: entry])
     jobs[waiter.subject] = job

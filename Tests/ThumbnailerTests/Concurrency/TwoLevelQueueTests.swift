@@ -54,14 +54,6 @@ import Testing
     #expect(queue.dequeue() == nil)
   }
 
-  @Test func anElementMayBePassedOverForOneThatIsEligible() {
-    var queue = TwoLevelQueue<Int>()
-    for number in 1...4 { _ = queue.enqueue(number, at: .visible) }
-    #expect(queue.dequeue { $0 % 2 == 0 } == 2)
-    #expect(queue.dequeue { $0 > 9 } == nil)
-    #expect(queue.dequeue() == 1)
-  }
-
   @Test func everythingComesOutOnceWhateverHappens() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<50 {
