@@ -32,7 +32,8 @@ extension HTTPClientError {
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .unreachable(let reason), .untrusted(let reason): self = .unreachable(reason: reason)
+    case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason):
+      self = .unreachable(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
     case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")

@@ -59,7 +59,7 @@ final class CurlTransfer {
       handle.set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
     if order.decodesContent { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
-    if let file = order.certificateAuthorityFile { handle.set(CURLOPT_CAINFO, file) }
+    configureTrust()
     let ownAccept = order.headers.firstValue(of: "Accept") == nil ? [HTTPHeader("Accept", order.accept)] : []
     handle.setHeaders(order.headers + ownAccept)
 
@@ -71,6 +71,22 @@ final class CurlTransfer {
     }
     ccurl_setopt_receiver(handle.pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       CurlTransfer.deliver(bytes, size * count, to: context) { $0.receivedBody($1) }
+    }
+  }
+
+  /// Who is trusted, who we are, and over whom we go.
+  private func configureTrust() {
+    if let file = order.certificateAuthorityFile { handle.set(CURLOPT_CAINFO, file) }
+    if let certificate = order.clientCertificate {
+      handle.set(CURLOPT_SSLCERT, certificate.certificateFile)
+      handle.set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
+      // Without one, the TLS library would ask for it on the terminal, and wait.
+      handle.set(CURLOPT_KEYPASSWD, certificate.password ?? "")
+    }
+    switch order.proxy {
+    case .environment: break
+    case .none: handle.set(CURLOPT_PROXY, "")
+    case .url(let url): handle.set(CURLOPT_PROXY, url)
     }
   }
 
@@ -209,6 +225,7 @@ final class CurlTransfer {
     case CURLE_FILE_COULDNT_READ_FILE: return .fileUnreadable(reason: reason)
     case CURLE_URL_MALFORMAT: return .invalidURL
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge(limit: order.byteLimit, announced: nil)
+    case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR:
       return .untrusted(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:

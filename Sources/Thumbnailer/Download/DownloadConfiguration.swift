@@ -33,6 +33,10 @@ struct DownloadConfiguration: Sendable {
 
   /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
   var certificateAuthorityFile: String?
+  /// Which proxy is used; default as the environment says.
+  var proxy = ProxyChoice.environment
+  /// The certificates to show to hosts that ask for one; default none.
+  var clientCertificates: [ClientCertificate] = []
 }
 
 /// When and how often a failed attempt is repeated. A pure value: the random numbers are the caller's.

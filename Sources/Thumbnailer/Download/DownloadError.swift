@@ -28,6 +28,8 @@ enum DownloadError: Error, Sendable, Equatable {
   case unreachable(reason: String)
   /// The server's certificate is not trusted.
   case untrusted(reason: String)
+  /// The certificate that we were to show cannot be read or used.
+  case unusableCertificate(reason: String)
   /// A deadline passed.
   case timedOut(Deadline)
   /// The server answered with a status that brings no picture. `retryAfter` is what the server asked for, not capped.

@@ -25,7 +25,10 @@ struct Exchange: Sendable {
       decodesContent: decodesContent, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
       memoryLimit: memoryLimit, overflow: overflow, connectTimeout: min(configuration.connectTimeout, year),
       stallTimeout: min(configuration.stallTimeout, year), totalTimeout: min(timeLeft, year),
-      certificateAuthorityFile: configuration.certificateAuthorityFile, observer: observer)
+      certificateAuthorityFile: configuration.certificateAuthorityFile, proxy: configuration.proxy,
+      clientCertificate: configuration.clientCertificates.first {
+        $0.host.matches(host: route.url.host, port: route.url.port)
+      }, observer: observer)
   }
 
   /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.

@@ -19,6 +19,9 @@ struct TransferOrder: Sendable {
   /// What is left of the total.
   var totalTimeout: Duration
   var certificateAuthorityFile: String?
+  var proxy: ProxyChoice
+  /// Shown when this very host asks for one.
+  var clientCertificate: ClientCertificate?
   var observer: (any BodyObserver)?
 }
 

@@ -242,6 +242,8 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
+    download.proxy = proxy
+    download.clientCertificates = clientCertificates
     return download
   }
 }

@@ -21,6 +21,9 @@ extension ThumbnailError {
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
     case .untrusted(let reason):
       self = .unreachable(reason: "the server's certificate is not trusted: \(reason)")
+    case .unusableCertificate(let reason):
+      self = .unreachable(
+        reason: "the client certificate cannot be used: \(reason); check its file, its key and the key's password")
     case .timedOut(.connect):
       self = .timedOut(reason: "no connection in time; check the network, or try again later")
     case .timedOut(.stall):

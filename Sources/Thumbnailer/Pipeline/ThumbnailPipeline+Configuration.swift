@@ -42,6 +42,11 @@ extension ThumbnailPipeline {
     public var userAgent = "thumbs/\(ThumbnailPipeline.version)"
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
+    /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+    public var proxy = ProxyChoice.environment
+    /// The certificates to show to hosts that ask for one. They do not keep pictures apart in the cache: use a cache
+    /// folder of its own for each identity. Default: none.
+    public var clientCertificates: [ClientCertificate] = []
 
     /// The defaults, with another folder for the disk cache where one is given.
     public init(cacheDirectory: URL? = nil) {
