@@ -43,6 +43,8 @@ extension ThumbnailError {
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
+    case .wrongRange:
+      self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
     case .invalidAnswer(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
