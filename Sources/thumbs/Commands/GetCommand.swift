@@ -24,6 +24,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
 
   @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
   var verbose = false
@@ -59,7 +60,7 @@ struct GetCommand: AsyncParsableCommand {
     }
     let interruption = Interruption()
     do {
-      let pipeline = try ThumbnailPipeline(resources.configuration)
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: resources.configuration))
       stages?.follow(pipeline)
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       if let replacement = pipeline.cacheReplacement { console.complain(replacement) }

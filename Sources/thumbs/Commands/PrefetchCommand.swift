@@ -28,6 +28,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -41,7 +42,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(resources.configuration)
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: resources.configuration))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
       let prefetch = QueryPrefetch(
