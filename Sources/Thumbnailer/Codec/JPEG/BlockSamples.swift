@@ -20,23 +20,29 @@ enum BlockSamples {
     return 2 &* Int(known) &+ (known > 0 ? doubt : known < 0 ? -doubt : 0)
   }
 
-  /// Writes 2×2 samples, as the inverse DCT of that size makes them of the coefficients at the zigzag positions 0, 1, 2
-  /// and 4, each 16 times its value: of a block of 8×8 an orthonormal transform of 2×2 keeps an eighth.
+  /// What the quantisers of the zigzag positions 0, 1, 2 and 4 are multiplied by beforehand for `quarter`.
+  ///
+  /// Of a block of 8×8 an orthonormal transform of 2×2 keeps an eighth of each coefficient; the mean of each quarter of
+  /// the block takes 0.906 of that for each direction in which the coefficient changes. Measured in between is best:
+  /// 0.95. All times 256.
+  static let quarterWeights = SIMD4<Int32>(256, 243, 243, 231)
+
+  /// Writes 2×2 samples of the coefficients at the zigzag positions 0, 1, 2 and 4, each twice its value times its
+  /// weight: 4096 times a level.
   @inline(__always)
   static func quarter(
     _ dc: Int, _ across: Int, _ down: Int, _ both: Int, into output: UnsafeMutableRawPointer, rowBytes: Int
   ) {
-    let (upper, lower) = (dc &+ down &+ 8, dc &- down &+ 8)
+    let (upper, lower) = (dc &+ down &+ 2048, dc &- down &+ 2048)
     let (right, left) = (across &- both, across &+ both)
-    output.storeBytes(of: level((upper &+ left) &>> 4), as: UInt8.self)
-    output.storeBytes(of: level((upper &- left) &>> 4), toByteOffset: 1, as: UInt8.self)
-    output.storeBytes(of: level((lower &+ right) &>> 4), toByteOffset: rowBytes, as: UInt8.self)
-    output.storeBytes(of: level((lower &- right) &>> 4), toByteOffset: rowBytes &+ 1, as: UInt8.self)
+    output.storeBytes(of: sample(upper &+ left), as: UInt8.self)
+    output.storeBytes(of: sample(upper &- left), toByteOffset: 1, as: UInt8.self)
+    output.storeBytes(of: sample(lower &+ right), toByteOffset: rowBytes, as: UInt8.self)
+    output.storeBytes(of: sample(lower &- right), toByteOffset: rowBytes &+ 1, as: UInt8.self)
   }
 
-  /// A sample from its distance to mid-grey.
   @inline(__always)
-  private static func level(_ distance: Int) -> UInt8 {
-    UInt8(truncatingIfNeeded: max(0, min(255, distance &+ 128)))
+  private static func sample(_ value: Int) -> UInt8 {
+    UInt8(truncatingIfNeeded: max(0, min(255, (value &>> 12) &+ 128)))
   }
 }

@@ -165,14 +165,15 @@ struct CoefficientReading: ~Copyable {
     // One of them is there: a scan has the first position or ends behind it.
     guard let first = dc ?? ac else { throw .damaged(.header, detail: "a scan without coefficients") }
     return ScanReader.Part(
-      component: component, quantisers: quantisers, plane: planes[index], dc: first, ac: ac ?? first)
+      component: component, quantisers: reader.scale.weighted(quantisers), plane: planes[index], dc: first,
+      ac: ac ?? first)
   }
 
   /// Makes the picture of the planes.
   private func compose() throws(CodecError) -> CoefficientImage {
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
     for (plane, component) in zip(planes, frame.components) {
-      plane.makeSamples(quantisers: component.quantisers ?? SIMD4(), bits: component.bits)
+      plane.makeSamples(quantisers: reader.scale.weighted(component.quantisers ?? SIMD4()), bits: component.bits)
     }
     let composer = PlaneComposer(
       sources: zip(planes, frame.components).map { plane, component in
@@ -184,5 +185,15 @@ struct CoefficientReading: ~Copyable {
       composer.compose(into: target)
     }
     return CoefficientImage(raster: raster, consumedBytes: cursor.position, scans: scans)
+  }
+}
+
+extension JPEGScale {
+  /// The quantisers as the kernels of this scale want them.
+  fileprivate func weighted(_ quantisers: SIMD4<Int32>) -> SIMD4<Int32> {
+    switch self {
+    case .eighth: quantisers
+    case .quarter: quantisers &* BlockSamples.quarterWeights
+    }
   }
 }
