@@ -83,7 +83,7 @@ extension ThumbnailError {
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
-    case .truncated, .damaged:
+    case .truncated, .damaged, .handedOver:
       self = .damaged(reason: "\(error); get a whole copy of the picture")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")

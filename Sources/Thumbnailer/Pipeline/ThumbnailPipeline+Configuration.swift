@@ -28,6 +28,9 @@ extension ThumbnailPipeline {
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
     public var maximumPixels = 1 << 28
+    /// Whether the download of a progressive JPEG ends once the scans have come that the thumbnails asked for need: often
+    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
+    public var earlyStop = true
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.
