@@ -5,6 +5,8 @@ struct BodyStore {
   private let memoryLimit: Int
   /// A body that outgrows memory goes into a new file in the first of these that takes one.
   private let spillDirectories: [String]
+  /// The file to outgrow memory into, where it shall not be one without a name.
+  private var ownFile: FileDescriptor?
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
   /// The bytes taken so far.
@@ -14,6 +16,18 @@ struct BodyStore {
     self.memoryLimit = memoryLimit
     self.spillDirectories = spillDirectories
   }
+
+  /// Goes on behind the bytes that a file holds already.
+  init(continuing file: FileDescriptor, at count: Int) {
+    (memoryLimit, spillDirectories) = (0, [])
+    (self.file, self.count) = (file, count)
+  }
+
+  /// Has the body go into this file, should it outgrow memory.
+  mutating func spill(into file: FileDescriptor) { ownFile = file }
+
+  /// The file, once the body has outgrown memory.
+  var spilled: FileDescriptor? { file }
 
   /// Makes room in one piece for what is announced.
   mutating func prepare(for announced: Int?) {
@@ -39,7 +53,8 @@ struct BodyStore {
   /// The file, to which the bytes in memory go when it is made.
   private mutating func spillFile() throws(DownloadError) -> FileDescriptor {
     if let file { return file }
-    let opened = try SpillFile.open(in: spillDirectories)
+    let opened: FileDescriptor
+    if let ownFile { opened = ownFile } else { opened = try SpillFile.open(in: spillDirectories) }
     var failure: DownloadError?
     memory.withUnsafeBytes { bytes in
       do throws(DownloadError) { try write(bytes, to: opened, at: 0) } catch { failure = error }

@@ -31,6 +31,12 @@ final class CurlTransfer {
   /// The observer has said *enough*, but to read the little that is left is cheaper than to close the connection.
   private var readsOn = false
   private var stop: Stop?
+  /// The beginning of the body as an earlier attempt has left it, until the answer goes on with it or does not.
+  private var earlier: PartialBody?
+  /// The tag under which the body can be gone on with, where it can.
+  private var tag: String?
+  /// The body's name on the disk, where it has one.
+  private var stored: StoredPartial?
   private let start: ContinuousClock.Instant
   private var lastArrival: ContinuousClock.Instant?
 
@@ -39,6 +45,7 @@ final class CurlTransfer {
     self.handle = handle
     start = now
     body = BodyStore(memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories)
+    earlier = order.partial?.take(from: order.url)
     configure()
   }
 
@@ -62,7 +69,7 @@ final class CurlTransfer {
     if order.decodesContent { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
     configureTrust()
     let ownAccept = order.headers.firstValue(of: "Accept") == nil ? [HTTPHeader("Accept", order.accept)] : []
-    handle.setHeaders(order.headers + ownAccept)
+    handle.setHeaders(order.headers + ownAccept + (earlier?.requestHeaders ?? []))
 
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -122,13 +129,17 @@ final class CurlTransfer {
     guard isWanted else {
       return received <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
-    guard received <= order.byteLimit else {
+    guard body.count + bytes.count <= order.byteLimit else {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
     }
     let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse, !readsOn { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    guard verdict == .enough, !readsOn else { return true }
+    return verdict != .enough || readsOn || endWithEnough()
+  }
+
+  /// Ends the transfer since its observer needs no more, unless it is cheaper to read on.
+  private func endWithEnough() -> Bool {
     readsOn = isRestWorthReading
     return readsOn || end(.enough)
   }
@@ -136,11 +147,11 @@ final class CurlTransfer {
   /// Whether the rest of a body that nobody needs is read all the same, to keep the connection.
   private var isRestWorthReading: Bool {
     // With the last byte in hand the transfer ends by itself.
-    if received == expected { return true }
+    if body.count == expected { return true }
     switch handle.number(CURLINFO_HTTP_VERSION) {
     case Int(CURL_HTTP_VERSION_1_1):
       let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
-      return !isLast && expected.map { $0 - received <= order.longestRestWorthReading } == true
+      return !isLast && expected.map { $0 - body.count <= order.longestRestWorthReading } == true
     // Of HTTP/2 only the stream ends; HTTP/1.0 closes its connection in any case.
     default: return false
     }
@@ -150,6 +161,14 @@ final class CurlTransfer {
     hasBodyBegun = true
     let isEncoded = order.decodesContent && head.headers.firstValue(of: "Content-Encoding") != nil
     expected = isEncoded ? nil : announced
+    if let earlier, isSuccess || head.status == 416 {
+      if head.status == 206 || head.status == 416 { return goOn(from: earlier) }
+      // The picture has changed meanwhile, or the server does not do ranges after all.
+      earlier.stored?.remove()
+      self.earlier = nil
+    } else if head.status == 206 {
+      return end(.failed(.invalidAnswer(reason: "a part of the file, which nobody asked for")))
+    }
     guard isWanted else {
       return (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
@@ -157,8 +176,61 @@ final class CurlTransfer {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
     }
     body.prepare(for: expected)
+    storeByName()
     if isSuccess { order.observer?.bodyBegins(expectedLength: expected) }
     return true
+  }
+
+  /// Goes on with the body of an earlier attempt, if this is its rest.
+  private func goOn(from earlier: PartialBody) -> Bool {
+    self.earlier = nil
+    stored = earlier.stored
+    guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
+    guard earlier.total <= order.byteLimit else {
+      return end(.failed(.tooLarge(limit: order.byteLimit, announced: earlier.total)))
+    }
+    (expected, tag) = (earlier.total, earlier.etag)
+    body = BodyStore(continuing: earlier.file, at: earlier.count)
+    guard !earlier.isObserved, let observer = order.observer else { return true }
+    switch earlier.show(to: observer) {
+    case .more: return true
+    case .enough: return endWithEnough()
+    case .refuse: return end(.failed(.refusedByObserver))
+    case nil: return end(.failed(.wrongRange))
+    }
+  }
+
+  /// Gives a large body a name on the disk, where it can be gone on with after the end of the process.
+  private func storeByName() {
+    tag = PartialBody.etag(of: head)
+    guard let slot = order.partial, let expected, let tag,
+      let named = slot.store?.create(slot.name, address: order.url.digest, etag: tag, total: expected)
+    else { return }
+    body.spill(into: named.file)
+    stored = named.stored
+  }
+
+  /// Leaves the body of an earlier attempt to the next one, when this one came to no answer about it.
+  @discardableResult
+  private func putBackEarlierBody() -> Bool {
+    guard let earlier else { return false }
+    order.partial?.put(earlier)
+    return true
+  }
+
+  /// Leaves what has come to the next attempt, after the transfer has failed. What it cannot use is thrown away.
+  func keepPartialBody() {
+    if putBackEarlierBody() { return }
+    if stop == nil, isSuccess, let expected, let tag, let file = body.spilled,
+      (1..<expected).contains(body.count), let slot = order.partial
+    {
+      slot.put(
+        PartialBody(
+          file: file, count: body.count, total: expected, etag: tag, address: order.url.digest, stored: stored,
+          isObserved: true))
+    } else {
+      stored?.remove()
+    }
   }
 
   private func end(_ reason: Stop) -> Bool {
@@ -226,6 +298,8 @@ final class CurlTransfer {
       case Int(CURL_HTTP_VERSION_3): "3"
       default: ""
       }
+    putBackEarlierBody()
+    stored?.remove()
     return TransferAnswer(
       head: head, body: body.finish(), isComplete: isComplete, receivedBytes: received, expectedBytes: expected,
       httpVersion: version, timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))

@@ -39,6 +39,9 @@ struct DownloadConfiguration: Sendable {
   /// 7 Mbit/s; and much of a short rest is on its way already. A body of unknown length counts as longer.
   var longestRestWorthReading = 256 << 10
 
+  /// Keeps the beginnings of large bodies for a later run; default nil, which keeps none.
+  var partialBodies: PartialStore?
+
   /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
   var certificateAuthorityFile: String?
   /// Which proxy is used; default as the environment says.

@@ -27,9 +27,11 @@ extension PipelineStages {
   ) async throws(ThumbnailError) -> SourceBody {
     let earlyStop =
       configuration.earlyStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity) } : nil
-    let observer = HeaderObserver(limits: limits, earlyStop: earlyStop)
+    let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
-      url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes)
+      url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
+      // Several forms of one picture have one identity, but not one body.
+      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -74,11 +76,10 @@ extension PipelineStages {
     }
     switch opened {
     case .failure(let error): throw ThumbnailError(error, source: source)
-    case .success((_, .failure(let error))): throw ThumbnailError(error, of: configuration)
-    case .success((let file, .success(let probe))):
+    case .success((let file, let header)):
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))
-      return SourceBody(file, place: place, header: .probed(probe))
+      return SourceBody(file, place: place, header: header)
     }
   }
 }

@@ -16,6 +16,8 @@ struct PipelineStages: Sendable {
   let decodes: ByteLimiter
   /// How many local files are open at once: it hands out files, not bytes.
   let openFiles = ByteLimiter(capacity: 64)
+  /// The processes that decode for us; nil where everything is decoded in this one.
+  let helpers: HelperPool?
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
@@ -28,6 +30,7 @@ struct PipelineStages: Sendable {
     downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
+    helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
     workers = WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() }
     var disk: DiskCache?
     var problem: DiskCacheError?
@@ -82,10 +85,11 @@ struct PipelineStages: Sendable {
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering {
     let probe: ImageProbe
-    do throws(CodecError) {
-      probe = try await header(of: body, priority: priority)
-    } catch {
-      throw ThumbnailError(error, of: configuration)
+    switch try await reading(of: body, source: source, priority: priority) {
+    case .inHelper(let format, let helpers):
+      return .done(
+        try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority))
+    case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
     guard !affordable.isEmpty else { return .done(tooDear) }
@@ -96,7 +100,9 @@ struct PipelineStages: Sendable {
       throw ThumbnailError(error, of: configuration)
     }
     guard body.isEnough(for: plan) else { return .needsWholeBody }
-    let (results, duration) = try await decode(plan, source: source, priority: priority) { cancellation in
+    let (results, duration) = try await decode(
+      "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority
+    ) { cancellation in
       Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
     }
     if let file = body.file, file.hasChanged {
@@ -142,18 +148,18 @@ struct PipelineStages: Sendable {
   }
 
   /// Carries out a plan on a worker, once its memory is reserved.
-  private func decode<Value: Sendable>(
-    _ plan: DecodePlan, source: ImageSource?, priority: PriorityControl,
+  func decode<Value: Sendable>(
+    _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
     _ body: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
     let reservation: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
-      reservation = try await decodes.reserve(plan.predictedBytes, priority: priority)
+      reservation = try await decodes.reserve(bytes, priority: priority)
     } catch {
       throw .cancelled
     }
     defer { reservation.release() }
-    events.send(source, .planned(description: "\(plan)", reservedBytes: plan.predictedBytes))
+    events.send(source, .planned(description: plan, reservedBytes: bytes))
     let started = ContinuousClock.now
     let value = try await work(priority, body)
     statistics.add(1, to: \.decodes)
@@ -168,7 +174,7 @@ struct PipelineStages: Sendable {
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity),
       let (results, _) = try? await decode(
-        plan, source: source, priority: priority,
+        "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
       var thumbnail = try? results.first?.result.get()
     else { return nil }
@@ -198,20 +204,19 @@ struct PipelineStages: Sendable {
     await cache.flush()
   }
 
-  /// What the header says: known from the body's arrival, or read now where it was not to be known before.
-  private func header(of body: SourceBody, priority: PriorityControl) async throws(CodecError) -> ImageProbe {
-    switch body.header {
-    case .probed(let probe): return probe
-    case .refused(let error): throw error
-    case .pending:
-      let bytes = body.bytes
-      let result: Result<ImageProbe, CodecError>?
-      result = try? await workers.run(priority: priority) { [limits] _ in
-        Result { () throws(CodecError) in try probe(bytes, limits: limits) }
-      }
-      guard let result else { throw .cancelled }
-      return try result.get()
+  /// Where the picture is decoded, as its header says: known from the body's arrival, or read now where it was not to be
+  /// known before.
+  private func reading(
+    of body: SourceBody, source: ImageSource, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Reading {
+    if let header = body.header { return try reading(header, source: source) }
+    let bytes = body.bytes
+    let result: Result<ImageProbe, CodecError>?
+    result = try? await workers.run(priority: priority) { [limits] _ in
+      Result { () throws(CodecError) in try probe(bytes, limits: limits) }
     }
+    guard let result else { throw .cancelled }
+    return try reading(result, source: source)
   }
 
   /// Runs blocking work of the codec on its own threads.
@@ -241,6 +246,10 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
+    if partialDownloadLimit.bytes > 0 {
+      download.partialBodies = PartialStore(
+        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
+    }
     download.proxy = proxy
     download.clientCertificates = clientCertificates
     return download

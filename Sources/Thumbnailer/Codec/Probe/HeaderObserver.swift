@@ -9,6 +9,8 @@ final class HeaderObserver: BodyObserver {
     case pending
     /// The header is known.
     case probed(ImageProbe)
+    /// Only a helper can tell, which reads pictures of this format.
+    case foreign(ImageFormat)
     /// The picture will not be read.
     case refused(CodecError)
   }
@@ -21,12 +23,15 @@ final class HeaderObserver: BodyObserver {
   }
 
   private let limits: DecodeLimits
+  private let admitsForeign: Bool
   private let earlyStop: EarlyStop?
   private let state: Mutex<State>
 
-  /// Without `earlyStop`, all of a body is wanted that will be read.
-  init(limits: DecodeLimits, earlyStop: EarlyStop? = nil) {
+  /// `admitsForeign` tells whether pictures that only a helper can read are let pass. Without `earlyStop`, all of a body
+  /// is wanted that will be read.
+  init(limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil) {
     self.limits = limits
+    self.admitsForeign = admitsForeign
     self.earlyStop = earlyStop
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
@@ -38,7 +43,7 @@ final class HeaderObserver: BodyObserver {
       return switch state.prober.status {
       case .more, .unclear: .pending
       case .probed(let probe): .probed(probe)
-      case .failed(let error): .refused(error)
+      case .failed(let error): foreignFormat(after: error).map { .foreign($0) } ?? .refused(error)
       }
     }
   }
@@ -61,12 +66,16 @@ final class HeaderObserver: BodyObserver {
         return .refuse
       }
       switch state.prober.feed(bytes) {
-      case .failed: return .refuse
+      case .failed(let error): return foreignFormat(after: error) == nil ? .refuse : .more
       case .probed(let probe): return state.earlyStop?.take(bytes, probe: probe) == true ? .enough : .more
       case .more, .unclear:
         _ = state.earlyStop?.take(bytes, probe: nil)
         return .more
       }
     }
+  }
+
+  private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
+    admitsForeign ? ForeignFormat.candidate(after: refusal) : nil
   }
 }
