@@ -135,7 +135,11 @@ final class CurlTransfer {
     let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse, !readsOn { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    guard verdict == .enough, !readsOn else { return true }
+    return verdict != .enough || readsOn || endWithEnough()
+  }
+
+  /// Ends the transfer since its observer needs no more, unless it is cheaper to read on.
+  private func endWithEnough() -> Bool {
     readsOn = isRestWorthReading
     return readsOn || end(.enough)
   }
@@ -190,7 +194,7 @@ final class CurlTransfer {
     guard !earlier.isObserved, let observer = order.observer else { return true }
     switch earlier.show(to: observer) {
     case .more: return true
-    case .enough: return end(.enough)
+    case .enough: return endWithEnough()
     case .refuse: return end(.failed(.refusedByObserver))
     case nil: return end(.failed(.wrongRange))
     }

@@ -79,18 +79,9 @@ extension PipelineStages {
     switch opened {
     case .failure(let error): throw ThumbnailError(error, source: source)
     case .success((let file, let header)):
-      let outcome: HeaderObserver.Outcome
-      switch header {
-      case .success(let probe): outcome = .probed(probe)
-      case .failure(let error):
-        guard admitsForeign(source), let format = ForeignFormat.candidate(after: error) else {
-          throw ThumbnailError(error, of: configuration)
-        }
-        outcome = .foreign(format)
-      }
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))
-      return SourceBody(file, place: place, header: outcome)
+      return SourceBody(file, place: place, header: header)
     }
   }
 }

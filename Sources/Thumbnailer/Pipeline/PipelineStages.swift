@@ -9,15 +9,15 @@ struct PipelineStages: Sendable {
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
-  /// The memory for decodes.
-  let decodes: ByteLimiter
-  /// The processes that decode for us; nil where everything is decoded in this one.
-  let helpers: HelperPool?
-  /// How many local files are open at once: it hands out files, not bytes.
-  let openFiles = ByteLimiter(capacity: 64)
   let downloader: Downloader
   /// The threads on which the codec works and files are opened.
   let workers: WorkerPool
+  /// The memory for decodes.
+  let decodes: ByteLimiter
+  /// How many local files are open at once: it hands out files, not bytes.
+  let openFiles = ByteLimiter(capacity: 64)
+  /// The processes that decode for us; nil where everything is decoded in this one.
+  let helpers: HelperPool?
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
@@ -211,19 +211,14 @@ struct PipelineStages: Sendable {
   private func reading(
     of body: SourceBody, source: ImageSource, priority: PriorityControl
   ) async throws(ThumbnailError) -> Reading {
-    switch body.header {
-    case .probed(let probe): return try reading(.success(probe), source: source)
-    case .foreign(let format): return try reading(.failure(.unsupportedFormat(format)), source: source)
-    case .refused(let error): throw ThumbnailError(error, of: configuration)
-    case .pending:
-      let bytes = body.bytes
-      let result: Result<ImageProbe, CodecError>?
-      result = try? await workers.run(priority: priority) { [limits] _ in
-        Result { () throws(CodecError) in try probe(bytes, limits: limits) }
-      }
-      guard let result else { throw .cancelled }
-      return try reading(result, source: source)
+    if let header = body.header { return try reading(header, source: source) }
+    let bytes = body.bytes
+    let result: Result<ImageProbe, CodecError>?
+    result = try? await workers.run(priority: priority) { [limits] _ in
+      Result { () throws(CodecError) in try probe(bytes, limits: limits) }
     }
+    guard let result else { throw .cancelled }
+    return try reading(result, source: source)
   }
 
   /// Runs blocking work of the codec on its own threads.

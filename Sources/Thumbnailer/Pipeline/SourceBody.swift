@@ -2,8 +2,8 @@
 struct SourceBody: Sendable {
   /// The bytes: the whole file when `isComplete`.
   let bytes: ByteSource
-  /// What is known of the header.
-  let header: HeaderObserver.Outcome
+  /// What the header says; nil where that could not be known before the body was complete.
+  let header: Result<ImageProbe, CodecError>?
   /// How the bytes came; nil for a local file.
   let download: Download?
   /// The open file; nil for a download.
@@ -19,13 +19,19 @@ struct SourceBody: Sendable {
 
   /// A downloaded body, whole or as much of it as its observer wanted.
   init(_ download: Download, header: HeaderObserver.Outcome, finestScale: JPEGScale?) {
-    (self.download, self.header, self.finestScale) = (download, header, finestScale)
+    (self.download, self.finestScale) = (download, finestScale)
+    switch header {
+    case .pending: self.header = nil
+    case .probed(let probe): self.header = .success(probe)
+    case .foreign(let format): self.header = .failure(.unsupportedFormat(format))
+    case .refused(let error): self.header = .failure(error)
+    }
     (bytes, downloadedBytes) = (download.body, download.receivedBytes)
     (file, place) = (nil, nil)
   }
 
   /// A local file.
-  init(_ file: LocalFile, place: ByteLimiter.Reservation, header: HeaderObserver.Outcome) {
+  init(_ file: LocalFile, place: ByteLimiter.Reservation, header: Result<ImageProbe, CodecError>) {
     (self.file, self.place, self.header) = (file, place, header)
     (bytes, downloadedBytes) = (file.body, file.body.count)
     (download, finestScale) = (nil, nil)
@@ -37,7 +43,7 @@ struct SourceBody: Sendable {
   /// The bytes that a stopped download has left with the server; 0 where their number is not known.
   var bytesLeft: Int {
     guard let download, !download.isComplete, let expected = download.expectedBytes else { return 0 }
-    return max(0, expected - download.receivedBytes)
+    return max(0, expected - download.body.count)
   }
 
   /// Whether the plan can be carried out with the bytes at hand.
