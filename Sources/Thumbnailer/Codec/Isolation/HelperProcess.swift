@@ -8,7 +8,7 @@ final class HelperProcess: Sendable {
   /// How long a process may take from its start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
 
-  private let pid: pid_t
+  let pid: pid_t
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
