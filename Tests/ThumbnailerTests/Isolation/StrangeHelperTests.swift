@@ -35,8 +35,9 @@ struct StrangeHelperTests {
     let bench = HelperBench(executable, deadline: .seconds(10))
     let variants = [Variant(size: PixelSize(40, 40))]
     let result = try await bench.render(Self.picture, .pnm, variants, mostBytes: mostBytes)
-    #expect(bench.pool.waiting.isEmpty)
-    return result.first?.failure
+    let failure = result.first?.failure
+    if failure != nil { #expect(bench.pool.waiting.isEmpty) }
+    return failure
   }
 
   private static let greeting = (try? HelperMessage.encode(HelperGreeting())) ?? []
@@ -82,7 +83,7 @@ struct StrangeHelperTests {
       ("two results", Self.answer(.init(failure: .empty), .init(failure: .empty))),
       ("a thumbnail too long", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 1 << 40))),
       ("less than nothing", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: -1))),
-      ("no thumbnail", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 9)) + Array("not a jpg".utf8)),
+      ("no thumbnail", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 9)) + [UInt8](1...9)),
       ("nobody cancelled", Self.answer(.init(failure: .cancelled))),
     ]
     for (name, lie) in lies {

@@ -22,7 +22,9 @@ final class HelperProcess: Sendable {
     (pid, socket) = try HelperSpawn.start(path, isolation)
     do throws(HelperFailure) {
       let link = HelperLink(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
-      guard try link.receive(HelperGreeting.self) == HelperGreeting() else { throw .nonsense(detail: "another version") }
+      guard try link.receive(HelperGreeting.self) == HelperGreeting() else {
+        throw .nonsense(detail: "another version")
+      }
     } catch {
       let ending = explain(error)
       if ending == .cancelled { throw .cancelled }
@@ -81,7 +83,7 @@ final class HelperProcess: Sendable {
     end()
     guard let status else { return failure }
     let signal = status & 0x7f
-    return .crashed(
-      how: signal == 0 ? "exit status \(status >> 8 & 0xff)" : "signal \(signal), \(String(cString: strsignal(signal)))")
+    if signal == 0 { return .crashed(how: "exit status \(status >> 8 & 0xff)") }
+    return .crashed(how: "signal \(signal), \(String(cString: strsignal(signal)))")
   }
 }
