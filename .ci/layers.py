@@ -33,7 +33,7 @@ FOLDERS = {
     "Prefetch": ["Pipeline", "Request", "Support"],
     "Providers": ["Request", "Concurrency", "Support"],
     "Gallery": ["Prefetch", "Providers", "Pipeline", "Request", "Support"],
-    "Batch": ["Pipeline", "Request", "Support"],
+    "Batch": ["Pipeline", "Request", "Concurrency", "Support"],
 }
 
 # Modules with one home each. `thumbs` is the command.

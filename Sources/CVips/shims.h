@@ -76,6 +76,17 @@ static inline int cvips_load_heif(VipsSource *source, VipsImage **out, VipsFailO
   return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 
+// --- Memory ------------------------------------------------------------------------------------------------------------
+
+// Samples of 8 bits as an image that reads them in place. The colour space is set in the new image itself, which saves
+// the copy operation that would otherwise rename it.
+static inline VipsImage *cvips_image_of_memory(
+  const void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
+  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, VIPS_FORMAT_UCHAR);
+  if (image) image->Type = space;
+  return image;
+}
+
 // --- Loaders that only the decode helper calls, each by its name too ---------------------------------------------------
 
 static inline int cvips_load_svg(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {

@@ -17,6 +17,8 @@ enum CodecError: Error, Sendable, Equatable, Codable {
   case truncated(detail: String)
   /// The bytes contradict the format.
   case damaged(Stage, detail: String)
+  /// The coefficient reader cannot read the file, which libvips may: "arithmetic coding". Never a final answer.
+  case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
   /// This build of libvips cannot read the format.
@@ -63,6 +65,7 @@ extension CodecError: CustomStringConvertible {
     case .limitExceeded(let limit, let value, let maximum): Self.describe(limit, value: value, maximum: maximum)
     case .truncated(let detail): "the file ends before the picture does" + Self.suffix(detail)
     case .damaged(let stage, let detail): "damaged picture (\(stage.rawValue))" + Self.suffix(detail)
+    case .handedOver(let reason): "not for the coefficient reader: \(reason)"
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"

@@ -32,12 +32,13 @@ extension HTTPClientError {
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .unreachable(let reason), .untrusted(let reason): self = .unreachable(reason: reason)
+    case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason):
+      self = .unreachable(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
     case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
     case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
-    case .brokenOff: self = .invalidAnswer(reason: "the connection ended before the answer did")
+    case .brokenOff, .wrongRange: self = .invalidAnswer(reason: "the connection ended before the answer did")
     case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
     case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
     case .invalidAnswer(let reason): self = .invalidAnswer(reason: reason)

@@ -31,8 +31,15 @@ struct DownloadConfiguration: Sendable {
   /// written. Meant to be the cache directory.
   var spillDirectory = FileManager.default.temporaryDirectory
 
+  /// Keeps the beginnings of large bodies for a later run; default nil, which keeps none.
+  var partialBodies: PartialStore?
+
   /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
   var certificateAuthorityFile: String?
+  /// Which proxy is used; default as the environment says.
+  var proxy = ProxyChoice.environment
+  /// The certificates to show to hosts that ask for one; default none.
+  var clientCertificates: [ClientCertificate] = []
 }
 
 /// When and how often a failed attempt is repeated. A pure value: the random numbers are the caller's.

@@ -49,10 +49,3 @@ struct ResponseHead: Sendable {
     return .seconds(max(0, date.timeIntervalSince(now)))
   }
 }
-
-extension [HTTPHeader] {
-  /// The value of the first field of that name, whatever its case.
-  func firstValue(of name: String) -> String? {
-    first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
-  }
-}

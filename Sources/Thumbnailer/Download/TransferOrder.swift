@@ -19,7 +19,12 @@ struct TransferOrder: Sendable {
   /// What is left of the total.
   var totalTimeout: Duration
   var certificateAuthorityFile: String?
+  var proxy: ProxyChoice
+  /// Shown when this very host asks for one.
+  var clientCertificate: ClientCertificate?
   var observer: (any BodyObserver)?
+  /// What an earlier attempt has left, and where this one leaves what it brought when it breaks off.
+  var partial: PartialBodySlot?
 }
 
 /// What one transfer brought: any status at all.

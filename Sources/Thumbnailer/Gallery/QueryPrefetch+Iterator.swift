@@ -122,6 +122,6 @@ extension QueryPrefetch {
     let sizes = variants.map { ($0.size, $0.scaling == .best ? 2 : 1) }
     let box = PixelSize(
       sizes.map { $0.width * $1 }.max() ?? 1, sizes.map { $0.height * $1 }.max() ?? 1)
-    return photo.source(for: box, fit: variants.first?.fit ?? .cover)
+    return photo.source(for: box, fit: variants.first?.fit ?? .cover).adding(headers)
   }
 }

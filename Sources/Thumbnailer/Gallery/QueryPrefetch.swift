@@ -45,17 +45,20 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   let pipeline: ThumbnailPipeline
   let variants: [Variant]
   let limits: Limits
+  let headers: HostHeaders
 
-  /// Prepares the prefetch of the `variants` of all pictures found. Nothing starts before the first `next()`.
+  /// Prepares the prefetch of the `variants` of all pictures found, each asked for with the `headers` for its host.
+  /// Nothing starts before the first `next()`.
   public init(
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
-    limits: Limits = Limits()
+    limits: Limits = Limits(), headers: HostHeaders = HostHeaders()
   ) {
     self.provider = provider
     self.query = query
     self.pipeline = pipeline
     self.variants = variants
     self.limits = limits
+    self.headers = headers
   }
 
   /// Starts from the first page.

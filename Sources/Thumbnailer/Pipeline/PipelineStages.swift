@@ -70,7 +70,9 @@ struct PipelineStages: Sendable {
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source))
     let request = DownloadRequest(
       url: source.url, headers: source.headers, allowsFile: source.isUserFile,
-      byteLimit: configuration.maximumSourceBytes.bytes)
+      byteLimit: configuration.maximumSourceBytes.bytes,
+      // Several forms of one picture have one identity, but not one body.
+      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -252,6 +254,12 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
+    if partialDownloadLimit.bytes > 0 {
+      download.partialBodies = PartialStore(
+        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
+    }
+    download.proxy = proxy
+    download.clientCertificates = clientCertificates
     return download
   }
 }

@@ -21,6 +21,9 @@ extension ThumbnailError {
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
     case .untrusted(let reason):
       self = .unreachable(reason: "the server's certificate is not trusted: \(reason)")
+    case .unusableCertificate(let reason):
+      self = .unreachable(
+        reason: "the client certificate cannot be used: \(reason); check its file, its key and the key's password")
     case .timedOut(.connect):
       self = .timedOut(reason: "no connection in time; check the network, or try again later")
     case .timedOut(.stall):
@@ -40,6 +43,8 @@ extension ThumbnailError {
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
+    case .wrongRange:
+      self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
     case .invalidAnswer(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
@@ -80,7 +85,7 @@ extension ThumbnailError {
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
-    case .truncated, .damaged:
+    case .truncated, .damaged, .handedOver:
       self = .damaged(reason: "\(error); get a whole copy of the picture")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")

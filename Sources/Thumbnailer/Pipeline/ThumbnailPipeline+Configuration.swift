@@ -15,6 +15,10 @@ extension ThumbnailPipeline {
     /// The most that thumbnails in the disk cache take together; the files stay under 1.1 times that. 0 turns the disk
     /// cache off. Default: 1 GiB.
     public var diskCacheLimit = ByteSize.gibibytes(1)
+    /// The most that the beginnings of large pictures take whose download broke off, in the cache's folder. The next
+    /// download of the picture goes on from there, where the server takes ranges and the picture is the same. They are
+    /// kept for a week at most. 0 keeps none. Default: 512 MiB.
+    public var partialDownloadLimit = ByteSize.mebibytes(512)
     /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
     /// cache. At least 16 MiB. Default: the smaller of 512 MiB and half the cgroup's memory limit.
     public var memoryBudget = ByteSize(bytes: MemoryBudget.defaultTotal())
@@ -45,6 +49,11 @@ extension ThumbnailPipeline {
     public var userAgent = "thumbs/\(ThumbnailPipeline.version)"
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
+    /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
+    public var proxy = ProxyChoice.environment
+    /// The certificates to show to hosts that ask for one. They do not keep pictures apart in the cache: use a cache
+    /// folder of its own for each identity. Default: none.
+    public var clientCertificates: [ClientCertificate] = []
 
     /// The defaults, with another folder for the disk cache where one is given.
     public init(cacheDirectory: URL? = nil) {
@@ -65,6 +74,11 @@ extension ThumbnailPipeline {
       return base.appendingPathComponent("thumbs", isDirectory: true)
     }
 
+    /// Where the beginnings of pictures are kept.
+    static func partialDownloads(in cacheDirectory: URL) -> URL {
+      cacheDirectory.appendingPathComponent("partial", isDirectory: true)
+    }
+
     /// The formats of local files that a pipeline so configured decodes, as far as libvips can read them.
     public var readableFormats: Set<ImageFormat> {
       let admitsAll = isolation.admitsUnsafe(isUserFile: true)
@@ -76,7 +90,8 @@ extension ThumbnailPipeline {
       if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
       if !(1...1024).contains(downloadsPerHost) { return "downloads per host must be from 1 to 1024" }
       if !(1...256).contains(jobs) { return "jobs must be from 1 to 256" }
-      for size in [memoryCacheLimit, diskCacheLimit, memoryBudget, maximumSourceBytes] where size.bytes > 1 << 50 {
+      for size in [memoryCacheLimit, diskCacheLimit, partialDownloadLimit, memoryBudget, maximumSourceBytes]
+      where size.bytes > 1 << 50 {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }

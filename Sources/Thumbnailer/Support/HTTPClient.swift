@@ -32,7 +32,7 @@ struct HTTPResponse: Sendable {
 
   /// The value of the first field of that name, whatever its case.
   func value(of name: String) -> String? {
-    headers.first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
+    headers.firstValue(of: name)
   }
 }
 
@@ -57,5 +57,12 @@ public struct HTTPHeader: Hashable, Sendable {
   public init(_ name: String, _ value: String) {
     self.name = name
     self.value = value
+  }
+}
+
+extension [HTTPHeader] {
+  /// The value of the first field of that name, whatever its case.
+  func firstValue(of name: String) -> String? {
+    first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
   }
 }

@@ -24,6 +24,7 @@ struct GetCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
 
   @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
@@ -49,18 +50,19 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   private func get(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
-    let source = try ImageSource(commandLine: picture)
+    var source = try ImageSource(commandLine: picture)
     if source.isUserFile, OutputFile.isSameFile(source.url.path, output) {
       console.complain("\(output) is the picture itself, which would be lost; choose another --output")
       return .cannotWrite
     }
+    source = source.adding(try network.hostHeaders(for: source.url))
     if output == "-", isatty(STDOUT_FILENO) == 1 {
       console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
       return .cannotWrite
     }
     let interruption = Interruption()
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: resources.configuration))
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       if let replacement = pipeline.cacheReplacement { console.complain(replacement) }

@@ -28,6 +28,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
@@ -42,12 +43,12 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: resources.configuration))
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
       let prefetch = QueryPrefetch(
         provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits)
+        limits: source.limits, headers: try network.hostHeaders())
       let run = PrefetchRun(
         source: source, console: console, provider: provider, pipeline: pipeline, options: report)
       return await run.run(prefetch)

@@ -22,11 +22,14 @@ final class NginxServer: Sendable {
   let port: Int
   /// The certificate, to be trusted by the client.
   let certificate: String
+  /// The certificate's key.
+  var key: String { folder.url.path + "/key.pem" }
   private let folder: ScratchFolder
   private let process: Process
 
-  /// Starts nginx with `files` to serve, each at most at `rate` bytes a second after the first 64 KiB.
-  init(files: [String: [UInt8]], rate: Int) async throws {
+  /// Starts nginx with `files` to serve, each at most at `rate` bytes a second after the first 64 KiB. Where it asks for
+  /// a certificate, only the server's own is accepted.
+  init(files: [String: [UInt8]], rate: Int, asksForCertificate: Bool = false) async throws {
     folder = try ScratchFolder()
     let path = folder.url.path
     certificate = "\(path)/certificate.pem"
@@ -37,7 +40,7 @@ final class NginxServer: Sendable {
       "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "\(path)/key.pem", "-out", certificate)
     try FileManager.default.createDirectory(atPath: "\(path)/files", withIntermediateDirectories: true)
     for (name, bytes) in files { try Data(bytes).write(to: folder.url.appending(path: "files/\(name)")) }
-    try Self.configuration(path: path, port: port, rate: rate)
+    try Self.configuration(path: path, port: port, rate: rate, asksForCertificate: asksForCertificate)
       .write(toFile: "\(path)/nginx.conf", atomically: true, encoding: .utf8)
     process = Process()
     process.executableURL = URL(fileURLWithPath: Self.program)
@@ -79,7 +82,7 @@ final class NginxServer: Sendable {
     }
   }
 
-  private static func configuration(path: String, port: Int, rate: Int) -> String {
+  private static func configuration(path: String, port: Int, rate: Int, asksForCertificate: Bool) -> String {
     """
     daemon off; worker_processes 1; pid \(path)/nginx.pid; error_log \(path)/error.log;
     events { worker_connections 256; }
@@ -91,6 +94,7 @@ final class NginxServer: Sendable {
       server {
         listen 127.0.0.1:\(port) ssl http2; listen 127.0.0.2:\(port) ssl http2;
         ssl_certificate \(path)/certificate.pem; ssl_certificate_key \(path)/key.pem;
+        \(asksForCertificate ? "ssl_verify_client on; ssl_client_certificate \(path)/certificate.pem;" : "")
         root \(path)/files; limit_rate_after 64k; limit_rate \(rate);
       }
     }

@@ -19,6 +19,10 @@ enum DecodeCost {
 
   /// What the decoder itself holds.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    if case .coefficients = pass.reader {
+      // Each component's coefficients, of 16 bits, and the raster they become.
+      return Int(Double(pass.baseSize.pixelCount) * (2.05 * probe.samplesPerPixel + 3))
+    }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)
     let sampleBytes = Double(max(8, probe.bitsPerSample)) / 8
@@ -47,6 +51,8 @@ enum DecodeCost {
 
   /// The rows in flight between the decoder and the reduced picture.
   private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
+    // The raster of the coefficient reader is counted with it.
+    if case .coefficients = pass.reader { return 0 }
     let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
     return row * min(keptRows, 2 * pass.baseSize.height)
   }

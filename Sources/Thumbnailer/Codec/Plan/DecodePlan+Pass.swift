@@ -1,6 +1,9 @@
 extension DecodePlan.Pass {
   /// Plans one decode for thumbnails, the largest view first. `scaling` overrides that of the variants.
-  init(probe: ImageProbe, layouts: [(variant: Variant, layout: Layout)], scaling: Scaling?) {
+  init(
+    probe: ImageProbe, layouts: [(variant: Variant, layout: Layout)], scaling: Scaling?,
+    mayReadCoefficients: Bool = false
+  ) {
     let orientation = Orientation(exif: probe.orientation)
     // What the decoder must give at least so that every view is a reduction of it.
     var needed = PixelSize(1, 1)
@@ -9,9 +12,15 @@ extension DecodePlan.Pass {
       needed.width = max(needed.width, factor * layout.view.width)
       needed.height = max(needed.height, factor * layout.view.height)
     }
-    (reader, baseSize) = Self.reader(for: probe, needed: orientation.stored(needed))
+    let stored = orientation.stored(needed)
+    if mayReadCoefficients, let scale = Self.coefficientScale(for: probe, needed: stored) {
+      (reader, baseSize) = (.coefficients(scale), scale.size(of: probe.storedSize))
+    } else {
+      (reader, baseSize) = Self.reader(for: probe, needed: stored)
+    }
     steps = layouts.map { .init(variant: $0.variant, layout: $0.layout) }
     chainSteps()
+    if case .coefficients = reader { return }
     if steps.filter({ $0.parent == .base }).count > 1 {
       // Twice the largest view keeps the second reduction invisible, however large the picture.
       let base = orientation.upright(baseSize)
@@ -37,6 +46,15 @@ extension DecodePlan.Pass {
         steps[index].parent = .step(parent)
         steps[parent].isParent = true
       }
+    }
+  }
+
+  /// The scale at which the coefficient reader gives enough; nil where there is none, or where it cannot read the file.
+  private static func coefficientScale(for probe: ImageProbe, needed: PixelSize) -> JPEGScale? {
+    guard let traits = probe.jpeg, traits.obstacle == nil else { return nil }
+    return JPEGScale.allCases.sorted().first { scale in
+      probe.storedSize.width >= scale.rawValue * needed.width
+        && probe.storedSize.height >= scale.rawValue * needed.height
     }
   }
 
@@ -68,6 +86,7 @@ extension DecodePlan: CustomStringConvertible {
       let reader =
         switch pass.reader {
         case .libvips: probe.format.rawValue
+        case .coefficients(let scale): "jpeg coefficients 1/\(scale.rawValue)"
         case .shrunkJPEG(let factor): "jpeg 1/\(factor)"
         case .scaledWebP: "webp scaled"
         }

@@ -4,6 +4,8 @@ struct DecodePlan: Sendable, Equatable {
   enum Reader: Sendable, Equatable {
     /// libvips, every pixel.
     case libvips
+    /// The coefficient reader, which leaves out most of the file.
+    case coefficients(JPEGScale)
     /// libjpeg computes one pixel for `factor` × `factor`: 2, 4 or 8.
     case shrunkJPEG(factor: Int)
     /// libwebp scales each row to this size as it decodes.
@@ -47,15 +49,30 @@ struct DecodePlan: Sendable, Equatable {
   /// Whether a file that breaks off gives the rows so far instead of an error.
   var isTolerant: Bool
 
+  /// Whether plans make use of the coefficient reader.
+  static let readsCoefficients = false
+
+  /// The finest scale at which the coefficient reader is to read the file; nil where something else reads it too.
+  var coefficientScale: JPEGScale? {
+    var finest: JPEGScale?
+    for pass in passes {
+      guard case .coefficients(let scale) = pass.reader else { return nil }
+      finest = max(finest ?? scale, scale)
+    }
+    return finest
+  }
+
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes a decode of its own; if that
   /// is still too much, `Scaling.best` gives way to `Scaling.fast`.
   ///
+  /// - Parameter mayReadCoefficients: False for a file that the coefficient reader has handed over.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.
   static func make(
-    probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false
+    probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
+    mayReadCoefficients: Bool = readsCoefficients
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let layouts = variants.map { (variant: $0, layout: Layout(picture: probe.size, variant: $0)) }
@@ -63,7 +80,9 @@ struct DecodePlan: Sendable, Equatable {
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
       for groups in [[layouts], layouts.map { [$0] }] {
-        let passes = groups.map { Pass(probe: probe, layouts: $0, scaling: scaling) }
+        let passes = groups.map {
+          Pass(probe: probe, layouts: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
+        }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {
           return DecodePlan(probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant)

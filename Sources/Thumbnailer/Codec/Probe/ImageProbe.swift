@@ -25,6 +25,8 @@ struct ImageProbe: Sendable, Equatable {
   /// The bytes a decoder must hold at least to give the first row, where the file is laid out in large blocks: a strip
   /// or a row of tiles of a TIFF.
   var blockBytes = 0
+  /// What only a JPEG's header tells.
+  var jpeg: JPEGFrameTraits?
 
   /// The size in pixels, upright.
   var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }

@@ -86,9 +86,11 @@ struct JPEGHeader: HeaderParser {
     guard components > 0, components <= 4 else { throw damaged("\(components) components") }
     guard height > 0 else { throw damaged("its height is not stated in the header") }
     var areas: [Int] = []
+    var identifiers: [UInt8] = []
     var (widest, highest) = (1, 1)
     for index in 0..<components {
-      guard let sampling = bytes[7 + 3 * index] else { throw cutOff() }
+      guard let identifier = bytes[6 + 3 * index], let sampling = bytes[7 + 3 * index] else { throw cutOff() }
+      identifiers.append(UInt8(identifier))
       let (across, down) = (sampling >> 4, sampling & 15)
       guard (1...4).contains(across), (1...4).contains(down) else { throw damaged("sampling factors") }
       areas.append(across * down)
@@ -101,6 +103,7 @@ struct JPEGHeader: HeaderParser {
     probe.isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
     probe.hasAlpha = false
     probe.channels = components
+    probe.jpeg = JPEGFrameTraits(process: JPEGProcess(marker: marker), components: identifiers, precision: precision)
     probe.bitsPerSample = precision
     probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
     draft = probe

@@ -1,0 +1,143 @@
+/// The inner loops of the coefficient reader: each decodes MCUs of one kind of scan.
+///
+/// Safety: they check nothing of their own. Whoever calls has made sure of room for `count` MCUs at each step's `output`,
+/// and of a `limit` from which a whole MCU can be decoded (`EntropyBuffer.safeLimit`).
+///
+/// Each returns the number of MCUs decoded, less than `count` where the window came beyond `limit`, or −1 for damage. All
+/// state is in locals: what a loop carries from symbol to symbol is a shift, a table's load and a shift.
+enum BlockKernels {
+  typealias Steps = UnsafeMutableBufferPointer<BlockStep>
+
+  /// Takes the DC coefficient of a block; nil for damage.
+  @inline(__always)
+  private static func takeDC(_ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Int? {
+    window.fill()
+    guard let difference = window.takeDifference(step.pointee.dc) else { return nil }
+    let value = step.pointee.predictor.pointee &+ difference
+    step.pointee.predictor.pointee = value
+    return value
+  }
+
+  /// A coefficient in the 16 bits that libjpeg has for it.
+  @inline(__always)
+  private static func coefficient(_ value: Int) -> Int { Int(Int16(truncatingIfNeeded: value)) }
+
+  /// Goes through MCUs block by block, until `block` gives false.
+  @inline(__always)
+  private static func forEachBlock(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
+    _ block: (_ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Bool
+  ) -> Int {
+    guard let first = steps.baseAddress else { return -1 }
+    let end = first + steps.count
+    var window = state
+    var done = 0
+    while done < count && window.next <= limit {
+      var step = first
+      while step != end {
+        guard block(&window, step) else {
+          state = window
+          return -1
+        }
+        step.pointee.output += step.pointee.advance
+        step += 1
+      }
+      done &+= 1
+    }
+    state = window
+    return done
+  }
+
+  /// Sequential, 1/8: one sample for each block.
+  static func sequentialEighth(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      let sample = BlockSamples.eighth(coefficient(dc) &* Int(step.pointee.quantisers[0]))
+      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
+      return window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
+    }
+  }
+
+  /// Sequential, 1/4: 2×2 samples for each block.
+  static func sequentialQuarter(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
+    scratch kept: UnsafeMutablePointer<Int>
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      (kept[1], kept[2], kept[4]) = (0, 0, 0)
+      guard window.takeCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false, kept: kept) == 0 else {
+        return false
+      }
+      let quantisers = step.pointee.quantisers
+      BlockSamples.quarter(
+        2 &* coefficient(dc) &* Int(quantisers[0]), 2 &* kept[1] &* Int(quantisers[1]),
+        2 &* kept[2] &* Int(quantisers[2]), 2 &* kept[4] &* Int(quantisers[3]), into: step.pointee.output,
+        rowBytes: step.pointee.rowBytes)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of DC coefficients exact to `bit`, 1/8: one sample for each block.
+  static func progressiveEighth(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      let doubled = BlockSamples.doubledDC(Int16(truncatingIfNeeded: dc &<< bit), bit: Int32(truncatingIfNeeded: bit))
+      let sample = BlockSamples.eighth((doubled &* Int(step.pointee.quantisers[0])) &>> 1)
+      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of DC coefficients exact to `bit`: the coefficients themselves.
+  static func progressiveDC(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      step.pointee.output.storeBytes(of: Int16(truncatingIfNeeded: dc &<< bit), as: Int16.self)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of the AC coefficients at `positions`, exact to `bit`: those that are kept. `emptyBlocks`
+  /// is how many blocks at the beginning have nothing in them.
+  static func progressiveAC(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
+    bit: Int, emptyBlocks: inout Int, scratch kept: UnsafeMutablePointer<Int>
+  ) -> Int {
+    guard let step = steps.baseAddress else { return -1 }
+    var window = state
+    defer { state = window }
+    let table = step.pointee.ac
+    var output = step.pointee.output
+    let (before, last) = (positions.lowerBound - 1, positions.upperBound)
+    var done = 0
+    while done < count && window.next <= limit {
+      if emptyBlocks > 0 {
+        let passed = min(emptyBlocks, count &- done)
+        emptyBlocks &-= passed
+        done &+= passed
+        output += passed &* step.pointee.advance
+        continue
+      }
+      (kept[1], kept[2], kept[4]) = (0, 0, 0)
+      emptyBlocks = window.takeCoefficients(table, after: before, last: last, isProgressive: true, kept: kept)
+      if emptyBlocks < 0 { return -1 }
+      // What other scans have brought is kept; this one brings each position for the first time.
+      let brought = SIMD4<Int16>(
+        0, Int16(truncatingIfNeeded: kept[1] &<< bit), Int16(truncatingIfNeeded: kept[2] &<< bit),
+        Int16(truncatingIfNeeded: kept[4] &<< bit))
+      let present = output.load(as: SIMD4<Int16>.self)
+      output.storeBytes(of: present | brought, as: SIMD4<Int16>.self)
+      output += step.pointee.advance
+      done &+= 1
+    }
+    step.pointee.output = output
+    return done
+  }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// Who is asked in whose name: proxies, certificates, credentials.
+struct NetworkOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      "What servers see as the program's name; put a contact in it when you ask for many pictures.",
+      valueName: "TEXT"))
+  var userAgent: String?
+
+  @Option(
+    name: .customLong("header"),
+    help: ArgumentHelp(
+      """
+      A header field for the pictures of one host, such as 'cdn.example.org=Authorization: Bearer …'; * stands for \
+      every host. May be given several times. What is fetched with it is cached apart.
+      """, valueName: "HOST=NAME: VALUE"))
+  var headers: [String] = []
+
+  @Flag(help: "Take logins for hosts from ~/.netrc.")
+  var netrc = false
+
+  @Option(help: ArgumentHelp("Take logins for hosts from this file, written like ~/.netrc.", valueName: "FILE"))
+  var netrcFile: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The proxy, http://host:port or socks5h://host:port, or none. (default: http_proxy and its kin)",
+      valueName: "URL|none"))
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp("The certificate authorities to trust, a PEM file. (default: the system's)", valueName: "FILE"))
+  var cacert: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "A certificate to show to one host, a PEM file with its key. May be given several times.",
+      valueName: "HOST=FILE"))
+  var clientCert: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The key of a host's certificate where it has a file of its own. Its password comes from \
+      \(Self.passwordVariable).
+      """, valueName: "HOST=FILE"))
+  var clientKey: [String] = []
+
+  private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
+
+  func validate() throws {
+    if let userAgent, userAgent.isEmpty || userAgent.contains(where: \.isNewline) {
+      throw ValidationError("--user-agent cannot be used: give one line of text")
+    }
+    for text in headers { _ = try Self.field(text, defaultHost: nil, needsHost: false) }
+    if let proxy, proxy != "none", URL(string: proxy)?.host == nil {
+      // The text itself is not shown: it may hold a password.
+      throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
+    }
+    for file in [cacert, netrcFile].compactMap({ $0 }) { try Self.checkReadable(file) }
+    let hosts = try clientCert.map { try Self.hostAndFile($0, option: "--client-cert").host }
+    for text in clientKey where !hosts.contains(try Self.hostAndFile(text, option: "--client-key").host) {
+      throw ValidationError("--client-key \(text) has no certificate: give --client-cert for that host, too")
+    }
+  }
+
+  /// A configuration with what was given in its place.
+  func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
+    var configuration = configuration
+    if let userAgent { configuration.userAgent = userAgent }
+    if let cacert { configuration.certificateAuthorityFile = cacert }
+    if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
+    let password = ProcessInfo.processInfo.environment[Self.passwordVariable]
+    let keys = try clientKey.map { try Self.hostAndFile($0, option: "--client-key") }
+    configuration.clientCertificates = try clientCert.map { text in
+      let (host, file) = try Self.hostAndFile(text, option: "--client-cert")
+      let key = keys.first { $0.host == host }?.file
+      return ClientCertificate(host: host, certificateFile: file, keyFile: key, password: password)
+    }
+    return configuration
+  }
+
+  /// The fields for hosts: those of `--header`, then the logins of the netrc file.
+  ///
+  /// - Parameter url: The one picture that is asked for: fields without a host are for its host.
+  func hostHeaders(for url: URL? = nil) throws -> HostHeaders {
+    let defaultHost = url.flatMap { HostName(of: $0) }
+    var result = HostHeaders()
+    for text in headers {
+      let (host, header) = try Self.field(text, defaultHost: defaultHost, needsHost: url == nil)
+      result.add(header, for: host)
+    }
+    guard netrc || netrcFile != nil else { return result }
+    let home = ProcessInfo.processInfo.environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
+    let path = netrcFile ?? "\(home)/.netrc"
+    do throws(Netrc.Problem) {
+      return result.merging(try Netrc(path: path).headers)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
+  /// Takes `HOST=NAME: VALUE` or `NAME: VALUE` apart. Errors do not show the value.
+  private static func field(
+    _ text: String, defaultHost: HostName?, needsHost: Bool
+  ) throws -> (HostName?, HTTPHeader) {
+    var host = defaultHost
+    var field = text[...]
+    var hasHost = false
+    if let equals = text.firstIndex(of: "=") {
+      let name = String(text[..<equals])
+      if name == "*" || HostName(parsing: name) != nil {
+        (host, field, hasHost) = (HostName(parsing: name), text[text.index(after: equals)...], true)
+      }
+    }
+    guard let colon = field.firstIndex(of: ":"), colon > field.startIndex else {
+      throw ValidationError("--header is not as it should be: write 'HOST=NAME: VALUE'")
+    }
+    let name = String(field[..<colon])
+    guard hasHost || !needsHost else {
+      throw ValidationError("--header \(name) names no host: write 'HOST=\(name): …', or '*=\(name): …' for every host")
+    }
+    let value = field[field.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    return (host, HTTPHeader(name, value))
+  }
+
+  private static func hostAndFile(_ text: String, option: String) throws -> (host: HostName, file: String) {
+    guard let equals = text.firstIndex(of: "="), let host = HostName(parsing: String(text[..<equals])) else {
+      throw ValidationError("\(option) \(text) names no host: write HOST=FILE, such as example.org=me.pem")
+    }
+    let file = String(text[text.index(after: equals)...])
+    try checkReadable(file)
+    return (host, file)
+  }
+
+  private static func checkReadable(_ file: String) throws {
+    guard access(file, R_OK) == 0 else {
+      throw ValidationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
+    }
+  }
+}

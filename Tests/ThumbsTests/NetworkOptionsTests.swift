@@ -1,0 +1,107 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Proxies, credentials and names on the command line.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct NetworkOptionsTests {
+  private let bench: Bench
+  private let body: Data
+
+  init() throws {
+    bench = try Bench()
+    body = try TestImages.bytes("formats/jpeg-420.jpg")
+  }
+
+  private func picture() throws -> Origin { try Origin { [body] _ in .ok(body) } }
+
+  @Test func theEnvironmentsProxyIsUsedAndNoProxyHeeded() async throws {
+    let proxy = try picture()
+    let environment = ["http_proxy": "http://127.0.0.1:\(proxy.port)"]
+    let run = try await bench.run("get", "http://picture.example/a.jpg", "-o", "a.jpg", environment: environment)
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(proxy.requests.map(\.target) == ["http://picture.example/a.jpg"])
+
+    let origin = try picture()
+    let direct = environment.merging(["no_proxy": "127.0.0.1"]) { $1 }
+    #expect(try await bench.run("get", "\(origin.url("/b"))", "-o", "b.jpg", environment: direct).status == 0)
+    let options = ["get", "\(origin.url("/c"))", "-o", "c.jpg", "--proxy", "none"]
+    #expect(try await bench.start(options, environment: environment).run().status == 0)
+    #expect(origin.requests.map(\.target) == ["/b", "/c"] && proxy.requests.count == 1)
+  }
+
+  @Test func theProxyOptionOverrulesTheEnvironment() async throws {
+    let proxy = try picture()
+    let run = try await bench.run(
+      "get", "http://picture.example/a.jpg", "-o", "a.jpg", "--proxy", "http://127.0.0.1:\(proxy.port)",
+      environment: ["http_proxy": "http://127.0.0.1:1"])
+    #expect(run.status == 0 && proxy.requests.count == 1, "\(run.stderr)")
+  }
+
+  @Test func headersGoToTheirHostAndItsRedirectsOnly() async throws {
+    let elsewhere = try picture()
+    let origin = try Origin { [body] request in
+      request.path == "/moved" ? .redirect(to: elsewhere.url("/there").absoluteString) : .ok(body)
+    }
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--header", "127.0.0.1:\(origin.port)=Authorization: Bearer hunter2",
+      "--header", "*=Accept-Language: de", "--user-agent", "probe/1 (+https://example.org)", "--verbose",
+      input: .bytes(Data("\(origin.url("/a.jpg"))\n\(origin.url("/moved"))\n\(elsewhere.url("/b.jpg"))\n".utf8)))
+    #expect(run.status == 0, "\(run.stderr)")
+    for record in origin.requests {
+      #expect(record.request.value(of: "Authorization") == "Bearer hunter2")
+      #expect(record.request.value(of: "User-Agent") == "probe/1 (+https://example.org)")
+    }
+    for record in elsewhere.requests { #expect(record.request.value(of: "Authorization") == nil) }
+    #expect(elsewhere.requests(for: "/b.jpg").first?.request.value(of: "Accept-Language") == "de")
+    #expect(origin.requests.count == 2 && elsewhere.requests.count == 2)
+    let seen = run.stderr + run.lines.joined()
+    #expect(!seen.contains("hunter2"))
+    #expect(try !cacheContains("hunter2"))
+  }
+
+  @Test func getsHeaderNeedsNoHost() async throws {
+    let origin = try picture()
+    let run = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--header", "X-Key: a=b")
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(origin.requests.first?.request.value(of: "X-Key") == "a=b")
+  }
+
+  @Test func loginsComeFromNetrcOnlyWhenAsked() async throws {
+    let origin = try picture()
+    let netrc = bench.url("home/.netrc")
+    try Data("machine 127.0.0.1 login ada password hunter2\n".utf8).write(to: netrc)
+    #expect(chmod(netrc.path, 0o600) == 0)
+    #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg").status == 0)
+    #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc").status == 0)
+    // The second is another picture to the cache, since it was fetched with credentials.
+    #expect(
+      origin.requests.map { $0.request.value(of: "Authorization") } == [
+        nil, "Basic \(Data("ada:hunter2".utf8).base64EncodedString())",
+      ])
+    #expect(chmod(netrc.path, 0o644) == 0)
+    let open = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc")
+    #expect(open.status == 64 && open.stderr.contains("chmod 600") && !open.stderr.contains("hunter2"))
+  }
+
+  @Test(
+    arguments: [
+      (["--header", "Authorization: hunter2"], "names no host"), (["--header", "hunter2"], "write 'HOST=NAME: VALUE'"),
+      (["--proxy", "hunter2"], "--proxy is no URL"), (["--cacert", "nowhere.pem"], "nowhere.pem cannot be read"),
+      (["--client-cert", "nowhere.pem"], "names no host"),
+      (["--client-cert", "a.example=nowhere.pem"], "nowhere.pem cannot be read"),
+      (["--client-key", "a.example=/dev/null"], "has no certificate"), (["--user-agent", ""], "give one line"),
+      (["--netrc-file", "nowhere"], "nowhere cannot be read"),
+    ])
+  func whatCannotBeUsedIsSaidWithoutSecrets(options: [String], says: String) async throws {
+    let run = try await bench.start(["prefetch", "--urls", "-"] + options).run()
+    #expect(run.status == 64 && run.stdout.isEmpty)
+    #expect(run.stderr.contains(says) && !run.stderr.contains("hunter2"), "\(run.stderr)")
+  }
+
+  private func cacheContains(_ text: String) throws -> Bool {
+    try FileManager.default.contentsOfDirectory(at: bench.cache, includingPropertiesForKeys: nil).contains {
+      try Data(contentsOf: $0).range(of: Data(text.utf8)) != nil
+    }
+  }
+}
