@@ -88,12 +88,13 @@ struct PipelineStages: Sendable {
     return SourceBody(download: download, header: observer.outcome)
   }
 
-  /// Makes all the variants from one decode, as soon as the memory for it is free. Each has its own success or failure.
+  /// Makes all the variants from one decode, as soon as the memory for it is free. Each has its own success or failure;
+  /// the plan in words goes with them where there was one.
   ///
   /// - Throws: What concerns them all, such as a picture beyond the limits.
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
-  ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
+  ) async throws(ThumbnailError) -> (results: [(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?) {
     let probe: ImageProbe
     do throws(CodecError) {
       probe = try await header(of: body, priority: priority)
@@ -101,7 +102,7 @@ struct PipelineStages: Sendable {
       throw ThumbnailError(error, of: configuration)
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
-    guard !affordable.isEmpty else { return tooDear }
+    guard !affordable.isEmpty else { return (tooDear, nil) }
     let plan: DecodePlan
     do throws(CodecError) {
       plan = try self.plan(affordable, probe: probe, body: body)
@@ -113,7 +114,8 @@ struct PipelineStages: Sendable {
       Downsampler.render(bytes, plan: plan, cancellation: cancellation)
     }
     events.send(source, .rendered(affordable, duration: duration))
-    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) } + tooDear
+    let own = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+    return (own + tooDear, "\(plan)")
   }
 
   /// Tells the variants that can be made within the budget from those that cannot, even alone.

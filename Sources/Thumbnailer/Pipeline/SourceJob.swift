@@ -56,7 +56,7 @@ struct SourceJob: Sendable {
 
   /// Decodes the body once for all the variants, and answers each as it deserves.
   private func render(_ variants: [Variant], from body: SourceBody) async throws(ThumbnailError) {
-    let results = try await stages.render(variants, of: source, from: body, priority: priority)
+    let (results, plan) = try await stages.render(variants, of: source, from: body, priority: priority)
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     await stages.store(finished, of: source, from: body.download)
     for (variant, result) in results {
@@ -64,7 +64,8 @@ struct SourceJob: Sendable {
       case .success(let thumbnail):
         stages.statistics.add(1, to: \.rendered)
         let response = ThumbnailResponse(
-          thumbnail: thumbnail, origin: .source, downloadedBytes: body.download.receivedBytes, duration: .zero)
+          thumbnail: thumbnail, origin: .source, downloadedBytes: body.download.receivedBytes, plan: plan,
+          duration: .zero)
         _ = desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
         stages.statistics.add(desk.answer(variant, of: source, with: .failure(error)), to: \.failures)

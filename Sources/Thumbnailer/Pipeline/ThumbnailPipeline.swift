@@ -294,7 +294,7 @@ extension ThumbnailPipeline {
           with: result.map {
             ThumbnailResponse(
               thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
-              duration: now - sink.started)
+              plan: $0.plan, duration: now - sink.started)
           })
       }
     }

@@ -18,13 +18,16 @@ public struct ThumbnailResponse: Sendable {
   public let origin: Origin
   /// The bytes that were downloaded for it; requests that shared a download all report the same.
   public let downloadedBytes: Int
+  /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
+  public let plan: String?
   /// From the request to the answer.
   public let duration: Duration
 
-  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, duration: Duration) {
+  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, plan: String? = nil, duration: Duration) {
     self.thumbnail = thumbnail
     self.origin = origin
     self.downloadedBytes = downloadedBytes
+    self.plan = plan
     self.duration = duration
   }
 }
