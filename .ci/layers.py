@@ -40,6 +40,7 @@ FOLDERS = {
 MODULE_HOMES = {
     "CCurl": "Download",
     "CVips": "Codec",
+    "CSandbox": "Codec",
     "GRDB": "Cache",
     "GRDBSQLite": "Cache",
     "ArgumentParser": "thumbs",

@@ -28,6 +28,8 @@ struct Thumbs: AsyncParsableCommand {
     subcommands: [PrefetchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self])
 
   static func main() async {
+    // Started by ourselves to decode pictures apart.
+    DecodeHelper.serveIfAsked()
     ProcessSetup.apply()
     do {
       var command = try parseAsRoot()

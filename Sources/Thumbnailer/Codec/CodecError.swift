@@ -2,7 +2,7 @@
 ///
 /// The stage that failed decides the case. A `detail` is the decoder's own words; since libvips' error buffer is shared
 /// by all threads it may speak of another picture, so nothing is decided by it.
-enum CodecError: Error, Sendable, Equatable {
+enum CodecError: Error, Sendable, Equatable, Codable {
   /// Nobody wants the result any more.
   case cancelled
   /// The body has no bytes.
@@ -29,11 +29,13 @@ enum CodecError: Error, Sendable, Equatable {
   case exceedsMemoryBudget(needed: Int, budget: Int)
   /// The body's own file could not be read.
   case unreadableBody(detail: String)
+  /// The helper process gave no answer about the picture.
+  case helperFailed(HelperFailure)
   /// libvips did not start.
   case libraryUnavailable(detail: String)
 
   /// What a limit is about.
-  enum Limit: Sendable, Equatable {
+  enum Limit: Sendable, Equatable, Codable {
     /// The number of pixels of a picture of this size.
     case pixels(PixelSize)
     /// The longer side of a picture of this size.
@@ -47,7 +49,7 @@ enum CodecError: Error, Sendable, Equatable {
   }
 
   /// How far the work had come.
-  enum Stage: String, Sendable, Equatable {
+  enum Stage: String, Sendable, Equatable, Codable {
     case header, decode, shrink, encode
   }
 }
@@ -71,6 +73,7 @@ extension CodecError: CustomStringConvertible {
     case .exceedsMemoryBudget(let needed, let budget):
       "decoding takes \(ByteSize(bytes: needed)), more than the memory budget of \(ByteSize(bytes: budget))"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
+    case .helperFailed(let failure): "\(failure)"
     case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)
     }
   }

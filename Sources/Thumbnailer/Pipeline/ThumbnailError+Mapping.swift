@@ -91,8 +91,22 @@ extension ThumbnailError {
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
+    case .helperFailed(let failure):
+      self = .decoderFailed(reason: "\(failure); \(Self.advice(failure, of: configuration.isolation))")
     case .unreadableBody:
       self = .storageUnavailable(reason: "\(error)")
+    }
+  }
+
+  /// What to do about a helper that gave no answer.
+  private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
+    switch failure {
+    case .cancelled, .nonsense: "get a whole copy of the picture"
+    case .cannotStart: "name a thumbs of this version (isolation)"
+    case .crashed:
+      "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit, --helper-memory)"
+    case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline, --helper-deadline)"
+    case .outOfMemory: "raise the limit (isolation.memoryLimit, --helper-memory)"
     }
   }
 }

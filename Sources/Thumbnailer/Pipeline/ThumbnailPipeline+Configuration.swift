@@ -32,6 +32,9 @@ extension ThumbnailPipeline {
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
     public var maximumPixels = 1 << 28
+    /// Which pictures are decoded in a process of their own. Default: none; SVG, PDF and other formats that can crash or
+    /// hang their decoder are refused.
+    public var isolation = DecodeIsolation.none
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.
@@ -76,6 +79,12 @@ extension ThumbnailPipeline {
       cacheDirectory.appendingPathComponent("partial", isDirectory: true)
     }
 
+    /// The formats of local files that a pipeline so configured decodes, as far as libvips can read them.
+    public var readableFormats: Set<ImageFormat> {
+      let admitsAll = isolation.admitsUnsafe(isUserFile: true)
+      return Set(ImageFormat.allCases.filter { admitsAll || $0.isReadInProcess })
+    }
+
     /// What is wrong with the values, in words that say what to do; nil when they are fine.
     var problem: String? {
       if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
@@ -85,6 +94,7 @@ extension ThumbnailPipeline {
       where size.bytes > 1 << 50 {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
+      if let problem = isolation.problem { return problem }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }
       if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }
