@@ -33,13 +33,14 @@ FOLDERS = {
     "Prefetch": ["Pipeline", "Request", "Support"],
     "Providers": ["Request", "Concurrency", "Support"],
     "Gallery": ["Prefetch", "Providers", "Pipeline", "Request", "Support"],
-    "Batch": ["Pipeline", "Request", "Support"],
+    "Batch": ["Pipeline", "Request", "Concurrency", "Support"],
 }
 
 # Modules with one home each. `thumbs` is the command.
 MODULE_HOMES = {
     "CCurl": "Download",
     "CVips": "Codec",
+    "CSandbox": "Codec",
     "GRDB": "Cache",
     "GRDBSQLite": "Cache",
     "ArgumentParser": "thumbs",

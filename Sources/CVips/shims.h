@@ -76,6 +76,51 @@ static inline int cvips_load_heif(VipsSource *source, VipsImage **out, VipsFailO
   return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 
+// --- Memory ------------------------------------------------------------------------------------------------------------
+
+// Samples of 8 bits as an image that reads them in place. The colour space is set in the new image itself, which saves
+// the copy operation that would otherwise rename it.
+static inline VipsImage *cvips_image_of_memory(
+  const void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
+  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, VIPS_FORMAT_UCHAR);
+  if (image) image->Type = space;
+  return image;
+}
+
+// --- Loaders that only the decode helper calls, each by its name too ---------------------------------------------------
+
+static inline int cvips_load_svg(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
+  return vips_svgload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
+}
+static inline int cvips_load_pdf(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
+  return vips_pdfload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
+}
+static inline int cvips_load_jxl(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_jxlload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+// Each page of a JPEG 2000 is half the size of the one before.
+static inline int cvips_load_jp2k(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page) {
+  return vips_jp2kload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "page", page, NULL);
+}
+static inline int cvips_load_openexr(const char *path, VipsImage **out, VipsFailOn fail_on) {
+  return vips_openexrload(path, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+static inline int cvips_load_pnm(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_ppmload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+static inline int cvips_load_radiance(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_radload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
+}
+// ImageMagick. The bytes must outlive the image.
+static inline int cvips_load_magick(
+  const void *bytes, size_t length, VipsImage **out, VipsFailOn fail_on, int page) {
+  return vips_magickload_buffer((void *)bytes, length, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on,
+    "page", page, "n", 1, NULL);
+}
+
 // --- Operations ------------------------------------------------------------------------------------------------------
 
 static inline int cvips_resize(VipsImage *in, VipsImage **out, double hscale, double vscale) {
@@ -109,6 +154,8 @@ static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpre
 static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpretation space) {
   return vips_copy(in, out, "interpretation", space, NULL);
 }
+// Radiance's pixels of four bytes unpacked into three floating-point numbers.
+static inline int cvips_unpack_radiance(VipsImage *in, VipsImage **out) { return vips_rad2float(in, out, NULL); }
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",

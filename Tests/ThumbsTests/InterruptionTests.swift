@@ -98,3 +98,42 @@ struct InterruptionTests {
     #expect(!FileManager.default.fileExists(atPath: bench.url("small.jpg").path))
   }
 }
+
+/// Downloads that a run could not finish.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct ResumedRunTests {
+  @Test(arguments: [SIGINT, SIGKILL])
+  func theNextRunGoesOnWithALargeDownload(signal: Int32) async throws {
+    let bench = try Bench()
+    // A picture and, behind its end, two megabytes that decoders leave alone.
+    let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg")) + [UInt8](repeating: 7, count: 2 << 20)
+    let origin = try Origin { request in
+      let start = request.value(of: "Range").flatMap { Int($0.dropFirst(6).dropLast()) }
+      let part =
+        start.map {
+          OriginResponse(
+            status: 206, headers: [("Content-Range", "bytes \($0)-\(body.count - 1)/\(body.count)")],
+            body: Array(body[$0...]))
+        } ?? .ok(body).header("Accept-Ranges", "bytes").stalling(after: 1_200_000)
+      return part.header("ETag", "\"a\"")
+    }
+    let arguments = ["get", "\(origin.url("/a.jpg"))", "-o", "a.jpg"]
+    let first = try bench.start(arguments)
+    let partial = bench.cache.appendingPathComponent("partial")
+    #expect(
+      await eventually {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: partial.path)) ?? []
+        return names.contains { name in
+          let attributes = try? FileManager.default.attributesOfItem(atPath: "\(partial.path)/\(name)")
+          return attributes?[.size] as? Int == 1_200_000
+        }
+      })
+    first.send(signal)
+    _ = await first.run()
+
+    let second = try await bench.start(arguments).run()
+    #expect(second.status == 0, "\(second.stderr)")
+    #expect(origin.requests.map { $0.request.value(of: "Range") } == [nil, "bytes=1200000-"])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: partial.path).isEmpty)
+  }
+}

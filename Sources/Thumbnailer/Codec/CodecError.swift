@@ -2,7 +2,7 @@
 ///
 /// The stage that failed decides the case. A `detail` is the decoder's own words; since libvips' error buffer is shared
 /// by all threads it may speak of another picture, so nothing is decided by it.
-enum CodecError: Error, Sendable, Equatable {
+enum CodecError: Error, Sendable, Equatable, Codable {
   /// Nobody wants the result any more.
   case cancelled
   /// The body has no bytes.
@@ -17,6 +17,8 @@ enum CodecError: Error, Sendable, Equatable {
   case truncated(detail: String)
   /// The bytes contradict the format.
   case damaged(Stage, detail: String)
+  /// The coefficient reader cannot read the file, which libvips may: "arithmetic coding". Never a final answer.
+  case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
   /// This build of libvips cannot read the format.
@@ -27,11 +29,13 @@ enum CodecError: Error, Sendable, Equatable {
   case exceedsMemoryBudget(needed: Int, budget: Int)
   /// The body's own file could not be read.
   case unreadableBody(detail: String)
+  /// The helper process gave no answer about the picture.
+  case helperFailed(HelperFailure)
   /// libvips did not start.
   case libraryUnavailable(detail: String)
 
   /// What a limit is about.
-  enum Limit: Sendable, Equatable {
+  enum Limit: Sendable, Equatable, Codable {
     /// The number of pixels of a picture of this size.
     case pixels(PixelSize)
     /// The longer side of a picture of this size.
@@ -45,7 +49,7 @@ enum CodecError: Error, Sendable, Equatable {
   }
 
   /// How far the work had come.
-  enum Stage: String, Sendable, Equatable {
+  enum Stage: String, Sendable, Equatable, Codable {
     case header, decode, shrink, encode
   }
 }
@@ -61,6 +65,7 @@ extension CodecError: CustomStringConvertible {
     case .limitExceeded(let limit, let value, let maximum): Self.describe(limit, value: value, maximum: maximum)
     case .truncated(let detail): "the file ends before the picture does" + Self.suffix(detail)
     case .damaged(let stage, let detail): "damaged picture (\(stage.rawValue))" + Self.suffix(detail)
+    case .handedOver(let reason): "not for the coefficient reader: \(reason)"
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
@@ -68,6 +73,7 @@ extension CodecError: CustomStringConvertible {
     case .exceedsMemoryBudget(let needed, let budget):
       "decoding takes \(ByteSize(bytes: needed)), more than the memory budget of \(ByteSize(bytes: budget))"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
+    case .helperFailed(let failure): "\(failure)"
     case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)
     }
   }

@@ -12,6 +12,8 @@ struct BodyStore {
 
   private let memoryLimit: Int
   private let overflow: Overflow
+  /// The file to outgrow memory into, where it shall not be one without a name.
+  private var ownFile: FileDescriptor?
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
   /// The bytes taken so far.
@@ -21,6 +23,18 @@ struct BodyStore {
     self.memoryLimit = memoryLimit
     self.overflow = overflow
   }
+
+  /// Goes on behind the bytes that a file holds already.
+  init(continuing file: FileDescriptor, at count: Int) {
+    (memoryLimit, overflow) = (0, .spill(directories: []))
+    (self.file, self.count) = (file, count)
+  }
+
+  /// Has the body go into this file, should it outgrow memory.
+  mutating func spill(into file: FileDescriptor) { ownFile = file }
+
+  /// The file, once the body has outgrown memory.
+  var spilled: FileDescriptor? { file }
 
   /// Makes room in one piece for what is announced.
   mutating func prepare(for announced: Int?) {
@@ -53,7 +67,7 @@ struct BodyStore {
       guard descriptor >= 0 else { throw .fileUnreadable(reason: String(cString: strerror(errno))) }
       opened = FileDescriptor(owning: descriptor)
     case .spill(let directories):
-      opened = try SpillFile.open(in: directories)
+      if let ownFile { opened = ownFile } else { opened = try SpillFile.open(in: directories) }
       var failure: DownloadError?
       memory.withUnsafeBytes { bytes in
         do throws(DownloadError) { try Self.write(bytes, to: opened, at: 0, directories) } catch { failure = error }

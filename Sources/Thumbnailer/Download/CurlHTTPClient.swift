@@ -38,7 +38,7 @@ extension HTTPClientError {
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
     case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
     case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
-    case .brokenOff: self = .invalidAnswer(reason: "the connection ended before the answer did")
+    case .brokenOff, .wrongRange: self = .invalidAnswer(reason: "the connection ended before the answer did")
     case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
     case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
     case .invalidAnswer(let reason): self = .invalidAnswer(reason: reason)

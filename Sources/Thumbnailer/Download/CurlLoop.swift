@@ -94,6 +94,7 @@ final class CurlLoop {
   /// hands over the result. Nothing happens when it has ended already.
   private func end(_ number: CurlThread.Number, with result: Result<TransferAnswer, DownloadError>) {
     guard let running = transfers.removeValue(forKey: number) else { return }
+    if case .failure = result { running.transfer.keepPartialBody() }
     let handle = running.transfer.handle
     numbers.removeValue(forKey: handle.pointer)
     curl_multi_remove_handle(multi, handle.pointer)

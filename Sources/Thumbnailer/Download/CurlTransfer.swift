@@ -29,6 +29,12 @@ final class CurlTransfer {
   private var expected: Int?
   private var received = 0
   private var stop: Stop?
+  /// The beginning of the body as an earlier attempt has left it, until the answer goes on with it or does not.
+  private var earlier: PartialBody?
+  /// The tag under which the body can be gone on with, where it can.
+  private var tag: String?
+  /// The body's name on the disk, where it has one.
+  private var stored: StoredPartial?
   private let start: ContinuousClock.Instant
   private var lastArrival: ContinuousClock.Instant?
 
@@ -37,6 +43,7 @@ final class CurlTransfer {
     self.handle = handle
     start = now
     body = BodyStore(memoryLimit: order.memoryLimit, overflow: order.overflow)
+    earlier = order.partial?.take(from: order.url)
     configure()
   }
 
@@ -61,7 +68,7 @@ final class CurlTransfer {
     if order.decodesContent { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
     configureTrust()
     let ownAccept = order.headers.firstValue(of: "Accept") == nil ? [HTTPHeader("Accept", order.accept)] : []
-    handle.setHeaders(order.headers + ownAccept)
+    handle.setHeaders(order.headers + ownAccept + (earlier?.requestHeaders ?? []))
 
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -125,20 +132,28 @@ final class CurlTransfer {
     guard isWanted else {
       return received <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
-    guard received <= order.byteLimit else {
+    guard body.count + bytes.count <= order.byteLimit else {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
     }
     let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
     // With the last byte in hand the transfer ends by itself, and its connection can be used again.
-    return verdict == .more || received == expected || end(.enough)
+    return verdict == .more || body.count == expected || end(.enough)
   }
 
   private func beginBody(announced: Int?) -> Bool {
     hasBodyBegun = true
     let isEncoded = order.decodesContent && head.headers.firstValue(of: "Content-Encoding") != nil
     expected = isEncoded ? nil : announced
+    if let earlier, isSuccess || head.status == 416 {
+      if head.status == 206 || head.status == 416 { return goOn(from: earlier) }
+      // The picture has changed meanwhile, or the server does not do ranges after all.
+      earlier.stored?.remove()
+      self.earlier = nil
+    } else if head.status == 206 {
+      return end(.failed(.invalidAnswer(reason: "a part of the file, which nobody asked for")))
+    }
     guard isWanted else {
       return (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
@@ -146,8 +161,61 @@ final class CurlTransfer {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
     }
     body.prepare(for: expected)
+    storeByName()
     if isSuccess { order.observer?.bodyBegins(expectedLength: expected) }
     return true
+  }
+
+  /// Goes on with the body of an earlier attempt, if this is its rest.
+  private func goOn(from earlier: PartialBody) -> Bool {
+    self.earlier = nil
+    stored = earlier.stored
+    guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
+    guard earlier.total <= order.byteLimit else {
+      return end(.failed(.tooLarge(limit: order.byteLimit, announced: earlier.total)))
+    }
+    (expected, tag) = (earlier.total, earlier.etag)
+    body = BodyStore(continuing: earlier.file, at: earlier.count)
+    guard !earlier.isObserved, let observer = order.observer else { return true }
+    switch earlier.show(to: observer) {
+    case .more: return true
+    case .enough: return end(.enough)
+    case .refuse: return end(.failed(.refusedByObserver))
+    case nil: return end(.failed(.wrongRange))
+    }
+  }
+
+  /// Gives a large body a name on the disk, where it can be gone on with after the end of the process.
+  private func storeByName() {
+    tag = PartialBody.etag(of: head)
+    guard let slot = order.partial, let expected, let tag,
+      let named = slot.store?.create(slot.name, address: order.url.digest, etag: tag, total: expected)
+    else { return }
+    body.spill(into: named.file)
+    stored = named.stored
+  }
+
+  /// Leaves the body of an earlier attempt to the next one, when this one came to no answer about it.
+  @discardableResult
+  private func putBackEarlierBody() -> Bool {
+    guard let earlier else { return false }
+    order.partial?.put(earlier)
+    return true
+  }
+
+  /// Leaves what has come to the next attempt, after the transfer has failed. What it cannot use is thrown away.
+  func keepPartialBody() {
+    if putBackEarlierBody() { return }
+    if stop == nil, isSuccess, let expected, let tag, let file = body.spilled,
+      (1..<expected).contains(body.count), let slot = order.partial
+    {
+      slot.put(
+        PartialBody(
+          file: file, count: body.count, total: expected, etag: tag, address: order.url.digest, stored: stored,
+          isObserved: true))
+    } else {
+      stored?.remove()
+    }
   }
 
   private func end(_ reason: Stop) -> Bool {
@@ -212,6 +280,8 @@ final class CurlTransfer {
       case Int(CURL_HTTP_VERSION_3): "3"
       default: ""
       }
+    putBackEarlierBody()
+    stored?.remove()
     return TransferAnswer(
       head: head, body: body.finish(), isComplete: isComplete, receivedBytes: received, expectedBytes: expected,
       httpVersion: version, timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))

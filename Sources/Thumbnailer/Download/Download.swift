@@ -10,6 +10,9 @@ struct DownloadRequest: Sendable {
   var allowsFile = false
   /// The body may not be longer than this many bytes.
   var byteLimit: Int
+  /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
+  /// nothing beyond this download.
+  var key: SourceKey?
 }
 
 /// A picture's bytes, and how they came.

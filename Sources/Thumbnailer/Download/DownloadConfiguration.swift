@@ -31,6 +31,9 @@ struct DownloadConfiguration: Sendable {
   /// written. Meant to be the cache directory.
   var spillDirectory = FileManager.default.temporaryDirectory
 
+  /// Keeps the beginnings of large bodies for a later run; default nil, which keeps none.
+  var partialBodies: PartialStore?
+
   /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
   var certificateAuthorityFile: String?
   /// Which proxy is used; default as the environment says.

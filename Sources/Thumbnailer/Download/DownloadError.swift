@@ -42,6 +42,8 @@ enum DownloadError: Error, Sendable, Equatable {
   case tooLarge(limit: Int, announced: Int?)
   /// The connection ended before the body did.
   case brokenOff(received: Int, expected: Int?)
+  /// The server sent another part of the body than it was asked for.
+  case wrongRange
   /// What came back is not HTTP, or broken beyond reading.
   case invalidAnswer(reason: String)
   /// The body's observer will not have this picture; it knows why.
@@ -52,7 +54,7 @@ enum DownloadError: Error, Sendable, Equatable {
   /// Whether another attempt may well succeed.
   var isTransient: Bool {
     switch self {
-    case .unreachable, .brokenOff, .timedOut(.connect), .timedOut(.stall): true
+    case .unreachable, .brokenOff, .wrongRange, .timedOut(.connect), .timedOut(.stall): true
     case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)
     default: false
     }

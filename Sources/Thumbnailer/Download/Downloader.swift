@@ -54,7 +54,8 @@ final class Downloader: Sendable {
       memoryLimit: configuration.memoryBodyLimit,
       overflow: url.scheme == "file"
         ? .original(path: url.path) : .spill(directories: [configuration.spillDirectory.path, temporary]),
-      takesBodyShare: true, observer: observer)
+      takesBodyShare: true, observer: observer,
+      partial: url.scheme == "file" ? nil : PartialBodySlot(store: configuration.partialBodies, name: request.key))
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -66,6 +67,9 @@ final class Downloader: Sendable {
   }
 
   // MARK: Attempts
+
+  /// An attempt that brought this many bytes, which the next need not fetch again, does not count as failed.
+  private static let worthwhileProgress = 256 << 10
 
   /// The last answer, whatever its status, and how it came.
   struct Outcome {
@@ -79,9 +83,13 @@ final class Downloader: Sendable {
   /// Runs an exchange until it succeeds or another attempt is not worth it.
   func perform(_ exchange: Exchange, priority: PriorityControl) async throws(DownloadError) -> Outcome {
     var journey = Journey()
+    // Attempts since the last that brought the body on.
     var attempt = 0
+    var attempts = 0
+    var progress = exchange.partial?.count ?? 0
     while true {
       attempt += 1
+      attempts += 1
       let failure: DownloadError
       var last: (TransferAnswer, CurlURL)?
       do throws(DownloadError) {
@@ -89,19 +97,23 @@ final class Downloader: Sendable {
         let refused = Self.failure(of: answer)
         guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 else {
           return Outcome(
-            answer: answer, url: url, attempts: attempt, duration: journey.spent, bodyShare: journey.bodyShare)
+            answer: answer, url: url, attempts: attempts, duration: journey.spent, bodyShare: journey.bodyShare)
         }
         failure = refused
         last = (answer, url)
       } catch {
         failure = error
       }
+      // A server that breaks off again and again, but never without bringing more, is worth staying with.
+      if let count = exchange.partial?.count, count >= progress + Self.worthwhileProgress {
+        (attempt, progress) = (1, count)
+      }
       var random = SystemRandomNumberGenerator()
       guard let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
         journey.spent + pause < configuration.totalTimeout
       else {
         guard let last, exchange.keepsErrorBodies else { throw failure }
-        return Outcome(answer: last.0, url: last.1, attempts: attempt, duration: journey.spent)
+        return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: journey.spent)
       }
       Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
       journey.bodyShare = nil

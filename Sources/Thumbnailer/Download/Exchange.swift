@@ -15,6 +15,8 @@ struct Exchange: Sendable {
   /// Whether its body counts among those that share the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?
+  /// See `TransferOrder`.
+  var partial: PartialBodySlot?
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {
@@ -28,7 +30,7 @@ struct Exchange: Sendable {
       certificateAuthorityFile: configuration.certificateAuthorityFile, proxy: configuration.proxy,
       clientCertificate: configuration.clientCertificates.first {
         $0.host.matches(host: route.url.host, port: route.url.port)
-      }, observer: observer)
+      }, observer: observer, partial: partial)
   }
 
   /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.

@@ -23,6 +23,8 @@ struct TransferOrder: Sendable {
   /// Shown when this very host asks for one.
   var clientCertificate: ClientCertificate?
   var observer: (any BodyObserver)?
+  /// What an earlier attempt has left, and where this one leaves what it brought when it breaks off.
+  var partial: PartialBodySlot?
 }
 
 /// What one transfer brought: any status at all.

@@ -12,6 +12,8 @@ extension ProviderSpecification {
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
     baseURL: String? = nil
   ) throws(ProviderError) -> any PhotoProvider {
-    try provider(environment: environment, baseURL: baseURL, client: pipeline.httpClient)
+    try provider(
+      environment: environment, baseURL: baseURL, client: pipeline.httpClient,
+      formats: pipeline.configuration.readableFormats)
   }
 }

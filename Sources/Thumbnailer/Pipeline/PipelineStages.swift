@@ -7,11 +7,14 @@ struct PipelineStages: Sendable {
   let cache: ThumbnailCache
   let events: EventHub
   let statistics = StatisticsCounter()
-  private let configuration: ThumbnailPipeline.Configuration
+  let configuration: ThumbnailPipeline.Configuration
+  let limits: DecodeLimits
+  /// The memory for decodes.
+  let decodes: ByteLimiter
+  /// The processes that decode for us; nil where everything is decoded in this one.
+  let helpers: HelperPool?
   private let downloader: Downloader
   private let workers: WorkerPool
-  private let decodes: ByteLimiter
-  private let limits: DecodeLimits
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
@@ -24,6 +27,7 @@ struct PipelineStages: Sendable {
     downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
+    helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
     workers = WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() }
     var disk: DiskCache?
     var problem: DiskCacheError?
@@ -63,10 +67,12 @@ struct PipelineStages: Sendable {
 
   /// Downloads the picture, unless its header says that it will not be read.
   func fetchBody(of source: ImageSource, priority: PriorityControl) async throws(ThumbnailError) -> SourceBody {
-    let observer = HeaderObserver(limits: limits)
+    let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source))
     let request = DownloadRequest(
       url: source.url, headers: source.headers, allowsFile: source.isUserFile,
-      byteLimit: configuration.maximumSourceBytes.bytes)
+      byteLimit: configuration.maximumSourceBytes.bytes,
+      // Several forms of one picture have one identity, but not one body.
+      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -93,10 +99,10 @@ struct PipelineStages: Sendable {
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
     let probe: ImageProbe
-    do throws(CodecError) {
-      probe = try await header(of: body, priority: priority)
-    } catch {
-      throw ThumbnailError(error, of: configuration)
+    switch try await reading(of: body, source: source, priority: priority) {
+    case .inHelper(let format, let helpers):
+      return try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority)
+    case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
     guard !affordable.isEmpty else { return tooDear }
@@ -107,7 +113,9 @@ struct PipelineStages: Sendable {
       throw ThumbnailError(error, of: configuration)
     }
     let bytes = body.download.body
-    let (results, duration) = try await decode(plan, source: source, priority: priority) { cancellation in
+    let (results, duration) = try await decode(
+      "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority
+    ) { cancellation in
       Downsampler.render(bytes, plan: plan, cancellation: cancellation)
     }
     events.send(source, .rendered(affordable, duration: duration))
@@ -137,18 +145,18 @@ struct PipelineStages: Sendable {
   }
 
   /// Carries out a plan on a worker, once its memory is reserved.
-  private func decode<Value: Sendable>(
-    _ plan: DecodePlan, source: ImageSource?, priority: PriorityControl,
+  func decode<Value: Sendable>(
+    _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
     _ body: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
     let reservation: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
-      reservation = try await decodes.reserve(plan.predictedBytes, priority: priority)
+      reservation = try await decodes.reserve(bytes, priority: priority)
     } catch {
       throw .cancelled
     }
     defer { reservation.release() }
-    events.send(source, .planned(description: "\(plan)", reservedBytes: plan.predictedBytes))
+    events.send(source, .planned(description: plan, reservedBytes: bytes))
     let started = ContinuousClock.now
     let value = try await work(priority, body)
     statistics.add(1, to: \.decodes)
@@ -163,7 +171,7 @@ struct PipelineStages: Sendable {
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity),
       let (results, _) = try? await decode(
-        plan, source: source, priority: priority,
+        "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
       var thumbnail = try? results.first?.result.get()
     else { return nil }
@@ -193,11 +201,15 @@ struct PipelineStages: Sendable {
     await cache.flush()
   }
 
-  /// What the header says: known from the body's arrival, or read now where it was not to be known before.
-  private func header(of body: SourceBody, priority: PriorityControl) async throws(CodecError) -> ImageProbe {
+  /// Where the picture is decoded, as its header says: known from the body's arrival, or read now where it was not to be
+  /// known before.
+  private func reading(
+    of body: SourceBody, source: ImageSource, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Reading {
     switch body.header {
-    case .probed(let probe): return probe
-    case .refused(let error): throw error
+    case .probed(let probe): return try reading(.success(probe), source: source)
+    case .foreign(let format): return try reading(.failure(.unsupportedFormat(format)), source: source)
+    case .refused(let error): throw ThumbnailError(error, of: configuration)
     case .pending:
       let bytes = body.download.body
       let result: Result<ImageProbe, CodecError>?
@@ -205,7 +217,7 @@ struct PipelineStages: Sendable {
         Result { () throws(CodecError) in try probe(bytes, limits: limits) }
       }
       guard let result else { throw .cancelled }
-      return try result.get()
+      return try reading(result, source: source)
     }
   }
 
@@ -242,6 +254,10 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
+    if partialDownloadLimit.bytes > 0 {
+      download.partialBodies = PartialStore(
+        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
+    }
     download.proxy = proxy
     download.clientCertificates = clientCertificates
     return download

@@ -43,6 +43,8 @@ extension ThumbnailError {
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
+    case .wrongRange:
+      self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
     case .invalidAnswer(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
@@ -83,14 +85,28 @@ extension ThumbnailError {
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
-    case .truncated, .damaged:
+    case .truncated, .damaged, .handedOver:
       self = .damaged(reason: "\(error); get a whole copy of the picture")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
+    case .helperFailed(let failure):
+      self = .decoderFailed(reason: "\(failure); \(Self.advice(failure, of: configuration.isolation))")
     case .unreadableBody:
       self = .storageUnavailable(reason: "\(error)")
+    }
+  }
+
+  /// What to do about a helper that gave no answer.
+  private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
+    switch failure {
+    case .cancelled, .nonsense: "get a whole copy of the picture"
+    case .cannotStart: "name a thumbs of this version (isolation)"
+    case .crashed:
+      "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit, --helper-memory)"
+    case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline, --helper-deadline)"
+    case .outOfMemory: "raise the limit (isolation.memoryLimit, --helper-memory)"
     }
   }
 }

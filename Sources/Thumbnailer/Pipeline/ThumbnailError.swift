@@ -22,8 +22,10 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case tooLarge(reason: String)
   /// The bytes are no picture, such as an HTML page.
   case notAPicture(reason: String)
-  /// A picture in a format that is not decoded in process.
+  /// A picture in a format that is not decoded in process, and may not go to a helper.
   case unsupportedFormat(ImageFormat)
+  /// The helper process that decodes the picture crashed, took too long or too much memory, or could not be started.
+  case decoderFailed(reason: String)
   /// The picture is truncated or damaged.
   case damaged(reason: String)
   /// The thumbnail cannot be written in the format asked for.
@@ -46,6 +48,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .tooLarge: "too-large"
     case .notAPicture: "not-a-picture"
     case .unsupportedFormat: "unsupported-format"
+    case .decoderFailed: "decoder-failed"
     case .damaged: "damaged"
     case .cannotEncode: "cannot-encode"
     case .storageUnavailable: "storage-unavailable"
@@ -57,7 +60,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     switch self {
     case .cancelled: "cancelled before it was done"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
-      .notAPicture(let reason), .damaged(let reason), .cannotEncode(let reason), .storageUnavailable(let reason),
+      .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason), .storageUnavailable(let reason),
       .refused(_, let reason), .unreachable(let reason), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
@@ -66,7 +69,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
         + ", or download less at once from one host (downloadsPerHost, --per-host)"
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     case .unsupportedFormat(let format):
-      "\(format.displayName) is not read here; convert the picture to JPEG, PNG or WebP first"
+      "\(format.displayName) is decoded in a helper process only, and not from everywhere; allow it "
+        + "(isolation, --isolate, --unsafe-from-web), or convert the picture to JPEG, PNG or WebP first"
     }
   }
 }

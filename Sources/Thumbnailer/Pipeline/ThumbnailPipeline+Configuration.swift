@@ -15,6 +15,10 @@ extension ThumbnailPipeline {
     /// The most that thumbnails in the disk cache take together; the files stay under 1.1 times that. 0 turns the disk
     /// cache off. Default: 1 GiB.
     public var diskCacheLimit = ByteSize.gibibytes(1)
+    /// The most that the beginnings of large pictures take whose download broke off, in the cache's folder. The next
+    /// download of the picture goes on from there, where the server takes ranges and the picture is the same. They are
+    /// kept for a week at most. 0 keeps none. Default: 512 MiB.
+    public var partialDownloadLimit = ByteSize.mebibytes(512)
     /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
     /// cache. At least 16 MiB. Default: the smaller of 512 MiB and half the cgroup's memory limit.
     public var memoryBudget = ByteSize(bytes: MemoryBudget.defaultTotal())
@@ -28,6 +32,9 @@ extension ThumbnailPipeline {
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
     public var maximumPixels = 1 << 28
+    /// Which pictures are decoded in a process of their own. Default: none; SVG, PDF and other formats that can crash or
+    /// hang their decoder are refused.
+    public var isolation = DecodeIsolation.none
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.
@@ -67,14 +74,27 @@ extension ThumbnailPipeline {
       return base.appendingPathComponent("thumbs", isDirectory: true)
     }
 
+    /// Where the beginnings of pictures are kept.
+    static func partialDownloads(in cacheDirectory: URL) -> URL {
+      cacheDirectory.appendingPathComponent("partial", isDirectory: true)
+    }
+
+    /// The formats of local files that a pipeline so configured decodes, as far as libvips can read them.
+    public var readableFormats: Set<ImageFormat> {
+      let admitsAll = isolation.admitsUnsafe(isUserFile: true)
+      return Set(ImageFormat.allCases.filter { admitsAll || $0.isReadInProcess })
+    }
+
     /// What is wrong with the values, in words that say what to do; nil when they are fine.
     var problem: String? {
       if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
       if !(1...1024).contains(downloadsPerHost) { return "downloads per host must be from 1 to 1024" }
       if !(1...256).contains(jobs) { return "jobs must be from 1 to 256" }
-      for size in [memoryCacheLimit, diskCacheLimit, memoryBudget, maximumSourceBytes] where size.bytes > 1 << 50 {
+      for size in [memoryCacheLimit, diskCacheLimit, partialDownloadLimit, memoryBudget, maximumSourceBytes]
+      where size.bytes > 1 << 50 {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
+      if let problem = isolation.problem { return problem }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }
       if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }

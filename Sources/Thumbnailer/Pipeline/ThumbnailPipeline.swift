@@ -1,3 +1,4 @@
+public import Foundation
 import Synchronization
 
 /// Makes thumbnails: from its caches where they are there, else by downloading and downsampling the picture once for
@@ -152,9 +153,16 @@ public final class ThumbnailPipeline: Sendable {
     await stages.cache.remove(source.key)
   }
 
-  /// Forgets all thumbnails, in memory and on disk.
+  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads.
   public func removeAll() async {
     await stages.cache.removeAll()
+    Self.removePartialDownloads(in: configuration.cacheDirectory)
+  }
+
+  /// Throws away the beginnings of broken downloads that a cache folder holds. Those that somebody goes on with now
+  /// stay. Blocks for a few file operations.
+  public static func removePartialDownloads(in cacheDirectory: URL) {
+    PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).removeAll()
   }
 
   /// Waits until everything made so far is on disk.

@@ -98,4 +98,9 @@ final class TaskBag: Sendable {
     let tasks = state.withLock { Array($0.tasks.values) }
     for task in tasks { task.cancel() }
   }
+
+  /// Waits for the end of all tasks that run now.
+  func waitForAll() async {
+    for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
+  }
 }

@@ -7,9 +7,8 @@ import Foundation
 /// to an end.
 struct FolderWalk {
   /// The ends of the names of pictures that are read in process, in lower case.
-  static let pictureExtensions: Set<String> = [
-    "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "heic", "heif", "hif", "avif",
-  ]
+  static let pictureExtensions = Set(
+    [ImageFormat.jpeg, .png, .webp, .gif, .tiff, .heif, .avif].flatMap(\.fileExtensions))
 
   private struct FolderID: Hashable {
     let device: dev_t

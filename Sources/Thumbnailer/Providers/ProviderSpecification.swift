@@ -33,8 +33,9 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - environment: The environment variables, where access keys are.
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
+  ///   - formats: What counts as a picture in a folder; by default what is read in process.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient
+    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, formats: Set<ImageFormat>? = nil
   ) throws(ProviderError) -> any PhotoProvider {
     let key = environment[Self.unsplashKeyVariable].flatMap { AccessKey($0) }
     switch self {
@@ -51,7 +52,7 @@ public enum ProviderSpecification: Hashable, Sendable {
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")
       }
-      return FolderProvider(path: path)
+      return FolderProvider(path: path, extensions: formats.map { Set($0.flatMap(\.fileExtensions)) })
     }
   }
 

@@ -1,7 +1,7 @@
 /// What a picture's bytes are, told from the bytes themselves.
 public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   case jpeg, png, webp, gif, tiff, heif, avif
-  case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico
+  case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico, radiance = "hdr"
 
   /// The usual end of a file name, without the dot.
   public var fileExtension: String {
@@ -13,6 +13,22 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
+  /// All ends of file names that promise this format, in lower case and without the dot.
+  public var fileExtensions: [String] {
+    switch self {
+    case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
+    case .png: ["png", "apng"]
+    case .tiff: ["tif", "tiff"]
+    case .heif: ["heic", "heif", "hif"]
+    case .svg: ["svg", "svgz"]
+    case .jpeg2000: ["jp2", "j2k", "j2c", "jpc", "jpf"]
+    case .pnm: ["pnm", "ppm", "pgm", "pbm", "pfm"]
+    case .bmp: ["bmp", "dib"]
+    case .ico: ["ico", "cur"]
+    default: [rawValue]
+    }
+  }
+
   /// The name people know the format by, for messages.
   public var displayName: String {
     switch self {
@@ -20,6 +36,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     case .jpegXL: "JPEG XL"
     case .jpeg2000: "JPEG 2000"
     case .openEXR: "OpenEXR"
+    case .radiance: "Radiance HDR"
     default: rawValue.uppercased()
     }
   }

@@ -40,6 +40,21 @@ public struct ImageSource: Hashable, Sendable {
     return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", isUserFile: true)
   }
 
+  /// A local file that the user named, whose path need not be UTF-8.
+  public static func file(at path: RawPath) -> ImageSource {
+    if let text = String(validating: path.bytes, as: UTF8.self) { return file(at: text) }
+    let prefix = path.bytes.first == RawPath.slash ? "" : FileManager.default.currentDirectoryPath + "/"
+    var address = "file://"
+    for byte in Array(prefix.utf8) + path.bytes {
+      let isPlain = isalnum(Int32(byte)) != 0 && byte < 0x80 || "/-_.~".utf8.contains(byte)
+      address += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+    // All that a URL does not have is written in digits.
+    guard let url = URL(string: address) else { return file(at: path.description) }
+    let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"
+    return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", isUserFile: true)
+  }
+
   private init(url: URL, headers: [HTTPHeader], identity: String, isUserFile: Bool) {
     self.url = url
     self.headers = headers

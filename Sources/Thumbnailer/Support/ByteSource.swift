@@ -20,22 +20,33 @@ enum ByteSource: Sendable {
   /// - Throws: `POSIXError` when the file cannot be read.
   func read(at offset: Int, length: Int) throws -> [UInt8] {
     let wanted = max(0, min(length, count - offset))
+    return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+      filled = try read(
+        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<wanted]))
+    }
+  }
+
+  /// Copies bytes from `offset` into a buffer until it is full or the body ends, and returns how many.
+  ///
+  /// - Throws: `POSIXError` when the file cannot be read.
+  func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    let wanted = max(0, min(buffer.count, count - offset))
     switch self {
     case .memory(let bytes):
-      return Array(bytes[offset..<offset + wanted])
+      if wanted > 0 { buffer.copyBytes(from: bytes[offset..<offset + wanted]) }
+      return wanted
     case .file(let file, _):
-      return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
-        while filled < wanted {
-          let got = pread(
-            file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
-          if got < 0 {
-            if errno == EINTR { continue }
-            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-          }
-          if got == 0 { break }
-          filled += got
+      var filled = 0
+      while filled < wanted {
+        let got = pread(file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
+        if got < 0 {
+          if errno == EINTR { continue }
+          throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
         }
+        if got == 0 { break }
+        filled += got
       }
+      return filled
     }
   }
 }

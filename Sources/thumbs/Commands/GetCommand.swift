@@ -25,6 +25,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
 
   @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
   var verbose = false
@@ -61,7 +62,7 @@ struct GetCommand: AsyncParsableCommand {
     }
     let interruption = Interruption()
     do {
-      let pipeline = try ThumbnailPipeline(network.applied(to: resources.configuration))
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       if let replacement = pipeline.cacheReplacement { console.complain(replacement) }

@@ -29,6 +29,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -42,7 +43,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(network.applied(to: resources.configuration))
+      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
       let prefetch = QueryPrefetch(

@@ -25,6 +25,12 @@ struct PipelineOptions: ParsableArguments {
       valueName: "SIZE"), transform: ByteSize.option)
   var memoryBudget: ByteSize?
 
+  @Option(
+    help: ArgumentHelp(
+      "What the beginnings of large pictures whose download broke off may take; 0 keeps none. (default: 512MiB)",
+      valueName: "SIZE"), transform: ByteSize.option)
+  var partialDownloads: ByteSize?
+
   @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
   var maxPixels: Int?
 
@@ -53,6 +59,7 @@ struct PipelineOptions: ParsableArguments {
     if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }
+    if let partialDownloads { configuration.partialDownloadLimit = partialDownloads }
     if let downloads { configuration.downloads = downloads }
     if let perHost { configuration.downloadsPerHost = perHost }
     if let jobs { configuration.jobs = jobs }

@@ -99,6 +99,15 @@ final class Console: Sendable {
     }
   }
 
+  /// Asks on stderr and reads the answer from stdin. Anything but `y` or `yes` is a no.
+  func ask(_ question: String) -> Bool {
+    state.withLock { state in
+      if state.isProgressShown { Self.erase(&state.isProgressShown) }
+      try? Self.write(Array("thumbs: \(PlainText.line(question)) [y/N] ".utf8), to: STDERR_FILENO)
+    }
+    return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
+  }
+
   /// Says why stdout could not be written, unless nobody reads it, and gives the status to end with.
   func cannotPrint(_ error: WriteError, _ consequence: String = "make room, or send the output elsewhere") -> ExitCode {
     if case .failed(let reason) = error { complain("stdout cannot be written: \(reason); \(consequence)") }

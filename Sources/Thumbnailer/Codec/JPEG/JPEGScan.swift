@@ -45,9 +45,16 @@ struct ScanCoverage: Sendable, Equatable {
   /// Takes a scan that has ended.
   mutating func add(_ scan: JPEGScan) {
     guard scan.previousBit == 0 else { return }
-    let mask =
-      (UInt64.max >> (63 - UInt64(scan.positions.upperBound))) & (UInt64.max << UInt64(scan.positions.lowerBound))
-    for component in scan.components { seen[component]? |= mask }
+    for component in scan.components { seen[component]? |= Self.mask(scan) }
+  }
+
+  /// Whether a first scan brings again what there is already.
+  func overlaps(_ scan: JPEGScan) -> Bool {
+    scan.previousBit == 0 && scan.components.contains { (seen[$0] ?? 0) & Self.mask(scan) != 0 }
+  }
+
+  private static func mask(_ scan: JPEGScan) -> UInt64 {
+    (UInt64.max >> (63 - UInt64(scan.positions.upperBound))) & (UInt64.max << UInt64(scan.positions.lowerBound))
   }
 
   /// Whether every component's coefficients for the scale have been seen.

@@ -1,7 +1,8 @@
 extension DecodePlan.Pass {
   /// Plans one decode for thumbnails, the largest view first. `scaling` overrides that of the variants.
   init(
-    probe: ImageProbe, layouts: [(variant: Variant, layout: Layout)], scaling: Scaling?, mayReadCoefficients: Bool
+    probe: ImageProbe, layouts: [(variant: Variant, layout: Layout)], scaling: Scaling?,
+    mayReadCoefficients: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
     // What the decoder must give at least so that every view is a reduction of it.

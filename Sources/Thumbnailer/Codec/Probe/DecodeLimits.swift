@@ -1,5 +1,5 @@
 /// What a picture may claim before it is refused unread.
-struct DecodeLimits: Sendable, Equatable {
+struct DecodeLimits: Sendable, Equatable, Codable {
   /// The most pixels, 268,435,456 by default: 16384×16384, beyond every camera and most scans.
   var maximumPixels = 1 << 28
   /// The longest side in pixels, 65,535 by default: JPEG's own limit. It bounds the length of one row in memory.

@@ -8,6 +8,8 @@ final class HeaderObserver: BodyObserver {
     case pending
     /// The header is known.
     case probed(ImageProbe)
+    /// Only a helper can tell, which reads pictures of this format.
+    case foreign(ImageFormat)
     /// The picture will not be read.
     case refused(CodecError)
   }
@@ -19,10 +21,13 @@ final class HeaderObserver: BodyObserver {
   }
 
   private let limits: DecodeLimits
+  private let admitsForeign: Bool
   private let state: Mutex<State>
 
-  init(limits: DecodeLimits) {
+  /// `admitsForeign` tells whether pictures that only a helper can read are let pass.
+  init(limits: DecodeLimits, admitsForeign: Bool = false) {
     self.limits = limits
+    self.admitsForeign = admitsForeign
     state = Mutex(State(prober: HeaderProber(limits: limits)))
   }
 
@@ -33,7 +38,7 @@ final class HeaderObserver: BodyObserver {
       return switch state.prober.status {
       case .more, .unclear: .pending
       case .probed(let probe): .probed(probe)
-      case .failed(let error): .refused(error)
+      case .failed(let error): foreignFormat(after: error).map { .foreign($0) } ?? .refused(error)
       }
     }
   }
@@ -50,8 +55,12 @@ final class HeaderObserver: BodyObserver {
         state.refusal = .limitExceeded(.bytes, value: length, maximum: limits.maximumBytes)
         return .refuse
       }
-      if case .failed = state.prober.feed(bytes) { return .refuse }
+      if case .failed(let error) = state.prober.feed(bytes), foreignFormat(after: error) == nil { return .refuse }
       return .more
     }
+  }
+
+  private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
+    admitsForeign ? ForeignFormat.candidate(after: refusal) : nil
   }
 }

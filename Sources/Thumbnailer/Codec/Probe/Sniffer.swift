@@ -5,6 +5,9 @@ enum Sniffer {
   /// The bytes in which text formats show themselves.
   static let longLength = 1024
 
+  /// What gzip data is called: it may be a compressed SVG.
+  static let gzip = "gzip data"
+
   enum Verdict: Equatable {
     case format(ImageFormat)
     /// More bytes are needed to tell: up to `longLength`.
@@ -42,6 +45,7 @@ enum Sniffer {
     ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000), ([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20], .jpeg2000),
     ([0x76, 0x2F, 0x31, 0x01], .openEXR), (Array("%PDF-".utf8), .pdf),
     ([0, 0, 1, 0], .ico), ([0, 0, 2, 0], .ico),
+    (Array("#?R".utf8), .radiance),
   ]
 
   private static let avifBrands = ["avif", "avis"]
@@ -67,11 +71,11 @@ enum Sniffer {
   }
 
   private static let names: [([UInt8], String)] = [
-    (Array("PK\u{3}\u{4}".utf8), "a ZIP archive"), ([0x1F, 0x8B], "gzip data"), ([0x42, 0x5A, 0x68], "bzip2 data"),
+    (Array("PK\u{3}\u{4}".utf8), "a ZIP archive"), ([0x1F, 0x8B], gzip), ([0x42, 0x5A, 0x68], "bzip2 data"),
     ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz data"), ([0x28, 0xB5, 0x2F, 0xFD], "Zstandard data"),
     ([0x1A, 0x45, 0xDF, 0xA3], "a video"), (Array("OggS".utf8), "a sound or video file"),
     (Array("ID3".utf8), "a sound file"), (Array("fLaC".utf8), "a sound file"),
-    (Array("8BPS".utf8), "a Photoshop document"), (Array("#?R".utf8), "a Radiance HDR picture"),
+    (Array("8BPS".utf8), "a Photoshop document"),
     (Array("SQLite format 3".utf8), "an SQLite database"), ([0x7F, 0x45, 0x4C, 0x46], "a program"),
   ]
 

@@ -36,7 +36,7 @@ struct SniffingParser: HeaderParser {
     case .gif: GIFHeader()
     case .tiff: TIFFHeader()
     case .heif, .avif: HEIFHeader(format: format)
-    case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico: nil
+    case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico, .radiance: nil
     }
   }
 }

@@ -6,6 +6,8 @@ struct PictureDecoder {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
   let cancellation: CancellationFlag
+  /// Opens the formats that are read in a helper only; nil for the pipeline's own.
+  var foreign: ForeignReader?
 
   /// Decodes the picture and computes what `reduce` makes of it. The decoder's memory is free on return.
   ///
@@ -30,6 +32,7 @@ struct PictureDecoder {
   private func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
     let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
     let format = plan.probe.format
+    if let foreign { return try foreign.open(reader, failOn) }
     guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
     return try reader.withSource { source throws(CodecError) in

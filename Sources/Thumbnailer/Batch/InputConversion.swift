@@ -1,0 +1,109 @@
+import Foundation
+
+/// Makes the thumbnails of one input: all its sizes from one decode, written together or not at all.
+struct InputConversion: Sendable {
+  let pipeline: ThumbnailPipeline
+  let variants: [Variant]
+  let names: OutputNames
+  let folder: OutputFolder
+  let pool: WorkerPool
+  let token: String
+  let preservesTimes: Bool
+
+  /// What came of an input, and whether all that follows would fail for the same reason.
+  struct Outcome: Sendable {
+    let result: ConversionResult
+    var endsRun: ConversionError?
+  }
+
+  /// Converts an input. Nil when the task was cancelled before anything was written.
+  func convert(_ input: StaleInput) async -> Outcome? {
+    let started = ContinuousClock.now
+    var input = input
+    // A file that changes while it is read gets a second chance: who writes a picture is done with it soon.
+    for isLastAttempt in [false, true] {
+      let responses = await pipeline.responses(for: .file(at: input.absolutePath), variants: variants)
+      let thumbnails: [Thumbnail]
+      switch collect(responses) {
+      case .success(let made): thumbnails = made
+      case .failure(.cancelled): return nil
+      case .failure(let error): return Outcome(result: failed(input, ConversionFailure(error), since: started))
+      }
+      let written = try? await pool.run(priority: PriorityControl(.visible)) { [input] _ in
+        Result<Written, Never>.success(write(thumbnails, of: input))
+      }
+      switch written?.get() {
+      case nil: return nil
+      case .outputs(let outputs):
+        let result = ConversionResult(
+          index: input.index, source: input.path, status: .converted, outputs: outputs, failure: nil, plan: nil,
+          duration: .now - started)
+        return Outcome(result: result)
+      case .changed(let state) where !isLastAttempt:
+        input.state = state
+      case .changed:
+        let failure = ConversionFailure(
+          stage: .read, code: "changed", message: "the file changed while it was read; run again when it is complete")
+        return Outcome(result: failed(input, failure, since: started))
+      case .failed(let failure, let endsRun):
+        return Outcome(result: failed(input, failure, since: started), endsRun: endsRun)
+      }
+    }
+    return nil
+  }
+
+  /// All the thumbnails, or why there are not all.
+  private func collect(
+    _ responses: [Result<ThumbnailResponse, ThumbnailError>]
+  ) -> Result<[Thumbnail], ThumbnailError> {
+    Result { () throws(ThumbnailError) in
+      var thumbnails: [Thumbnail] = []
+      for response in responses { thumbnails.append(try response.get().thumbnail) }
+      return thumbnails
+    }
+  }
+
+  private func failed(
+    _ input: StaleInput, _ failure: ConversionFailure, since started: ContinuousClock.Instant
+  ) -> ConversionResult {
+    ConversionResult(
+      index: input.index, source: input.path, status: .failed, outputs: [], failure: failure, plan: nil,
+      duration: .now - started)
+  }
+
+  private enum Written: Sendable {
+    case outputs([ConversionOutput])
+    case changed(FileState)
+    case failed(ConversionFailure, endsRun: ConversionError?)
+  }
+
+  /// Stores the thumbnails, unless the file is no longer what they were made of, and notes them in the index.
+  private func write(_ thumbnails: [Thumbnail], of input: StaleInput) -> Written {
+    do throws(SystemFailure) {
+      let state = try FileState(of: input.absolutePath)
+      guard state == input.state else { return .changed(state) }
+    } catch {
+      return .failed(.unreadable(error), endsRun: nil)
+    }
+    let outputs = zip(input.planned, thumbnails).map { planned, thumbnail in
+      ConversionOutput(
+        path: RawPath(bytes: names.path(planned, written: thumbnail.format)), size: thumbnail.size,
+        format: thumbnail.format, byteCount: thumbnail.data.count)
+    }
+    do throws(WriteFailure) {
+      try folder.write(
+        zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) }, times: preservesTimes ? input.state : nil)
+    } catch {
+      let reason = error.failure.reason
+      let failure = ConversionFailure(
+        stage: .write, code: error.failure.code == EISDIR ? "is-a-folder" : "cannot-write",
+        message: "\(error.path) cannot be written: \(reason); make room for it, or choose another output folder")
+      return .failed(failure, endsRun: error.failure.endsRun ? .cannotWrite(path: error.path, reason: reason) : nil)
+    }
+    folder.conversions.add(
+      IndexEntry(
+        key: OutputNames.key(input.planned), source: input.absolutePath, modified: input.state.modified,
+        byteCount: input.state.byteCount, token: token, outputs: outputs))
+    return .outputs(outputs)
+  }
+}

@@ -1,0 +1,48 @@
+/// A thumbnail's size as it is asked for: a box of two sides, or one side with the other left open.
+public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
+  /// The most pixels across; nil leaves it open.
+  public let width: Int?
+  /// The most pixels down; nil leaves it open.
+  public let height: Int?
+
+  /// A box of `width` × `height` pixels.
+  public init(_ size: PixelSize) {
+    (width, height) = (size.width, size.height)
+  }
+
+  /// Reads `400x300`, `400` (the width) or `x300` (the height). Nil for anything else, and for sides beyond those that a
+  /// thumbnail can have.
+  public init?(parsing text: some StringProtocol) {
+    func side(_ text: some StringProtocol) -> Int? {
+      guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+      return Int(text)
+    }
+    let sides = text.split(separator: Character("x"), omittingEmptySubsequences: false)
+    switch sides.count {
+    case 1:
+      guard let width = side(sides[0]) else { return nil }
+      (self.width, height) = (width, nil)
+    case 2 where sides[0].isEmpty:
+      guard let height = side(sides[1]) else { return nil }
+      (width, self.height) = (nil, height)
+    case 2:
+      guard let width = side(sides[0]), let height = side(sides[1]) else { return nil }
+      (self.width, self.height) = (width, height)
+    default: return nil
+    }
+    guard box.isValidThumbnailSize else { return nil }
+  }
+
+  /// Whether one side is left open.
+  public var isOpen: Bool { width == nil || height == nil }
+
+  /// The box that a picture is laid into: an open side is as long as a thumbnail's can be.
+  public var box: PixelSize {
+    PixelSize(width ?? PixelSize.longestThumbnailSide, height ?? PixelSize.longestThumbnailSide)
+  }
+
+  /// As `init(parsing:)` reads it: `400x300`, `400`, `x300`.
+  public var description: String {
+    (width.map { "\($0)" } ?? "") + (height.map { "x\($0)" } ?? "")
+  }
+}

@@ -1,0 +1,89 @@
+import CSandbox
+import Foundation
+import Synchronization
+
+/// The helpers of a pipeline. Each that asks gets one to itself: a waiting one, or a new one.
+///
+/// Blocks the calling thread; so there are never more helpers than threads that ask.
+final class HelperPool: Sendable {
+  /// A helper is replaced after so many pictures: what decoders leak counts against its memory limit.
+  static let mostServed = 200
+
+  private let isolation: DecodeIsolation
+  private let idle = Mutex<[HelperProcess]>([])
+
+  init(_ isolation: DecodeIsolation) { self.isolation = isolation }
+
+  deinit {
+    let helpers = idle.withLock { $0 }
+    guard !helpers.isEmpty else { return }
+    // Whoever dropped the pipeline may be on a thread that must not wait.
+    Thread.detachNewThread { for helper in helpers { helper.end() } }
+  }
+
+  /// Has a picture decoded, one result for each variant. What fails for all is each one's failure.
+  func render(
+    _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
+    cancellation: CancellationFlag
+  ) -> [RenderedVariant] {
+    let order = HelperOrder(
+      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits)
+    let rules = AnswerRules(
+      variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
+    do throws(CodecError) {
+      let picture = try Self.file(of: body)
+      do throws(HelperFailure) {
+        return try render(order, picture, rules, cancellation)
+      } catch {
+        throw error == .cancelled ? .cancelled : .helperFailed(error)
+      }
+    } catch {
+      return variants.map { RenderedVariant(variant: $0, result: .failure(error)) }
+    }
+  }
+
+  private func render(
+    _ order: HelperOrder, _ picture: FileDescriptor, _ rules: AnswerRules, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) -> [RenderedVariant] {
+    var wantsFresh = false
+    while true {
+      if cancellation.isSet { throw .cancelled }
+      let waiting = wantsFresh ? nil : idle.withLock { $0.popLast() }
+      let helper: HelperProcess
+      if let waiting { helper = waiting } else { helper = try HelperProcess(isolation, cancellation: cancellation) }
+      wantsFresh = waiting != nil
+      do throws(HelperFailure) {
+        let results = try helper.decode(
+          order, of: picture, rules: rules, deadline: isolation.deadline, cancellation: cancellation)
+        if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
+        return results
+      } catch {
+        // It may have died of what an earlier picture had left behind: only a fresh one's death is this picture's.
+        guard case .crashed = error, wantsFresh else { throw error }
+      }
+    }
+  }
+
+  /// The body as an open file that can only be read.
+  private static func file(of body: ByteSource) throws(CodecError) -> FileDescriptor {
+    switch body {
+    case .file(let file, _):
+      // Opened anew: the helper gets neither the right to write nor the offset that others share.
+      let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
+      guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
+      return FileDescriptor(owning: descriptor)
+    case .memory(let bytes):
+      let descriptor = csandbox_memory_file()
+      guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
+      let file = FileDescriptor(owning: descriptor)
+      var written = 0
+      while written < bytes.count {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written) }
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
+        written += count
+      }
+      return file
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import CVips
+import Foundation
+
+/// Decodes in the helper: the readers of the pipeline for the formats it reads itself, libvips' other loaders for the
+/// rest.
+struct HelperWorker {
+  let memoryLimit: Int
+
+  /// One outcome for each variant, and the bytes of the thumbnails.
+  func carryOut(_ order: HelperOrder, _ picture: FileDescriptor) -> (HelperAnswer, [Data]) {
+    let variants = order.variants.compactMap { Variant(token: $0) }
+    let body = ByteSource.file(picture, count: order.byteCount)
+    do throws(CodecError) {
+      guard variants.count == order.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
+      let results: [RenderedVariant]
+      if order.format.isReadInProcess {
+        let probe = try probe(body, limits: order.limits)
+        let plan = try DecodePlan.make(
+          probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit)
+        results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+      } else {
+        results = try ForeignDownsampler(
+          body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit
+        ).render(variants)
+      }
+      return answer(results, to: variants)
+    } catch {
+      let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
+      return (HelperAnswer(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
+    }
+  }
+
+  private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperAnswer, [Data]) {
+    var answer = HelperAnswer(size: nil, outcomes: [])
+    var bodies: [Data] = []
+    for variant in variants {
+      switch results.first(where: { $0.variant == variant })?.result {
+      case .success(let thumbnail)?:
+        answer.size = thumbnail.source.size
+        answer.outcomes.append(
+          .init(size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count))
+        bodies.append(thumbnail.data)
+      case .failure(let error)?:
+        answer.outcomes.append(.init(failure: explained(error)))
+      case nil:
+        answer.outcomes.append(.init(failure: .damaged(.shrink, detail: "no thumbnail was made")))
+      }
+    }
+    return (answer, bodies)
+  }
+
+  private func isGzip(_ picture: FileDescriptor) -> Bool {
+    (try? ByteSource.file(picture, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
+  }
+
+  /// Tells a lack of memory from a fault of the picture. libvips says so only in words; here they can be trusted, since
+  /// only one picture is decoded at a time.
+  private func explained(_ error: CodecError) -> CodecError {
+    switch error {
+    case .exceedsMemoryBudget: return .helperFailed(.outOfMemory(limit: memoryLimit))
+    case .damaged(_, let detail), .truncated(let detail):
+      let words = detail.lowercased()
+      let isMemory = ["out of memory", "memory allocation", "cannot allocate", "bad_alloc", "resources exhausted"]
+        .contains { words.contains($0) }
+      return isMemory ? .helperFailed(.outOfMemory(limit: memoryLimit)) : error
+    default: return error
+    }
+  }
+}

@@ -1,0 +1,177 @@
+/// One run of the coefficient reader: what it knows of the file so far.
+struct CoefficientReading: ~Copyable {
+  /// More segments than any encoder writes.
+  private static let mostSegments = 100_000
+
+  private let reader: CoefficientReader
+  private var cursor: BodyCursor
+  private var tables = JPEGTables()
+  private var colours = ColourModel()
+  private var profile = ProfileSegments()
+  private var frame: JPEGFrame?
+  private var coverage = ScanCoverage(components: [])
+  private var planes: [SamplePlane] = []
+  private var entropy: EntropyBuffer
+  private var scans = 0
+
+  /// A run over a body, of which `memory` are the bytes if it lies in memory.
+  init(_ reader: CoefficientReader, memory: UnsafeRawBufferPointer?) {
+    self.reader = reader
+    let whole = memory == nil ? CoefficientReader.windowLength : reader.body.count
+    cursor = BodyCursor(reader.body, memory: memory, windowLength: reader.window ?? whole)
+    entropy = EntropyBuffer(length: min(reader.window ?? CoefficientReader.windowLength, max(1, reader.body.count)))
+  }
+
+  /// Reads up to the last scan that is needed, and composes the picture.
+  consuming func run() throws(CodecError) -> CoefficientImage {
+    do throws(CodecError) {
+      try readScans()
+    } catch .truncated where reader.isTolerant && !planes.isEmpty {
+      // What there is, is in the planes.
+    }
+    return try compose()
+  }
+
+  private mutating func readScans() throws(CodecError) {
+    guard try cursor.takeUInt16() == 0xFFD8 else { throw .damaged(.header, detail: "no JPEG") }
+    for _ in 0..<Self.mostSegments {
+      guard let marker = try cursor.takeMarker() else { throw .truncated(detail: "between segments") }
+      switch marker {
+      case 0x01, 0xD0...0xD7: continue
+      case 0xD8: throw .damaged(.header, detail: "a second start of a picture")
+      case 0xD9: throw .handedOver(reason: "the file ends before every component has been seen")
+      case 0x02...0xBF, 0xC8, 0xDE, 0xDF, 0xF0...0xFD:
+        throw .damaged(.header, detail: "an unknown marker")
+      default: break
+      }
+      guard let length = try cursor.takeUInt16() else { throw .truncated(detail: "in a segment") }
+      guard length >= 2 else { throw .damaged(.header, detail: "a segment of length \(length)") }
+      if marker == 0xDA {
+        let isComplete = try readScan(try segment(length - 2))
+        if isComplete { return }
+      } else {
+        try readSegment(marker, length: length - 2)
+      }
+    }
+    throw .damaged(.header, detail: "more than \(Self.mostSegments) segments")
+  }
+
+  /// Takes the contents of a segment.
+  private mutating func segment(_ length: Int) throws(CodecError) -> HeaderBytes {
+    let bytes = try cursor.take(length)
+    guard bytes.count == length else { throw .truncated(detail: "in a segment") }
+    return HeaderBytes(bytes)
+  }
+
+  private mutating func readSegment(_ marker: UInt8, length: Int) throws(CodecError) {
+    switch marker {
+    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+      guard frame == nil else { throw .damaged(.header, detail: "a second frame header") }
+      let found = try JPEGFrame(try segment(length), marker: marker)
+      guard found.size == reader.storedSize else {
+        throw .damaged(.header, detail: "the header says \(reader.storedSize), the decoder \(found.size)")
+      }
+      frame = found
+      coverage = ScanCoverage(components: found.components.map { $0.identifier })
+    case 0xC4: try tables.readHuffmanCodes(try segment(length))
+    case 0xDB: try tables.readQuantisers(try segment(length))
+    case 0xDD: try tables.readRestartInterval(try segment(length))
+    case 0xE0 where scans == 0, 0xEE where scans == 0:
+      let taken = min(length, 14)
+      colours.add(try segment(taken), marker: marker)
+      cursor.skip(length - taken)
+    case 0xE2 where scans == 0: try profile.add(try segment(length))
+    default: cursor.skip(length)
+    }
+  }
+
+  /// Reads or passes a scan. True when no other is needed.
+  private mutating func readScan(_ header: HeaderBytes) throws(CodecError) -> Bool {
+    guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
+    scans += 1
+    if scans > JPEGScans.most { throw .limitExceeded(.scans, value: scans, maximum: JPEGScans.most) }
+    guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
+    let isProgressive = frame.process == .progressive
+    if isProgressive {
+      try check(scan)
+    } else {
+      // As libjpeg reads such files, whatever the header says.
+      scan = JPEGScan(components: scan.components, positions: 0...63)
+    }
+    let brings = scan.previousBit == 0 && reader.scale.positions.contains { scan.positions.contains($0) }
+    guard brings else {
+      guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
+      return false
+    }
+    if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
+    let kind: ScanReader.Kind = isProgressive ? .progressiveEighth : .sequentialEighth
+    // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
+    if !reader.isTolerant && scan.positions.lowerBound == 0 && frame.blockCount(scan.components) / 8 > cursor.remaining
+    {
+      throw .truncated(detail: "in the coded data")
+    }
+    if planes.isEmpty {
+      planes = try frame.components.map { component throws(CodecError) in
+        try SamplePlane(
+          across: component.storedAcross, down: component.storedDown, side: kind.side, holdsCoefficients: false)
+      }
+    }
+    var parts: [ScanReader.Part] = []
+    for (number, identifier) in scan.components.enumerated() {
+      guard let index = frame.components.firstIndex(where: { $0.identifier == identifier }),
+        !scan.components.prefix(number).contains(identifier), let slots = header[2 + 2 * number]
+      else { throw .damaged(.header, detail: "a scan of unknown components") }
+      parts.append(try part(index, slots: slots, scan: scan))
+    }
+    let isWhole = try ScanReader(scan, parts, kind: kind, frame: frame).read(
+      &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: reader.isTolerant,
+      cancellation: reader.cancellation)
+    coverage.add(scan)
+    return !isWhole || coverage.isEnough(for: reader.scale)
+  }
+
+  /// Refuses what the standard and libjpeg refuse.
+  private func check(_ scan: JPEGScan) throws(CodecError) {
+    let isDC = scan.positions.lowerBound == 0
+    guard isDC ? scan.positions.upperBound == 0 : scan.components.count == 1,
+      scan.previousBit == 0 || scan.previousBit == scan.bit + 1, scan.bit <= 13
+    else { throw .damaged(.header, detail: "a scan that no progressive file has") }
+  }
+
+  /// What is needed to decode a component's share of a scan. `slots` are its tables, as the scan's header has them.
+  private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(CodecError) -> ScanReader.Part {
+    guard var component = frame?.components[index] else { throw .damaged(.header, detail: "no frame header") }
+    let isProgressive = frame?.process == .progressive
+    let quantisers: SIMD4<Int32>
+    if let latched = component.quantisers {
+      quantisers = latched
+    } else {
+      quantisers = try tables.quantisers(component.tableSlot)
+      component.quantisers = quantisers
+    }
+    frame?.components[index] = component
+    var part = ScanReader.Part(component: component, quantisers: quantisers, plane: planes[index])
+    if scan.positions.lowerBound == 0 {
+      part.dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive)
+    }
+    if scan.positions.upperBound > 0 {
+      part.ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive)
+    }
+    return part
+  }
+
+  /// Makes the picture of the planes.
+  private func compose() throws(CodecError) -> CoefficientImage {
+    guard let frame else { throw .damaged(.header, detail: "no frame header") }
+    let composer = PlaneComposer(
+      sources: zip(planes, frame.components).map { plane, component in
+        PlaneComposer.Source(
+          plane: plane, across: frame.mostAcross / component.across, down: frame.mostDown / component.down)
+      },
+      size: reader.scale.size(of: frame.size), isYCC: colours.isYCC(frame.components.map { $0.identifier }))
+    let raster = try Raster(size: composer.size, bands: planes.count, profile: profile.profile) { target in
+      composer.compose(into: target)
+    }
+    return CoefficientImage(raster: raster, consumedBytes: cursor.position, scans: scans)
+  }
+}

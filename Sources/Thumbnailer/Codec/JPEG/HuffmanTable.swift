@@ -1,0 +1,139 @@
+/// A Huffman code made ready for decoding: lookup tables in memory of its own.
+///
+/// Three tables, each for the next bits of the stream:
+/// - `single` says of one symbol how many bits to drop, its value bits included, and the symbol: 9 bits, most codes.
+/// - `packed` says of as many symbols as fit how many bits to drop and how many coefficients they pass: what skips.
+/// - `canonical` finds the symbol of a code of any length, step by step.
+final class HuffmanTable {
+  /// The index width of `single`.
+  static let singleBits = 9
+  /// The index width of `packed`.
+  static let packedBits = 13
+  /// In `packed`: the symbols end with the end of the block. Stands above the number of coefficients passed.
+  static let endOfBlock = 128
+  /// In `packed`: nothing is known, decode one symbol by `canonical`.
+  static let unknown: UInt16 = 255 << 8
+
+  /// For 9 bits: the bits to drop in the lower byte, the symbol in the upper one; 0 where the code is longer.
+  let single: UnsafePointer<UInt16>
+  /// For 13 bits: the bits to drop (at most 28) in the lower byte, in the upper one the coefficients passed (at most
+  /// 63), plus `endOfBlock`.
+  let packed: UnsafePointer<UInt16>
+  /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, and the last beyond all; then for each length
+  /// what leads from a code to its symbol's index; then 256 symbols.
+  let canonical: UnsafePointer<UInt32>
+
+  private let memory: UnsafeMutableRawPointer
+
+  /// Makes the tables; nil where the code does not add up.
+  ///
+  /// - Parameter isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean other things.
+  init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool) {
+    guard let entries = code.entries(for: use) else { return nil }
+    let canonicalCount = 18 + 18 + 256
+    let singleCount = 1 << Self.singleBits
+    // The levels of `packed` for fewer bits stand before it, of which it is made.
+    let packedCount = use == .ac ? 2 << Self.packedBits : 0
+    let byteCount = canonicalCount * 4 + (singleCount + packedCount) * 2
+    memory = .allocate(byteCount: byteCount, alignment: 64)
+    let canonical = memory.bindMemory(to: UInt32.self, capacity: canonicalCount)
+    let single = (memory + canonicalCount * 4).bindMemory(to: UInt16.self, capacity: singleCount)
+    let levels = (memory + canonicalCount * 4 + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
+    Self.fillCanonical(canonical, count: canonicalCount, entries, counts: code.counts)
+    Self.fillSingle(single, count: singleCount, entries)
+    if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
+    self.canonical = UnsafePointer(canonical)
+    self.single = UnsafePointer(single)
+    packed = UnsafePointer(levels + (use == .ac ? 1 << Self.packedBits : 0))
+  }
+
+  deinit { memory.deallocate() }
+
+  private static func fillCanonical(
+    _ table: UnsafeMutablePointer<UInt32>, count: Int, _ entries: [HuffmanCode.Entry], counts: [UInt8]
+  ) {
+    table.initialize(repeating: 0, count: count)
+    var (code, index): (UInt32, UInt32) = (0, 0)
+    for length in 1...16 {
+      let these = UInt32(counts[length - 1])
+      table[18 + length] = index &- code
+      code += these
+      index += these
+      table[length] = code << UInt32(16 - length)
+      code <<= 1
+    }
+    table[17] = .max
+    for (index, entry) in entries.enumerated() { table[36 + index] = UInt32(entry.symbol) }
+  }
+
+  private static func fillSingle(_ table: UnsafeMutablePointer<UInt16>, count: Int, _ entries: [HuffmanCode.Entry]) {
+    table.initialize(repeating: 0, count: count)
+    for entry in entries where entry.length <= singleBits {
+      let width = singleBits - entry.length
+      let value = UInt16(entry.length + entry.size) | UInt16(entry.symbol) << 8
+      (table + entry.code << width).update(repeating: value, count: 1 << width)
+    }
+  }
+
+  /// Level n, at index 2ⁿ, is the table for n bits. What follows a symbol of t bits is what a level for n − t bits says,
+  /// which is known already: each entry is made by one addition.
+  private static func fillPacked(
+    _ levels: UnsafeMutablePointer<UInt16>, _ entries: [HuffmanCode.Entry], isProgressive: Bool
+  ) {
+    levels.initialize(repeating: 0, count: 2 << packedBits)
+    // The most coefficients that an entry of each level passes.
+    var most = [Int](repeating: 0, count: packedBits + 1)
+    for bits in 1...packedBits {
+      let level = levels + 1 << bits
+      for entry in entries where entry.length <= bits {
+        let place = level + entry.code << (bits - entry.length)
+        let isEnd = entry.size == 0 && entry.run != 15
+        if isEnd {
+          // A run of ended blocks has a length to be read.
+          if isProgressive && entry.run > 0 { continue }
+          let value = UInt16(entry.length) | UInt16(endOfBlock) << 8
+          place.update(repeating: value, count: 1 << (bits - entry.length))
+          continue
+        }
+        let passed = entry.run + 1
+        let total = entry.length + entry.size
+        let value = UInt16(total) | UInt16(passed) << 8
+        most[bits] = max(most[bits], passed)
+        guard total < bits else {
+          place.update(repeating: value, count: 1 << (bits - entry.length))
+          continue
+        }
+        let rest = bits - total
+        let following = levels + 1 << rest
+        let fits = passed + most[rest] <= 63
+        if fits { most[bits] = max(most[bits], passed + most[rest]) } else { most[bits] = 63 }
+        for start in stride(from: 0, to: 1 << (bits - entry.length), by: 1 << rest) {
+          let target = place + start
+          if fits {
+            for index in 0..<1 << rest { target[index] = value &+ following[index] }
+          } else {
+            for index in 0..<1 << rest {
+              let together = passed + Int(following[index] >> 8) & 127
+              target[index] = together <= 63 ? value &+ following[index] : value
+            }
+          }
+        }
+      }
+    }
+    let table = levels + 1 << packedBits
+    for index in 0..<1 << packedBits where table[index] == 0 { table[index] = unknown }
+  }
+
+  /// Decodes the code at the top of `bits` by `canonical`: its length and symbol, `length << 8 | symbol`, or 0 when no
+  /// code begins like this.
+  @inline(never)
+  static func decode(_ bits: UInt64, _ canonical: UnsafePointer<UInt32>) -> Int {
+    let top = UInt32(truncatingIfNeeded: bits &>> 48)
+    var length = 1
+    // Entry 17 lies above all that 16 bits can be.
+    while top >= canonical[length] { length &+= 1 }
+    if length > 16 { return 0 }
+    let index = (top &>> UInt32(16 &- length)) &+ canonical[18 &+ length]
+    return length &<< 8 | Int(canonical[36 &+ Int(index & 255)])
+  }
+}

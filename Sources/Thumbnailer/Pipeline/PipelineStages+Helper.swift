@@ -1,0 +1,47 @@
+/// The way of a picture that is decoded in a helper process.
+extension PipelineStages {
+  /// Where a picture is decoded.
+  enum Reading {
+    case inProcess(ImageProbe)
+    case inHelper(ImageFormat, HelperPool)
+  }
+
+  /// Whether a source's picture may be of a format that only a helper reads.
+  func admitsForeign(_ source: ImageSource) -> Bool {
+    configuration.isolation.admitsUnsafe(isUserFile: source.isUserFile)
+  }
+
+  /// Decides where a picture is decoded from what our own reader found in its header.
+  func reading(_ header: Result<ImageProbe, CodecError>, source: ImageSource) throws(ThumbnailError) -> Reading {
+    switch header {
+    case .success(let probe):
+      if let helpers, configuration.isolation.formats == .all { return .inHelper(probe.format, helpers) }
+      return .inProcess(probe)
+    case .failure(let error):
+      if let helpers, admitsForeign(source), let format = ForeignFormat.candidate(after: error) {
+        return .inHelper(format, helpers)
+      }
+      throw ThumbnailError(error, of: configuration)
+    }
+  }
+
+  /// Has all the variants made in a helper. Only the thumbnails' own bytes count against the budget: the helper's memory
+  /// has its own limit.
+  func render(
+    _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
+    priority: PriorityControl
+  ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
+    let bytes = body.download.body
+    let limits = limits
+    let mostBytes = min(AnswerRules.mostBytes(for: variants), decodes.capacity)
+    let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
+    let (results, duration) = try await decode(
+      "\(format.rawValue) in a helper → \(sizes)", reserving: mostBytes, source: source, priority: priority
+    ) { cancellation in
+      helpers.render(
+        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, cancellation: cancellation)
+    }
+    events.send(source, .rendered(variants, duration: duration))
+    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+  }
+}

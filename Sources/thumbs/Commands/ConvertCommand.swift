@@ -1,0 +1,83 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// `thumbs convert`: thumbnails of files and folders, into a folder.
+struct ConvertCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "convert",
+    abstract: "Makes thumbnails of files and whole folders, into a folder.",
+    discussion: """
+      Examples:
+        thumbs convert photos --output small
+        thumbs convert photos --output web --size 400 --size 1600 --format webp
+        thumbs convert photos --output squares --size 200x200 --fit cover --sheet squares.html
+        find photos -name '*.tif' -print0 | thumbs convert - -0 --output small
+
+      The output folder gets the tree of the input folders. What is up to date is
+      left as it is, so the same command goes on where an earlier one stopped: the
+      file .thumbs-index in the output folder tells by the picture's time and length,
+      the options and the encoder's version. Two pictures that would write one file
+      are named before anything is written. A picture gets all its sizes or none,
+      and a thumbnail its name only when it is complete.
+
+      --json prints for each input: source, status (converted, current, failed or
+      skipped), outputs [{path, width, height, format, bytes}], error {stage, code,
+      message}, plan, ms. The last line holds the summary: converted, current,
+      failed, skipped, seconds, peakMemoryBytes.
+      """)
+
+  @Argument(
+    help: ArgumentHelp(
+      "Files, folders, @FILE for a list of names, - for names on stdin; ./@a is a file called @a.",
+      valueName: "PATH"))
+  var paths: [String] = []
+
+  @OptionGroup(title: "Output") var output: ConvertOutputOptions
+  @OptionGroup(title: "Thumbnails") var thumbnails: ConvertThumbnailOptions
+  @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
+  @OptionGroup(title: "Resources") var resources: ConvertResourceOptions
+  @OptionGroup(title: "Report") var report: ConvertReportOptions
+
+  func validate() throws {
+    if paths.isEmpty { throw ValidationError("nothing to convert: name files or folders, or - for names on stdin") }
+    if paths.contains("") { throw ValidationError("a path is empty: name files or folders") }
+    if paths.filter({ $0 == "-" }).count > 1 { throw ValidationError("- stands for stdin, which can be read once") }
+    if paths.contains("-"), output.deleteOrphans, !output.yes, !output.dryRun {
+      throw ValidationError("--delete-orphans cannot ask while stdin brings names: give --yes, too")
+    }
+  }
+
+  func run() async throws {
+    let console = Console()
+    Logs.start(verbose: report.output.verbose, console: console)
+    let status = await ConvertRun(options, output: output, report: report, console: console).run()
+    if status != .success { throw status }
+  }
+
+  /// What the library is asked for.
+  private var options: FolderConverter.Options {
+    let inputs = paths.map { path -> FolderConverter.Input in
+      if path == "-" { return .standardInput }
+      return path.hasPrefix("@") ? .list(RawPath(path.dropFirst())) : .path(path)
+    }
+    var options = FolderConverter.Options(inputs: inputs, output: output.output)
+    if !thumbnails.sizes.isEmpty {
+      var seen: Set<TargetSize> = []
+      options.sizes = thumbnails.sizes.filter { seen.insert($0).inserted }
+    }
+    (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, thumbnails.enlarge)
+    (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
+    options.background = thumbnails.background
+    options.name = output.name
+    (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)
+    (options.include, options.exclude) = (selection.include, selection.exclude)
+    (options.followsLinks, options.listsAreNullSeparated) = (selection.followSymlinks, selection.isNullSeparated)
+    options.freshness = output.force ? .never : output.newer ? .modificationTime : .index
+    (options.preservesTimes, options.failsFast, options.isDryRun) =
+      (output.preserveTimes, output.failFast, output.dryRun)
+    (options.jobs, options.memoryBudget, options.maximumPixels) =
+      (resources.jobs, resources.memoryBudget, resources.maxPixels)
+    return options
+  }
+}

@@ -1,0 +1,133 @@
+import ArgumentParser
+import Foundation
+import Synchronization
+import Thumbnailer
+
+/// One run of `thumbs convert`: takes what the library finishes and says so.
+final class ConvertRun: Sendable {
+  private let options: FolderConverter.Options
+  private let output: ConvertOutputOptions
+  private let report: ConvertReportOptions
+  private let console: Console
+  private let progress: ProgressLine
+  private let interruption = Interruption()
+
+  init(
+    _ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions, console: Console
+  ) {
+    (self.options, self.output, self.report, self.console) = (options, output, report, console)
+    progress = ProgressLine(title: "convert", console: console)
+  }
+
+  /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
+  func run() async -> ExitCode {
+    do {
+      return try await interruption.cancelling { [self] in try await convert() }
+    } catch let error as ConversionError {
+      if let signal = interruption.signal { return .stopped(by: signal) }
+      if case .collisions(let collisions) = error { complain(collisions) }
+      console.complain(error.message)
+      return Self.status(of: error)
+    } catch let error as ReportFile.Failure {
+      console.complain(error.message)
+      return .cannotWrite
+    } catch let error as Console.WriteError {
+      return console.cannotPrint(error, "what was converted is kept")
+    } catch {
+      console.complain("\(error)")
+      return .someFailed
+    }
+  }
+
+  private func convert() async throws -> ExitCode {
+    let files = try ReportFiles(report, outputFolder: options.output)
+    if report.output.showsProgress { progress.start() }
+    let conversion: Conversion
+    do throws(ConversionError) {
+      conversion = try await FolderConverter(options).start()
+    } catch {
+      await progress.stop()
+      throw error
+    }
+    progress.update { $0.expected = conversion.count }
+    var failure: (any Error)?
+    for await result in conversion {
+      do {
+        try take(result, files)
+      } catch {
+        failure = error
+        break
+      }
+    }
+    if failure == nil, interruption.signal == nil, output.deleteOrphans { await deleteOrphans(conversion) }
+    let summary = await conversion.finish()
+    await progress.stop()
+    if let failure { throw failure }
+    try files.finish(summary)
+    return try end(summary)
+  }
+
+  private func take(_ result: ConversionResult, _ files: ReportFiles) throws {
+    let line = ConversionLine(result, outputFolder: options.output)
+    try files.add(result, line)
+    if report.output.json {
+      try console.printSoon(line.json)
+    } else if result.status == .failed, let failure = result.failure {
+      console.complain("\(result.source): \(failure.message) (\(failure.stage.rawValue))")
+    } else if options.isDryRun, !result.outputs.isEmpty, result.status == .skipped {
+      for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
+    }
+    guard report.output.showsProgress else { return }
+    progress.update {
+      $0.done += 1
+      $0.failed += result.status == .failed ? 1 : 0
+    }
+  }
+
+  private func deleteOrphans(_ conversion: Conversion) async {
+    let orphans = await conversion.orphans()
+    let count = orphans.reduce(0) { $0 + $1.outputs.count }
+    guard count > 0 else { return }
+    let what = "\(count) \(count == 1 ? "thumbnail" : "thumbnails") in \(options.output) whose pictures are gone"
+    if options.isDryRun { return console.complain("would remove \(what)") }
+    guard output.yes || console.ask("remove \(what)?") else { return }
+    await conversion.remove(orphans)
+  }
+
+  /// Names the first files that several pictures would write.
+  private func complain(_ collisions: [NameCollision]) {
+    let shown = 20
+    for collision in collisions.prefix(shown) { console.complain(collision.message) }
+    if collisions.count > shown { console.complain("… and \(collisions.count - shown) more") }
+  }
+
+  private func end(_ summary: ConversionSummary) throws -> ExitCode {
+    if let failure = summary.failure { console.complain(failure.message) }
+    if let signal = interruption.signal {
+      if !report.output.quiet {
+        console.complain("stopped; what is done is kept, and the same command does the rest")
+      }
+      try printSummary(summary)
+      return .stopped(by: signal)
+    }
+    try printSummary(summary)
+    if let failure = summary.failure { return Self.status(of: failure) }
+    return summary.failed > 0 ? .someFailed : .success
+  }
+
+  private func printSummary(_ summary: ConversionSummary) throws {
+    if report.output.json {
+      try console.print(summary.json)
+    } else if !report.output.quiet {
+      try console.print(summary.text)
+    }
+  }
+
+  private static func status(of error: ConversionError) -> ExitCode {
+    switch error {
+    case .invalidOption, .collisions: .validationFailure
+    case .cannotWrite, .busy: .cannotWrite
+    case .cancelled: .someFailed
+    }
+  }
+}

@@ -1,0 +1,185 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// Which files are converted.
+struct ConvertSelectionOptions: ParsableArguments {
+  @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
+  var recursive = true
+
+  @Option(
+    help: ArgumentHelp(
+      "Take only files that fit, whatever the ends of their names; may be given several times.", valueName: "GLOB"),
+    transform: GlobPattern.option)
+  var include: [GlobPattern] = []
+
+  @Option(
+    help: ArgumentHelp("Leave out what fits, folders as a whole; may be given several times.", valueName: "GLOB"),
+    transform: GlobPattern.option)
+  var exclude: [GlobPattern] = []
+
+  @Flag(help: "Take files and folders whose names begin with a dot, too.")
+  var hidden = false
+
+  @Flag(help: "Follow links within folders; loops are found.")
+  var followSymlinks = false
+
+  @Flag(
+    name: [.customShort("0"), .customLong("null")], help: "Names in lists end with zero bytes, as of find -print0.")
+  var isNullSeparated = false
+}
+
+/// What the thumbnails shall be.
+struct ConvertThumbnailOptions: ParsableArguments {
+  @Option(
+    name: .customLong("size"),
+    help: ArgumentHelp(
+      "Box in pixels, or one side of it: 400x300, 400, x300; may be given several times. (default: 400x400)",
+      valueName: "WxH|W|xH"), transform: TargetSize.option)
+  var sizes: [TargetSize] = []
+
+  @Option(
+    help: "How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches.")
+  var fit = Fit.contain
+
+  @Option(help: "What cover keeps.")
+  var gravity = Gravity.centre
+
+  @Flag(help: "Enlarge pictures that are smaller than the box.")
+  var enlarge = false
+
+  @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
+  var scaling = Scaling.fast
+
+  @Option(help: "The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts.")
+  var format = OutputFormat.auto
+
+  @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
+  var quality = 80
+
+  @Option(
+    help: ArgumentHelp(
+      "What shows through transparent parts: rrggbb, black or white. (default: they stay, where the format can)",
+      valueName: "COLOUR"), transform: RGBColor.option)
+  var background: RGBColor?
+
+  func validate() throws {
+    guard (1...100).contains(quality) else {
+      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
+    }
+    if fit != .contain, let open = sizes.first(where: \.isOpen) {
+      throw ValidationError(
+        "--size \(open) leaves a side open, which --fit \(fit.rawValue) cannot fill; give both, such as 400x300")
+    }
+  }
+}
+
+/// Where the thumbnails go and which are made.
+struct ConvertOutputOptions: ParsableArguments {
+  @Option(name: .shortAndLong, help: ArgumentHelp("The folder for the thumbnails.", valueName: "DIR"))
+  var output: String
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      The thumbnails' names, of {path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}. \
+      (default: {path}/{name}.{ext}, with several sizes {path}/{name}-{size}.{ext})
+      """, valueName: "TEMPLATE"), transform: NamingTemplate.option)
+  var name: NamingTemplate?
+
+  @Flag(help: "Make all thumbnails anew.")
+  var force = false
+
+  @Flag(help: "Go by time alone: make what is missing or older than its picture.")
+  var newer = false
+
+  @Flag(help: "Remove thumbnails of earlier runs whose pictures are gone; asks first.")
+  var deleteOrphans = false
+
+  @Flag(help: "Do not ask.")
+  var yes = false
+
+  @Flag(help: "Give thumbnails the times of their pictures.")
+  var preserveTimes = false
+
+  @Flag(help: "Stop at the first failure.")
+  var failFast = false
+
+  @Flag(help: "Write nothing; say what would be done.")
+  var dryRun = false
+
+  func validate() throws {
+    if output.isEmpty { throw ValidationError("--output is empty: name a folder") }
+    if force, newer { throw ValidationError("--force and --newer exclude each other: give one of them") }
+    if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
+      throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
+    }
+  }
+}
+
+/// How much of everything may be used.
+struct ConvertResourceOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
+  var jobs: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "What all work in flight may take together. (default: 512MiB, or half of the cgroup's limit if less)",
+      valueName: "SIZE"), transform: ByteSize.option)
+  var memoryBudget: ByteSize?
+
+  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
+  var maxPixels: Int?
+
+  func validate() throws {
+    for (name, value, most) in [("jobs", jobs, 256), ("max-pixels", maxPixels, .max)] {
+      guard let value else { continue }
+      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
+      if value > most { throw ValidationError("--\(name) \(value) cannot be used: give at most \(most)") }
+    }
+    if let memoryBudget, memoryBudget < .mebibytes(16) {
+      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB")
+    }
+  }
+}
+
+extension TargetSize {
+  /// Reads a size, or says how it is written.
+  static func option(_ text: String) throws -> TargetSize {
+    if let size = TargetSize(parsing: text) { return size }
+    throw ValidationError(
+      "write 400x300, 400 or x300, each side from 1 to \(PixelSize.longestThumbnailSide) pixels")
+  }
+}
+
+extension GlobPattern {
+  /// Reads a pattern, or says how it is written.
+  static func option(_ text: String) throws -> GlobPattern {
+    if let pattern = GlobPattern(text) { return pattern }
+    throw ValidationError("write a pattern such as '*.jpg' or '2024/**', with every [ closed")
+  }
+}
+
+extension NamingTemplate {
+  /// Reads a template, or says what is wrong with it.
+  static func option(_ text: String) throws -> NamingTemplate {
+    do throws(ConversionError) {
+      return try NamingTemplate(text)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+}
+
+extension RGBColor {
+  /// Reads a colour, or says how it is written.
+  static func option(_ text: String) throws -> RGBColor {
+    switch text.lowercased() {
+    case "white": return .white
+    case "black": return RGBColor(red: 0, green: 0, blue: 0)
+    default:
+      if let colour = RGBColor(hex: text) { return colour }
+      throw ValidationError("write rrggbb, such as ffcc00, or black or white")
+    }
+  }
+}

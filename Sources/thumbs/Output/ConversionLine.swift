@@ -1,0 +1,96 @@
+import Thumbnailer
+
+/// What came of one input as a line of `--json` or of a report.
+struct ConversionLine {
+  private let result: ConversionResult
+  private let outputFolder: RawPath
+
+  init(_ result: ConversionResult, outputFolder: RawPath) {
+    (self.result, self.outputFolder) = (result, outputFolder)
+  }
+
+  /// The columns of the CSV.
+  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms"
+
+  /// The line of `--json`.
+  var json: String {
+    var object = JSONObject()
+    object.add("source", result.source.description)
+    object.add("status", result.status.rawValue)
+    object.add("outputs", result.outputs.map(json))
+    if let failure = result.failure {
+      var member = JSONObject()
+      member.add("stage", failure.stage.rawValue)
+      member.add("code", failure.code)
+      member.add("message", failure.message)
+      object.add("error", member)
+    }
+    if let plan = result.plan { object.add("plan", plan) }
+    object.add("ms", milliseconds)
+    return object.line
+  }
+
+  private func json(_ output: ConversionOutput) -> JSONObject {
+    var object = JSONObject()
+    object.add("path", path(output))
+    if let size = output.size {
+      object.add("width", size.width)
+      object.add("height", size.height)
+    }
+    if let format = output.format { object.add("format", format.rawValue) }
+    if let bytes = output.byteCount { object.add("bytes", bytes) }
+    return object
+  }
+
+  /// The lines of the CSV: one for each thumbnail, or one for an input without any.
+  var csv: String {
+    let outputs = result.outputs.map(Optional.some)
+    return (outputs.isEmpty ? [nil] : outputs).map { output in
+      var fields = [result.source.description, result.status.rawValue]
+      fields += [
+        output.map(path), output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
+        output?.format?.rawValue, output?.byteCount.map { "\($0)" }, result.failure?.stage.rawValue,
+        result.failure?.code, result.failure?.message, result.plan, "\(milliseconds)",
+      ].map { $0 ?? "" }
+      return fields.map(Self.quoted).joined(separator: ",")
+    }.joined(separator: "\n")
+  }
+
+  private func path(_ output: ConversionOutput) -> String {
+    let folder = outputFolder.description
+    return (folder.hasSuffix("/") ? folder : folder + "/") + output.path.description
+  }
+
+  private var milliseconds: Double { result.duration.milliseconds.rounded(toPlaces: 3) }
+
+  private static func quoted(_ field: String) -> String {
+    let needsQuotes = field.unicodeScalars.contains { "\",\n\r".unicodeScalars.contains($0) }
+    return needsQuotes ? "\"\(field.replacing("\"", with: "\"\""))\"" : field
+  }
+}
+
+extension ConversionSummary {
+  /// The last line of `--json`.
+  var json: String {
+    var figures = JSONObject()
+    figures.add("converted", converted)
+    figures.add("current", current)
+    figures.add("failed", failed)
+    figures.add("skipped", skipped)
+    if removed > 0 { figures.add("removed", removed) }
+    figures.add("seconds", duration.seconds.rounded(toPlaces: 3))
+    figures.add("peakMemoryBytes", ProcessMemory.peak)
+    var object = JSONObject()
+    object.add("summary", figures)
+    return object.line
+  }
+
+  /// The last line without `--json`.
+  var text: String {
+    var counts = ["\(converted) made", "\(current) current", "\(failed) failed"]
+    if skipped > 0 { counts.append("\(skipped) skipped") }
+    if removed > 0 { counts.append("\(removed) removed") }
+    return counts.joined(separator: ", ")
+      + "; \(duration.seconds.rounded(toPlaces: 2)) s, peak memory \(ByteSize(bytes: ProcessMemory.peak))"
+  }
+}
