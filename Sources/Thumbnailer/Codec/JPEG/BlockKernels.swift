@@ -1,162 +1,143 @@
-// The inner loops of the coefficient reader.
-//
-// Safety: they read untrusted bytes without checks of their own, and stay in bounds because
-// - indices into the Huffman tables are the top 9, 13 or 16 bits of a word, or masked;
-// - whoever calls has made sure that `window` may go on by `EntropyBuffer.longestBlock` bytes for each block (see
-//   `EntropyBuffer.safeLimit`): a block drops at most 31 bits for each of 64 coefficients, as a run that passes the last
-//   coefficient ends the kernel;
-// - whoever calls has made sure of `count` MCUs at each step's `output`.
-//
-// Each returns the number of MCUs decoded, or -1 when a code is not one of the table's, or a run passes the end of the
-// block. All state is in locals: what a loop carries from symbol to symbol is a shift, a table's load and a shift.
-
-/// A rounded sample from eight times its distance to mid-grey, as libjpeg clamps it: of the tenth bit it makes a sign.
-@inline(__always)
-func clampedSample(_ eightfold: Int) -> UInt8 {
-  let level = ((eightfold &+ 4) &<< 51) &>> 54
-  return UInt8(truncatingIfNeeded: max(0, min(255, level &+ 128)))
-}
-
-/// The value of `size` bits at the top of `bits`, in which a leading 0 means a negative number.
-@inline(__always)
-func signedValue(_ bits: UInt64, _ size: UInt64) -> Int {
-  // Two shifts, since there may be no bits at all.
-  let value = Int(truncatingIfNeeded: (bits &>> 1) &>> (63 &- size))
-  let isPositive = Int(truncatingIfNeeded: bits) &>> 63
-  return value &- (~isPositive & ((1 &<< Int(truncatingIfNeeded: size)) &- 1))
-}
-
-/// Decodes the difference of a DC coefficient; nil for a code that is none. Drops at most 31 bits.
-@inline(__always)
-private func difference(
-  _ window: inout BitWindow, _ single: UnsafePointer<UInt16>, _ canonical: UnsafePointer<UInt32>
-) -> Int? {
-  var entry = UInt64(single[Int(truncatingIfNeeded: window.bits &>> 55)])
-  if entry == 0 {
-    let code = UInt64(truncatingIfNeeded: HuffmanTable.decode(window.bits, canonical))
-    if code == 0 { return nil }
-    entry = (code &>> 8) &+ (code & 15) | (code & 15) &<< 8
-  }
-  let size = entry &>> 8
-  let total = entry & 0xFF
-  let value = signedValue(window.bits &<< (total &- size), size)
-  window.drop(total)
-  return value
-}
-
-/// Skips the coefficients after position `position` up to `last`, or to the end of the block.
+/// The inner loops of the coefficient reader: each decodes MCUs of one kind of scan.
 ///
-/// Returns the number of blocks that end with this one as a run has it, 0 without, or -1 for damage.
-@inline(__always)
-private func skipCoefficients(
-  _ window: inout BitWindow, _ packed: UnsafePointer<UInt16>, _ canonical: UnsafePointer<UInt32>,
-  after position: Int, last: Int, isProgressive: Bool
-) -> Int {
-  var position = position
-  while true {
+/// Safety: they check nothing of their own. Whoever calls has made sure of room for `count` MCUs at each step's `output`,
+/// and of a `limit` from which a whole MCU can be decoded (`EntropyBuffer.safeLimit`).
+///
+/// Each returns the number of MCUs decoded, less than `count` where the window came beyond `limit`, or −1 for damage. All
+/// state is in locals: what a loop carries from symbol to symbol is a shift, a table's load and a shift.
+enum BlockKernels {
+  typealias Steps = UnsafeMutableBufferPointer<BlockStep>
+
+  /// Takes the DC coefficient of a block; nil for damage.
+  @inline(__always)
+  private static func takeDC(_ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Int? {
     window.fill()
-    var entry = UInt64(packed[Int(truncatingIfNeeded: window.bits &>> 51)])
-    var reached = position &+ Int(truncatingIfNeeded: entry &>> 8)
-    if reached < last {
-      window.drop(entry & 0x1F)
-      position = reached
-      // 28 bits are left, and no entry takes more.
-      entry = UInt64(packed[Int(truncatingIfNeeded: window.bits &>> 51)])
-      reached = position &+ Int(truncatingIfNeeded: entry &>> 8)
-      if reached < last {
-        window.drop(entry & 0x1F)
-        position = reached
+    guard let difference = window.takeDifference(step.pointee.dc) else { return nil }
+    let value = step.pointee.predictor.pointee &+ difference
+    step.pointee.predictor.pointee = value
+    return value
+  }
+
+  /// A coefficient in the 16 bits that libjpeg has for it.
+  @inline(__always)
+  private static func coefficient(_ value: Int) -> Int { Int(Int16(truncatingIfNeeded: value)) }
+
+  /// Goes through MCUs block by block, until `block` gives false.
+  @inline(__always)
+  private static func forEachBlock(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
+    _ block: (_ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Bool
+  ) -> Int {
+    guard let first = steps.baseAddress else { return -1 }
+    let end = first + steps.count
+    var window = state
+    var done = 0
+    while done < count && window.next <= limit {
+      var step = first
+      while step != end {
+        guard block(&window, step) else {
+          state = window
+          return -1
+        }
+        step.pointee.output += step.pointee.advance
+        step += 1
+      }
+      done &+= 1
+    }
+    state = window
+    return done
+  }
+
+  /// Sequential, 1/8: one sample for each block.
+  static func sequentialEighth(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      let sample = BlockSamples.eighth(coefficient(dc) &* Int(step.pointee.quantisers[0]))
+      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
+      return window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
+    }
+  }
+
+  /// Sequential, 1/4: 2×2 samples for each block.
+  static func sequentialQuarter(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
+    scratch kept: UnsafeMutablePointer<Int>
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      (kept[1], kept[2], kept[4]) = (0, 0, 0)
+      guard window.takeCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false, kept: kept) == 0 else {
+        return false
+      }
+      let quantisers = step.pointee.quantisers
+      BlockSamples.quarter(
+        2 &* coefficient(dc) &* Int(quantisers[0]), 2 &* kept[1] &* Int(quantisers[1]),
+        2 &* kept[2] &* Int(quantisers[2]), 2 &* kept[4] &* Int(quantisers[3]), into: step.pointee.output,
+        rowBytes: step.pointee.rowBytes)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of DC coefficients exact to `bit`, 1/8: one sample for each block.
+  static func progressiveEighth(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      let doubled = BlockSamples.doubledDC(Int16(truncatingIfNeeded: dc &<< bit), bit: Int32(truncatingIfNeeded: bit))
+      let sample = BlockSamples.eighth((doubled &* Int(step.pointee.quantisers[0])) &>> 1)
+      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of DC coefficients exact to `bit`: the coefficients themselves.
+  static func progressiveDC(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
+  ) -> Int {
+    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      guard let dc = takeDC(&window, step) else { return false }
+      step.pointee.output.storeBytes(of: Int16(truncatingIfNeeded: dc &<< bit), as: Int16.self)
+      return true
+    }
+  }
+
+  /// Progressive, a first scan of the AC coefficients at `positions`, exact to `bit`: those that are kept. `emptyBlocks`
+  /// is how many blocks at the beginning have nothing in them.
+  static func progressiveAC(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
+    bit: Int, emptyBlocks: inout Int, scratch kept: UnsafeMutablePointer<Int>
+  ) -> Int {
+    guard let step = steps.baseAddress else { return -1 }
+    var window = state
+    defer { state = window }
+    let table = step.pointee.ac
+    var output = step.pointee.output
+    let (before, last) = (positions.lowerBound - 1, positions.upperBound)
+    var done = 0
+    while done < count && window.next <= limit {
+      if emptyBlocks > 0 {
+        let passed = min(emptyBlocks, count &- done)
+        emptyBlocks &-= passed
+        done &+= passed
+        output += passed &* step.pointee.advance
         continue
       }
+      (kept[1], kept[2], kept[4]) = (0, 0, 0)
+      emptyBlocks = window.takeCoefficients(table, after: before, last: last, isProgressive: true, kept: kept)
+      if emptyBlocks < 0 { return -1 }
+      // What other scans have brought is kept; this one brings each position for the first time.
+      let brought = SIMD4<Int16>(
+        0, Int16(truncatingIfNeeded: kept[1] &<< bit), Int16(truncatingIfNeeded: kept[2] &<< bit),
+        Int16(truncatingIfNeeded: kept[4] &<< bit))
+      let present = output.load(as: SIMD4<Int16>.self)
+      output.storeBytes(of: present | brought, as: SIMD4<Int16>.self)
+      output += step.pointee.advance
+      done &+= 1
     }
-    // The last coefficient is there, or the block has ended before it.
-    if reached == last || UInt(bitPattern: reached &- HuffmanTable.endOfBlock) < UInt(bitPattern: last) {
-      window.drop(entry & 0x1F)
-      return 0
-    }
-    // A long code, or symbols beyond the end of the block: one at a time.
-    window.fill()
-    let code = HuffmanTable.decode(window.bits, canonical)
-    if code == 0 { return -1 }
-    let size = UInt64(truncatingIfNeeded: code & 15)
-    let run = (code &>> 4) & 15
-    let length = UInt64(truncatingIfNeeded: code &>> 8)
-    if size == 0 && run != 15 {
-      if !isProgressive || run == 0 {
-        window.drop(length)
-        return 0
-      }
-      window.drop(length)
-      let more = Int(truncatingIfNeeded: window.bits &>> (64 &- UInt64(truncatingIfNeeded: run)))
-      window.drop(UInt64(truncatingIfNeeded: run))
-      return (1 &<< run) &+ more &- 1
-    }
-    window.drop(length &+ size)
-    position &+= run &+ 1
-    if position >= last { return position == last ? 0 : -1 }
+    step.pointee.output = output
+    return done
   }
-}
-
-/// Sequential, 1/8: one sample for each block.
-func decodeSequentialEighth(
-  _ state: inout BitWindow, _ steps: UnsafeMutableBufferPointer<BlockStep>, count: Int, limit: UnsafePointer<UInt8>
-) -> Int {
-  var window = state
-  var done = 0
-  while done < count && window.next <= limit {
-    for index in 0..<steps.count {
-      // Within the buffer, by the loop.
-      let step = steps.baseAddress.unsafelyUnwrapped + index
-      window.fill()
-      guard let difference = difference(&window, step.pointee.dcSingle, step.pointee.dcCanonical) else {
-        state = window
-        return -1
-      }
-      let value = step.pointee.predictor.pointee &+ difference
-      step.pointee.predictor.pointee = value
-      let output = step.pointee.output
-      let coefficient = Int(Int16(truncatingIfNeeded: value)) &* Int(step.pointee.quantisers[0])
-      output.storeBytes(of: clampedSample(coefficient), as: UInt8.self)
-      step.pointee.output = output + step.pointee.advance
-      let skipped = skipCoefficients(
-        &window, step.pointee.acPacked, step.pointee.acCanonical, after: 0, last: 63, isProgressive: false)
-      if skipped < 0 {
-        state = window
-        return -1
-      }
-    }
-    done &+= 1
-  }
-  state = window
-  return done
-}
-
-/// Progressive, the first scan of DC coefficients, 1/8: one sample for each block.
-func decodeProgressiveEighth(
-  _ state: inout BitWindow, _ steps: UnsafeMutableBufferPointer<BlockStep>, count: Int, limit: UnsafePointer<UInt8>
-) -> Int {
-  var window = state
-  var done = 0
-  while done < count && window.next <= limit {
-    for index in 0..<steps.count {
-      let step = steps.baseAddress.unsafelyUnwrapped + index
-      window.fill()
-      guard let difference = difference(&window, step.pointee.dcSingle, step.pointee.dcCanonical) else {
-        state = window
-        return -1
-      }
-      let value = step.pointee.predictor.pointee &+ difference
-      step.pointee.predictor.pointee = value
-      let output = step.pointee.output
-      // Half of what later scans may add at most, so that the picture gets no darker.
-      let doubled = (1 &<< step.pointee.bit) &- 1
-      let coefficient = Int(Int16(truncatingIfNeeded: value &<< step.pointee.bit))
-      let sample = clampedSample(((coefficient &* 2 &+ doubled) &* Int(step.pointee.quantisers[0])) &>> 1)
-      output.storeBytes(of: sample, as: UInt8.self)
-      step.pointee.output = output + step.pointee.advance
-    }
-    done &+= 1
-  }
-  state = window
-  return done
 }

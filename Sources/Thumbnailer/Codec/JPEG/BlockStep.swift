@@ -2,13 +2,10 @@
 ///
 /// It lends pointers into tables and planes that must outlive it. The kernels move `output` on.
 struct BlockStep {
-  /// `HuffmanTable.single` and `canonical` of the DC table.
-  var dcSingle: UnsafePointer<UInt16>
-  var dcCanonical: UnsafePointer<UInt32>
-  /// `HuffmanTable.single`, `packed` and `canonical` of the AC table.
-  var acSingle: UnsafePointer<UInt16>
-  var acPacked: UnsafePointer<UInt16>
-  var acCanonical: UnsafePointer<UInt32>
+  /// The DC table, in scans that have DC coefficients.
+  var dc: HuffmanTable.Lookup
+  /// The AC table, in scans that have AC coefficients.
+  var ac: HuffmanTable.Lookup
   /// The component's DC value so far.
   var predictor: UnsafeMutablePointer<Int>
   /// The quantisers of the kept coefficients: zigzag positions 0, 1, 2 and 4.
@@ -19,6 +16,4 @@ struct BlockStep {
   var advance: Int
   /// The bytes from a row of samples to the next.
   var rowBytes: Int
-  /// The bit position that a progressive scan is exact to (Al).
-  var bit: Int
 }

@@ -104,16 +104,15 @@ struct CoefficientReading: ~Copyable {
       return false
     }
     if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
-    let kind: ScanReader.Kind = isProgressive ? .progressiveEighth : .sequentialEighth
     // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
     if !reader.isTolerant && scan.positions.lowerBound == 0 && frame.blockCount(scan.components) / 8 > cursor.remaining
     {
       throw .truncated(detail: "in the coded data")
     }
     if planes.isEmpty {
+      let layout = SamplePlane.Layout(scale: reader.scale, isProgressive: isProgressive)
       planes = try frame.components.map { component throws(CodecError) in
-        try SamplePlane(
-          across: component.storedAcross, down: component.storedDown, side: kind.side, holdsCoefficients: false)
+        try SamplePlane(across: component.storedAcross, down: component.storedDown, layout: layout)
       }
     }
     var parts: [ScanReader.Part] = []
@@ -123,7 +122,13 @@ struct CoefficientReading: ~Copyable {
       else { throw .damaged(.header, detail: "a scan of unknown components") }
       parts.append(try part(index, slots: slots, scan: scan))
     }
-    let isWhole = try ScanReader(scan, parts, kind: kind, frame: frame).read(
+    let mcuBlocks = parts.reduce(0) { $0 + $1.component.across * $1.component.down }
+    guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
+      throw .damaged(.header, detail: "an MCU of \(mcuBlocks) blocks")
+    }
+    let kind = ScanReader.Kind(scan, scale: reader.scale, isProgressive: isProgressive)
+    var scanReader = ScanReader(scan, parts, kind: kind, frame: frame)
+    let isWhole = try scanReader.read(
       &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: reader.isTolerant,
       cancellation: reader.cancellation)
     coverage.add(scan)
@@ -149,20 +154,27 @@ struct CoefficientReading: ~Copyable {
       quantisers = try tables.quantisers(component.tableSlot)
       component.quantisers = quantisers
     }
+    for (lane, position) in JPEGScale.quarter.positions.enumerated() where scan.positions.contains(position) {
+      component.bits[lane] = Int32(scan.bit)
+    }
     frame?.components[index] = component
-    var part = ScanReader.Part(component: component, quantisers: quantisers, plane: planes[index])
-    if scan.positions.lowerBound == 0 {
-      part.dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive)
-    }
-    if scan.positions.upperBound > 0 {
-      part.ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive)
-    }
-    return part
+    var dc: HuffmanTable?
+    var ac: HuffmanTable?
+    if scan.positions.lowerBound == 0 { dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive) }
+    if scan.positions.upperBound > 0 { ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive) }
+    // One of them is there: a scan has the first position or ends behind it.
+    guard let first = dc ?? ac else { throw .damaged(.header, detail: "a scan without coefficients") }
+    return ScanReader.Part(
+      component: component, quantisers: reader.scale.weighted(quantisers), plane: planes[index], dc: first,
+      ac: ac ?? first)
   }
 
   /// Makes the picture of the planes.
   private func compose() throws(CodecError) -> CoefficientImage {
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
+    for (plane, component) in zip(planes, frame.components) {
+      plane.makeSamples(quantisers: reader.scale.weighted(component.quantisers ?? SIMD4()), bits: component.bits)
+    }
     let composer = PlaneComposer(
       sources: zip(planes, frame.components).map { plane, component in
         PlaneComposer.Source(
@@ -173,5 +185,15 @@ struct CoefficientReading: ~Copyable {
       composer.compose(into: target)
     }
     return CoefficientImage(raster: raster, consumedBytes: cursor.position, scans: scans)
+  }
+}
+
+extension JPEGScale {
+  /// The quantisers as the kernels of this scale want them.
+  fileprivate func weighted(_ quantisers: SIMD4<Int32>) -> SIMD4<Int32> {
+    switch self {
+    case .eighth: quantisers
+    case .quarter: quantisers &* BlockSamples.quarterWeights
+    }
   }
 }

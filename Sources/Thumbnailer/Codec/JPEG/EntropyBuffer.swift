@@ -1,31 +1,5 @@
 import Foundation
 
-/// The next bits of coded data, the first at the top.
-///
-/// Bits below the `count` valid ones are zero or what the stream has there, so that filling again does no harm.
-struct BitWindow {
-  var bits: UInt64 = 0
-  var count: UInt64 = 0
-  /// The next byte to take in.
-  var next: UnsafePointer<UInt8>
-
-  /// Brings the valid bits to 56 at least. Reads 8 bytes from `next` and goes on by at most 7.
-  @inline(__always)
-  mutating func fill() {
-    let bytes = UInt64(bigEndian: UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
-    bits |= bytes &>> count
-    next += Int(truncatingIfNeeded: (63 &- count) &>> 3)
-    count |= 56
-  }
-
-  /// Drops bits: fewer than 64, and not more than are valid.
-  @inline(__always)
-  mutating func drop(_ dropped: UInt64) {
-    bits = bits &<< dropped
-    count = count &- dropped
-  }
-}
-
 /// Coded data without its stuffing, up to the next marker, as much of it as a buffer of bounded length holds.
 ///
 /// Behind what is there stand zeros, more than an MCU can take: decoding past the end is noticed afterwards and reads

@@ -14,14 +14,19 @@ final class HuffmanTable {
   /// In `packed`: nothing is known, decode one symbol by `canonical`.
   static let unknown: UInt16 = 255 << 8
 
-  /// For 9 bits: the bits to drop in the lower byte, the symbol in the upper one; 0 where the code is longer.
-  let single: UnsafePointer<UInt16>
-  /// For 13 bits: the bits to drop (at most 28) in the lower byte, in the upper one the coefficients passed (at most
-  /// 63), plus `endOfBlock`.
-  let packed: UnsafePointer<UInt16>
-  /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, and the last beyond all; then for each length
-  /// what leads from a code to its symbol's index; then 256 symbols.
-  let canonical: UnsafePointer<UInt32>
+  /// What decoding works with: valid as long as the table lives.
+  struct Lookup {
+    /// For 9 bits: the bits to drop in the lower byte, the symbol in the upper one; 0 where the code is longer.
+    var single: UnsafePointer<UInt16>
+    /// For 13 bits: the bits to drop (at most 28) in the lower byte, in the upper one the coefficients passed (at most
+    /// 63), plus `endOfBlock`. Only tables for AC coefficients have it.
+    var packed: UnsafePointer<UInt16>
+    /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, and the last beyond all; then for each
+    /// length what leads from a code to its symbol's index; then 256 symbols.
+    var canonical: UnsafePointer<UInt32>
+  }
+
+  let lookup: Lookup
 
   private let memory: UnsafeMutableRawPointer
 
@@ -42,9 +47,8 @@ final class HuffmanTable {
     Self.fillCanonical(canonical, count: canonicalCount, entries, counts: code.counts)
     Self.fillSingle(single, count: singleCount, entries)
     if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
-    self.canonical = UnsafePointer(canonical)
-    self.single = UnsafePointer(single)
-    packed = UnsafePointer(levels + (use == .ac ? 1 << Self.packedBits : 0))
+    lookup = Lookup(
+      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), canonical: canonical)
   }
 
   deinit { memory.deallocate() }
@@ -123,11 +127,13 @@ final class HuffmanTable {
     let table = levels + 1 << packedBits
     for index in 0..<1 << packedBits where table[index] == 0 { table[index] = unknown }
   }
+}
 
+extension HuffmanTable.Lookup {
   /// Decodes the code at the top of `bits` by `canonical`: its length and symbol, `length << 8 | symbol`, or 0 when no
   /// code begins like this.
   @inline(never)
-  static func decode(_ bits: UInt64, _ canonical: UnsafePointer<UInt32>) -> Int {
+  func decode(_ bits: UInt64) -> Int {
     let top = UInt32(truncatingIfNeeded: bits &>> 48)
     var length = 1
     // Entry 17 lies above all that 16 bits can be.
@@ -135,5 +141,15 @@ final class HuffmanTable {
     if length > 16 { return 0 }
     let index = (top &>> UInt32(16 &- length)) &+ canonical[18 &+ length]
     return length &<< 8 | Int(canonical[36 &+ Int(index & 255)])
+  }
+
+  /// The entry of `single` for the bits at the top of `bits`, made of `canonical` where it has none; 0 when no code
+  /// begins like this. The bits to drop are 31 at most.
+  @inline(__always)
+  func entry(_ bits: UInt64) -> UInt64 {
+    let entry = UInt64(single[Int(truncatingIfNeeded: bits &>> 55)])
+    if entry != 0 { return entry }
+    let code = UInt64(truncatingIfNeeded: decode(bits))
+    return code == 0 ? 0 : (code &>> 8) &+ (code & 15) | (code & 0xFF) &<< 8
   }
 }

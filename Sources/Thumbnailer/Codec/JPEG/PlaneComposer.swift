@@ -17,64 +17,26 @@ struct PlaneComposer {
   func compose(into target: UnsafeMutableRawBufferPointer) {
     let width = size.width
     precondition(target.count == size.pixelCount * sources.count, "room for every sample")
-    guard let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
     for source in sources {
       precondition(source.plane.rowBytes * source.across >= width && source.plane.rows * source.down >= size.height)
     }
+    guard let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
     if sources.count == 1 {
-      for y in 0..<size.height {
-        let row = sources[0].plane.row(y / sources[0].down)
-        Self.expand(row, by: sources[0].across, into: start + y * width, count: width)
-      }
+      // The only component has the highest resolution.
+      for y in 0..<size.height { (start + y * width).update(from: sources[0].plane.row(y), count: width) }
       return
     }
-    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 3 * width) { scratch in
-      guard let scratch = scratch.baseAddress else { return }
-      for y in 0..<size.height {
-        let rows = (0..<3).map { index -> UnsafePointer<UInt8> in
-          let source = sources[index]
-          let row = source.plane.row(y / source.down)
-          if source.across == 1 { return row }
-          let expanded = scratch + index * width
-          Self.expand(row, by: source.across, into: expanded, count: width)
-          return UnsafePointer(expanded)
-        }
-        let output = start + y * width * 3
-        if isYCC {
-          Self.convert(rows[0], rows[1], rows[2], into: output, count: width)
-        } else {
-          for x in 0..<width {
-            output[3 * x] = rows[0][x]
-            output[3 * x + 1] = rows[1][x]
-            output[3 * x + 2] = rows[2][x]
-          }
-        }
+    var first = RowExpander(sources[0], width: width)
+    var second = RowExpander(sources[1], width: width)
+    var third = RowExpander(sources[2], width: width)
+    for y in 0..<size.height {
+      let output = start + y * width * 3
+      let (a, b, c) = (first.row(y), second.row(y), third.row(y))
+      if isYCC {
+        PixelRow.convert(luma: a, blue: b, red: c, into: output, count: width)
+      } else {
+        PixelRow.interleave(a, b, c, into: output, count: width)
       }
-    }
-  }
-
-  private static func expand(
-    _ row: UnsafePointer<UInt8>, by factor: Int, into target: UnsafeMutablePointer<UInt8>, count: Int
-  ) {
-    if factor == 1 { return target.update(from: row, count: count) }
-    for x in 0..<count { target[x] = row[x / factor] }
-  }
-
-  /// From luma and chroma to RGB with libjpeg's constants of 16 bits.
-  private static func convert(
-    _ luma: UnsafePointer<UInt8>, _ blue: UnsafePointer<UInt8>, _ red: UnsafePointer<UInt8>,
-    into target: UnsafeMutablePointer<UInt8>, count: Int
-  ) {
-    for x in 0..<count {
-      let y = Int32(luma[x])
-      let cb = Int32(blue[x]) &- 128
-      let cr = Int32(red[x]) &- 128
-      let r = y &+ (91881 &* cr &+ 32768) &>> 16
-      let g = y &+ (-22554 &* cb &- 46802 &* cr &+ 32768) &>> 16
-      let b = y &+ (116130 &* cb &+ 32768) &>> 16
-      target[3 &* x] = UInt8(truncatingIfNeeded: max(0, min(255, r)))
-      target[3 &* x &+ 1] = UInt8(truncatingIfNeeded: max(0, min(255, g)))
-      target[3 &* x &+ 2] = UInt8(truncatingIfNeeded: max(0, min(255, b)))
     }
   }
 }

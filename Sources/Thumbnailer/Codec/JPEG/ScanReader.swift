@@ -6,12 +6,14 @@
 struct ScanReader: ~Copyable {
   /// What is kept of a block.
   enum Kind {
-    case sequentialEighth, progressiveEighth
+    case sequentialEighth, sequentialQuarter, progressiveEighth, progressiveDC, progressiveAC
 
-    /// The samples of a block in each direction.
-    var side: Int {
-      switch self {
-      case .sequentialEighth, .progressiveEighth: 1
+    init(_ scan: JPEGScan, scale: JPEGScale, isProgressive: Bool) {
+      switch (scale, isProgressive) {
+      case (.eighth, false): self = .sequentialEighth
+      case (.quarter, false): self = .sequentialQuarter
+      case (.eighth, true): self = .progressiveEighth
+      case (.quarter, true): self = scan.positions.lowerBound == 0 ? .progressiveDC : .progressiveAC
       }
     }
   }
@@ -21,8 +23,9 @@ struct ScanReader: ~Copyable {
     var component: JPEGComponent
     var quantisers: SIMD4<Int32>
     var plane: SamplePlane
-    var dc: HuffmanTable?
-    var ac: HuffmanTable?
+    /// Both are the same where the scan needs only one.
+    var dc: HuffmanTable
+    var ac: HuffmanTable
   }
 
   private let parts: [Part]
@@ -31,42 +34,39 @@ struct ScanReader: ~Copyable {
   private let mcusAcross: Int
   private let mcusDown: Int
   private let steps: UnsafeMutableBufferPointer<BlockStep>
-  private let predictors: UnsafeMutableBufferPointer<Int>
+  private let predictors: UnsafeMutablePointer<Int>
+  private let scratch: UnsafeMutablePointer<Int>
+  /// In a progressive scan of AC coefficients, how many of the next blocks have nothing in them.
+  private var emptyBlocks = 0
   /// For each step its output in the first MCU, and the bytes from there to its output in the next row of MCUs.
   private var origins: [(output: UnsafeMutableRawPointer, rowBytes: Int)] = []
 
-  /// A reader for a scan of these components, which are parts of `frame`.
-  ///
-  /// - Throws: `.damaged` for an MCU of more than ten blocks.
-  init(_ scan: JPEGScan, _ parts: [Part], kind: Kind, frame: JPEGFrame) throws(CodecError) {
+  /// A reader for a scan of these components, which are parts of `frame`: at least one, and together not more than ten
+  /// blocks of an MCU.
+  init(_ scan: JPEGScan, _ parts: [Part], kind: Kind, frame: JPEGFrame) {
     let isAlone = parts.count == 1
     let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
-    guard blocks <= EntropyBuffer.mostBlocks else { throw .damaged(.header, detail: "\(blocks) blocks in an MCU") }
+    precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
     (self.parts, self.kind, self.scan) = (parts, kind, scan)
     mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
     mcusDown = isAlone ? parts[0].component.blocksDown : frame.mcusDown
     predictors = .allocate(capacity: parts.count)
-    predictors.initialize(repeating: 0)
+    predictors.initialize(repeating: 0, count: parts.count)
     steps = .allocate(capacity: blocks)
-    var index = 0
+    scratch = .allocate(capacity: 32)
+    scratch.initialize(repeating: 0, count: 32)
     for (number, part) in parts.enumerated() {
       let (across, down) = isAlone ? (1, 1) : (part.component.across, part.component.down)
+      let plane = part.plane
       for y in 0..<down {
         for x in 0..<across {
-          // The tables that a kind does not use get no pointers that anything reads.
-          let dc = part.dc ?? part.ac
-          let ac = part.ac ?? part.dc
-          guard let dc, let ac, let predictor = predictors.baseAddress else { continue }
-          let rowBytes = part.plane.rowBytes
-          let output = part.plane.start + y * kind.side * rowBytes + x * kind.side
+          let output = plane.start + y * plane.blockRowBytes + x * plane.blockBytes
           steps.initializeElement(
-            at: index,
+            at: origins.count,
             to: BlockStep(
-              dcSingle: dc.single, dcCanonical: dc.canonical, acSingle: ac.single, acPacked: ac.packed,
-              acCanonical: ac.canonical, predictor: predictor + number, quantisers: part.quantisers, output: output,
-              advance: across * kind.side, rowBytes: rowBytes, bit: scan.bit))
-          origins.append((output, down * kind.side * rowBytes))
-          index += 1
+              dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, quantisers: part.quantisers,
+              output: output, advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
+          origins.append((output, down * plane.blockRowBytes))
         }
       }
     }
@@ -75,15 +75,13 @@ struct ScanReader: ~Copyable {
   deinit {
     steps.deallocate()
     predictors.deallocate()
+    scratch.deallocate()
   }
-
-  /// The blocks of the scan.
-  var blockCount: Int { mcusAcross * mcusDown * steps.count }
 
   /// Decodes the scan; the cursor stands behind its header, and in the end at the marker that follows.
   ///
   /// Returns false when the body ends before, for a tolerant reading. Asks for cancellation once a row.
-  func read(
+  mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, restartInterval: Int, isTolerant: Bool,
     cancellation: CancellationFlag
   ) throws(CodecError) -> Bool {
@@ -122,7 +120,7 @@ struct ScanReader: ~Copyable {
   }
 
   /// Decodes at least one and at most `wanted` MCUs of a row.
-  private func decode(
+  private mutating func decode(
     _ wanted: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(CodecError) -> Int {
     if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try entropy.refill(from: &cursor) }
@@ -138,15 +136,23 @@ struct ScanReader: ~Copyable {
     return done
   }
 
-  private func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
+  private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
-    case .sequentialEighth: decodeSequentialEighth(&window, steps, count: count, limit: limit)
-    case .progressiveEighth: decodeProgressiveEighth(&window, steps, count: count, limit: limit)
+    case .sequentialEighth: BlockKernels.sequentialEighth(&window, steps, count: count, limit: limit)
+    case .sequentialQuarter:
+      BlockKernels.sequentialQuarter(&window, steps, count: count, limit: limit, scratch: scratch)
+    case .progressiveEighth:
+      BlockKernels.progressiveEighth(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .progressiveAC:
+      BlockKernels.progressiveAC(
+        &window, steps, count: count, limit: limit, positions: scan.positions, bit: scan.bit,
+        emptyBlocks: &emptyBlocks, scratch: scratch)
     }
   }
 
   /// Goes behind a restart marker.
-  private func restart(
+  private mutating func restart(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, expecting expected: UInt8
   ) throws(CodecError) {
     try entropy.finish(&cursor)
@@ -155,6 +161,7 @@ struct ScanReader: ~Copyable {
     }
     guard marker == expected else { throw .damaged(.decode, detail: "a restart marker is missing") }
     entropy.clear()
-    predictors.update(repeating: 0)
+    predictors.update(repeating: 0, count: parts.count)
+    emptyBlocks = 0
   }
 }

