@@ -31,7 +31,7 @@ extension PipelineStages {
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
     priority: PriorityControl
   ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
-    let bytes = body.download.body
+    let bytes = body.bytes
     let limits = limits
     let mostBytes = min(AnswerRules.mostBytes(for: variants), decodes.capacity)
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")

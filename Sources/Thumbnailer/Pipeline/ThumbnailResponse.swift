@@ -16,15 +16,20 @@ public struct ThumbnailResponse: Sendable {
   public let thumbnail: Thumbnail
   /// Where it came from.
   public let origin: Origin
-  /// The bytes that were downloaded for it; requests that shared a download all report the same.
+  /// The bytes that were downloaded for it, or the length of its local file; requests that shared a download all report
+  /// the same.
   public let downloadedBytes: Int
+  /// The bytes of the picture that were not downloaded because no thumbnail needed them, as far as the server told its
+  /// length.
+  public let bytesLeft: Int
   /// From the request to the answer.
   public let duration: Duration
 
-  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, duration: Duration) {
+  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, duration: Duration) {
     self.thumbnail = thumbnail
     self.origin = origin
     self.downloadedBytes = downloadedBytes
+    self.bytesLeft = bytesLeft
     self.duration = duration
   }
 }

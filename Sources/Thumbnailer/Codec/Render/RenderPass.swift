@@ -14,16 +14,9 @@ struct RenderPass {
   /// step's own.
   func run() -> [RenderedVariant] {
     guard let first = pass.steps.first else { return [] }
-    let decoded: Raster
+    let base: Base
     do throws(CodecError) {
-      // A decoder gives its rows once, so it is asked for one raster; its memory goes when this returns.
-      if let shared = pass.sharedView {
-        decoded = try decoder.decode { picture throws(CodecError) in
-          try picture.resized(to: orientation.stored(shared)).standardColours()
-        }
-      } else {
-        decoded = try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) }
-      }
+      base = try decode(for: first)
     } catch {
       return pass.steps.map { RenderedVariant(variant: $0.variant, result: .failure(error)) }
     }
@@ -33,8 +26,7 @@ struct RenderPass {
         if cancellation.isSet { throw .cancelled }
         let raster: Raster
         switch step.parent {
-        case .base where pass.sharedView == nil: raster = decoded
-        case .base: raster = try reduced(decoded, for: step)
+        case .base: raster = try made(from: base, for: step)
         case .step(let parent):
           guard let view = rasters[parent] else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
           raster = try reduced(view, for: step)
@@ -44,6 +36,39 @@ struct RenderPass {
       } catch {
         return RenderedVariant(variant: step.variant, result: .failure(cancellation.isSet ? .cancelled : error))
       }
+    }
+  }
+
+  /// What the steps are made of that have no larger one to be made of.
+  private enum Base {
+    /// The first step's raster itself; there is no other such step.
+    case firstStep(Raster)
+    /// A raster as stored that every such step can be made of, and how much of it the picture fills, where not all.
+    case shared(Raster, fills: PixelExtent?)
+  }
+
+  /// Reads the picture. What the decoder took is free on return.
+  private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
+    if case .coefficients(let scale) = pass.reader {
+      let stored = plan.probe.storedSize
+      let side = Double(scale.rawValue)
+      let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
+      return .shared(try decoder.readCoefficients(at: scale), fills: fills)
+    }
+    // libvips gives its rows once, so it is asked for one raster.
+    guard let shared = pass.sharedView else {
+      return .firstStep(try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) })
+    }
+    let raster = try decoder.decode { picture throws(CodecError) in
+      try picture.resized(to: orientation.stored(shared)).standardColours()
+    }
+    return .shared(raster, fills: nil)
+  }
+
+  private func made(from base: Base, for step: DecodePlan.Step) throws(CodecError) -> Raster {
+    switch base {
+    case .firstStep(let raster): raster
+    case .shared(let raster, let extent): try reduced(raster, extent: extent, for: step)
     }
   }
 
