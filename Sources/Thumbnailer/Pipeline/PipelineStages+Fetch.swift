@@ -25,8 +25,10 @@ extension PipelineStages {
   private func download(
     _ source: ImageSource, demand: VariantDemand?, priority: PriorityControl
   ) async throws(ThumbnailError) -> SourceBody {
+    // A helper gets whole files only.
+    let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
-      configuration.earlyStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity) } : nil
+      mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity) } : nil
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
       url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
