@@ -9,15 +9,15 @@ struct PipelineStages: Sendable {
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
+  /// The memory for decodes.
+  let decodes: ByteLimiter
+  /// The processes that decode for us; nil where everything is decoded in this one.
+  let helpers: HelperPool?
+  /// How many local files are open at once: it hands out files, not bytes.
+  let openFiles = ByteLimiter(capacity: 64)
   let downloader: Downloader
   /// The threads on which the codec works and files are opened.
   let workers: WorkerPool
-  /// The memory for decodes.
-  let decodes: ByteLimiter
-  /// How many local files are open at once: it hands out files, not bytes.
-  let openFiles = ByteLimiter(capacity: 64)
-  /// The processes that decode for us; nil where everything is decoded in this one.
-  let helpers: HelperPool?
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
