@@ -7,7 +7,7 @@ struct BodyStore {
     /// Into a new file in the first of these directories that takes one.
     case spill(directories: [String])
     /// Nowhere: the bytes are those of this file, which is opened in their place.
-    case original(path: String)
+    case original(path: RawPath)
   }
 
   private let memoryLimit: Int
@@ -63,7 +63,7 @@ struct BodyStore {
     let opened: FileDescriptor
     switch overflow {
     case .original(let path):
-      let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+      let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
       guard descriptor >= 0 else { throw .fileUnreadable(reason: String(cString: strerror(errno))) }
       opened = FileDescriptor(owning: descriptor)
     case .spill(let directories):

@@ -47,15 +47,16 @@ final class Downloader: Sendable {
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
     let url = try Exchange.checked(request.url, headers: request.headers, allowsFile: request.allowsFile)
-    if url.scheme == "file" { try Exchange.checkFile(at: url.path) }
+    let file = url.scheme == "file" ? RawPath(fileURL: request.url) : nil
+    if let file { try Exchange.checkFile(at: file) }
     let temporary = FileManager.default.temporaryDirectory.path
     let exchange = Exchange(
       url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
-      overflow: url.scheme == "file"
-        ? .original(path: url.path) : .spill(directories: [configuration.spillDirectory.path, temporary]),
+      overflow: file.map { .original(path: $0) }
+        ?? .spill(directories: [configuration.spillDirectory.path, temporary]),
       takesBodyShare: true, observer: observer,
-      partial: url.scheme == "file" ? nil : PartialBodySlot(store: configuration.partialBodies, name: request.key))
+      partial: file != nil ? nil : PartialBodySlot(store: configuration.partialBodies, name: request.key))
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }

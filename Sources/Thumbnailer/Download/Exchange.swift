@@ -55,9 +55,9 @@ struct Exchange: Sendable {
   }
 
   /// Looks at a file before libcurl does, which reads folders as empty and waits for pipes.
-  static func checkFile(at path: String) throws(DownloadError) {
+  static func checkFile(at path: RawPath) throws(DownloadError) {
     var status = stat()
-    guard stat(path, &status) == 0 else {
+    guard path.withCString({ stat($0, &status) }) == 0 else {
       if errno == ENOENT || errno == ENOTDIR { throw .fileNotFound }
       throw .fileUnreadable(reason: String(cString: strerror(errno)))
     }

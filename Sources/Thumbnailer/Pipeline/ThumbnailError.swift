@@ -60,7 +60,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     switch self {
     case .cancelled: "cancelled before it was done"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
-      .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason), .storageUnavailable(let reason),
+      .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
+      .storageUnavailable(let reason),
       .refused(_, let reason), .unreachable(let reason), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
