@@ -39,11 +39,11 @@ static inline CURLMcode ccurl_multi_setopt_long(CURLM *handle, CURLMoption optio
 }
 
 // The textual list came with 7.85, when the bit mask was deprecated.
-static inline CURLcode ccurl_allow_only(CURL *handle, int file) {
+static inline CURLcode ccurl_allow_only_http(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500
-  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, file ? "file" : "http,https");
+  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
-  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, file ? CURLPROTO_FILE : CURLPROTO_HTTP | CURLPROTO_HTTPS);
+  return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, CURLPROTO_HTTP | CURLPROTO_HTTPS);
 #endif
 }
 

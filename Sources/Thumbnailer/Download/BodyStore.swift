@@ -2,16 +2,9 @@ import Foundation
 
 /// Takes a body as it arrives: in memory up to a limit, beyond that in a file without a name.
 struct BodyStore {
-  /// Where a body goes that outgrows memory.
-  enum Overflow: Sendable {
-    /// Into a new file in the first of these directories that takes one.
-    case spill(directories: [String])
-    /// Nowhere: the bytes are those of this file, which is opened in their place.
-    case original(path: RawPath)
-  }
-
   private let memoryLimit: Int
-  private let overflow: Overflow
+  /// A body that outgrows memory goes into a new file in the first of these that takes one.
+  private let spillDirectories: [String]
   /// The file to outgrow memory into, where it shall not be one without a name.
   private var ownFile: FileDescriptor?
   private var memory: [UInt8] = []
@@ -19,14 +12,14 @@ struct BodyStore {
   /// The bytes taken so far.
   private(set) var count = 0
 
-  init(memoryLimit: Int, overflow: Overflow) {
+  init(memoryLimit: Int, spillDirectories: [String]) {
     self.memoryLimit = memoryLimit
-    self.overflow = overflow
+    self.spillDirectories = spillDirectories
   }
 
   /// Goes on behind the bytes that a file holds already.
   init(continuing file: FileDescriptor, at count: Int) {
-    (memoryLimit, overflow) = (0, .spill(directories: []))
+    (memoryLimit, spillDirectories) = (0, [])
     (self.file, self.count) = (file, count)
   }
 
@@ -46,8 +39,7 @@ struct BodyStore {
     if file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
     } else {
-      let file = try openFile()
-      if case .spill(let directories) = overflow { try Self.write(bytes, to: file, at: count, directories) }
+      try write(bytes, to: try spillFile(), at: count)
     }
     count += bytes.count
   }
@@ -58,29 +50,23 @@ struct BodyStore {
     return file.map { .file($0, count: count) } ?? .memory(memory)
   }
 
-  private mutating func openFile() throws(DownloadError) -> FileDescriptor {
+  /// The file, to which the bytes in memory go when it is made.
+  private mutating func spillFile() throws(DownloadError) -> FileDescriptor {
     if let file { return file }
     let opened: FileDescriptor
-    switch overflow {
-    case .original(let path):
-      let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-      guard descriptor >= 0 else { throw .fileUnreadable(reason: String(cString: strerror(errno))) }
-      opened = FileDescriptor(owning: descriptor)
-    case .spill(let directories):
-      if let ownFile { opened = ownFile } else { opened = try SpillFile.open(in: directories) }
-      var failure: DownloadError?
-      memory.withUnsafeBytes { bytes in
-        do throws(DownloadError) { try Self.write(bytes, to: opened, at: 0, directories) } catch { failure = error }
-      }
-      if let failure { throw failure }
+    if let ownFile { opened = ownFile } else { opened = try SpillFile.open(in: spillDirectories) }
+    var failure: DownloadError?
+    memory.withUnsafeBytes { bytes in
+      do throws(DownloadError) { try write(bytes, to: opened, at: 0) } catch { failure = error }
     }
+    if let failure { throw failure }
     file = opened
     memory = []
     return opened
   }
 
-  private static func write(
-    _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int, _ directories: [String]
+  private func write(
+    _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int
   ) throws(DownloadError) {
     var written = 0
     while written < bytes.count {
@@ -88,7 +74,7 @@ struct BodyStore {
         file.rawValue, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset + written))
       if count < 0 {
         if errno == EINTR { continue }
-        throw .cannotStoreBody(path: directories.first ?? "", reason: String(cString: strerror(errno)))
+        throw .cannotStoreBody(path: spillDirectories.first ?? "", reason: String(cString: strerror(errno)))
       }
       written += count
     }

@@ -10,10 +10,10 @@ struct CurlHTTPClient: HTTPClient {
 
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
     do throws(DownloadError) {
-      let url = try Exchange.checked(request.url, headers: request.headers, allowsFile: false)
+      let url = try Exchange.checked(request.url, headers: request.headers)
       let exchange = Exchange(
         url: url, headers: request.headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
-        decodesContent: true, keepsErrorBodies: true, memoryLimit: request.byteLimit, overflow: .spill(directories: []))
+        decodesContent: true, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
       let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
       guard case .memory(let bytes) = answer.body else {
         throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)

@@ -22,12 +22,10 @@ struct CurlURL: Sendable, Equatable {
   let text: String
   /// In lower case.
   let scheme: String
-  /// In lower case; empty for a file.
+  /// In lower case.
   let host: String
-  /// The explicit port or the scheme's own; 0 for a file.
+  /// The explicit port or the scheme's own.
   let port: Int
-  /// Percent-decoded.
-  let path: String
 
   /// Parses `text`; with a base, `text` may be relative to it. Nil when it is no URL.
   init?(_ text: String, relativeTo base: CurlURL? = nil) {
@@ -46,8 +44,6 @@ struct CurlURL: Sendable, Equatable {
     self.scheme = scheme.lowercased()
     host = Self.part(CURLUPART_HOST, of: handle, flags: 0)?.lowercased() ?? ""
     port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
-    // Not decoded by libcurl, which refuses line breaks here but not where it opens files.
-    path = Self.part(CURLUPART_PATH, of: handle, flags: 0)?.removingPercentEncoding ?? ""
   }
 
   private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32) -> String? {
@@ -58,7 +54,7 @@ struct CurlURL: Sendable, Equatable {
   }
 
   /// Where connections go, and what host limits count by.
-  var site: String { scheme == "file" ? "file:" : "\(scheme)://\(host):\(port)" }
+  var site: String { "\(scheme)://\(host):\(port)" }
 
   /// Whether what was meant for this URL may be sent to `other`: the same host and port, or its move from `http` to
   /// `https` on the usual ports. Never from `https` back.

@@ -28,6 +28,8 @@ final class CurlTransfer {
   private var hasBodyBegun = false
   private var expected: Int?
   private var received = 0
+  /// The observer has said *enough*, but to read the little that is left is cheaper than to close the connection.
+  private var readsOn = false
   private var stop: Stop?
   /// The beginning of the body as an earlier attempt has left it, until the answer goes on with it or does not.
   private var earlier: PartialBody?
@@ -42,15 +44,14 @@ final class CurlTransfer {
     self.order = order
     self.handle = handle
     start = now
-    body = BodyStore(memoryLimit: order.memoryLimit, overflow: order.overflow)
+    body = BodyStore(memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories)
     earlier = order.partial?.take(from: order.url)
     configure()
   }
 
   private func configure() {
-    let isFile = order.url.scheme == "file"
     handle.set(CURLOPT_URL, order.url.text)
-    ccurl_allow_only(handle.pointer, isFile ? 1 : 0)
+    ccurl_allow_only_http(handle.pointer)
     handle.set(CURLOPT_NOSIGNAL, true)
     handle.set(CURLOPT_FOLLOWLOCATION, false)
     handle.set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
@@ -123,11 +124,7 @@ final class CurlTransfer {
 
   private func receivedBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
     lastArrival = .now
-    if !hasBodyBegun {
-      // Only a file comes without a head.
-      let length = handle.offset(CURLINFO_CONTENT_LENGTH_DOWNLOAD_T)
-      guard beginBody(announced: length < 0 ? nil : length) else { return false }
-    }
+    guard hasBodyBegun else { return end(.failed(.invalidAnswer(reason: "a body without a header"))) }
     received += bytes.count
     guard isWanted else {
       return received <= Self.longestBodyWorthSkipping || end(.statusIsAll)
@@ -136,10 +133,28 @@ final class CurlTransfer {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
     }
     let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
-    if verdict == .refuse { return end(.failed(.refusedByObserver)) }
+    if verdict == .refuse, !readsOn { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    // With the last byte in hand the transfer ends by itself, and its connection can be used again.
-    return verdict == .more || body.count == expected || end(.enough)
+    return verdict != .enough || readsOn || endWithEnough()
+  }
+
+  /// Ends the transfer since its observer needs no more, unless it is cheaper to read on.
+  private func endWithEnough() -> Bool {
+    readsOn = isRestWorthReading
+    return readsOn || end(.enough)
+  }
+
+  /// Whether the rest of a body that nobody needs is read all the same, to keep the connection.
+  private var isRestWorthReading: Bool {
+    // With the last byte in hand the transfer ends by itself.
+    if body.count == expected { return true }
+    switch handle.number(CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_1):
+      let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
+      return !isLast && expected.map { $0 - body.count <= order.longestRestWorthReading } == true
+    // Of HTTP/2 only the stream ends; HTTP/1.0 closes its connection in any case.
+    default: return false
+    }
   }
 
   private func beginBody(announced: Int?) -> Bool {
@@ -179,7 +194,7 @@ final class CurlTransfer {
     guard !earlier.isObserved, let observer = order.observer else { return true }
     switch earlier.show(to: observer) {
     case .more: return true
-    case .enough: return end(.enough)
+    case .enough: return endWithEnough()
     case .refuse: return end(.failed(.refusedByObserver))
     case nil: return end(.failed(.wrongRange))
     }
@@ -223,7 +238,7 @@ final class CurlTransfer {
     return false
   }
 
-  private var isSuccess: Bool { (200..<300).contains(head.status) || head.status == 0 }
+  private var isSuccess: Bool { (200..<300).contains(head.status) }
   private var isWanted: Bool { isSuccess || (order.keepsErrorBodies && head.redirectLocation == nil) }
 
   // MARK: Deadlines
@@ -255,8 +270,10 @@ final class CurlTransfer {
     case .enough, .statusIsAll: return .success(answer(isComplete: false))
     case nil: break
     }
+    // What broke off was of no use but to the connection.
+    if readsOn, code != CURLE_OK { return .success(answer(isComplete: false)) }
     if code == CURLE_OK {
-      // An empty file or an answer without a body calls no one back.
+      // An answer without a body calls no one back.
       if !hasBodyBegun && !beginBody(announced: 0) { return result(code) }
       return .success(answer(isComplete: true))
     }
@@ -265,7 +282,8 @@ final class CurlTransfer {
 
   /// What came of the transfer when it is stopped because a deadline has passed.
   func result(missing deadline: DownloadError.Deadline) -> Result<TransferAnswer, DownloadError> {
-    statusAlone.map { .success($0) } ?? .failure(.timedOut(deadline))
+    if readsOn { return .success(answer(isComplete: false)) }
+    return statusAlone.map { .success($0) } ?? .failure(.timedOut(deadline))
   }
 
   /// The answer, when its status tells more than how its unwanted body broke off.
@@ -292,7 +310,6 @@ final class CurlTransfer {
     let hasAnswer = lastArrival != nil
     switch code {
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(.connect)
-    case CURLE_FILE_COULDNT_READ_FILE: return .fileUnreadable(reason: reason)
     case CURLE_URL_MALFORMAT: return .invalidURL
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge(limit: order.byteLimit, announced: nil)
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)

@@ -2,12 +2,10 @@ import Foundation
 
 /// Asks for the bytes of one picture.
 struct DownloadRequest: Sendable {
-  /// Where they are: `http`, `https`, or `file`.
+  /// Where they are: `http` or `https`.
   var url: URL
   /// Header fields for the URL's own host; none of them goes along a redirect to another.
   var headers: [HTTPHeader] = []
-  /// Whether a `file` URL may be read: only when the user named it.
-  var allowsFile = false
   /// The body may not be longer than this many bytes.
   var byteLimit: Int
   /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
@@ -25,7 +23,7 @@ struct Download: Sendable {
   let receivedBytes: Int
   /// The body's length as the server told it.
   let expectedBytes: Int?
-  /// The HTTP status; 0 for a file.
+  /// The HTTP status.
   let status: Int
   /// The answer's header fields in the order they came.
   let headers: [HTTPHeader]
@@ -33,7 +31,7 @@ struct Download: Sendable {
   let finalURL: URL?
   /// How many attempts it took, from 1.
   let attempts: Int
-  /// `1.1`, `2`; empty for a file.
+  /// `1.1`, `2`.
   let httpVersion: String
   /// From the start of the last request to the first byte of its answer.
   let timeToFirstByte: Duration

@@ -17,7 +17,6 @@ struct DownloadAdmission<Element> {
   private enum Line: CaseIterable { case returning, fresh }
 
   private struct Site {
-    let isUnlimited: Bool
     var running = 0
     var returning = TwoLevelQueue<Waiting>()
     var fresh = TwoLevelQueue<Waiting>()
@@ -67,12 +66,12 @@ struct DownloadAdmission<Element> {
 
   /// Puts a download in line. With the ticket of its earlier wait it keeps its age.
   mutating func enqueue(
-    _ element: Element, site name: String, isUnlimited: Bool = false, at level: Priority, returning: Ticket? = nil
+    _ element: Element, site name: String, at level: Priority, returning: Ticket? = nil
   ) -> Ticket {
     lastNumber += 1
     let ticket = returning ?? Ticket(number: lastNumber)
     let line: Line = returning == nil ? .fresh : .returning
-    let position = sites[name, default: Site(isUnlimited: isUnlimited)].with(line) {
+    let position = sites[name, default: Site()].with(line) {
       $0.enqueue(Waiting(ticket: ticket, element: element), at: level)
     }
     places[ticket] = Place(site: name, line: line, position: position)
@@ -123,7 +122,7 @@ struct DownloadAdmission<Element> {
     while next != sites.endIndex {
       let index = next
       sites.formIndex(after: &next)
-      guard sites.values[index].isUnlimited || sites.values[index].running < maximumPerSite else { continue }
+      guard sites.values[index].running < maximumPerSite else { continue }
       for line in Line.allCases {
         guard let head = sites.values[index].with(line, { $0.peek(at: level) }) else { continue }
         if oldest.map({ head.ticket.number < $0.ticket.number }) ?? true {

@@ -46,17 +46,13 @@ final class Downloader: Sendable {
   func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
-    let url = try Exchange.checked(request.url, headers: request.headers, allowsFile: request.allowsFile)
-    let file = url.scheme == "file" ? RawPath(fileURL: request.url) : nil
-    if let file { try Exchange.checkFile(at: file) }
+    let url = try Exchange.checked(request.url, headers: request.headers)
     let temporary = FileManager.default.temporaryDirectory.path
     let exchange = Exchange(
       url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
-      overflow: file.map { .original(path: $0) }
-        ?? .spill(directories: [configuration.spillDirectory.path, temporary]),
-      takesBodyShare: true, observer: observer,
-      partial: file != nil ? nil : PartialBodySlot(store: configuration.partialBodies, name: request.key))
+      spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
+      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key))
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -178,7 +174,7 @@ final class Downloader: Sendable {
   /// The error that an answer's status stands for; nil for success.
   private static func failure(of answer: TransferAnswer) -> DownloadError? {
     let status = answer.head.status
-    return status == 0 || (200..<300).contains(status)
+    return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
   }
 
@@ -193,7 +189,7 @@ final class Downloader: Sendable {
     let earlier = journey.ticket
     let ticket = admission.withLock { admission in
       let ticket = admission.enqueue(
-        shot, site: url.site, isUnlimited: url.scheme == "file", at: priority.current, returning: earlier)
+        shot, site: url.site, at: priority.current, returning: earlier)
       if let previous { admission.release(site: previous) }
       return ticket
     }

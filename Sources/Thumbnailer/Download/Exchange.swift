@@ -11,7 +11,8 @@ struct Exchange: Sendable {
   /// See `TransferOrder`. Also: of an error status only 5xx is worth another attempt.
   var keepsErrorBodies = false
   var memoryLimit: Int
-  var overflow: BodyStore.Overflow
+  /// See `BodyStore`.
+  var spillDirectories: [String]
   /// Whether its body counts among those that share the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?
@@ -25,7 +26,9 @@ struct Exchange: Sendable {
     return TransferOrder(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
       decodesContent: decodesContent, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
-      memoryLimit: memoryLimit, overflow: overflow, connectTimeout: min(configuration.connectTimeout, year),
+      memoryLimit: memoryLimit, spillDirectories: spillDirectories,
+      longestRestWorthReading: configuration.longestRestWorthReading,
+      connectTimeout: min(configuration.connectTimeout, year),
       stallTimeout: min(configuration.stallTimeout, year), totalTimeout: min(timeLeft, year),
       certificateAuthorityFile: configuration.certificateAuthorityFile, proxy: configuration.proxy,
       clientCertificate: configuration.clientCertificates.first {
@@ -34,15 +37,13 @@ struct Exchange: Sendable {
   }
 
   /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.
-  static func checked(
-    _ url: URL, headers: [HTTPHeader], allowsFile: Bool
-  ) throws(DownloadError) -> CurlURL {
+  static func checked(_ url: URL, headers: [HTTPHeader]) throws(DownloadError) -> CurlURL {
     guard let parsed = CurlURL(url.absoluteString) else { throw .invalidURL }
     switch parsed.scheme {
     case "http", "https":
       guard !parsed.host.isEmpty else { throw .invalidURL }
-    case "file":
-      guard allowsFile else { throw .fileNotAllowed }
+    // Those that may be read do not come this way: see `LocalFile`.
+    case "file": throw .fileNotAllowed
     default: throw .unsupportedScheme(parsed.scheme)
     }
     for header in headers {
@@ -52,19 +53,5 @@ struct Exchange: Sendable {
       guard isName && isValue else { throw .invalidHeader(name: header.name) }
     }
     return parsed
-  }
-
-  /// Looks at a file before libcurl does, which reads folders as empty and waits for pipes.
-  static func checkFile(at path: RawPath) throws(DownloadError) {
-    var status = stat()
-    guard path.withCString({ stat($0, &status) }) == 0 else {
-      if errno == ENOENT || errno == ENOTDIR { throw .fileNotFound }
-      throw .fileUnreadable(reason: String(cString: strerror(errno)))
-    }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: return
-    case S_IFDIR: throw .fileUnreadable(reason: "it is a folder")
-    default: throw .fileUnreadable(reason: "it is no regular file")
-    }
   }
 }

@@ -13,7 +13,10 @@ struct TransferOrder: Sendable {
   var keepsErrorBodies: Bool
   var byteLimit: Int
   var memoryLimit: Int
-  var overflow: BodyStore.Overflow
+  /// See `BodyStore`.
+  var spillDirectories: [String]
+  /// See `DownloadConfiguration`.
+  var longestRestWorthReading: Int
   var connectTimeout: Duration
   var stallTimeout: Duration
   /// What is left of the total.

@@ -102,6 +102,12 @@ struct JobTable<Sink> {
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
+  /// Whether somebody waits for the variant.
+  func isWanted(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
+    guard let job = jobs[subject], job.id == id else { return false }
+    return job.waiters.values.contains { $0.variant == variant }
+  }
+
   /// Those of the variants that somebody still waits for; the others are no longer worked on.
   mutating func stillWanted(_ variants: [Variant], of subject: Subject, for id: JobID) -> [Variant] {
     guard var job = jobs[subject], job.id == id else { return [] }

@@ -8,7 +8,9 @@ public struct PipelineEvent: Sendable {
     case diskHit(Variant, shrunk: Bool, duration: Duration)
     /// A request joined the job that runs for its source already.
     case joined(Variant)
-    /// The body is here. `isComplete` is false when the rest was not needed, which no reader makes use of yet.
+    /// A local file of `bytes` bytes is open, and its header read. The rest is read as it is decoded.
+    case opened(bytes: Int)
+    /// The body is here. `isComplete` is false when the rest was not needed.
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
     /// How the picture will be read, and the memory that is reserved for it in bytes.

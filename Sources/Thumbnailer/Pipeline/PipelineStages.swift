@@ -9,12 +9,15 @@ struct PipelineStages: Sendable {
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
+  let downloader: Downloader
+  /// The threads on which the codec works and files are opened.
+  let workers: WorkerPool
   /// The memory for decodes.
   let decodes: ByteLimiter
+  /// How many local files are open at once: it hands out files, not bytes.
+  let openFiles = ByteLimiter(capacity: 64)
   /// The processes that decode for us; nil where everything is decoded in this one.
   let helpers: HelperPool?
-  private let downloader: Downloader
-  private let workers: WorkerPool
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
@@ -65,63 +68,61 @@ struct PipelineStages: Sendable {
   /// The number of downloads that wait for a slot.
   var waitingDownloads: Int { downloader.waitingDownloads }
 
-  /// Downloads the picture, unless its header says that it will not be read.
-  func fetchBody(of source: ImageSource, priority: PriorityControl) async throws(ThumbnailError) -> SourceBody {
-    let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source))
-    let request = DownloadRequest(
-      url: source.url, headers: source.headers, allowsFile: source.isUserFile,
-      byteLimit: configuration.maximumSourceBytes.bytes,
-      // Several forms of one picture have one identity, but not one body.
-      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
-    let download: Download
-    do throws(DownloadError) {
-      download = try await downloader.download(
-        request, observer: CountingObserver(observer, statistics: statistics), priority: priority)
-    } catch {
-      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
-        throw ThumbnailError(refusal, of: configuration)
-      }
-      throw ThumbnailError(error, source: source)
-    }
-    statistics.add(1, to: \.downloads)
-    events.send(
-      source,
-      .downloaded(
-        bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
-        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
-    return SourceBody(download: download, header: observer.outcome)
+  /// What came of a body.
+  enum Rendering {
+    /// Each variant has its own success or failure; the plan in words, where there was one.
+    case done([(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?)
+    /// The body was stopped too early for these variants: it takes all of it.
+    case needsWholeBody
+    /// The coefficient reader cannot read the file: it takes libvips, and all of the body.
+    case needsLibvips
   }
 
-  /// Makes all the variants from one decode, as soon as the memory for it is free. Each has its own success or failure;
-  /// the plan in words goes with them where there was one.
+  /// Makes all the variants from one decode, as soon as the memory for it is free.
   ///
   /// - Throws: What concerns them all, such as a picture beyond the limits.
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
-  ) async throws(ThumbnailError) -> (results: [(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?) {
+  ) async throws(ThumbnailError) -> Rendering {
     let probe: ImageProbe
     switch try await reading(of: body, source: source, priority: priority) {
     case .inHelper(let format, let helpers):
-      return try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority)
+      let results = try await render(
+        variants, of: source, from: body, format: format, in: helpers, priority: priority)
+      return .done(results, plan: "\(format.rawValue) in a helper")
     case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
-    guard !affordable.isEmpty else { return (tooDear, nil) }
+    guard !affordable.isEmpty else { return .done(tooDear, plan: nil) }
     let plan: DecodePlan
     do throws(CodecError) {
       plan = try self.plan(affordable, probe: probe, body: body)
     } catch {
       throw ThumbnailError(error, of: configuration)
     }
-    let bytes = body.download.body
+    guard body.isEnough(for: plan) else { return .needsWholeBody }
     let (results, duration) = try await decode(
       "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority
     ) { cancellation in
-      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+      Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
+    }
+    if let file = body.file, file.hasChanged {
+      throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"), source: source)
+    }
+    for case .failure(let error) in results.map(\.result) {
+      switch error {
+      case .handedOver where body.mayReadCoefficients: return .needsLibvips
+      // The scans' ends were seen, but not all that should be in them is.
+      case .truncated where !body.isComplete: return .needsWholeBody
+      default: break
+      }
     }
     events.send(source, .rendered(affordable, duration: duration))
-    let own = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
-    return (own + tooDear, "\(plan)")
+    let made = results.map { made in
+      let result = made.result.map { body.completing($0) }
+      return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
+    }
+    return .done(made + tooDear, plan: "\(plan)")
   }
 
   /// Tells the variants that can be made within the budget from those that cannot, even alone.
@@ -142,8 +143,11 @@ struct PipelineStages: Sendable {
   }
 
   private func plan(_ variants: [Variant], probe: ImageProbe, body: SourceBody) throws(CodecError) -> DecodePlan {
-    try DecodePlan.make(
-      probe: probe, bodyLength: body.download.body.count, variants: variants, memoryBudget: decodes.capacity)
+    var plan = try DecodePlan.make(
+      probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: decodes.capacity,
+      mayReadCoefficients: body.mayReadCoefficients)
+    plan.isBodyWhole = body.isComplete
+    return plan
   }
 
   /// Carries out a plan on a worker, once its memory is reserved.
@@ -182,12 +186,12 @@ struct PipelineStages: Sendable {
   }
 
   /// Puts thumbnails into both caches; waits while too much waits to be written.
-  func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from download: Download?) async {
+  func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody?) async {
     guard let description = thumbnails.first?.1.source else { return }
     let record = SourceRecord(
-      source, description: description, fetchedAt: download == nil ? nil : Date(),
-      etag: download?.value(of: "ETag"), lastModified: download?.value(of: "Last-Modified"),
-      cacheControl: download?.value(of: "Cache-Control"))
+      source, description: description, fetchedAt: body == nil ? nil : Date(),
+      etag: body?.download?.value(of: "ETag"), lastModified: body?.download?.value(of: "Last-Modified"),
+      cacheControl: body?.download?.value(of: "Cache-Control"))
     let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
     // In a task of its own: what is made is kept, even if the last waiter leaves just now.
     await Task { [cache] in await cache.store(entries, of: record) }.value
@@ -208,19 +212,14 @@ struct PipelineStages: Sendable {
   private func reading(
     of body: SourceBody, source: ImageSource, priority: PriorityControl
   ) async throws(ThumbnailError) -> Reading {
-    switch body.header {
-    case .probed(let probe): return try reading(.success(probe), source: source)
-    case .foreign(let format): return try reading(.failure(.unsupportedFormat(format)), source: source)
-    case .refused(let error): throw ThumbnailError(error, of: configuration)
-    case .pending:
-      let bytes = body.download.body
-      let result: Result<ImageProbe, CodecError>?
-      result = try? await workers.run(priority: priority) { [limits] _ in
-        Result { () throws(CodecError) in try probe(bytes, limits: limits) }
-      }
-      guard let result else { throw .cancelled }
-      return try reading(result, source: source)
+    if let header = body.header { return try reading(header, source: source) }
+    let bytes = body.bytes
+    let result: Result<ImageProbe, CodecError>?
+    result = try? await workers.run(priority: priority) { [limits] _ in
+      Result { () throws(CodecError) in try probe(bytes, limits: limits) }
     }
+    guard let result else { throw .cancelled }
+    return try reading(result, source: source)
   }
 
   /// Runs blocking work of the codec on its own threads.
@@ -233,12 +232,6 @@ struct PipelineStages: Sendable {
       throw .cancelled
     }
   }
-}
-
-/// The bytes of a picture and what its header said while they came.
-struct SourceBody: Sendable {
-  let download: Download
-  let header: HeaderObserver.Outcome
 }
 
 extension ThumbnailPipeline.Configuration {

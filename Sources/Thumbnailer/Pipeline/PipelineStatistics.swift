@@ -10,10 +10,13 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var rendered = 0
   /// Requests that failed, cancelled ones not counted.
   public var failures = 0
-  /// Downloads that brought a body.
+  /// Downloads that brought a body, be it a part. Local files are not counted.
   public var downloads = 0
-  /// Bytes of pictures received, those of refused and broken-off ones and of all attempts included.
+  /// Bytes of pictures received, those of refused and broken-off ones and of all attempts included, and the lengths of
+  /// the local files that were opened.
   public var downloadedBytes = 0
+  /// Bytes of pictures that were not downloaded because no thumbnail needed them, as far as servers told the lengths.
+  public var bytesLeft = 0
   /// Decodes that ran.
   public var decodes = 0
   /// Bytes of thumbnails handed to the disk cache, less those that could not be written.

@@ -18,14 +18,15 @@ struct SourceJob: Sendable {
         if let body {
           current = body
         } else {
-          current = try await stages.fetchBody(of: source, priority: priority)
+          // Ends as soon as everything that is asked by then can be made of what has arrived.
+          current = try await stages.fetchBody(of: source, demand: desk.demand, priority: priority)
           body = current
         }
         // Whoever came while the body was on its way shares its decode.
         missing += await answerFromDisk(desk.takeVariants(of: source))
         missing = desk.stillWanted(missing, of: source)
         guard !missing.isEmpty else { continue }
-        try await render(missing, from: current)
+        body = try await render(missing, from: current)
       } while !desk.endIfIdle(source)
     } catch {
       let variants = desk.fail(source, with: error)
@@ -54,18 +55,42 @@ struct SourceJob: Sendable {
     return missing
   }
 
-  /// Decodes the body once for all the variants, and answers each as it deserves.
-  private func render(_ variants: [Variant], from body: SourceBody) async throws(ThumbnailError) {
-    let (results, plan) = try await stages.render(variants, of: source, from: body, priority: priority)
+  /// Decodes the body once for all the variants, and answers each as it deserves. Returns the body that did it.
+  ///
+  /// What cannot be made of a body that was stopped early, because more is asked by now or because the file is not what
+  /// it seemed, takes the whole body. That is never stopped, and libvips is the last reader, so there are at most three
+  /// rounds.
+  private func render(_ variants: [Variant], from first: SourceBody) async throws(ThumbnailError) -> SourceBody {
+    var body = first
+    while true {
+      switch try await stages.render(variants, of: source, from: body, priority: priority) {
+      case .done(let results, let plan):
+        await answer(results, from: body, plan: plan)
+        return body
+      case .needsWholeBody:
+        body = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+      case .needsLibvips:
+        if !body.isComplete {
+          body = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+        }
+        body.mayReadCoefficients = false
+      }
+    }
+  }
+
+  /// Stores what was made of a body, then tells everybody who waits for it.
+  private func answer(
+    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?
+  ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
-    await stages.store(finished, of: source, from: body.download)
+    await stages.store(finished, of: source, from: body)
     for (variant, result) in results {
       switch result {
       case .success(let thumbnail):
         stages.statistics.add(1, to: \.rendered)
         let response = ThumbnailResponse(
-          thumbnail: thumbnail, origin: .source, downloadedBytes: body.download.receivedBytes, plan: plan,
-          duration: .zero)
+          thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
+          plan: plan, duration: .zero)
         _ = desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
         stages.statistics.add(desk.answer(variant, of: source, with: .failure(error)), to: \.failures)

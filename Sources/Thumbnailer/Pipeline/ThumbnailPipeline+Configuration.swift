@@ -35,6 +35,9 @@ extension ThumbnailPipeline {
     /// Which pictures are decoded in a process of their own. Default: none; SVG, PDF and other formats that can crash or
     /// hang their decoder are refused.
     public var isolation = DecodeIsolation.none
+    /// Whether the download of a progressive JPEG ends once the scans have come that the thumbnails asked for need: often
+    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
+    public var earlyStop = true
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.

@@ -24,6 +24,8 @@ public final class ThumbnailPipeline: Sendable {
   private struct RunningJob {
     let task: Task<Void, Never>
     let priority: PriorityControl
+    /// What its waiters ask for, changed along with the table.
+    let demand: VariantDemand
   }
 
   /// Where a waiter's answer goes.
@@ -80,7 +82,7 @@ public final class ThumbnailPipeline: Sendable {
     let waiters = join(open.map { requests[$0] }, since: started)
     for (index, (waiter, sink)) in zip(open, waiters) {
       results[index] = await sink.shot.wait { [weak self] in
-        self?.leave(waiter, source: requests[index].source)
+        self?.leave(waiter, of: requests[index])
       }
     }
     return results.map { $0 ?? .failure(.cancelled) }
@@ -183,7 +185,9 @@ public final class ThumbnailPipeline: Sendable {
         let sink = Sink(shot: OneShot(), started: started)
         let (waiter, action) = state.table.join(request, sink: sink)
         switch action {
-        case .joined(let id, _): joined.append((id, request))
+        case .joined(let id, _):
+          state.running[id]?.demand.insert(request.variant)
+          joined.append((id, request))
         case .start(let id): state.running[id] = startJob(id, for: request)
         }
         return (waiter, sink)
@@ -211,18 +215,25 @@ public final class ThumbnailPipeline: Sendable {
   /// Starts a job, with the lock held: the job's first look into the table waits for it.
   private func startJob(_ id: JobTable<Sink>.JobID, for request: ThumbnailRequest) -> RunningJob {
     let priority = PriorityControl(request.priority)
+    let demand = VariantDemand([request.variant])
     let job = SourceJob(
-      source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id))
+      source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id, demand: demand))
     // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
     // it: on another level it would wake other threads at every turn.
     let task = Task { await job.run() }
-    return RunningJob(task: task, priority: priority)
+    return RunningJob(task: task, priority: priority, demand: demand)
   }
 
-  private func leave(_ waiter: JobTable<Sink>.WaiterID, source: ImageSource) {
+  private func leave(_ waiter: JobTable<Sink>.WaiterID, of request: ThumbnailRequest) {
+    let source = request.source
     let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in
       let (sink, action) = state.table.leave(waiter)
-      if case .cancel(let id) = action { return (sink, state.running.removeValue(forKey: id), action) }
+      switch action {
+      case .cancel(let id): return (sink, state.running.removeValue(forKey: id), action)
+      case .goOn(let id, _) where !state.table.isWanted(request.variant, of: .init(source), for: id):
+        state.running[id]?.demand.remove(request.variant)
+      case .goOn, .none: break
+      }
       return (sink, nil, action)
     }
     if let stopped {
@@ -241,10 +252,13 @@ extension ThumbnailPipeline {
   struct Desk: Sendable {
     private let pipeline: @Sendable () -> ThumbnailPipeline?
     private let id: JobTable<Sink>.JobID
+    /// The variants that are waited for, at any moment and for any thread.
+    let demand: VariantDemand
 
-    fileprivate init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID) {
+    fileprivate init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID, demand: VariantDemand) {
       self.pipeline = { [weak pipeline] in pipeline }
       self.id = id
+      self.demand = demand
     }
 
     /// The variants that came in since the last call, the largest first.
@@ -261,7 +275,11 @@ extension ThumbnailPipeline {
     func answer(
       _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>
     ) -> Int {
-      let sinks = pipeline()?.state.withLock { $0.table.finish(variant, of: .init(source), for: id) } ?? []
+      let sinks =
+        pipeline()?.state.withLock { state -> [Sink] in
+          demand.remove(variant)
+          return state.table.finish(variant, of: .init(source), for: id)
+        } ?? []
       Self.resume(sinks, with: result)
       return sinks.count
     }
@@ -294,7 +312,7 @@ extension ThumbnailPipeline {
           with: result.map {
             ThumbnailResponse(
               thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
-              plan: $0.plan, duration: now - sink.started)
+              bytesLeft: $0.bytesLeft, plan: $0.plan, duration: now - sink.started)
           })
       }
     }

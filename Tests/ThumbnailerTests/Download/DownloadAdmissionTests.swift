@@ -28,14 +28,6 @@ struct DownloadAdmissionTests {
     #expect(admission.waiting == 0)
   }
 
-  @Test func anUnlimitedSiteHasOnlyTheLimitInAll() {
-    var admission = Admission(maximum: 4, maximumPerSite: 1)
-    for name in ["1", "2", "3", "4", "5"] {
-      _ = admission.enqueue(name, site: "file:", isUnlimited: true, at: .visible)
-    }
-    #expect(admission.admitAll() == ["1", "2", "3", "4"])
-  }
-
   @Test func prefetchGetsItsTurnHoweverBusyItIs() {
     var admission = Admission(maximum: 1, maximumPerSite: 1)
     _ = admission.enqueue("p", site: "s", at: .prefetch)

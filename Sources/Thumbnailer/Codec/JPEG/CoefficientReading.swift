@@ -26,6 +26,7 @@ struct CoefficientReading: ~Copyable {
   consuming func run() throws(CodecError) -> CoefficientImage {
     do throws(CodecError) {
       try readScans()
+      if reader.expectsEnd { try findEnd() }
     } catch .truncated where reader.isTolerant && !planes.isEmpty {
       // What there is, is in the planes.
     }
@@ -54,6 +55,26 @@ struct CoefficientReading: ~Copyable {
       }
     }
     throw .damaged(.header, detail: "more than \(Self.mostSegments) segments")
+  }
+
+  /// Looks for the end of the picture: where a file should end, else behind every scan that is left.
+  private mutating func findEnd() throws(CodecError) {
+    do {
+      if try reader.body.read(at: reader.body.count - 2, length: 2) == [0xFF, 0xD9] { return }
+    } catch {
+      throw .unreadableBody(detail: "\(error)")
+    }
+    while let marker = try cursor.takeMarker() {
+      switch marker {
+      case 0xD9: return
+      case 0x01, 0xD0...0xD7: continue
+      default:
+        guard let length = try cursor.takeUInt16(), length >= 2 else { throw .truncated(detail: "in a segment") }
+        cursor.skip(length - 2)
+        if marker == 0xDA, try !cursor.skipCodedData() { throw .truncated(detail: "in a scan") }
+      }
+    }
+    throw .truncated(detail: "before the end of the picture")
   }
 
   /// Takes the contents of a segment.

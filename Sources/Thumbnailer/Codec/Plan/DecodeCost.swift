@@ -20,8 +20,8 @@ enum DecodeCost {
   /// What the decoder itself holds.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if case .coefficients = pass.reader {
-      // Each component's coefficients, of 16 bits, and the raster they become.
-      return Int(Double(pass.baseSize.pixelCount) * (2.05 * probe.samplesPerPixel + 3))
+      // Each component's coefficients, of 16 bits.
+      return Int(Double(pass.baseSize.pixelCount) * 2.05 * probe.samplesPerPixel)
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)
@@ -61,6 +61,7 @@ enum DecodeCost {
   /// its turned or flattened copy.
   private static func rasters(_ pass: DecodePlan.Pass) -> Int {
     var kept = (pass.sharedView?.pixelCount ?? 0) * 4
+    if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }
     var largest = 0
     for step in pass.steps {
       if step.isParent { kept += step.layout.view.pixelCount * 4 }

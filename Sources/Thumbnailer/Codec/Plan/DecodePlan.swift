@@ -48,9 +48,11 @@ struct DecodePlan: Sendable, Equatable {
   var predictedBytes: Int
   /// Whether a file that breaks off gives the rows so far instead of an error.
   var isTolerant: Bool
+  /// Whether the body is all of the file. Of one that a download has stopped, only the coefficients are there.
+  var isBodyWhole = true
 
   /// Whether plans make use of the coefficient reader.
-  static let readsCoefficients = false
+  static let readsCoefficients = true
 
   /// The finest scale at which the coefficient reader is to read the file; nil where something else reads it too.
   var coefficientScale: JPEGScale? {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Watches a body arrive, and ends the transfer as soon as its header says that it will not be read.
+/// Watches a body arrive, and ends the transfer as soon as its header says that it will not be read, or when what has
+/// come is enough.
 final class HeaderObserver: BodyObserver {
   /// What the body's beginning has told.
   enum Outcome: Sendable, Equatable {
@@ -16,19 +17,23 @@ final class HeaderObserver: BodyObserver {
 
   private struct State {
     var prober: HeaderProber
+    var earlyStop: EarlyStop?
     var expectedLength: Int?
     var refusal: CodecError?
   }
 
   private let limits: DecodeLimits
   private let admitsForeign: Bool
+  private let earlyStop: EarlyStop?
   private let state: Mutex<State>
 
-  /// `admitsForeign` tells whether pictures that only a helper can read are let pass.
-  init(limits: DecodeLimits, admitsForeign: Bool = false) {
+  /// `admitsForeign` tells whether pictures that only a helper can read are let pass. Without `earlyStop`, all of a body
+  /// is wanted that will be read.
+  init(limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil) {
     self.limits = limits
     self.admitsForeign = admitsForeign
-    state = Mutex(State(prober: HeaderProber(limits: limits)))
+    self.earlyStop = earlyStop
+    state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
 
   /// What is known by now.
@@ -43,8 +48,13 @@ final class HeaderObserver: BodyObserver {
     }
   }
 
+  /// The finest scale at which a body that was stopped here can be read.
+  var finestScale: JPEGScale? { state.withLock { $0.earlyStop?.finestScale } }
+
   func bodyBegins(expectedLength: Int?) {
-    state.withLock { $0 = State(prober: HeaderProber(limits: limits), expectedLength: expectedLength) }
+    state.withLock {
+      $0 = State(prober: HeaderProber(limits: limits), earlyStop: earlyStop, expectedLength: expectedLength)
+    }
   }
 
   func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict {
@@ -55,8 +65,13 @@ final class HeaderObserver: BodyObserver {
         state.refusal = .limitExceeded(.bytes, value: length, maximum: limits.maximumBytes)
         return .refuse
       }
-      if case .failed(let error) = state.prober.feed(bytes), foreignFormat(after: error) == nil { return .refuse }
-      return .more
+      switch state.prober.feed(bytes) {
+      case .failed(let error): return foreignFormat(after: error) == nil ? .refuse : .more
+      case .probed(let probe): return state.earlyStop?.take(bytes, probe: probe) == true ? .enough : .more
+      case .more, .unclear:
+        _ = state.earlyStop?.take(bytes, probe: nil)
+        return .more
+      }
     }
   }
 

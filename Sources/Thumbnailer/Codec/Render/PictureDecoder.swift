@@ -29,6 +29,17 @@ struct PictureDecoder {
     }
   }
 
+  /// Reads what the plan wants of a JPEG's coefficients: the picture as stored, in its own colours, at the pass's base
+  /// size.
+  ///
+  /// - Throws: `.handedOver` where the file is not what its header let expect and libvips may know better.
+  func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
+    let reader = CoefficientReader(
+      body: body, storedSize: plan.probe.storedSize, scale: scale, isTolerant: plan.isTolerant,
+      expectsEnd: plan.isBodyWhole && !plan.isTolerant, cancellation: cancellation)
+    return try reader.read().raster
+  }
+
   private func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
     let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
     let format = plan.probe.format

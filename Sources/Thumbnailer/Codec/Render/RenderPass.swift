@@ -14,16 +14,9 @@ struct RenderPass {
   /// step's own.
   func run() -> [RenderedVariant] {
     guard let first = pass.steps.first else { return [] }
-    let decoded: Raster
+    let base: Base
     do throws(CodecError) {
-      // A decoder gives its rows once, so it is asked for one raster; its memory goes when this returns.
-      if let shared = pass.sharedView {
-        decoded = try decoder.decode { picture throws(CodecError) in
-          try picture.resized(to: orientation.stored(shared)).standardColours()
-        }
-      } else {
-        decoded = try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) }
-      }
+      base = try decode(for: first)
     } catch {
       return pass.steps.map { RenderedVariant(variant: $0.variant, result: .failure(error)) }
     }
@@ -33,11 +26,10 @@ struct RenderPass {
         if cancellation.isSet { throw .cancelled }
         let raster: Raster
         switch step.parent {
-        case .base where pass.sharedView == nil: raster = decoded
-        case .base: raster = try Raster(computing: try shrunk(try decoded.picture(), for: step))
+        case .base: raster = try made(from: base, for: step)
         case .step(let parent):
           guard let view = rasters[parent] else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
-          raster = try Raster(computing: try shrunk(try view.picture(), for: step))
+          raster = try reduced(view, for: step)
         }
         if step.isParent { rasters[index] = raster }
         return RenderedVariant(variant: step.variant, result: .success(try finish(raster, step: step)))
@@ -47,34 +39,85 @@ struct RenderPass {
     }
   }
 
-  /// Reduces a picture, as stored, to a step's view, and to its cut where that is known beforehand.
+  /// What the steps are made of that have no larger one to be made of.
+  private enum Base {
+    /// The first step's raster itself; there is no other such step.
+    case firstStep(Raster)
+    /// A raster as stored that every such step can be made of, and how much of it the picture fills, where not all.
+    case shared(Raster, fills: PixelExtent?)
+  }
+
+  /// Reads the picture. What the decoder took is free on return.
+  private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
+    if case .coefficients(let scale) = pass.reader {
+      let stored = plan.probe.storedSize
+      let side = Double(scale.rawValue)
+      let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
+      return .shared(try decoder.readCoefficients(at: scale), fills: fills)
+    }
+    // libvips gives its rows once, so it is asked for one raster.
+    guard let shared = pass.sharedView else {
+      return .firstStep(try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) })
+    }
+    let raster = try decoder.decode { picture throws(CodecError) in
+      try picture.resized(to: orientation.stored(shared)).standardColours()
+    }
+    return .shared(raster, fills: nil)
+  }
+
+  private func made(from base: Base, for step: DecodePlan.Step) throws(CodecError) -> Raster {
+    switch base {
+    case .firstStep(let raster): raster
+    case .shared(let raster, let extent): try reduced(raster, extent: extent, for: step)
+    }
+  }
+
+  /// Reduces a raster, as stored, to a step's view, and to its cut where that is known beforehand: by our resampler
+  /// where it can, else by libvips. `extent` is how much of the raster the picture fills, where not all.
+  private func reduced(
+    _ raster: Raster, extent: PixelExtent? = nil, for step: DecodePlan.Step
+  ) throws(CodecError) -> Raster {
+    let view = orientation.stored(step.layout.view)
+    // What is larger than the raster is left to libvips, which enlarges in another way.
+    guard raster.canBeResampled, view.width <= raster.size.width, view.height <= raster.size.height else {
+      defer { withExtendedLifetime(raster) {} }
+      return try Raster(computing: try shrunk(try raster.picture(), for: step))
+    }
+    return try raster.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours()
+  }
+
+  /// The same for a picture of libvips'.
   private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
     let view = orientation.stored(step.layout.view)
     let resized = try picture.resized(to: view)
-    guard !step.needsWholeView else { return try resized.standardColours() }
-    return try resized.cropped(to: orientation.stored(step.layout.cutRectangle(step.variant.gravity), in: view))
-      .standardColours()
+    guard let cut = cut(of: step, in: view) else { return try resized.standardColours() }
+    return try resized.cropped(to: cut).standardColours()
+  }
+
+  /// The part of a step's stored view that it needs. Nil: all of it.
+  private func cut(of step: DecodePlan.Step, in view: PixelSize) -> PixelRectangle? {
+    step.needsWholeView ? nil : orientation.stored(step.layout.cutRectangle(step.variant.gravity), in: view)
   }
 
   /// Turns a step's raster upright, crops it where that was left, enlarges it where that was asked, and encodes it.
   private func finish(_ raster: Raster, step: DecodePlan.Step) throws(CodecError) -> Thumbnail {
     let layout = step.layout
-    var pixels = raster
+    var pixels = try raster.upright(orientation)
     if step.needsWholeView && layout.crops {
-      let upright = try raster.picture().upright(orientation)
+      let view = pixels
       let cut =
         switch step.variant.gravity {
-        case .attention, .entropy: try upright.croppedBySight(to: layout.cut, gravity: step.variant.gravity)
-        default: try upright.cropped(to: layout.cutRectangle(step.variant.gravity))
+        case .attention, .entropy:
+          try view.picture().croppedBySight(to: layout.cut, gravity: step.variant.gravity)
+        default: try view.picture().cropped(to: layout.cutRectangle(step.variant.gravity))
         }
       pixels = try Raster(computing: cut)
+      withExtendedLifetime(view) {}
     }
-    var picture = try pixels.picture()
-    if pixels === raster { picture = try picture.upright(orientation) }
-    picture = try picture.resized(to: layout.output)
+    let picture = try pixels.picture().resized(to: layout.output)
     let (data, format) = try Encoder.encode(picture, isOpaque: pixels.isOpaque, for: step.variant)
-    // The pictures read the rasters' memory, which nothing else keeps alive.
-    withExtendedLifetime((raster, pixels)) {}
+    // The picture reads the raster's memory, which nothing else keeps alive.
+    withExtendedLifetime(pixels) {}
     return Thumbnail(data: data, size: picture.size, format: format, source: source)
   }
 }

@@ -1,0 +1,63 @@
+/// The bytes of a picture that are at hand, and what its header said.
+struct SourceBody: Sendable {
+  /// The bytes: the whole file when `isComplete`.
+  let bytes: ByteSource
+  /// What the header says; nil where that could not be known before the body was complete.
+  let header: Result<ImageProbe, CodecError>?
+  /// How the bytes came; nil for a local file.
+  let download: Download?
+  /// The open file; nil for a download.
+  let file: LocalFile?
+  /// The finest scale at which a body that was stopped early can be read.
+  private let finestScale: JPEGScale?
+  /// The file's place among those that may be open. It goes back with the last copy of this value.
+  private let place: ByteLimiter.Reservation?
+  /// False once the coefficient reader has handed the file over to libvips.
+  var mayReadCoefficients = DecodePlan.readsCoefficients
+  /// What all downloads have brought that it took to get here, in bytes; for a local file its length.
+  var downloadedBytes: Int
+
+  /// A downloaded body, whole or as much of it as its observer wanted.
+  init(_ download: Download, header: HeaderObserver.Outcome, finestScale: JPEGScale?) {
+    (self.download, self.finestScale) = (download, finestScale)
+    switch header {
+    case .pending: self.header = nil
+    case .probed(let probe): self.header = .success(probe)
+    case .foreign(let format): self.header = .failure(.unsupportedFormat(format))
+    case .refused(let error): self.header = .failure(error)
+    }
+    (bytes, downloadedBytes) = (download.body, download.receivedBytes)
+    (file, place) = (nil, nil)
+  }
+
+  /// A local file.
+  init(_ file: LocalFile, place: ByteLimiter.Reservation, header: Result<ImageProbe, CodecError>) {
+    (self.file, self.place, self.header) = (file, place, header)
+    (bytes, downloadedBytes) = (file.body, file.body.count)
+    (download, finestScale) = (nil, nil)
+  }
+
+  /// Whether the bytes are all there are.
+  var isComplete: Bool { download?.isComplete ?? true }
+
+  /// The bytes that a stopped download has left with the server; 0 where their number is not known.
+  var bytesLeft: Int {
+    guard let download, !download.isComplete, let expected = download.expectedBytes else { return 0 }
+    return max(0, expected - download.body.count)
+  }
+
+  /// Whether the plan can be carried out with the bytes at hand.
+  func isEnough(for plan: DecodePlan) -> Bool {
+    if isComplete { return true }
+    guard let finestScale, let wanted = plan.coefficientScale else { return false }
+    return wanted <= finestScale
+  }
+
+  /// Puts the whole file's length in the place of that of a stopped body, as far as the server told it.
+  func completing(_ thumbnail: Thumbnail) -> Thumbnail {
+    guard !isComplete else { return thumbnail }
+    var thumbnail = thumbnail
+    thumbnail.source.byteCount = bytes.count + bytesLeft
+    return thumbnail
+  }
+}
