@@ -1,5 +1,6 @@
 """One small file for every format and feature that the readers must know."""
 
+import gzip
 import io
 import struct
 import tempfile
@@ -8,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from . import icc, jpeg, png, tools
+from . import exr, icc, jpeg, png, tools
 from .charts import alpha, chart, letter
 
 
@@ -303,10 +304,34 @@ def others(picture):
         "bmp.bmp": saved(picture, "BMP"),
         "ico.ico": saved(image.resize((48, 48)), "ICO", sizes=[(48, 48)]),
         "jpeg2000.jp2": saved(picture, "JPEG2000", quality_layers=[20]),
+        "jpeg-xl.jxl": vips_saved(picture, "jxl", "Q=90"),
+        "radiance.hdr": radiance(picture),
+        "openexr.exr": exr.encode(exr.linear(picture[::2, ::2])),
         "svg.svg": SVG.encode(),
+        "svg-gzip.svgz": gzip.compress(SVG.encode(), mtime=0),
         "pdf.pdf": pdf(),
         "pnm.ppm": jpeg.portable_map(picture),
     }
+
+
+def vips_saved(picture, suffix, options):
+    """`picture` in a format that libvips writes and Pillow does not."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = Path(folder) / "in.png", Path(folder) / f"out.{suffix}"
+        source.write_bytes(png.encode(picture, png.RGB))
+        tools.run("vips", "copy", source, f"{target}[{options}]")
+        return target.read_bytes()
+
+
+def radiance(picture):
+    """Four bytes a pixel: red, green and blue of one common exponent, not compressed."""
+    light = exr.linear(picture[::2, ::2])
+    height, width, _ = light.shape
+    exponent = np.ceil(np.log2(np.maximum(light.max(axis=2), 1e-9)))
+    mantissa = np.clip(light / 2.0 ** exponent[..., None] * 256, 0, 255)
+    pixels = np.dstack([mantissa, exponent + 128]).astype(np.uint8)
+    header = f"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y {height} +X {width}\n"
+    return header.encode() + pixels.tobytes()
 
 
 def pdf():

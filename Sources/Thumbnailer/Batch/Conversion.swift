@@ -108,7 +108,10 @@ public final class Conversion: AsyncSequence, Sendable {
     running.cancelAll()
     await running.waitForAll()
     if let folder = work?.folder {
-      _ = await onPool { folder.conversions.finish() }
+      _ = await onPool {
+        folder.conversions.finish()
+        folder.release()
+      }
       if let failure = folder.conversions.failure {
         state.withLock { state in
           if state.summary.failure == nil {

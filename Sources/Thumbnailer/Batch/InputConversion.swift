@@ -36,8 +36,8 @@ struct InputConversion: Sendable {
       case nil: return nil
       case .outputs(let outputs):
         let result = ConversionResult(
-          index: input.index, source: input.path, status: .converted, outputs: outputs, failure: nil, plan: nil,
-          duration: .now - started)
+          index: input.index, source: input.path, status: .converted, outputs: outputs, failure: nil,
+          plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started)
         return Outcome(result: result)
       case .changed(let state) where !isLastAttempt:
         input.state = state

@@ -44,6 +44,9 @@ final class OutputFolder: Sendable {
   /// The index of the folder.
   var conversions: ConversionIndex { index }
 
+  /// Lets go of the folder, so that another run may begin. Nothing is to be written afterwards.
+  func release() { flock(lock.rawValue, LOCK_UN) }
+
   /// Writes an input's thumbnails, each as a whole or not at all.
   ///
   /// - Parameter times: Whose times they get, if anybody's.

@@ -1,5 +1,3 @@
-import Foundation
-
 /// How much memory all work in flight may take together.
 ///
 /// Bodies have a fixed share, so that they and the decodes can never wait for each other; the rest is for decodes.
@@ -30,39 +28,6 @@ struct MemoryBudget: Sendable {
 
   /// The smaller of 512 MiB and half of what the process's cgroup allows, if it limits memory.
   static func defaultTotal(root: String = "/") -> Int {
-    max(minimum, min(standard, (cgroupLimit(root: root) ?? .max) / 2))
-  }
-
-  /// The least memory limit on the way from the process's cgroup to the root, of version 1 and 2, in bytes.
-  ///
-  /// `root` stands in for `/` in tests. Nil where nothing is limited.
-  static func cgroupLimit(root: String = "/") -> Int? {
-    guard let memberships = try? String(contentsOfFile: root + "proc/self/cgroup", encoding: .utf8) else { return nil }
-    var least: Int?
-    for line in memberships.split(separator: "\n") {
-      let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
-      guard parts.count == 3 else { continue }
-      let (base, file): (String, String)
-      if parts[1].isEmpty {
-        (base, file) = ("sys/fs/cgroup", "memory.max")
-      } else if parts[1].split(separator: ",").contains("memory") {
-        (base, file) = ("sys/fs/cgroup/memory", "memory.limit_in_bytes")
-      } else {
-        continue
-      }
-      var path = parts[2].split(separator: "/").map(String.init)
-      while true {
-        let name = ([root + base] + path + [file]).joined(separator: "/")
-        if let text = try? String(contentsOfFile: name, encoding: .utf8),
-          // Version 1 says "no limit" with a number near 2⁶³.
-          let limit = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)), limit > 0, limit < 1 << 60
-        {
-          least = min(least ?? limit, limit)
-        }
-        if path.isEmpty { break }
-        path.removeLast()
-      }
-    }
-    return least
+    max(minimum, min(standard, (Cgroup.memoryLimit(root: root) ?? .max) / 2))
   }
 }

@@ -70,8 +70,8 @@ struct PipelineStages: Sendable {
 
   /// What came of a body.
   enum Rendering {
-    /// Each variant has its own success or failure.
-    case done([(Variant, Result<Thumbnail, ThumbnailError>)])
+    /// Each variant has its own success or failure. The plan in words goes with them where there was one.
+    case done([(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?)
     /// The body was stopped too early for these variants: it takes all of it.
     case needsWholeBody
     /// The coefficient reader cannot read the file: it takes libvips, and all of the body.
@@ -87,12 +87,11 @@ struct PipelineStages: Sendable {
     let probe: ImageProbe
     switch try await reading(of: body, source: source, priority: priority) {
     case .inHelper(let format, let helpers):
-      return .done(
-        try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority))
+      return try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority)
     case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
-    guard !affordable.isEmpty else { return .done(tooDear) }
+    guard !affordable.isEmpty else { return .done(tooDear, plan: nil) }
     let plan: DecodePlan
     do throws(CodecError) {
       plan = try self.plan(affordable, probe: probe, body: body)
@@ -121,7 +120,7 @@ struct PipelineStages: Sendable {
       let result = made.result.map { body.completing($0) }
       return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
-    return .done(made + tooDear)
+    return .done(made + tooDear, plan: "\(plan)")
   }
 
   /// Tells the variants that can be made within the budget from those that cannot, even alone.

@@ -64,8 +64,8 @@ struct SourceJob: Sendable {
     var body = first
     while true {
       switch try await stages.render(variants, of: source, from: body, priority: priority) {
-      case .done(let results):
-        await answer(results, from: body)
+      case .done(let results, let plan):
+        await answer(results, from: body, plan: plan)
         return body
       case .needsWholeBody:
         body = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
@@ -80,7 +80,7 @@ struct SourceJob: Sendable {
 
   /// Stores what was made of a body, then tells everybody who waits for it.
   private func answer(
-    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody
+    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?
   ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     await stages.store(finished, of: source, from: body)
@@ -90,6 +90,7 @@ struct SourceJob: Sendable {
         stages.statistics.add(1, to: \.rendered)
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
+          plan: plan,
           duration: .zero)
         _ = desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):

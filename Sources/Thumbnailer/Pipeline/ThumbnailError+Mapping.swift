@@ -107,6 +107,9 @@ extension ThumbnailError {
       "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit, --helper-memory)"
     case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline, --helper-deadline)"
     case .outOfMemory: "raise the limit (isolation.memoryLimit, --helper-memory)"
+    case .imageMagickOutOfMemory:
+      "raise the limits (isolation.memoryLimit, --helper-memory, memory in ImageMagick's policy.xml), or convert the "
+        + "picture to PNG first"
     }
   }
 }

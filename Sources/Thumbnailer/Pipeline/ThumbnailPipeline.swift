@@ -312,7 +312,7 @@ extension ThumbnailPipeline {
           with: result.map {
             ThumbnailResponse(
               thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
-              bytesLeft: $0.bytesLeft, duration: now - sink.started)
+              bytesLeft: $0.bytesLeft, plan: $0.plan, duration: now - sink.started)
           })
       }
     }

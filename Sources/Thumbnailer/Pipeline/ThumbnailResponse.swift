@@ -22,14 +22,20 @@ public struct ThumbnailResponse: Sendable {
   /// The bytes of the picture that were not downloaded because no thumbnail needed them, as far as the server told its
   /// length.
   public let bytesLeft: Int
+  /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
+  public let plan: String?
   /// From the request to the answer.
   public let duration: Duration
 
-  init(thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, duration: Duration) {
+  init(
+    thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, plan: String? = nil,
+    duration: Duration
+  ) {
     self.thumbnail = thumbnail
     self.origin = origin
     self.downloadedBytes = downloadedBytes
     self.bytesLeft = bytesLeft
+    self.plan = plan
     self.duration = duration
   }
 }

@@ -14,7 +14,7 @@ import Testing
     try Data(text.utf8).write(to: file)
   }
 
-  private var limit: Int? { MemoryBudget.cgroupLimit(root: root.url.path + "/") }
+  private var limit: Int? { Cgroup.memoryLimit(root: root.url.path + "/") }
 
   @Test func theLeastLimitOnTheWayToTheRootCounts() throws {
     try write("0::/user/app\n", to: "proc/self/cgroup")

@@ -36,7 +36,7 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// How much memory each helper may take beyond the program itself. It counts beside `memoryBudget`, where a picture in
   /// a helper takes only the room for its thumbnails. At least 64 MiB. Default: 1 GiB, or half of what the process's
   /// cgroup allows if that is less.
-  public var memoryLimit = ByteSize(bytes: 1 << 30)
+  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(1 << 30, (Cgroup.memoryLimit() ?? .max) / 2)))
   /// How long a helper may work on one picture before it is ended; cancelling ends it at once. At least 0.1 s.
   /// Default: 20 s.
   public var deadline = Duration.seconds(20)

@@ -10,6 +10,8 @@ struct ForeignDownsampler {
   let format: ImageFormat
   let limits: DecodeLimits
   let memoryLimit: Int
+  /// Whether ImageMagick reads what libvips could.
+  let usesImageMagick: Bool
 
   /// Decodes once and makes every thumbnail, one result for each variant.
   ///
@@ -19,7 +21,8 @@ struct ForeignDownsampler {
     if body.count > limits.maximumBytes {
       throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
     }
-    var reader = try ForeignReader(format: format, file: file, byteCount: body.count)
+    var reader = try ForeignReader(
+      format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
@@ -61,7 +64,7 @@ struct ForeignDownsampler {
       try limits.check(drawn)
       reader.scale = max(
         Double(needed.width) / Double(size.width), Double(needed.height) / Double(size.height))
-    } else if format == .jpeg2000 {
+    } else if format == .jpeg2000, !usesImageMagick {
       while reader.page + 1 < whole.frameCount ?? 1 {
         let halved = PixelSize(size.width >> (reader.page + 1), size.height >> (reader.page + 1))
         guard halved.width >= needed.width, halved.height >= needed.height else { break }
@@ -89,7 +92,7 @@ struct ForeignDownsampler {
       throw .truncated(detail: detail)
     }
     var probe = ImageProbe(format: format, storedSize: picture.size)
-    probe.frameCount = format == .jpeg2000 ? Int(vips_image_get_n_pages(picture.pointer)) : nil
+    probe.frameCount = format == .jpeg2000 && !usesImageMagick ? Int(vips_image_get_n_pages(picture.pointer)) : nil
     probe.hasAlpha = picture.hasAlpha
     probe.channels = picture.bands
     probe.bitsPerSample = 8 * Int(vips_format_sizeof(picture.format))

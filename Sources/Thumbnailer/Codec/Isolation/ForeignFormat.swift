@@ -20,6 +20,8 @@ enum ForeignFormat {
     }
   }
 
+  static let imageMagick = "magickload_buffer"
+
   static func loaderName(_ format: ImageFormat) -> String? {
     switch format {
     case .svg: "svgload_source"
@@ -28,7 +30,7 @@ enum ForeignFormat {
     case .jpeg2000: "jp2kload_source"
     case .openEXR: "openexrload"
     case .pnm: "ppmload_source"
-    case .bmp, .ico: "magickload_buffer"
+    case .bmp, .ico: imageMagick
     case .radiance: "radload_source"
     case .jpeg, .png, .webp, .gif, .tiff, .heif, .avif: nil
     }

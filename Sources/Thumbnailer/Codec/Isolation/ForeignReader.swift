@@ -14,17 +14,24 @@ struct ForeignReader {
   var page = 0
 
   /// Makes ready to open the first `byteCount` bytes of a file.
-  init(format: ImageFormat, file: FileDescriptor, byteCount: Int) throws(CodecError) {
+  init(format: ImageFormat, file: FileDescriptor, byteCount: Int, usesImageMagick: Bool) throws(CodecError) {
     self.format = format
     self.file = file
-    mapping = [.bmp, .ico].contains(format) ? try Mapping(file, count: byteCount) : nil
+    let maps = usesImageMagick || format == .bmp || format == .ico
+    mapping = maps ? try Mapping(file, count: byteCount) : nil
     if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
   }
 
   /// Reads the header; pixels come when they are asked for.
   func open(_ reader: BodyReader, _ failOn: VipsFailOn) throws(CodecError) -> VipsPicture {
-    guard let loader = ForeignFormat.loaderName(format) else { throw .unsupportedFormat(format) }
+    let known = mapping == nil ? ForeignFormat.loaderName(format) : ForeignFormat.imageMagick
+    guard let loader = known else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
+    if let mapping {
+      return try VipsPicture.make(.header) { out in
+        cvips_load_magick(mapping.bytes.baseAddress, mapping.bytes.count, out, failOn, Int32(page))
+      }
+    }
     let picture = try reader.withSource { source throws(CodecError) in
       try VipsPicture.make(.header) { out in
         switch format {
@@ -35,8 +42,6 @@ struct ForeignReader {
         // It reads by name only.
         case .openEXR: cvips_load_openexr("/proc/self/fd/\(file.rawValue)", out, failOn)
         case .radiance: cvips_load_radiance(source, out, failOn)
-        case .bmp, .ico:
-          cvips_load_magick(mapping?.bytes.baseAddress, mapping?.bytes.count ?? 0, out, failOn, Int32(page))
         default: cvips_load_pnm(source, out, failOn)
         }
       }

@@ -12,6 +12,8 @@ enum HelperFailure: Error, Sendable, Equatable, Codable {
   case nonsense(detail: String)
   /// The picture needs more memory than the helper may take.
   case outOfMemory(limit: Int)
+  /// ImageMagick has not the memory that the picture takes; it has a limit of its own too.
+  case imageMagickOutOfMemory
 }
 
 extension HelperFailure: CustomStringConvertible {
@@ -26,6 +28,7 @@ extension HelperFailure: CustomStringConvertible {
     case .nonsense(let detail): "the decode helper's answer makes no sense (\(detail))"
     case .outOfMemory(let limit):
       "decoding takes more memory than the decode helper's limit of \(ByteSize(bytes: limit))"
+    case .imageMagickOutOfMemory: "decoding takes more memory than ImageMagick has in the decode helper"
     }
   }
 }

@@ -38,6 +38,9 @@ struct HelperOrder: Codable, Equatable, Sendable {
   /// The variants by their tokens.
   var variants: [String]
   var limits: DecodeLimits
+  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory with good ones whose picture does not
+  /// begin at the canvas' corner.
+  var usesImageMagick = false
 }
 
 /// What became of an order.

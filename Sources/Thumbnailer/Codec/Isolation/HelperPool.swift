@@ -14,6 +14,9 @@ final class HelperPool: Sendable {
 
   init(_ isolation: DecodeIsolation) { self.isolation = isolation }
 
+  /// The processes that wait for a picture.
+  var waiting: [pid_t] { idle.withLock { $0.map(\.pid) } }
+
   deinit {
     let helpers = idle.withLock { $0 }
     guard !helpers.isEmpty else { return }
@@ -45,6 +48,7 @@ final class HelperPool: Sendable {
   private func render(
     _ order: HelperOrder, _ picture: FileDescriptor, _ rules: AnswerRules, _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
+    var order = order
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
@@ -59,7 +63,10 @@ final class HelperPool: Sendable {
         return results
       } catch {
         // It may have died of what an earlier picture had left behind: only a fresh one's death is this picture's.
-        guard case .crashed = error, wantsFresh else { throw error }
+        guard case .crashed = error else { throw error }
+        if wantsFresh { continue }
+        guard order.format == .jpeg2000, !order.usesImageMagick else { throw error }
+        order.usesImageMagick = true
       }
     }
   }

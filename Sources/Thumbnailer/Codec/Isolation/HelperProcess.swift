@@ -8,7 +8,7 @@ final class HelperProcess: Sendable {
   /// How long a process may take from its start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
 
-  private let pid: pid_t
+  let pid: pid_t
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
@@ -83,8 +83,7 @@ final class HelperProcess: Sendable {
     end()
     guard let status else { return failure }
     let signal = status & 0x7f
-    return .crashed(
-      how: signal == 0 ? "exit status \(status >> 8 & 0xff)" : "signal \(signal), \(String(cString: strsignal(signal)))"
-    )
+    if signal == 0 { return .crashed(how: "exit status \(status >> 8 & 0xff)") }
+    return .crashed(how: "signal \(signal), \(String(cString: strsignal(signal)))")
   }
 }

@@ -10,7 +10,7 @@ enum HelperSpawn {
   ]
   /// One thread for a picture, and no files for what is too large for memory.
   private static let own = [
-    "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1t",
+    "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
   ]
 
   /// Starts `path`.

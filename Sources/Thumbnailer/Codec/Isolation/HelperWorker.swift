@@ -20,7 +20,8 @@ struct HelperWorker {
         results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
       } else {
         results = try ForeignDownsampler(
-          body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit
+          body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit,
+          usesImageMagick: order.usesImageMagick
         ).render(variants)
       }
       return answer(results, to: variants)
@@ -58,9 +59,13 @@ struct HelperWorker {
   private func explained(_ error: CodecError) -> CodecError {
     switch error {
     case .exceedsMemoryBudget: return .helperFailed(.outOfMemory(limit: memoryLimit))
-    case .damaged(_, let detail), .truncated(let detail):
+    case .damaged(_, let detail), .truncated(let detail), .unreadableBody(let detail):
       let words = detail.lowercased()
-      let isMemory = ["out of memory", "memory allocation", "cannot allocate", "bad_alloc", "resources exhausted"]
+      // It turns to files then, which it may not write.
+      if words.contains("pixel cache") || words.contains("resources exhausted") {
+        return .helperFailed(.imageMagickOutOfMemory)
+      }
+      let isMemory = ["out of memory", "memory allocation", "cannot allocate", "bad_alloc"]
         .contains { words.contains($0) }
       return isMemory ? .helperFailed(.outOfMemory(limit: memoryLimit)) : error
     default: return error

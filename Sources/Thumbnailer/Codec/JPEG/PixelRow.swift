@@ -1,32 +1,24 @@
 /// Makes a row of interleaved RGB of three rows of samples.
 ///
-/// Safety: the rows have `count` samples, the target room for `count` pixels.
+/// Safety: the rows have `count` samples, `target` has room for `count` pixels. The loops are plain, so that the compiler
+/// makes vector code of them; `SIMD8`'s own conversions go lane by lane.
 enum PixelRow {
-  /// From luma and chroma, with libjpeg's constants of 16 bits and its rounding.
+  /// From luma and chroma, with libjpeg's constants of 16 bits and its rounding. `scratch` has room for `count` words.
   static func convert(
     luma: UnsafePointer<UInt8>, blue: UnsafePointer<UInt8>, red: UnsafePointer<UInt8>,
-    into target: UnsafeMutablePointer<UInt8>, count: Int
+    into target: UnsafeMutablePointer<UInt8>, count: Int, scratch words: UnsafeMutablePointer<UInt32>
   ) {
-    let target = UnsafeMutableRawPointer(target)
-    var x = 0
-    while x &+ 8 <= count {
-      let words = pixels(load8(luma + x), load8(blue + x), load8(red + x))
-      store4(words.lowHalf, at: target + 3 &* x)
-      store4(words.highHalf, at: target + (3 &* x &+ 12))
-      x &+= 8
+    for x in 0..<count {
+      let y = Int32(luma[x])
+      let cb = Int32(Int16(blue[x]) &- 128)
+      let cr = Int32(Int16(red[x]) &- 128)
+      // Factors that fit into 16 bits and a sign: 91881 = 65536 + 26345, 46802 = 65536 − 18734, 116130 = 131072 − 14942.
+      let r = y &+ cr &+ (26345 &* cr &+ 32768) &>> 16
+      let g = y &- cr &+ (18734 &* cr &- 22554 &* cb &+ 32768) &>> 16
+      let b = y &+ cb &+ cb &+ (-14942 &* cb &+ 32768) &>> 16
+      words[x] = UInt32(bitPattern: clamped(r) | clamped(g) &<< 8 | clamped(b) &<< 16)
     }
-    if x == count { return }
-    var (y, cb, cr) = (SIMD8<UInt8>(), SIMD8<UInt8>(), SIMD8<UInt8>())
-    for lane in 0..<count &- x {
-      (y[lane], cb[lane], cr[lane]) = (luma[x &+ lane], blue[x &+ lane], red[x &+ lane])
-    }
-    let words = pixels(y, cb, cr)
-    for lane in 0..<count &- x {
-      let pixel = target + 3 &* (x &+ lane)
-      pixel.storeBytes(of: UInt8(truncatingIfNeeded: words[lane]), as: UInt8.self)
-      pixel.storeBytes(of: UInt8(truncatingIfNeeded: words[lane] &>> 8), toByteOffset: 1, as: UInt8.self)
-      pixel.storeBytes(of: UInt8(truncatingIfNeeded: words[lane] &>> 16), toByteOffset: 2, as: UInt8.self)
-    }
+    pack(words, into: UnsafeMutableRawPointer(target), count: count)
   }
 
   /// From rows that are red, green and blue already.
@@ -42,43 +34,24 @@ enum PixelRow {
   }
 
   @inline(__always)
-  private static func load8(_ samples: UnsafePointer<UInt8>) -> SIMD8<UInt8> {
-    UnsafeRawPointer(samples).loadUnaligned(as: SIMD8<UInt8>.self)
-  }
+  private static func clamped(_ value: Int32) -> Int32 { max(0, min(255, value)) }
 
-  /// Eight pixels, red in the lowest byte.
-  @inline(__always)
-  private static func pixels(_ luma: SIMD8<UInt8>, _ blue: SIMD8<UInt8>, _ red: SIMD8<UInt8>) -> SIMD8<UInt32> {
-    let y = SIMD8<Int16>(truncatingIfNeeded: luma)
-    let cb = SIMD8<Int16>(truncatingIfNeeded: blue) &- 128
-    let cr = SIMD8<Int16>(truncatingIfNeeded: red) &- 128
-    // Each factor is a whole number and what fits into 16 bits and a sign: 91881 = 65536 + 26345, 116130 = 131072 −
-    // 14942, 46802 = 65536 − 18734.
-    let r = clamped(y &+ cr &+ rounded(wide(cr) &* 26345))
-    let g = clamped(y &- cr &+ rounded(wide(cr) &* 18734 &- wide(cb) &* 22554))
-    let b = clamped(y &+ cb &+ cb &- rounded(wide(cb) &* 14942, half: 32767))
-    return SIMD8<UInt32>(truncatingIfNeeded: r | g &<< 8) | SIMD8<UInt32>(truncatingIfNeeded: b) &<< 16
-  }
-
-  @inline(__always)
-  private static func wide(_ values: SIMD8<Int16>) -> SIMD8<Int32> { SIMD8<Int32>(truncatingIfNeeded: values) }
-
-  /// Parts of 65536, rounded.
-  @inline(__always)
-  private static func rounded(_ values: SIMD8<Int32>, half: Int32 = 32768) -> SIMD8<Int16> {
-    SIMD8<Int16>(truncatingIfNeeded: (values &+ half) &>> 16)
-  }
-
-  @inline(__always)
-  private static func clamped(_ values: SIMD8<Int16>) -> SIMD8<UInt16> {
-    SIMD8<UInt16>(truncatingIfNeeded: values.clamped(lowerBound: .zero, upperBound: SIMD8(repeating: 255)))
-  }
-
-  /// Stores four pixels in 12 bytes.
-  @inline(__always)
-  private static func store4(_ pixels: SIMD4<UInt32>, at target: UnsafeMutableRawPointer) {
-    let (a, b, c, d) = (UInt64(pixels[0]), UInt64(pixels[1]), UInt64(pixels[2]), pixels[3])
-    target.storeBytes(of: (a | b &<< 24 | c &<< 48).littleEndian, as: UInt64.self)
-    target.storeBytes(of: (pixels[2] &>> 16 | d &<< 8).littleEndian, toByteOffset: 8, as: UInt32.self)
+  /// Puts pixels of four bytes, red in the lowest, into three each.
+  private static func pack(_ words: UnsafePointer<UInt32>, into target: UnsafeMutableRawPointer, count: Int) {
+    var x = 0
+    while x &+ 4 <= count {
+      let (a, b, c, d) = (UInt64(words[x]), UInt64(words[x &+ 1]), UInt64(words[x &+ 2]), words[x &+ 3])
+      let pixels = target + 3 &* x
+      pixels.storeBytes(of: (a | b &<< 24 | c &<< 48).littleEndian, as: UInt64.self)
+      pixels.storeBytes(of: (words[x &+ 2] &>> 16 | d &<< 8).littleEndian, toByteOffset: 8, as: UInt32.self)
+      x &+= 4
+    }
+    while x < count {
+      for lane in 0..<3 {
+        let sample = UInt8(truncatingIfNeeded: words[x] &>> UInt32(8 &* lane))
+        target.storeBytes(of: sample, toByteOffset: 3 &* x &+ lane, as: UInt8.self)
+      }
+      x &+= 1
+    }
   }
 }

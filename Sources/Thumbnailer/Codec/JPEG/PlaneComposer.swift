@@ -26,6 +26,8 @@ struct PlaneComposer {
       for y in 0..<size.height { (start + y * width).update(from: sources[0].plane.row(y), count: width) }
       return
     }
+    let scratch = UnsafeMutablePointer<UInt32>.allocate(capacity: width)
+    defer { scratch.deallocate() }
     var first = RowExpander(sources[0], width: width)
     var second = RowExpander(sources[1], width: width)
     var third = RowExpander(sources[2], width: width)
@@ -33,7 +35,7 @@ struct PlaneComposer {
       let output = start + y * width * 3
       let (a, b, c) = (first.row(y), second.row(y), third.row(y))
       if isYCC {
-        PixelRow.convert(luma: a, blue: b, red: c, into: output, count: width)
+        PixelRow.convert(luma: a, blue: b, red: c, into: output, count: width, scratch: scratch)
       } else {
         PixelRow.interleave(a, b, c, into: output, count: width)
       }
