@@ -22,7 +22,8 @@ import Testing
     bytes.withUnsafeBytes { watcher.feed($0) }
     let (first, second) = (watcher.sufficientLength(for: .eighth), watcher.sufficientLength(for: .quarter))
     (eighth, quarter) = (try #require(first), try #require(second) + 4 * 60_000)
-    let comment: [UInt8] = [0xFF, 0xFE, UInt8(60_000 >> 8), UInt8(60_000 & 255)] + [UInt8](repeating: 32, count: 59_998)
+    let comment: [UInt8] =
+      [0xFF, 0xFE, UInt8(60_000 >> 8), UInt8(60_000 & 255)] + [UInt8](repeating: 32, count: 59_998)
     for position in [quarter - 4 * 60_000, eighth] {
       let count = position == eighth ? 4 : 5
       bytes.insert(contentsOf: Array(repeating: comment, count: count).joined(), at: position - 2)
