@@ -58,6 +58,23 @@ struct UsageTests {
     Mistake("get a.jpg --output b.jpg --size 1x1 --size 2x2", "--size once"),
     Mistake("get a.jpg --output b.gif", "b.gif", "GIF", ".jpg", "--format"),
     Mistake("get ftp://host/a.jpg --output b.jpg", "ftp://host/a.jpg", "http or https"),
+    Mistake("convert", "--output", "thumbs convert --help"),
+    Mistake("convert --output b", "name files or folders"),
+    Mistake("convert a --output ''", "--output is empty"),
+    Mistake("convert - - --output b", "stdin", "once"),
+    Mistake("convert a --output b --size 4y", "'4y'", "400x300, 400 or x300"),
+    Mistake("convert a --output b --size 400 --fit cover", "--size 400", "--fit cover", "400x300"),
+    Mistake("convert a --output b --name {nmae}", "{nmae}", "{name}"),
+    Mistake("convert a --output b --name fixed", "names all pictures alike"),
+    Mistake("convert a --output b --name ../{name}", "out of the output folder"),
+    Mistake("convert a --output b --background blueish", "'blueish'", "rrggbb"),
+    Mistake("convert a --output b --include [a", "'[a'", "'*.jpg'"),
+    Mistake("convert a --output b --force --newer", "--force", "--newer"),
+    Mistake("convert a --output b --delete-orphans", "--delete-orphans", "--yes"),
+    Mistake("convert a --output b --sheet s.pdf", "s.pdf", ".html"),
+    Mistake("convert a --output b --report ''", "--report is empty"),
+    Mistake("convert a --output b --jobs 0", "--jobs 0", "at least 1"),
+    Mistake("convert a --output b --memory-budget 1k", "--memory-budget", "16MiB"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
     Mistake("cache empty", "'empty'", "thumbs cache --help"),
     Mistake("fetch", "'fetch'", "thumbs --help"),
@@ -71,7 +88,7 @@ struct UsageTests {
     for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
   }
 
-  @Test(arguments: ["", "prefetch", "get", "cache", "cache stats", "cache clear"])
+  @Test(arguments: ["", "prefetch", "convert", "get", "cache", "cache stats", "cache clear"])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
     for arguments in [words + ["--help"], ["help"] + words] {

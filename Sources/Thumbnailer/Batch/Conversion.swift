@@ -59,7 +59,7 @@ public final class Conversion: AsyncSequence, Sendable {
     let started = ContinuousClock.now
     // Two, so that one input's look-up need not wait for another's slow disk.
     let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
-    let pipeline = options.isDryRun ? nil : try options.pipeline()
+    let pipeline = options.isDryRun ? nil : try options.makePipeline()
     let result: Result<Conversion, ConversionError>
     do {
       result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in

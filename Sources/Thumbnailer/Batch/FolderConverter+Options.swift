@@ -57,12 +57,9 @@ extension FolderConverter {
     /// Whether nothing is written, and what would be made is told as `skipped`. Default: false.
     public var isDryRun = false
 
-    /// Decodes at once. Nil: one for each core.
-    public var jobs: Int?
-    /// What all work in flight may take together. Nil: the pipeline's default.
-    public var memoryBudget: ByteSize?
-    /// The most pixels a picture may have. Nil: the pipeline's default.
-    public var maximumPixels: Int?
+    /// How the pictures are read: decodes at once, memory budget, limits, isolation. Its caches are not used. Default: the
+    /// pipeline's own, without a limit to the length of a file.
+    public var pipeline = Self.standardPipeline
 
     /// The defaults for these inputs and this folder.
     public init(inputs: [Input], output: RawPath) {
@@ -101,16 +98,29 @@ extension FolderConverter {
       return NamingTemplate.hex(digest) + (preservesTimes ? "t" : "")
     }
 
-    /// The pipeline for it: without caches, for whatever is made goes to its file.
-    func pipeline() throws(ConversionError) -> ThumbnailPipeline {
+    /// Without caches, for whatever is made goes to its file.
+    private static var standardPipeline: ThumbnailPipeline.Configuration {
       var configuration = ThumbnailPipeline.Configuration()
       configuration.memoryCacheLimit = ByteSize(bytes: 0)
       configuration.diskCacheLimit = ByteSize(bytes: 0)
+      configuration.partialDownloadLimit = ByteSize(bytes: 0)
       // A user's own file is not refused for its length: what its decoding takes is bounded by the budget.
       configuration.maximumSourceBytes = .gibibytes(1 << 20)
-      if let jobs { configuration.jobs = jobs }
-      if let memoryBudget { configuration.memoryBudget = memoryBudget }
-      if let maximumPixels { configuration.maximumPixels = maximumPixels }
+      return configuration
+    }
+
+    /// The ends of names of the formats that can be read, in lower case.
+    var pictureExtensions: Set<[UInt8]> {
+      Set(pipeline.readableFormats.flatMap(\.fileExtensions).map { Array($0.utf8) })
+    }
+
+    /// The pipeline that makes the thumbnails.
+    func makePipeline() throws(ConversionError) -> ThumbnailPipeline {
+      var configuration = pipeline
+      let none = Self.standardPipeline
+      configuration.memoryCacheLimit = none.memoryCacheLimit
+      configuration.diskCacheLimit = none.diskCacheLimit
+      configuration.partialDownloadLimit = none.partialDownloadLimit
       do throws(ThumbnailError) {
         return try ThumbnailPipeline(configuration)
       } catch {

@@ -27,7 +27,12 @@ struct InputConversion: Sendable {
       switch collect(responses) {
       case .success(let made): thumbnails = made
       case .failure(.cancelled): return nil
-      case .failure(let error): return Outcome(result: failed(input, ConversionFailure(error), since: started))
+      case .failure(let error):
+        if !isLastAttempt, let state = try? FileState(of: input.absolutePath), state != input.state {
+          input.state = state
+          continue
+        }
+        return Outcome(result: failed(input, ConversionFailure(error), since: started))
       }
       let written = try? await pool.run(priority: PriorityControl(.visible)) { [input] _ in
         Result<Written, Never>.success(write(thumbnails, of: input))

@@ -5,14 +5,6 @@ import Foundation
 /// A folder's own files come before its subfolders', both in the order of their names' bytes; folders that links lead to
 /// come last. Every folder is listed once, so that links in a circle come to an end.
 struct InputFinder {
-  /// The ends of names, in lower case, of the formats that can be read, in process or by a helper.
-  static let pictureExtensions: Set<[UInt8]> = Set(
-    [
-      "jpg", "jpeg", "jpe", "jfif", "png", "apng", "webp", "gif", "tif", "tiff", "heic", "heif", "hif", "avif",
-      "svg", "svgz", "pdf", "jxl", "jp2", "j2k", "jpf", "jpx", "jpc", "j2c", "exr", "pbm", "pgm", "ppm", "pnm", "pfm",
-      "bmp", "ico",
-    ].map { Array($0.utf8) })
-
   private struct FolderID: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -31,6 +23,7 @@ struct InputFinder {
 
   private let options: FolderConverter.Options
   private let cancelled: CancellationFlag
+  private let pictureExtensions: Set<[UInt8]>
   /// The output folder, if it is there.
   private let output: (path: RawPath, id: FolderID)?
   private var list = InputList()
@@ -43,6 +36,7 @@ struct InputFinder {
   init(_ options: FolderConverter.Options, cancelled: CancellationFlag) {
     self.options = options
     self.cancelled = cancelled
+    pictureExtensions = options.pictureExtensions
     output = options.output.resolved.flatMap { path in
       (try? FileState(of: path)).map { (path, FolderID($0)) }
     }
@@ -248,7 +242,7 @@ struct InputFinder {
     case .regular, nil:
       // What cannot be looked at is left to fail when its turn comes.
       guard !isLeftOut(folder.path + name, isFolder: false) else { return }
-      let isPicture = !options.include.isEmpty || Self.isNamedLikePicture(name)
+      let isPicture = !options.include.isEmpty || isNamedLikePicture(name)
       list.add(name, kind: isPicture ? .picture : .otherName, in: index)
     default:
       if !isLeftOut(folder.path + name, isFolder: false) { list.add(name, kind: .special, in: index) }
@@ -263,7 +257,7 @@ struct InputFinder {
 
   // MARK: Names and kinds
 
-  private static func isNamedLikePicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+  private func isNamedLikePicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return false }
     return pictureExtensions.contains(name[(dot + 1)...].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
   }

@@ -21,8 +21,8 @@ struct LocalFile: Sendable {
   /// thread.
   ///
   /// - Throws: `.fileNotFound`, `.fileUnreadable` with the reason, `.tooLarge` beyond `byteLimit` bytes.
-  init(path: String, byteLimit: Int) throws(DownloadError) {
-    let descriptor = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+  init(path: RawPath, byteLimit: Int) throws(DownloadError) {
+    let descriptor = path.withCString { open($0, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw Self.failure(errno) }
     file = FileDescriptor(owning: descriptor)
     var status = stat()

@@ -69,7 +69,7 @@ extension PipelineStages {
     do {
       opened = try await workers.run(priority: priority) { [limits] _ in
         Result { () throws(DownloadError) in
-          let file = try LocalFile(path: source.url.path, byteLimit: limits.maximumBytes)
+          let file = try LocalFile(path: RawPath(fileURL: source.url), byteLimit: limits.maximumBytes)
           return (file, Result { () throws(CodecError) in try probe(file.body, limits: limits) })
         }
       }

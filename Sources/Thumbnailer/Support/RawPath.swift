@@ -11,6 +11,21 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
   /// The path of these bytes.
   public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
+  /// The path of a `file` URL, with its digits as the bytes they stand for.
+  init(fileURL url: URL) {
+    var bytes: [UInt8] = []
+    var rest = Array(url.path(percentEncoded: true).utf8)[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    self.bytes = bytes
+  }
+
   /// The path to show, with a replacement character for what is not UTF-8.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 

@@ -37,6 +37,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnails") var thumbnails: ConvertThumbnailOptions
   @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources") var resources: ConvertResourceOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 
   func validate() throws {
@@ -76,8 +77,8 @@ struct ConvertCommand: AsyncParsableCommand {
     options.freshness = output.force ? .never : output.newer ? .modificationTime : .index
     (options.preservesTimes, options.failsFast, options.isDryRun) =
       (output.preserveTimes, output.failFast, output.dryRun)
-    (options.jobs, options.memoryBudget, options.maximumPixels) =
-      (resources.jobs, resources.memoryBudget, resources.maxPixels)
+    resources.apply(to: &options.pipeline)
+    options.pipeline.isolation = isolation.isolation
     return options
   }
 }

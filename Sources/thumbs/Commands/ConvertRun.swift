@@ -49,7 +49,7 @@ final class ConvertRun: Sendable {
       await progress.stop()
       throw error
     }
-    progress.update { $0.expected = conversion.count }
+    progress.update { ($0.expected, $0.downloadedBytes) = (conversion.count, nil) }
     var failure: (any Error)?
     for await result in conversion {
       do {

@@ -143,6 +143,15 @@ struct ConvertResourceOptions: ParsableArguments {
   }
 }
 
+extension ConvertResourceOptions {
+  /// Puts what was given in the place of the defaults.
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    if let jobs { configuration.jobs = jobs }
+    if let memoryBudget { configuration.memoryBudget = memoryBudget }
+    if let maxPixels { configuration.maximumPixels = maxPixels }
+  }
+}
+
 extension TargetSize {
   /// Reads a size, or says how it is written.
   static func option(_ text: String) throws -> TargetSize {

@@ -11,7 +11,8 @@ final class ProgressLine: Sendable {
     var failed = 0
     /// How many there will be, once that is known.
     var expected: Int?
-    var downloadedBytes = 0
+    /// Nil where nothing is downloaded.
+    var downloadedBytes: Int? = 0
   }
 
   private let title: String
@@ -58,7 +59,7 @@ final class ProgressLine: Sendable {
     var parts = ["\(values.done)" + (values.expected.map { "/\($0)" } ?? "")]
     if values.failed > 0 { parts.append("\(values.failed) failed") }
     parts.append("\(rate.rounded(toPlaces: 1))/s")
-    parts.append(ByteSize(bytes: values.downloadedBytes).description)
+    if let bytes = values.downloadedBytes { parts.append(ByteSize(bytes: bytes).description) }
     if let expected = values.expected, expected > values.done, rate > 0 {
       parts.append("\(Int((Double(expected - values.done) / rate).rounded(.up))) s left")
     }

@@ -205,7 +205,7 @@ import Thumbnailer
   @Test func theFirstFailureEndsTheRunWhereThatIsAskedFor() async throws {
     try copy("broken/empty.jpg", "0.jpg")
     for number in 1...60 { try copy("formats/jpeg-420.jpg", "\(number).jpg") }
-    let conversion = try await FolderConverter(options { ($0.failsFast, $0.jobs) = (true, 1) }).start()
+    let conversion = try await FolderConverter(options { ($0.failsFast, $0.pipeline.jobs) = (true, 1) }).start()
     var results: [ConversionResult] = []
     for await result in conversion { results.append(result) }
     let summary = await conversion.finish()
@@ -234,9 +234,9 @@ import Thumbnailer
 
   @Test func optionsThatMakeNoSenseAreRefused() async throws {
     let changes: [@Sendable (inout FolderConverter.Options) -> Void] = [
-      { $0.inputs = [] }, { $0.sizes = [] }, { $0.output = RawPath("") }, { $0.quality = 0 }, { $0.jobs = 0 },
+      { $0.inputs = [] }, { $0.sizes = [] }, { $0.output = RawPath("") }, { $0.quality = 0 }, { $0.pipeline.jobs = 0 },
       { ($0.fit, $0.sizes) = (.cover, [TargetSize(parsing: "40")].compactMap(\.self)) },
-      { $0.inputs = [.standardInput, .standardInput] }, { $0.memoryBudget = .mebibytes(1) },
+      { $0.inputs = [.standardInput, .standardInput] }, { $0.pipeline.memoryBudget = .mebibytes(1) },
     ]
     for change in changes {
       let problem = await refusal(options(change))

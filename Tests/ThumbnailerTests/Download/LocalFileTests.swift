@@ -72,7 +72,7 @@ struct LocalFileTests {
   }
 
   private func open(_ path: String, limit: Int = 1 << 20) throws(DownloadError) -> LocalFile {
-    try LocalFile(path: path, byteLimit: limit)
+    try LocalFile(path: RawPath(path), byteLimit: limit)
   }
 
   private func failure(_ path: String, limit: Int = 1 << 20) -> DownloadError? {

@@ -1,0 +1,243 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// One line of `thumbs convert --json`.
+struct ConvertedPicture: Decodable, Sendable {
+  struct Output: Decodable, Hashable {
+    let path: String
+    let width, height: Int
+    let format: String
+    let bytes: Int
+  }
+  struct Failure: Decodable { let stage, code, message: String }
+
+  let source, status: String
+  let outputs: [Output]
+  let error: Failure?
+  let plan: String?
+  let ms: Double
+}
+
+/// The last line of `thumbs convert --json`.
+struct ConvertSummary: Decodable {
+  let converted, current, failed, skipped: Int
+  let seconds: Double
+  let peakMemoryBytes: Int
+}
+
+extension Run {
+  func conversions() throws -> (pictures: [ConvertedPicture], summary: ConvertSummary) {
+    let summary = try #require(lines.last, "nothing on stdout; stderr: \(stderr)")
+    return (
+      try lines.dropLast().map { try JSONDecoder().decode(ConvertedPicture.self, from: Data($0.utf8)) },
+      try #require(try JSONDecoder().decode([String: ConvertSummary].self, from: Data(summary.utf8))["summary"])
+    )
+  }
+}
+
+/// The command `thumbs convert`, as its users call it.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ConvertCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func put(_ image: String, _ name: String) throws {
+    let target = bench.url(name)
+    try FileManager.default.createDirectory(at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try TestImages.bytes(image).write(to: target)
+  }
+
+  private func files(_ folder: String) throws -> [String: Data] {
+    var files: [String: Data] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: bench.url(folder).path) {
+      files[name] = try? Data(contentsOf: bench.url("\(folder)/\(name)"))
+    }
+    return files
+  }
+
+  @Test func aFolderIsConvertedAndToldLineByLine() async throws {
+    try put("formats/jpeg-420.jpg", "photos/2024/a.jpg")
+    try put("formats/png-rgba.png", "photos/b.png")
+    try put("broken/truncated-in-the-middle.jpg", "photos/cut.jpg")
+    try Data().write(to: bench.url("photos/notes.txt"))
+    let run = try await bench.run("convert", "photos", "--output", "small", "--size", "40x40", "--json")
+    #expect(run.status == 1 && run.stderr.isEmpty)
+    let (pictures, summary) = try run.conversions()
+    #expect((summary.converted, summary.current, summary.failed, summary.skipped) == (2, 0, 1, 1))
+    #expect(summary.seconds > 0 && summary.peakMemoryBytes > 1 << 20)
+    #expect(pictures.count == 4)
+    let made = try #require(pictures.first { $0.source == "photos/2024/a.jpg" })
+    #expect(made.status == "converted" && made.error == nil && made.plan?.hasPrefix("jpeg") == true && made.ms > 0)
+    let output = try #require(made.outputs.first)
+    #expect(output.path == "small/2024/a.jpg" && output.format == "jpeg" && output.width == 40)
+    #expect(try Data(contentsOf: bench.url(output.path)).count == output.bytes)
+    let cut = try #require(pictures.first { $0.source == "photos/cut.jpg" })
+    #expect(cut.status == "failed" && cut.outputs.isEmpty && cut.error?.stage == "decode")
+    #expect(pictures.first { $0.source == "photos/notes.txt" }?.status == "skipped")
+    #expect(try files("small").keys.sorted() == [".thumbs-index", "2024/a.jpg", "b.webp"])
+
+    let again = try await bench.run("convert", "photos", "--output", "small", "--size", "40x40", "--json")
+    let second = try again.conversions()
+    #expect((second.summary.converted, second.summary.current, second.summary.failed) == (0, 2, 1))
+    #expect(second.pictures.first { $0.source == made.source }?.outputs == made.outputs)
+  }
+
+  @Test func withoutJSONTheLastLineHasTheCountsAndFailuresAreNamed() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    try put("broken/html-page.jpg", "photos/page.jpg")
+    let run = try await bench.run("convert", "photos", "--output", "small")
+    #expect(run.status == 1 && run.lines.count == 1 && run.complaints.count == 1)
+    #expect(run.lines[0].hasPrefix("1 made, 0 current, 1 failed; ") && run.lines[0].contains("peak memory"))
+    #expect(run.complaints[0].hasPrefix("thumbs: photos/page.jpg: ") && run.complaints[0].contains("HTML"))
+    let quiet = try await bench.run("convert", "photos", "--output", "small", "--quiet")
+    #expect(quiet.status == 1 && quiet.lines.isEmpty && quiet.complaints.count == 1)
+    try FileManager.default.removeItem(at: bench.url("photos/page.jpg"))
+    #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
+  }
+
+  @Test func namesOnStdinAndInListsAreTaken() async throws {
+    try put("formats/jpeg-420.jpg", "photos/x/a.jpg")
+    try put("formats/jpeg-444.jpg", "photos/line\nbreak.jpg")
+    let lines = try await bench.run(
+      "convert", "-", "--output", "lines", input: .bytes(Data("photos/x/a.jpg\r\n\nmissing.jpg\n".utf8)))
+    #expect(
+      lines.status == 1 && lines.complaints == ["thumbs: missing.jpg: no such file or folder; check its path (list)"])
+    #expect(try files("lines").keys.sorted() == [".thumbs-index", "photos/x/a.jpg"])
+    let names = Data("photos/line\nbreak.jpg\0photos/x\0".utf8)
+    let nulls = try await bench.run("convert", "-", "-0", "--output", "nulls", input: .bytes(names))
+    #expect(nulls.status == 0, "\(nulls.stderr)")
+    #expect(try files("nulls").keys.sorted() == [".thumbs-index", "photos/line\nbreak.jpg", "photos/x/a.jpg"])
+    try Data("photos/x/a.jpg".utf8).write(to: bench.url("list"))
+    #expect(try await bench.run("convert", "@list", "--output", "listed").status == 0)
+  }
+
+  @Test func reportsAreWrittenAsTheirNamesSay() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a, \"b\".jpg")
+    try put("broken/empty.jpg", "photos/empty.jpg")
+    let csv = try await bench.run(
+      "convert", "photos", "--output", "small", "--report", "report.csv", "--sheet", "sheet.html", "--size", "9",
+      "--size", "8")
+    #expect(csv.status == 1)
+    let rows = try String(contentsOf: bench.url("report.csv"), encoding: .utf8).split(separator: "\n")
+    #expect(rows.count == 4 && rows[0] == "source,status,path,width,height,format,bytes,stage,code,message,plan,ms")
+    #expect(
+      rows.contains { $0.hasPrefix("\"photos/a, \"\"b\"\".jpg\",converted,\"small/a, \"\"b\"\"-9.jpg\",9,7,jpeg,") })
+    #expect(rows.contains { $0.hasPrefix("photos/empty.jpg,failed,,,,,,header,not-a-picture,") })
+    let sheet = try String(contentsOf: bench.url("sheet.html"), encoding: .utf8)
+    #expect(sheet.contains("src=\"small/a%2C%20%22b%22-9.jpg\"") && sheet.contains("class=\"failed\""))
+    let lines = try await bench.run("convert", "photos", "--output", "small", "--report", "report.jsonl", "--json")
+    #expect(
+      try String(contentsOf: bench.url("report.jsonl"), encoding: .utf8).split(separator: "\n").count
+        == lines.lines.count)
+    let nowhere = try await bench.run("convert", "photos", "--output", "other", "--report", "missing/report.csv")
+    #expect(nowhere.status == 73 && nowhere.stderr.contains("missing/report.csv cannot be written"))
+    #expect(!FileManager.default.fileExists(atPath: bench.url("other").path))
+  }
+
+  @Test func whatCannotBeWrittenEndsWith73() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    try Data("here".utf8).write(to: bench.url("file"))
+    let onFile = try await bench.run("convert", "photos", "--output", "file")
+    #expect(onFile.status == 73 && onFile.stdout.isEmpty)
+    #expect(
+      onFile.complaints == [
+        "thumbs: file cannot be written: Not a directory; make room there, or choose another output folder"
+      ])
+    // A file system on which nothing can be made, whoever asks.
+    let nowhere = try await bench.run("convert", "photos", "--output", "/proc/thumbs")
+    #expect(nowhere.status == 73 && nowhere.complaints.count == 1)
+    // Where one thumbnail cannot go, the others still do.
+    try put("formats/jpeg-444.jpg", "photos/b.jpg")
+    _ = try bench.folder("small/a.jpg")
+    let partly = try await bench.run("convert", "photos", "--output", "small")
+    #expect(partly.status == 1 && partly.complaints.count == 1)
+    #expect(partly.stderr.contains("small/a.jpg cannot be written: Is a directory"))
+    #expect(FileManager.default.fileExists(atPath: bench.url("small/b.jpg").path))
+  }
+
+  @Test func collisionsAreNamedBeforeAnythingIsWritten() async throws {
+    for name in ["a.jpg", "x/b.jpg", "x/a.jpg"] { try put("formats/jpeg-420.jpg", "photos/\(name)") }
+    let run = try await bench.run("convert", "photos", "--output", "small", "--name", "{name}.{ext}")
+    #expect(run.status == 64 && run.stdout.isEmpty)
+    #expect(run.complaints.first == "thumbs: photos/a.jpg and photos/x/a.jpg would both write a.*")
+    #expect(run.complaints.count == 2 && run.stderr.contains("{hash}"))
+    #expect(!FileManager.default.fileExists(atPath: bench.url("small").path))
+  }
+
+  @Test func itsOwnThumbnailsAreNeverConverted() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    for _ in 1...2 {
+      #expect(try await bench.run("convert", "photos", "--output", "photos/small").status == 0)
+    }
+    #expect(try files("photos/small").keys.sorted() == [".thumbs-index", "a.jpg"])
+    for (input, output) in [("photos", "photos"), ("photos/small", "photos")] {
+      let run = try await bench.run("convert", input, "--output", output)
+      #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains("output folder"))
+    }
+  }
+
+  @Test func orphansAreRemovedOnlyWithConsent() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    try put("formats/jpeg-420.jpg", "photos/x/b.jpg")
+    _ = try await bench.run("convert", "photos", "--output", "small")
+    try FileManager.default.removeItem(at: bench.url("photos/x"))
+    let unasked = try await bench.run("convert", "photos", "--output", "small", "--delete-orphans")
+    #expect(unasked.status == 64 && unasked.stderr.contains("--yes"))
+    let dry = try await bench.run("convert", "photos", "--output", "small", "--delete-orphans", "--dry-run")
+    #expect(dry.status == 0 && dry.stderr.contains("would remove 1 thumbnail"))
+    #expect(try files("small").count == 3)
+    let run = try await bench.run("convert", "photos", "--output", "small", "--delete-orphans", "--yes")
+    #expect(run.status == 0 && run.lines.first?.contains("1 removed") == true)
+    #expect(
+      try FileManager.default.subpathsOfDirectory(atPath: bench.url("small").path).sorted() == [
+        ".thumbs-index", "a.jpg",
+      ])
+  }
+
+  @Test func aDryRunSaysWhatItWouldWrite() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    let run = try await bench.run("convert", "photos", "--output", "small", "--dry-run")
+    #expect(run.status == 0 && run.lines.first == "would write small/a.*")
+    #expect(!FileManager.default.fileExists(atPath: bench.url("small").path))
+  }
+
+  @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
+  func aSignalKeepsWhatIsDoneAndTheNextRunDoesTheRest(signal: Int32, status: Int32) async throws {
+    _ = try bench.folder("photos", pictures: 400)
+    let process = try bench.start(["convert", "photos", "--output", "small", "--json", "--jobs", "1"])
+    _ = await eventually(within: .seconds(30)) { process.printed.split(separator: "\n").count >= 5 }
+    process.send(signal)
+    let first = await process.run()
+    #expect(first.status == status)
+    #expect(first.complaints == ["thumbs: stopped; what is done is kept, and the same command does the rest"])
+    let (pictures, summary) = try first.conversions()
+    #expect(pictures.allSatisfy { $0.status == "converted" } && pictures.count == summary.converted)
+    #expect(summary.converted < 400 && summary.failed == 0)
+    let second = try await bench.run("convert", "photos", "--output", "small", "--json").conversions().summary
+    #expect(second.current == summary.converted && second.converted == 400 - summary.converted)
+  }
+
+  @Test func aKillAtAnyMomentIsMadeGoodByTheNextRunToTheByte() async throws {
+    let folder = try bench.folder("photos", pictures: 150)
+    for number in 0..<60 {
+      try put("formats/png-rgba.png", "photos/x/\(number)/\(number).png")
+    }
+    let command = ["convert", folder.lastPathComponent, "--size", "90", "--size", "20x20", "--output"]
+    #expect(try await bench.start(command + ["undisturbed"]).run().status == 0)
+    let expected = try files("undisturbed")
+    #expect(expected.count == 421)
+    for lines in [1, 20, 60, 120, 200] {
+      let output = "killed-\(lines)"
+      let process = try bench.start(command + [output, "--json"])
+      _ = await eventually(within: .seconds(20)) { process.printed.split(separator: "\n").count >= lines }
+      process.send(SIGKILL)
+      _ = await process.run()
+      // Nothing half-written is ever to be seen.
+      for (name, bytes) in try files(output) where !name.contains(".thumbs-") { #expect(bytes == expected[name]) }
+      #expect(try await bench.start(command + [output]).run().status == 0)
+      #expect(try files(output) == expected)
+    }
+  }
+}
