@@ -22,8 +22,8 @@ import Testing
     bytes.withUnsafeBytes { watcher.feed($0) }
     let (first, second) = (watcher.sufficientLength(for: .eighth), watcher.sufficientLength(for: .quarter))
     (eighth, quarter) = (try #require(first), try #require(second) + 4 * 60_000)
-    let comment: [UInt8] =
-      [0xFF, 0xFE, UInt8(60_000 >> 8), UInt8(60_000 & 255)] + [UInt8](repeating: 32, count: 59_998)
+    // A comment of 60,000 bytes and its marker.
+    let comment: [UInt8] = [0xFF, 0xFE, 0xEA, 0x5E] + [UInt8](repeating: 32, count: 59_996)
     for position in [quarter - 4 * 60_000, eighth] {
       let count = position == eighth ? 4 : 5
       bytes.insert(contentsOf: Array(repeating: comment, count: count).joined(), at: position - 2)
@@ -119,7 +119,7 @@ import Testing
       Issue.record("the whole body is not enough")
       return
     }
-    #expect(try made.map { try $0.1.get().size } == [large])
+    #expect(try made.map { try $1.get().size } == [large])
   }
 
   @Test func whoeverJoinsAtAnyMomentGetsTheSizeAskedFor() async throws {
