@@ -22,7 +22,7 @@ import Testing
     bytes.withUnsafeBytes { watcher.feed($0) }
     let (first, second) = (watcher.sufficientLength(for: .eighth), watcher.sufficientLength(for: .quarter))
     (eighth, quarter) = (try #require(first), try #require(second) + 4 * 60_000)
-    let comment: [UInt8] = [0xFF, 0xFE, 60_000 >> 8, 60_000 & 255] + [UInt8](repeating: 32, count: 59_998)
+    let comment: [UInt8] = [0xFF, 0xFE, UInt8(60_000 >> 8), UInt8(60_000 & 255)] + [UInt8](repeating: 32, count: 59_998)
     for position in [quarter - 4 * 60_000, eighth] {
       let count = position == eighth ? 4 : 5
       bytes.insert(contentsOf: Array(repeating: comment, count: count).joined(), at: position - 2)
@@ -112,13 +112,13 @@ import Testing
     #expect(whole.isComplete && whole.downloadedBytes == body.downloadedBytes + picture.count)
     #expect(stages.statistics.current.bytesLeft == 0 && stages.statistics.current.downloads == 2)
     guard
-      case .done(let made) = try await stages.render(
+      case .done(let made, _) = try await stages.render(
         [Variant(size: large)], of: source, from: whole, priority: priority)
     else {
       Issue.record("the whole body is not enough")
       return
     }
-    #expect(try made.map { try $1.get().size } == [large])
+    #expect(try made.map { try $0.1.get().size } == [large])
   }
 
   @Test func whoeverJoinsAtAnyMomentGetsTheSizeAskedFor() async throws {
