@@ -49,6 +49,9 @@ struct RenderPass {
 
   /// Reads the picture. What the decoder took is free on return.
   private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
+    // libvips encodes, whoever decodes. Left to itself it starts at its first call, with other settings, and two threads
+    // that call first see it half started.
+    try Codec.start()
     if case .coefficients(let scale) = pass.reader {
       let stored = plan.probe.storedSize
       let side = Double(scale.rawValue)
