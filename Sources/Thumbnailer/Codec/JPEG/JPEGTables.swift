@@ -7,9 +7,9 @@ struct JPEGTables {
   }
 
   /// The quantisers of the zigzag positions 0, 1, 2 and 4.
-  private var quantisers: [SIMD4<Int32>?] = [nil, nil, nil, nil]
-  private var dc: [Slot?] = [nil, nil, nil, nil]
-  private var ac: [Slot?] = [nil, nil, nil, nil]
+  private var quantisers: [Int: SIMD4<Int32>] = [:]
+  private var dc: [Int: Slot] = [:]
+  private var ac: [Int: Slot] = [:]
   /// The MCUs between two restart markers; 0 for none.
   private(set) var restartInterval = 0
 
@@ -59,7 +59,7 @@ struct JPEGTables {
 
   /// The quantisers of a slot.
   func quantisers(_ slot: Int) throws(CodecError) -> SIMD4<Int32> {
-    guard slot < 4, let table = quantisers[slot] else {
+    guard let table = quantisers[slot] else {
       throw .damaged(.header, detail: "there is no quantisation table \(slot)")
     }
     return table
@@ -69,7 +69,7 @@ struct JPEGTables {
   mutating func huffman(
     _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
   ) throws(CodecError) -> HuffmanTable {
-    guard slot < 4, let found = use == .dc ? dc[slot] : ac[slot] else {
+    guard let found = use == .dc ? dc[slot] : ac[slot] else {
       // libjpeg then takes the standard's example tables, as Motion JPEG wants it.
       throw .handedOver(reason: "there is no Huffman table \(slot)")
     }
