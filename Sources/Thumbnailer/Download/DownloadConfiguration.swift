@@ -31,6 +31,8 @@ struct DownloadConfiguration: Sendable {
   /// written. Meant to be the cache directory.
   var spillDirectory = FileManager.default.temporaryDirectory
 
+  /// Keeps the beginnings of large bodies for a later run; default nil, which keeps none.
+  var partialBodies: PartialStore?
   /// When an HTTP/1.1 body is stopped by its observer with at most so many bytes to come, they are read all the same;
   /// default 256 KiB.
   ///
@@ -38,9 +40,6 @@ struct DownloadConfiguration: Sendable {
   /// about four until the window is wide again. At a round trip of 50 ms that takes 0.3 s, in which 256 KiB arrive at
   /// 7 Mbit/s; and much of a short rest is on its way already. A body of unknown length counts as longer.
   var longestRestWorthReading = 256 << 10
-
-  /// Keeps the beginnings of large bodies for a later run; default nil, which keeps none.
-  var partialBodies: PartialStore?
 
   /// A PEM file with the certificate authorities to trust in place of the system's; default nil.
   var certificateAuthorityFile: String?

@@ -30,18 +30,20 @@ extension PipelineStages {
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
     priority: PriorityControl
-  ) async throws(ThumbnailError) -> [(Variant, Result<Thumbnail, ThumbnailError>)] {
+  ) async throws(ThumbnailError) -> Rendering {
     let bytes = body.bytes
     let limits = limits
     let mostBytes = min(AnswerRules.mostBytes(for: variants), decodes.capacity)
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
+    let plan = "\(format.rawValue) in a helper → \(sizes)"
     let (results, duration) = try await decode(
-      "\(format.rawValue) in a helper → \(sizes)", reserving: mostBytes, source: source, priority: priority
+      plan, reserving: mostBytes, source: source, priority: priority
     ) { cancellation in
       helpers.render(
         bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, cancellation: cancellation)
     }
     events.send(source, .rendered(variants, duration: duration))
-    return results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+    let made = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
+    return .done(made, plan: plan)
   }
 }

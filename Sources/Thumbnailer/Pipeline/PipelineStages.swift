@@ -9,15 +9,15 @@ struct PipelineStages: Sendable {
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
+  /// The memory for decodes.
+  let decodes: ByteLimiter
+  /// The processes that decode for us; nil where everything is decoded in this one.
+  let helpers: HelperPool?
+  /// How many local files are open at once: it hands out files, not bytes.
+  let openFiles = ByteLimiter(capacity: 64)
   let downloader: Downloader
   /// The threads on which the codec works and files are opened.
   let workers: WorkerPool
-  /// The memory for decodes.
-  let decodes: ByteLimiter
-  /// How many local files are open at once: it hands out files, not bytes.
-  let openFiles = ByteLimiter(capacity: 64)
-  /// The processes that decode for us; nil where everything is decoded in this one.
-  let helpers: HelperPool?
   private let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
@@ -70,7 +70,7 @@ struct PipelineStages: Sendable {
 
   /// What came of a body.
   enum Rendering {
-    /// Each variant has its own success or failure; the plan in words, where there was one.
+    /// Each variant has its own success or failure. The plan in words goes with them where there was one.
     case done([(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?)
     /// The body was stopped too early for these variants: it takes all of it.
     case needsWholeBody
@@ -87,9 +87,7 @@ struct PipelineStages: Sendable {
     let probe: ImageProbe
     switch try await reading(of: body, source: source, priority: priority) {
     case .inHelper(let format, let helpers):
-      let results = try await render(
-        variants, of: source, from: body, format: format, in: helpers, priority: priority)
-      return .done(results, plan: "\(format.rawValue) in a helper")
+      return try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority)
     case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)

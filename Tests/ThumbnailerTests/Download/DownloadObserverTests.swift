@@ -106,4 +106,61 @@ struct DownloadObserverTests {
       #expect(try await downloader.fetch(origin.url(path), limit: 500).receivedBytes == 500)
     }
   }
+
+  // MARK: Over HTTP/1.1, what is left decides whether the connection is worth more
+
+  @Test func aShortRestIsReadOnToKeepTheConnection() async throws {
+    let origin = try Origin { _ in .ok(noise(100_000)) }
+    let downloader = Downloader(.quick { $0.longestRestWorthReading = 80_000 })
+    for _ in 0..<2 {
+      // What it says later, be it to refuse, is not heard.
+      let observer = RecordingObserver { $0 > 60_000 ? .refuse : $0 >= 20_000 ? .enough : .more }
+      let download = try await downloader.fetch(origin.url(), observer: observer)
+      #expect(download.isComplete && download.receivedBytes == 100_000)
+      #expect(try download.bytes == noise(100_000))
+    }
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test func aLongerRestIsLeft() async throws {
+    let origin = try Origin { _ in .ok(noise(1_000_000)) }
+    let downloader = Downloader(.quick { $0.longestRestWorthReading = 500_000 })
+    let download = try await downloader.fetch(
+      origin.url(), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+    #expect(!download.isComplete && download.receivedBytes < 500_000)
+    #expect(await eventually { origin.openConnections == 0 })
+  }
+
+  @Test func aRestOfUnknownLengthOrOnAConnectionThatEndsIsLeft() async throws {
+    let gate = Gate()
+    let origin = try Origin { request in
+      let answer = OriginResponse.ok(noise(50_000)).stalling(after: 30_000, until: gate)
+      return switch request.path {
+      case "/chunked": answer.chunked()
+      case "/untold": OriginResponse.ok(noise(50_000)).untilClose().stalling(after: 30_000, until: gate)
+      default: answer.header("Connection", "close")
+      }
+    }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/untold", "/last"] {
+      let download = try await downloader.fetch(
+        origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+      #expect(!download.isComplete && download.receivedBytes <= 30_000, "\(path)")
+    }
+    gate.open()
+  }
+
+  @Test func aRestThatBreaksOffOrStallsTakesNothingAway() async throws {
+    let origin = try Origin { request in
+      request.path == "/reset"
+        ? .ok(noise(50_000)).truncated(after: 40_000) : .ok(noise(50_000)).stalling(after: 40_000)
+    }
+    let downloader = Downloader(.quick { $0.stallTimeout = .milliseconds(200) })
+    for path in ["/reset", "/stall"] {
+      let download = try await downloader.fetch(
+        origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+      #expect(!download.isComplete && download.attempts == 1, "\(path)")
+      #expect(try download.bytes == Array(noise(50_000)[..<40_000]))
+    }
+  }
 }

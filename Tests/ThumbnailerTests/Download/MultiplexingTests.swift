@@ -49,6 +49,21 @@ struct MultiplexingTests {
     #expect(Set(server.log.map(\.connection)).count == 1)
   }
 
+  @Test func aStoppedStreamLeavesItsConnectionHoweverLittleIsLeft() async throws {
+    let bytes = noise(150_000)
+    // The rest takes a second: it is not there by chance.
+    let server = try await NginxServer(files: ["a.bin": bytes], rate: 80_000)
+    let downloader = downloader(for: server)
+    for number in 0..<3 {
+      let download = try await downloader.fetch(
+        server.url("/a.bin?\(number)"), observer: RecordingObserver { $0 > 30_000 ? .enough : .more })
+      #expect(download.httpVersion == "2" && !download.isComplete)
+      #expect(download.receivedBytes < bytes.count && download.expectedBytes == bytes.count)
+    }
+    #expect(await eventually { server.log.count == 3 })
+    #expect(Set(server.log.map(\.connection)).count == 1)
+  }
+
   @Test func bodiesLargerThanTheFlowControlWindowDoNotHoldEachOtherBack() async throws {
     let bytes = noise(1_500_000)
     let server = try await NginxServer(files: ["a.bin": bytes], rate: 0)

@@ -21,7 +21,7 @@ struct IsolatedCorpusTests {
 
   @Test(.enabled(if: isPresent, "the shared corpus is absent"))
   func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
-    let bench = HelperBench(memory: 504 << 20, deadline: .seconds(4))
+    let bench = HelperBench(memory: 504 << 20, deadline: .seconds(20))
     var counts: [String: Int] = [:]
     for (path, expected) in try Self.entries() {
       let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))

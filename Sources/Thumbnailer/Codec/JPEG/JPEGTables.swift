@@ -6,10 +6,12 @@ struct JPEGTables {
     var ready: HuffmanTable?
   }
 
+  // No literals: the compiler lays out their constants without the last element's padding, which a copy reads.
+
   /// The quantisers of the zigzag positions 0, 1, 2 and 4.
-  private var quantisers: [SIMD4<Int32>?] = [nil, nil, nil, nil]
-  private var dc: [Slot?] = [nil, nil, nil, nil]
-  private var ac: [Slot?] = [nil, nil, nil, nil]
+  private var quantisers = [SIMD4<Int32>?](repeating: nil, count: 4)
+  private var dc = [Slot?](repeating: nil, count: 4)
+  private var ac = [Slot?](repeating: nil, count: 4)
   /// The MCUs between two restart markers; 0 for none.
   private(set) var restartInterval = 0
 

@@ -1,0 +1,40 @@
+import Foundation
+
+/// What libFuzzer calls with each input. The environment's `FUZZ_TARGET` says which target gets it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  target.run(FuzzInput(bytes: Array(UnsafeBufferPointer(start: start, count: count))))
+  return 0
+}
+
+/// What can be fuzzed.
+private enum Target: String, CaseIterable {
+  case prober, reader, scans
+
+  func run(_ input: FuzzInput) {
+    switch self {
+    case .prober: fuzzProber(input)
+    case .reader: fuzzReader(input)
+    case .scans: fuzzScans(input)
+    }
+  }
+}
+
+private let target: Target = {
+  let name = ProcessInfo.processInfo.environment["FUZZ_TARGET"] ?? ""
+  guard let found = Target(rawValue: name) else {
+    failFuzzing("FUZZ_TARGET is \"\(name)\" and must be one of \(Target.allCases.map { $0.rawValue })")
+  }
+  return found
+}()
+
+/// Ends the process so that libFuzzer keeps the input.
+func failFuzzing(_ message: String) -> Never {
+  FileHandle.standardError.write(Data("fuzz: \(message)\n".utf8))
+  abort()
+}
+
+/// Ends the process where a property does not hold.
+func require(_ condition: Bool, _ message: @autoclosure () -> String) {
+  if !condition { failFuzzing(message()) }
+}

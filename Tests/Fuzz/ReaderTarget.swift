@@ -1,0 +1,67 @@
+import Reference
+
+/// The JPEG coefficient reader: its picture depends neither on where the body lies nor on how much of it is read at a
+/// time, a tolerant reading of a sound file is the same, and where no chroma is scaled it is libjpeg's.
+func fuzzReader(_ input: FuzzInput) {
+  guard let probe = try? probe(.memory(input.bytes), limits: .fuzzing), probe.format == .jpeg else { return }
+  for scale in JPEGScale.allCases {
+    func picture(_ body: ByteSource, window: Int? = nil, isTolerant: Bool = false) -> ReadPicture {
+      ReadPicture(
+        CoefficientReader(
+          body: body, storedSize: probe.storedSize, scale: scale, isTolerant: isTolerant,
+          cancellation: CancellationFlag(), window: window))
+    }
+    let whole = picture(.memory(input.bytes))
+    let window = 2 + input.cut(0) * (1 + input.cut(1) & 7)
+    let inPieces = picture(.memory(input.bytes), window: window)
+    require(inPieces == whole, "at \(scale) \(whole), by \(window) bytes \(inPieces)")
+    let inFile = picture(input.asFile(), window: input.cut(2) & 1 == 0 ? window : nil)
+    require(inFile == whole, "at \(scale) \(whole), in a file \(inFile)")
+    let tolerant = picture(.memory(input.bytes), isTolerant: true)
+    guard case .success = whole.result else { continue }
+    require(tolerant == whole, "at \(scale) \(whole), tolerant \(tolerant)")
+    if scale == .eighth { whole.compareWithLibjpeg(input.bytes, isProgressive: probe.isProgressive) }
+  }
+}
+
+/// What the reader made of a body.
+struct ReadPicture: Equatable, CustomStringConvertible {
+  struct Pixels: Equatable {
+    let size: PixelSize
+    let bands: Int
+    let samples: [UInt8]
+  }
+
+  let result: Result<Pixels, CodecError>
+
+  init(_ reader: CoefficientReader) {
+    result = Result { () throws(CodecError) in
+      let raster = try reader.read().raster
+      let samples = try raster.withBytes { bytes throws(CodecError) in Array(bytes) }
+      return Pixels(size: raster.size, bands: raster.bands, samples: samples)
+    }
+  }
+
+  var description: String {
+    switch result {
+    case .success(let pixels):
+      "\(pixels.size) of \(pixels.bands) bands, checksum \(pixels.samples.reduce(0) { $0 &* 31 &+ Int($1) })"
+    case .failure(let error): "\(error)"
+    }
+  }
+
+  /// Holds a sequential picture against libjpeg's, where libjpeg finds nothing to warn of.
+  func compareWithLibjpeg(_ file: [UInt8], isProgressive: Bool) {
+    guard case .success(let pixels) = result, !isProgressive else { return }
+    var expected = [UInt8](repeating: 0, count: pixels.samples.count)
+    var picture = reference_picture()
+    guard reference_decode(file, file.count, &expected, expected.count, &picture) == 0, picture.warnings == 0,
+      picture.is_unsampled == 1
+    else { return }
+    let size = PixelSize(Int(picture.width), Int(picture.height))
+    require(size == pixels.size && picture.components == pixels.bands, "\(self), libjpeg \(size)")
+    if let index = expected.indices.first(where: { expected[$0] != pixels.samples[$0] }) {
+      failFuzzing("sample \(index) of \(self) is \(pixels.samples[index]), with libjpeg \(expected[index])")
+    }
+  }
+}
