@@ -103,7 +103,7 @@ extension ThumbsProcess {
 /// One line of `--json`.
 struct Picture: Decodable, Sendable {
   struct Failure: Decodable, Equatable { let code, message: String }
-  struct Source: Decodable, Equatable { let width, height, bytes, downloaded: Int }
+  struct Source: Decodable, Equatable { let width, height, bytes, downloaded, left: Int }
   struct Made: Decodable, Equatable, Hashable {
     let width, height: Int
     let format: String
@@ -121,7 +121,8 @@ struct Picture: Decodable, Sendable {
 
 /// The last line of `--json`.
 struct Summary: Decodable {
-  var pictures = 0, stored = 0, hits = 0, failed = 0, downloadedBytes = 0, storedBytes = 0
+  var pictures = 0, stored = 0, hits = 0, failed = 0, downloadedBytes = 0, bytesLeft = 0
+  var storedBytes = 0
   var seconds = 0.0, picturesPerSecond = 0.0
   var peakMemoryBytes = 0
   var provider = ""

@@ -68,7 +68,7 @@ struct PrefetchCommandTests {
         #expect(error["code"] == "not-a-picture" && object["status"] as? String == "failed")
       } else {
         let source = try #require(object["source"] as? [String: Int])
-        #expect(Set(source.keys) == ["width", "height", "bytes", "downloaded"])
+        #expect(Set(source.keys) == ["width", "height", "bytes", "downloaded", "left"])
         let thumbnail = try #require((object["thumbnails"] as? [[String: Any]])?.first)
         #expect(Set(thumbnail.keys) == ["width", "height", "format", "bytes"])
         #expect(thumbnail["format"] as? String == "jpeg")
@@ -78,7 +78,8 @@ struct PrefetchCommandTests {
     #expect(last?.count == 1)
     #expect(
       Set(last?["summary"]?.keys ?? [:].keys) == [
-        "pictures", "stored", "hits", "failed", "downloadedBytes", "storedBytes", "seconds", "picturesPerSecond",
+        "pictures", "stored", "hits", "failed", "downloadedBytes", "bytesLeft", "storedBytes", "seconds",
+        "picturesPerSecond",
         "peakMemoryBytes", "provider",
       ])
   }

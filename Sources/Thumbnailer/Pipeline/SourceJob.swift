@@ -90,8 +90,7 @@ struct SourceJob: Sendable {
         stages.statistics.add(1, to: \.rendered)
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          plan: plan,
-          duration: .zero)
+          plan: plan, duration: .zero)
         _ = desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
         stages.statistics.add(desk.answer(variant, of: source, with: .failure(error)), to: \.failures)

@@ -20,9 +20,11 @@ struct PrefetchCommand: AsyncParsableCommand {
       cache already is not downloaded again. Sizes are written like 256MiB.
 
       --json prints for each picture: id, url, status (stored, memory, disk or
-      failed), error {code, message}, source {width, height, bytes, downloaded},
-      thumbnails [{width, height, format, bytes}], ms. The last line holds the
-      summary. error stands there only for a failure, source only if it is known.
+      failed), error {code, message}, source {width, height, bytes, downloaded,
+      left}, thumbnails [{width, height, format, bytes}], ms. The last line holds
+      the summary. error stands there only for a failure, source only if it is
+      known. A local file counts as downloaded with its whole length; left are the
+      bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions

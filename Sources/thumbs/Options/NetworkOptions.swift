@@ -49,6 +49,14 @@ struct NetworkOptions: ParsableArguments {
       """, valueName: "HOST=FILE"))
   var clientKey: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Whether the download of a progressive JPEG ends once what has come is enough for the thumbnails. Damage further \
+      on in the file then goes unnoticed.
+      """, valueName: "on|off"))
+  var earlyStop = Toggle.on
+
   private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
 
   func validate() throws {
@@ -70,6 +78,7 @@ struct NetworkOptions: ParsableArguments {
   /// A configuration with what was given in its place.
   func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
     var configuration = configuration
+    configuration.earlyStop = earlyStop == .on
     if let userAgent { configuration.userAgent = userAgent }
     if let cacert { configuration.certificateAuthorityFile = cacert }
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }

@@ -32,6 +32,7 @@ struct PictureReport {
   private let url: String
   private let source: SourceDescription?
   private let downloadedBytes: Int
+  private let bytesLeft: Int
   private let milliseconds: Double
 
   init(_ outcome: PhotoOutcome) {
@@ -43,6 +44,7 @@ struct PictureReport {
     thumbnails = responses.map(\.thumbnail)
     source = thumbnails.first?.source
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
+    bytesLeft = responses.map(\.bytesLeft).max() ?? 0
     milliseconds = outcome.duration.milliseconds.rounded(toPlaces: 3)
   }
 
@@ -55,6 +57,7 @@ struct PictureReport {
     thumbnails = []
     source = nil
     downloadedBytes = 0
+    bytesLeft = 0
     milliseconds = 0
   }
 
@@ -76,6 +79,7 @@ struct PictureReport {
       member.add("height", source.size.height)
       member.add("bytes", source.byteCount)
       member.add("downloaded", downloadedBytes)
+      member.add("left", bytesLeft)
       object.add("source", member)
     }
     object.add("thumbnails", thumbnails.map(Self.json))

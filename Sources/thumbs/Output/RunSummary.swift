@@ -13,6 +13,7 @@ struct RunSummary {
   var hits = 0
   var failed = 0
   var downloadedBytes = 0
+  var bytesLeft = 0
   var storedBytes = 0
   var seconds = 0.0
   var picturesPerSecond = 0.0
@@ -40,6 +41,7 @@ struct RunSummary {
   /// Takes the figures that are known at the end only.
   mutating func finish(_ statistics: PipelineStatistics, since started: ContinuousClock.Instant) {
     downloadedBytes = statistics.downloadedBytes
+    bytesLeft = statistics.bytesLeft
     storedBytes = statistics.storedBytes
     let elapsed = (ContinuousClock.now - started).seconds
     seconds = elapsed.rounded(toPlaces: 3)
@@ -55,6 +57,7 @@ struct RunSummary {
     figures.add("hits", hits)
     figures.add("failed", failed)
     figures.add("downloadedBytes", downloadedBytes)
+    figures.add("bytesLeft", bytesLeft)
     figures.add("storedBytes", storedBytes)
     figures.add("seconds", seconds)
     figures.add("picturesPerSecond", picturesPerSecond)
@@ -71,7 +74,9 @@ struct RunSummary {
       "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
         + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
         + "\(stored) made, \(hits) from the cache, \(failed) failed",
-      "downloaded \(ByteSize(bytes: downloadedBytes)), stored \(ByteSize(bytes: storedBytes)), "
+      "downloaded \(ByteSize(bytes: downloadedBytes))"
+        + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
+        + ", stored \(ByteSize(bytes: storedBytes)), "
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
         + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
     ]

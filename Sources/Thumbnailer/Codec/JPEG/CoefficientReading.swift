@@ -13,6 +13,8 @@ struct CoefficientReading: ~Copyable {
   private var planes: [SamplePlane] = []
   private var entropy: EntropyBuffer
   private var scans = 0
+  /// Whether a scan has brought something.
+  private var hasPixels = false
 
   /// A run over a body, of which `memory` are the bytes if it lies in memory.
   init(_ reader: CoefficientReader, memory: UnsafeRawBufferPointer?) {
@@ -27,7 +29,7 @@ struct CoefficientReading: ~Copyable {
     do throws(CodecError) {
       try readScans()
       if reader.expectsEnd { try findEnd() }
-    } catch .truncated where reader.isTolerant && !planes.isEmpty {
+    } catch .truncated where reader.isTolerant && hasPixels {
       // What there is, is in the planes.
     }
     return try compose()
@@ -153,6 +155,7 @@ struct CoefficientReading: ~Copyable {
       &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: reader.isTolerant,
       cancellation: reader.cancellation)
     coverage.add(scan)
+    hasPixels = true
     return !isWhole || coverage.isEnough(for: reader.scale)
   }
 

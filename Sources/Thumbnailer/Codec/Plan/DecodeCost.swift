@@ -77,7 +77,10 @@ enum DecodeCost {
     for step in pass.steps {
       if step.isParent { kept += step.layout.view.pixelCount * 4 }
       let work = step.needsWholeView ? step.layout.view.pixelCount : step.layout.cut.pixelCount
-      largest = max(largest, work * 4 + step.layout.output.pixelCount * 4)
+      let base: PixelSize? =
+        if case .step(let parent) = step.parent { pass.steps[parent].layout.view } else { pass.sharedView }
+      let resampling = base.map { Resampler.workingBytes(base: $0, target: step.layout.view) } ?? 0
+      largest = max(largest, work * 4 + step.layout.output.pixelCount * 4 + resampling)
     }
     return kept + largest
   }

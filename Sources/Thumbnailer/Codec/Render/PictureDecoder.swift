@@ -32,12 +32,17 @@ struct PictureDecoder {
   /// Reads what the plan wants of a JPEG's coefficients: the picture as stored, in its own colours, at the pass's base
   /// size.
   ///
-  /// - Throws: `.handedOver` where the file is not what its header let expect and libvips may know better.
+  /// - Throws: `.handedOver` where the file is not what its header let expect, or is damaged: libvips has the last word on
+  ///   both, whatever size is asked for.
   func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: scale, isTolerant: plan.isTolerant,
       expectsEnd: plan.isBodyWhole && !plan.isTolerant, cancellation: cancellation)
-    return try reader.read().raster
+    do throws(CodecError) {
+      return try reader.read().raster
+    } catch .damaged(_, let detail) {
+      throw .handedOver(reason: detail)
+    }
   }
 
   /// Opens all frames of an animated picture, one below the other, lends it, and says what went wrong as `decode` does.

@@ -1,0 +1,176 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Progressive pictures of which only the first scans are downloaded.
+///
+/// The picture has 160×120 pixels. So that transfers are seen to end, comments of some 100 KB follow the scans for 1/8
+/// and those for 1/4.
+@Suite(.timeLimit(.minutes(1))) struct EarlyStopPipelineTests {
+  private let picture: [UInt8]
+  private let eighth: Int
+  private let quarter: Int
+  private let small = PixelSize(20, 15)
+  private let middle = PixelSize(40, 30)
+  private let large = PixelSize(80, 60)
+
+  init() throws {
+    var bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive.jpg"))
+    var watcher = ScanWatcher()
+    bytes.withUnsafeBytes { watcher.feed($0) }
+    let (first, second) = (watcher.sufficientLength(for: .eighth), watcher.sufficientLength(for: .quarter))
+    (eighth, quarter) = (try #require(first), try #require(second) + 4 * 60_000)
+    let comment: [UInt8] =
+      [0xFF, 0xFE, UInt8(60_000 >> 8), UInt8(60_000 & 255)] + [UInt8](repeating: 32, count: 59_998)
+    for position in [quarter - 4 * 60_000, eighth] {
+      let count = position == eighth ? 4 : 5
+      bytes.insert(contentsOf: Array(repeating: comment, count: count).joined(), at: position - 2)
+    }
+    picture = bytes
+  }
+
+  @Test func theTransferEndsWithTheScansThatAreNeeded() async throws {
+    // More never comes.
+    let fixture = try PipelineFixture { [picture] _ in .ok(picture).stalling(after: 100_000) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a", small))
+    #expect((eighth...100_000).contains(response.downloadedBytes))
+    #expect(response.bytesLeft == picture.count - response.downloadedBytes)
+    #expect(response.thumbnail.source.byteCount == picture.count)
+    #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
+    #expect(fixture.pipeline.statistics.bytesLeft == response.bytesLeft)
+    await poll { fixture.origin.requests.first?.outcome == .clientClosed }
+    await poll {
+      fixture.recorder.kinds.contains { if case .downloaded(_, _, false, _, _, _) = $0 { true } else { false } }
+    }
+
+    let whole = try PipelineFixture(configuring: { $0.earlyStop = false }) { [picture] _ in .ok(picture) }
+    let same = try await whole.pipeline.response(for: whole.request("/a", small))
+    #expect(same.downloadedBytes == picture.count && same.bytesLeft == 0)
+    #expect(same.thumbnail.data == response.thumbnail.data)
+    #expect(whole.origin.requests[0].outcome == .served)
+  }
+
+  @Test func sizesThatNeedMoreLetMoreCome() async throws {
+    let fixture = try PipelineFixture { [picture] _ in .ok(picture) }
+    let middle = try await fixture.pipeline.response(for: fixture.request("/a", self.middle))
+    #expect((quarter..<(picture.count - 256 << 10)).contains(middle.downloadedBytes))
+    let large = try await fixture.pipeline.response(for: fixture.request("/b", self.large))
+    #expect(large.downloadedBytes == picture.count && large.bytesLeft == 0)
+  }
+
+  @Test func aLargerSizeThatJoinsMeanwhileMovesTheEnd() async throws {
+    for (joins, least) in [(middle, quarter), (large, picture.count)] {
+      let gate = Gate()
+      let fixture = try PipelineFixture { [picture] _ in .ok(picture).stalling(after: 500, until: gate) }
+      async let first = fixture.pipeline.response(for: fixture.request("/a", small))
+      await poll { fixture.pipeline.statistics.downloadedBytes == 500 }
+      async let second = fixture.pipeline.response(for: fixture.request("/a", joins))
+      await poll { fixture.pipeline.statistics.joins == 1 }
+      gate.open()
+      #expect(try await [first.thumbnail.size, second.thumbnail.size] == [small, joins])
+      #expect(try await second.downloadedBytes >= least)
+      #expect(fixture.origin.requests.count == 1 && fixture.pipeline.statistics.decodes == 1)
+    }
+  }
+
+  @Test func aLargerSizeThatLeavesMovesTheEndBack() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { [picture] _ in .ok(picture).stalling(after: 500, until: gate) }
+    async let first = fixture.pipeline.response(for: fixture.request("/a", small))
+    await poll { fixture.pipeline.statistics.downloadedBytes == 500 }
+    let second = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/a", large)) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    second.cancel()
+    #expect(await failure(of: second) == .cancelled)
+    gate.open()
+    #expect(try await first.bytesLeft > 0)
+  }
+
+  @Test func whatAStoppedBodyDoesNotHoldTakesTheWholeBody() async throws {
+    let origin = try Origin { [picture] _ in .ok(picture) }
+    let directory = try TemporaryDirectory()
+    let stages = PipelineStages(.init(cacheDirectory: directory.url))
+    let source = ImageSource(origin.url())
+    let priority = PriorityControl(.visible)
+    let demand = VariantDemand([Variant(size: small)])
+    let body = try await stages.fetchBody(of: source, demand: demand, priority: priority)
+    #expect(!body.isComplete && body.bytesLeft > 0)
+    for size in [middle, large] {
+      let variants = [Variant(size: size), Variant(size: small)]
+      guard case .needsWholeBody = try await stages.render(variants, of: source, from: body, priority: priority) else {
+        Issue.record("\(size) was made of a body that does not hold it")
+        return
+      }
+    }
+    guard case .done = try await stages.render([Variant(size: small)], of: source, from: body, priority: priority)
+    else {
+      Issue.record("what it was stopped for is not made of it")
+      return
+    }
+    let whole = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+    #expect(whole.isComplete && whole.downloadedBytes == body.downloadedBytes + picture.count)
+    #expect(stages.statistics.current.bytesLeft == 0 && stages.statistics.current.downloads == 2)
+    guard
+      case .done(let made, _) = try await stages.render(
+        [Variant(size: large)], of: source, from: whole, priority: priority)
+    else {
+      Issue.record("the whole body is not enough")
+      return
+    }
+    #expect(try made.map { try $0.1.get().size } == [large])
+  }
+
+  @Test func whoeverJoinsAtAnyMomentGetsTheSizeAskedFor() async throws {
+    let fixture = try PipelineFixture(configuring: { $0.memoryCacheLimit = ByteSize(bytes: 0) }) { [picture] _ in
+      .ok(picture)
+    }
+    for round in 0..<30 {
+      async let first = fixture.pipeline.thumbnail(for: fixture.request("/\(round)", small))
+      // From before the transfer to after the decode, as chance will have it.
+      await poll { fixture.pipeline.statistics.downloadedBytes > 0 || round % 3 == 0 }
+      for _ in 0..<(round * round) { await Task.yield() }
+      async let second = fixture.pipeline.thumbnail(for: fixture.request("/\(round)", middle))
+      #expect(try await [first.size, second.size] == [small, middle])
+      #expect(fixture.origin.requests(for: "/\(round)").count <= 2)
+    }
+  }
+
+  // MARK: Files that are not what they seem
+
+  @Test func aFileThatIsHandedOverIsFetchedWholeAndReadByLibvips() async throws {
+    let file = try padded(repeatingFirstScan: true)
+    let fixture = try PipelineFixture { _ in .ok(file) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a", PixelSize(20, 15)))
+    #expect(response.thumbnail.size == PixelSize(20, 15))
+    #expect(fixture.origin.requests.count == 2)
+    #expect(response.downloadedBytes > file.count && response.bytesLeft == 0)
+    #expect(fixture.pipeline.statistics.bytesLeft == 0)
+    // A second one over a kept connection, and a short rest: nothing is fetched twice.
+    let short = Array(file.prefix(100_000))
+    let other = try PipelineFixture { _ in .ok(short) }
+    _ = try await other.pipeline.response(for: other.request("/a", PixelSize(20, 15)))
+    #expect(other.origin.requests.count == 1)
+  }
+
+  @Test func aScanThatIsNotWholeIsAnErrorAndNotAGreyPicture() async throws {
+    let file = try padded(repeatingFirstScan: false, cuttingFirstScanTo: 30)
+    let fixture = try PipelineFixture { _ in .ok(file) }
+    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/a", PixelSize(20, 15))) as Thumbnail }
+    #expect(await failure(of: task)?.code == "damaged")
+    #expect((1...2).contains(fixture.origin.requests.count))
+  }
+
+  /// A file of 160×120 whose DC comes in one scan for each component, with half a megabyte of nothing at its end.
+  private func padded(repeatingFirstScan: Bool, cuttingFirstScanTo length: Int? = nil) throws -> [UInt8] {
+    let bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive-separate-dc.jpg"))
+    let isMarker = { (index: Int, marker: UInt8) in bytes[index] == 0xFF && bytes[index + 1] == marker }
+    let start = try #require((0..<bytes.count - 1).first { isMarker($0, 0xDA) })
+    let end = try #require((start + 10..<bytes.count - 1).first { bytes[$0] == 0xFF && bytes[$0 + 1] != 0 })
+    var scan = Array(bytes[start..<end])
+    if let length { scan = Array(scan.prefix(10 + length)) }
+    return bytes[..<start] + scan + (repeatingFirstScan ? scan : []) + bytes[end...]
+      + [UInt8](repeating: 0, count: 500_000)
+  }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Local files on the way of a request.
+@Suite(.timeLimit(.minutes(1))) struct LocalFilePipelineTests {
+  private let directory: TemporaryDirectory
+  private let pipeline: ThumbnailPipeline
+  private let recorder = EventRecorder()
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory.url.appending(path: "cache")))
+    recorder.follow(pipeline)
+  }
+
+  @Test func aFileIsReadInPlaceWithoutADownload() async throws {
+    let path = TestImages.url("formats/jpeg-420.jpg").path
+    let response = try await pipeline.response(for: request(path))
+    #expect(response.thumbnail.size == PixelSize(40, 30) && response.origin == .source)
+    #expect(response.downloadedBytes == response.thumbnail.source.byteCount && response.bytesLeft == 0)
+    #expect(pipeline.statistics.downloads == 0)
+    await poll { recorder.kinds.contains { if case .opened(response.downloadedBytes) = $0 { true } else { false } } }
+    let isDownloaded = recorder.kinds.contains { if case .downloaded = $0 { true } else { false } }
+    #expect(!isDownloaded)
+  }
+
+  @Test func manyFilesAtOnceDoNotUseUpTheDescriptors() async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let paths = (0..<300).map { directory.url.appending(path: "\($0).jpg").path }
+    for path in paths { try bytes.write(to: URL(fileURLWithPath: path)) }
+    var made = 0
+    for await result in pipeline.thumbnails(for: paths.map { request($0) }, window: 300) {
+      _ = try result.result.get()
+      made += 1
+    }
+    #expect(made == 300 && pipeline.statistics.decodes == 300)
+  }
+
+  @Test(arguments: [("missing", "not-found"), ("folder", "refused"), ("pipe", "refused"), ("empty", "not-a-picture")])
+  func whatIsNoPictureIsAnErrorOfItsOwn(name: String, code: String) async throws {
+    let path = directory.url.appending(path: name).path
+    switch name {
+    case "folder": try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    case "pipe": #expect(mkfifo(path, 0o600) == 0)
+    case "empty": try Data().write(to: URL(fileURLWithPath: path))
+    default: break
+    }
+    let task = Task { try await pipeline.thumbnail(for: request(path)) as Thumbnail }
+    #expect(await failure(of: task)?.code == code)
+  }
+
+  @Test func aFileBeyondTheLimitIsRefusedUnread() async throws {
+    let path = directory.url.appending(path: "large.jpg").path
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
+    #expect(truncate(path, 300 << 20) == 0)
+    let task = Task { try await pipeline.thumbnail(for: request(path)) as Thumbnail }
+    #expect(await failure(of: task)?.code == "too-large")
+  }
+
+  @Test func aFileThatChangesWhileItIsReadIsAnError() async throws {
+    let path = directory.url.appending(path: "a.jpg").path
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
+    let stages = PipelineStages(pipeline.configuration)
+    let source = ImageSource.file(at: path)
+    let priority = PriorityControl(.visible)
+    let body = try await stages.fetchBody(of: source, demand: nil, priority: priority)
+    #expect(truncate(path, 1500) == 0)
+    do throws(ThumbnailError) {
+      _ = try await stages.render([Variant(size: PixelSize(40, 40))], of: source, from: body, priority: priority)
+      Issue.record("a thumbnail of a file that changed")
+    } catch {
+      #expect(error.message == "the file cannot be read: it changed while it was read")
+    }
+  }
+
+  private func request(_ path: String) -> ThumbnailRequest {
+    ThumbnailRequest(.file(at: path), variant: Variant(size: PixelSize(40, 40), fit: .contain))
+  }
+}
