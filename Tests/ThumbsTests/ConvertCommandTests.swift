@@ -37,7 +37,7 @@ extension Run {
 }
 
 /// The command `thumbs convert`, as its users call it.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ConvertCommandTests {
   private let bench: Bench
 

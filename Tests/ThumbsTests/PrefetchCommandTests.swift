@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch`: what it makes, what it finds again, and what it prints.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PrefetchCommandTests {
   private let bench: Bench
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct CodecStartTests {
   /// In a process of its own, where nothing has started libvips yet.
   @Test func libvipsIsSetUpWhereTheCoefficientReaderComesFirst() async {

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Every kind of pixels comes out as 8-bit sRGB or gray of the right colours.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ColourTests {
   private let variant = Variant(size: PixelSize(40, 40), fit: .contain, format: .png)
 

@@ -6,7 +6,7 @@ import Testing
 /// Every file of the shared corpus of real and hostile pictures, in process and within the default budget.
 ///
 /// The corpus is not part of the project; where it is absent the tests are skipped.
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct CorpusTests {
   private static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
   private static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)

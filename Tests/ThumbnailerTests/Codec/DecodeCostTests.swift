@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct DecodeCostTests {
   private static let cases: [[String]] = [
     ["jpegsave_buffer", "Q=90"], ["jpegsave_buffer", "Q=90,interlace=true"],

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownsamplerTests {
   /// The quarters of a picture, as a camera held this way would store them.
   private func stored(_ orientation: Int, _ width: Int, _ height: Int) -> TestPicture {

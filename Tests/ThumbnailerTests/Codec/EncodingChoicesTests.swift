@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What few ask for: other formats, effort, kept metadata, animations.
-@Suite(.timeLimit(.minutes(1))) struct EncodingChoicesTests {
+@Suite(.timeLimit(.minutes(5))) struct EncodingChoicesTests {
   private static let box = PixelSize(32, 32)
 
   private func variant(_ change: (inout Variant) -> Void) -> Variant {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)), .serialized)
+@Suite(.timeLimit(.minutes(5)), .serialized)
 struct FuzzTests {
   /// In a process of its own: a crash fails the test, not the run. The same mutations on every run.
   @Test(arguments: [

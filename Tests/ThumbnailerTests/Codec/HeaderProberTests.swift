@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct HeaderProberTests {
   private func stream(_ bytes: [UInt8], by length: Int, limits: DecodeLimits = .init()) -> HeaderProber.Status {
     var prober = HeaderProber(limits: limits)

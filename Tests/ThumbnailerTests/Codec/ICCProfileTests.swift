@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ICCProfileTests {
   /// A profile that libvips has built in.
   private func profile(_ name: String) throws -> [UInt8] {

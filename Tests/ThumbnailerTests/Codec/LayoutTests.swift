@@ -2,7 +2,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LayoutTests {
   private func layout(_ w: Int, _ h: Int, _ box: PixelSize, _ fit: Fit, enlarges: Bool = false) -> Layout {
     Layout(picture: PixelSize(w, h), variant: Variant(size: box, fit: fit, enlarges: enlarges))

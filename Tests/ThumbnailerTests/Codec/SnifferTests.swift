@@ -2,7 +2,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SnifferTests {
   private func sniff(_ text: String) -> Sniffer.Verdict { Sniffer.sniff(HeaderBytes(Array(text.utf8)), isAll: true) }
 

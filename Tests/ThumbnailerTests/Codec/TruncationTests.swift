@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct TruncationTests {
   private static let savers: [(saver: String, options: String)] = [
     ("jpegsave_buffer", "Q=90"), ("jpegsave_buffer", "Q=90,interlace=true"), ("pngsave_buffer", ""),

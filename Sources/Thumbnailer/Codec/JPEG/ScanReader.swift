@@ -38,6 +38,8 @@ struct ScanReader: ~Copyable {
   private let scratch: UnsafeMutablePointer<Int>
   /// In a progressive scan of AC coefficients, how many of the next blocks have nothing in them.
   private var emptyBlocks = 0
+  /// Whether an MCU was read in whole.
+  private var hasDecoded = false
   /// For each step its output in the first MCU, and the bytes from there to its output in the next row of MCUs.
   private var origins: [(output: UnsafeMutableRawPointer, rowBytes: Int)] = []
 
@@ -87,7 +89,7 @@ struct ScanReader: ~Copyable {
   ) throws(CodecError) -> Bool {
     var untilRestart = restartInterval
     var restarts: UInt8 = 0
-    var hasDecoded = false
+    hasDecoded = false
     entropy.clear()
     do throws(CodecError) {
       for row in 0..<mcusDown {
@@ -103,7 +105,6 @@ struct ScanReader: ~Copyable {
           let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
           let done = try decode(wanted, &cursor, &entropy)
           column += done
-          hasDecoded = true
           untilRestart -= done
         }
       }
@@ -130,6 +131,8 @@ struct ScanReader: ~Copyable {
     let isLast = entropy.window.next > entropy.safeLimit
     let limit = isLast ? entropy.window.next : entropy.safeLimit
     let done = run(&entropy.window, count: isLast ? 1 : wanted, limit: limit)
+    // Before the last ones there are always the bytes for a whole MCU.
+    if !isLast || (done > 0 && !entropy.hasOverrun) { hasDecoded = true }
     if entropy.hasOverrun || (done < 0 && entropy.isNearItsEnd) {
       if entropy.ending == .end { throw .truncated(detail: "in the coded data") }
       throw .damaged(.decode, detail: "a marker in the coded data")

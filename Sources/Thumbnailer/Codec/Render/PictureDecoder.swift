@@ -32,17 +32,13 @@ struct PictureDecoder {
   /// Reads what the plan wants of a JPEG's coefficients: the picture as stored, in its own colours, at the pass's base
   /// size.
   ///
-  /// - Throws: `.handedOver` where the file is not what its header let expect, or is damaged: libvips has the last word on
-  ///   both, whatever size is asked for.
+  /// - Throws: `.handedOver` where the file is not what its header let expect and libvips may know better. Damage is an
+  ///   error, though libjpeg would pass over some of it: what it puts in the place is grey.
   func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: scale, isTolerant: plan.isTolerant,
       expectsEnd: plan.isBodyWhole && !plan.isTolerant, cancellation: cancellation)
-    do throws(CodecError) {
-      return try reader.read().raster
-    } catch .damaged(_, let detail) {
-      throw .handedOver(reason: detail)
-    }
+    return try reader.read().raster
   }
 
   /// Opens all frames of an animated picture, one below the other, lends it, and says what went wrong as `decode` does.

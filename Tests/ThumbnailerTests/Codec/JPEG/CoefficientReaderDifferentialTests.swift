@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// The reader against libvips, that is libjpeg, on files of many encoders.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoefficientReaderDifferentialTests {
   private static let formats = URL(fileURLWithPath: "TestImages/formats")
   private static let broken = URL(fileURLWithPath: "TestImages/broken")

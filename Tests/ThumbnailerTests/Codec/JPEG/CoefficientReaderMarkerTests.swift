@@ -3,7 +3,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Every marker that the reader knows, and those it must not fall for.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoefficientReaderMarkerTests {
   private static let gray = TestJPEG(size: PixelSize(40, 30))
 

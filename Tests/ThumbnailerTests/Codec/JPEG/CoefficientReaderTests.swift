@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What the reader makes of coefficients that are known.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoefficientReaderTests {
   private typealias Component = TestJPEG.Component
   private typealias Scan = TestJPEG.Scan

@@ -3,7 +3,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Files that break off: nothing beyond what is needed matters, and nothing before may be missing.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct CoefficientReaderTruncationTests {
   private static let gray = TestJPEG(size: PixelSize(70, 50))
 
