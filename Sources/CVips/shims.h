@@ -69,6 +69,14 @@ static inline int cvips_load_webp(VipsSource *source, VipsImage **out, VipsFailO
 static inline int cvips_load_gif(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
   return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
+// All frames, one below the other.
+static inline int cvips_load_webp_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_webpload_source(
+    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
+}
+static inline int cvips_load_gif_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
+  return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
+}
 static inline int cvips_load_tiff(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
   return vips_tiffload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
@@ -123,6 +131,8 @@ static inline int cvips_load_magick(
 
 // --- Operations ------------------------------------------------------------------------------------------------------
 
+static inline int cvips_copy(VipsImage *in, VipsImage **out) { return vips_copy(in, out, NULL); }
+static inline int cvips_addalpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
 static inline int cvips_resize(VipsImage *in, VipsImage **out, double hscale, double vscale) {
   return vips_resize(in, out, hscale, "vscale", vscale, NULL);
 }
@@ -169,20 +179,39 @@ static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *co
   return result;
 }
 
+// Says that a picture is made of frames of this height, how long each is shown, and how often all are.
+static inline void cvips_set_animation(VipsImage *image, int height, const int *delays, int count, int loops) {
+  vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
+  if (count > 0) vips_image_set_array_int(image, "delay", delays, count);
+  vips_image_set_int(image, "loop", loops);
+}
+
 // --- Savers ------------------------------------------------------------------------------------------------------------
 
-static inline int cvips_save_jpeg(VipsImage *in, void **data, size_t *length, int quality) {
-  return vips_jpegsave_buffer(in, data, length, "Q", quality, "optimize_coding", TRUE, "strip", TRUE, NULL);
+static inline int cvips_save_jpeg(
+  VipsImage *in, void **data, size_t *length, int quality, int optimize, int strip) {
+  return vips_jpegsave_buffer(in, data, length, "Q", quality, "optimize_coding", optimize, "strip", strip, NULL);
 }
-static inline int cvips_save_png(VipsImage *in, void **data, size_t *length) {
-  return vips_pngsave_buffer(in, data, length, "filter", VIPS_FOREIGN_PNG_FILTER_ALL, "strip", TRUE, NULL);
+static inline int cvips_save_png(VipsImage *in, void **data, size_t *length, int compression, int strip) {
+  return vips_pngsave_buffer(
+    in, data, length, "filter", VIPS_FOREIGN_PNG_FILTER_ALL, "compression", compression, "strip", strip, NULL);
 }
-static inline int cvips_save_webp(VipsImage *in, void **data, size_t *length, int quality, int effort) {
-  return vips_webpsave_buffer(in, data, length, "Q", quality, "effort", effort, "strip", TRUE, NULL);
+static inline int cvips_save_webp(VipsImage *in, void **data, size_t *length, int quality, int effort, int strip) {
+  return vips_webpsave_buffer(in, data, length, "Q", quality, "effort", effort, "strip", strip, NULL);
 }
-static inline int cvips_save_avif(VipsImage *in, void **data, size_t *length, int quality, int effort) {
+static inline int cvips_save_avif(VipsImage *in, void **data, size_t *length, int quality, int effort, int strip) {
   return vips_heifsave_buffer(in, data, length, "Q", quality, "effort", effort, "compression",
-    VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", TRUE, NULL);
+    VIPS_FOREIGN_HEIF_COMPRESSION_AV1, "bitdepth", 8, "strip", strip, NULL);
+}
+static inline int cvips_save_jxl(VipsImage *in, void **data, size_t *length, int quality, int effort, int strip) {
+  return vips_jxlsave_buffer(in, data, length, "Q", quality, "effort", effort, "strip", strip, NULL);
+}
+static inline int cvips_save_gif(VipsImage *in, void **data, size_t *length, int effort, int strip) {
+  return vips_gifsave_buffer(in, data, length, "effort", effort, "strip", strip, NULL);
+}
+static inline int cvips_save_tiff(VipsImage *in, void **data, size_t *length, int strip) {
+  return vips_tiffsave_buffer(in, data, length, "compression", VIPS_FOREIGN_TIFF_COMPRESSION_DEFLATE, "predictor",
+    VIPS_FOREIGN_TIFF_PREDICTOR_HORIZONTAL, "strip", strip, NULL);
 }
 
 #endif

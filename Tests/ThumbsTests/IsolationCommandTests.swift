@@ -66,16 +66,16 @@ struct IsolationCommandTests {
   }
 
   @Test func aHelperEndsWithTheCommandThatIsKilled() async throws {
-    let process = try startEndless(memory: 505)
-    let helper = try await helper(of: process, memory: 505)
+    let process = try startEndless()
+    let helper = try await helper(of: process)
     process.send(SIGKILL)
     _ = await process.result()
     #expect(await eventually { !Self.isAlive(helper) })
   }
 
   @Test func controlCEndsTheHelperToo() async throws {
-    let process = try startEndless(memory: 506)
-    let helper = try await helper(of: process, memory: 506)
+    let process = try startEndless()
+    let helper = try await helper(of: process)
     process.send(SIGINT)
     let run = await process.run()
     #expect(run.status == 130, "\(run.stderr)")
@@ -100,29 +100,31 @@ struct IsolationCommandTests {
     #expect(try await !bench.run("--help").lines.contains { $0.contains("decode-helper") })
   }
 
-  private func startEndless(memory: Int) throws -> ThumbsProcess {
+  private func startEndless() throws -> ThumbsProcess {
     try Self.endless.write(to: bench.url("endless.pnm"))
-    return try bench.start(
-      ["get", "endless.pnm", "--output", "a.png", "--helper-deadline", "600", "--helper-memory", "\(memory)MiB"])
+    return try bench.start(["get", "endless.pnm", "--output", "a.png", "--helper-deadline", "600"])
   }
 
-  /// The helper of a process, once it is at work; told from others by its memory limit.
-  private func helper(of process: ThumbsProcess, memory: Int) async throws -> pid_t {
+  /// The helper of a process, which is its only child.
+  private func helper(of process: ThumbsProcess) async throws -> pid_t {
     var found: pid_t?
     _ = await eventually {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-      found = names.compactMap { pid_t($0) }.first { pid in
-        let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8)
-        return line?.contains("\0decode-helper\0\(memory << 20)\0") == true
-      }
+      // What it starts comes after it.
+      found = names.compactMap { pid_t($0) }.first { $0 > process.pid && Self.parent(of: $0) == process.pid }
       return found != nil
     }
     return try #require(found, "no helper: \(process.said)")
   }
 
-  /// Whether the process runs: whoever inherits one may leave its remains for a while.
-  private static func isAlive(_ pid: pid_t) -> Bool {
-    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return false }
-    return text.split(separator: ")").last?.first { $0 != " " } != "Z"
+  /// What stands behind a process' name, which is in brackets and may hold blanks: its state, its parent …
+  private static func status(of pid: pid_t) -> [Substring] {
+    let text = (try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8)) ?? ""
+    return text.split(separator: ")").last?.split(separator: " ") ?? []
   }
+
+  private static func parent(of pid: pid_t) -> pid_t? { status(of: pid).dropFirst().first.flatMap { pid_t($0) } }
+
+  /// Whether the process runs: whoever inherits one may leave its remains for a while.
+  private static func isAlive(_ pid: pid_t) -> Bool { (status(of: pid).first ?? "Z") != "Z" }
 }

@@ -32,7 +32,8 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 
   private init(
-    _ options: FolderConverter.Options, _ list: InputList, repeated: Set<Int>, folder: OutputFolder?,
+    _ options: FolderConverter.Options, _ list: InputList, repeated: Set<Int>, claims: ClaimedNames,
+    folder: OutputFolder?,
     pipeline: ThumbnailPipeline?, pool: WorkerPool, started: ContinuousClock.Instant
   ) {
     self.options = options
@@ -46,7 +47,8 @@ public final class Conversion: AsyncSequence, Sendable {
     window = 4 * (pipeline?.configuration.jobs ?? 1)
     if let folder, let pipeline {
       work = InputConversion(
-        pipeline: pipeline, variants: options.variants, names: names, folder: folder, pool: pool, token: options.token,
+        pipeline: pipeline, list: list, variants: options.variants, names: names, claims: claims, folder: folder,
+        pool: pool, token: options.token,
         preservesTimes: options.preservesTimes)
     } else {
       work = nil
@@ -66,10 +68,11 @@ public final class Conversion: AsyncSequence, Sendable {
         Result { () throws(ConversionError) in
           var finder = InputFinder(options, cancelled: cancelled)
           let list = try finder.run()
-          let repeated = try OutputNames(options).claim(list, cancelled: cancelled)
+          let (repeated, claims) = try OutputNames(options).claim(list, cancelled: cancelled)
           let folder = options.isDryRun ? nil : try OutputFolder(options.output)
           return Conversion(
-            options, list, repeated: repeated, folder: folder, pipeline: pipeline, pool: pool, started: started)
+            options, list, repeated: repeated, claims: claims, folder: folder, pipeline: pipeline, pool: pool,
+            started: started)
         }
       }
     } catch {

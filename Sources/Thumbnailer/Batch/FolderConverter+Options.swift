@@ -22,6 +22,12 @@ extension FolderConverter {
     public var quality = 80
     /// What shows through transparent parts; nil keeps them where the format can.
     public var background: RGBColor?
+    /// How hard the encoder tries to write few bytes, from 0, the fastest, to 9. Nil: as hard as pays for most.
+    public var effort: Int?
+    /// What of the pictures' metadata is kept. Default: nothing.
+    public var metadata = MetadataPolicy.none
+    /// Which frames of animated pictures are shown. Default: the first.
+    public var frames = FrameSelection.first
     /// How the thumbnails are named. Nil: `{path}/{name}.{ext}`, or with several sizes `{path}/{name}-{size}.{ext}`.
     public var name: NamingTemplate?
 
@@ -88,7 +94,7 @@ extension FolderConverter {
       sizes.map { size in
         Variant(
           size: size.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
-          background: background, enlarges: enlarges)
+          background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames)
       }
     }
 

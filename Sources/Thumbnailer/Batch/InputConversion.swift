@@ -3,8 +3,10 @@ import Foundation
 /// Makes the thumbnails of one input: all its sizes from one decode, written together or not at all.
 struct InputConversion: Sendable {
   let pipeline: ThumbnailPipeline
+  let list: InputList
   let variants: [Variant]
   let names: OutputNames
+  let claims: ClaimedNames
   let folder: OutputFolder
   let pool: WorkerPool
   let token: String
@@ -90,10 +92,14 @@ struct InputConversion: Sendable {
     } catch {
       return .failed(.unreadable(error), endsRun: nil)
     }
-    let outputs = zip(input.planned, thumbnails).map { planned, thumbnail in
+    let paths = names.paths(
+      for: list.source(at: input.index), planned: input.planned, written: thumbnails.map(\.format))
+    for (path, planned) in zip(paths, input.planned) where path != planned {
+      guard claims.claim(path, for: input.index) else { return .failed(.nameTaken(path), endsRun: nil) }
+    }
+    let outputs = zip(paths, thumbnails).map { path, thumbnail in
       ConversionOutput(
-        path: RawPath(bytes: names.path(planned, written: thumbnail.format)), size: thumbnail.size,
-        format: thumbnail.format, byteCount: thumbnail.data.count)
+        path: RawPath(bytes: path), size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count)
     }
     do throws(WriteFailure) {
       try folder.write(
@@ -110,5 +116,14 @@ struct InputConversion: Sendable {
         key: OutputNames.key(input.planned), source: input.absolutePath, modified: input.state.modified,
         byteCount: input.state.byteCount, token: token, outputs: outputs))
     return .outputs(outputs)
+  }
+}
+
+extension ConversionFailure {
+  /// The thumbnail's format is not the one that the picture's name promised, and its name then is another's.
+  fileprivate static func nameTaken(_ path: [UInt8]) -> ConversionFailure {
+    .init(
+      stage: .write, code: "name-taken",
+      message: "the picture is not what its name says, and \(RawPath(bytes: path)) is another's thumbnail; rename it")
   }
 }

@@ -80,7 +80,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
       throw Self.invalid(text, "it names all pictures alike; use {name} or {hash}")
     }
     if text.hasPrefix("/") || text.split(separator: "/").contains("..") {
-      throw Self.invalid(text, "it leads out of the output folder; leave out the / at its start and every ..")
+      throw Self.invalid(text, "it leads out of the output folder; leave out every .. and the / at its start")
     }
     if text.hasSuffix("/") { throw Self.invalid(text, "it ends in a slash; name a file") }
   }

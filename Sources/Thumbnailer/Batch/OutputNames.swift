@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The names of every input's thumbnails, told before anything is made.
 struct OutputNames: Sendable {
   let template: NamingTemplate
@@ -13,7 +15,22 @@ struct OutputNames: Sendable {
   /// The paths of an input's thumbnails below the output folder, one for each size, with `NamingTemplate.openEnd` where
   /// the end depends on what the picture shows. Nil when its name makes one that must not be written.
   func planned(for source: NamingTemplate.Source) -> [[UInt8]]? {
-    let end = plannedEnd
+    paths(for: source, end: plannedEnd(source))
+  }
+
+  /// The paths of its thumbnails of these formats, the planned ones as far as they are right.
+  func paths(for source: NamingTemplate.Source, planned: [[UInt8]], written: [ImageFormat]) -> [[UInt8]] {
+    let own = NamingTemplate.end(source.name)
+    return zip(zip(sizes, planned), written).map { entry, format in
+      let (size, planned) = entry
+      if planned.contains(NamingTemplate.openEnd) { return Self.filled(planned, format.fileExtension) }
+      // Under `same` the picture's own end stays, unless it lies.
+      guard self.format == .same, !format.fileExtensions.contains(Self.lowercased(own)) else { return planned }
+      return template.path(for: source, size: size, ext: Array(format.fileExtension.utf8)) ?? planned
+    }
+  }
+
+  private func paths(for source: NamingTemplate.Source, end: [UInt8]?) -> [[UInt8]]? {
     var paths: [[UInt8]] = []
     for size in sizes {
       guard let path = template.path(for: source, size: size, ext: end) else { return nil }
@@ -22,13 +39,18 @@ struct OutputNames: Sendable {
     return paths
   }
 
-  /// The end of the names where the format alone decides it.
-  private var plannedEnd: [UInt8]? {
-    ImageFormat(rawValue: format.rawValue).map { Array($0.fileExtension.utf8) }
+  /// The end of the names where the format, or under `same` the picture's own name, decides it.
+  private func plannedEnd(_ source: NamingTemplate.Source) -> [UInt8]? {
+    if let meant = ImageFormat(rawValue: format.rawValue) { return Array(meant.fileExtension.utf8) }
+    guard format == .same else { return nil }
+    let own = NamingTemplate.end(source.name)
+    return Self.sameFormats.contains { $0.fileExtensions.contains(Self.lowercased(own)) } ? own : nil
   }
 
-  /// The path of a thumbnail of this format.
-  func path(_ planned: [UInt8], written: ImageFormat) -> [UInt8] { Self.filled(planned, written.fileExtension) }
+  /// The formats that `OutputFormat.same` keeps, as far as this libvips writes them.
+  private static let sameFormats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .tiff, .avif, .jpegXL]
+
+  private static func lowercased(_ end: [UInt8]) -> String { String(decoding: end, as: UTF8.self).lowercased() }
 
   /// The paths that a planned one may turn out as, the likeliest first.
   func possiblePaths(_ planned: [UInt8]) -> [[UInt8]] {
@@ -54,9 +76,11 @@ struct OutputNames: Sendable {
 extension OutputNames {
   /// Makes sure that no two inputs would write one file. An input that was named twice counts once.
   ///
-  /// - Returns: The inputs that are named before, to be left out.
+  /// - Returns: The inputs that are named before, to be left out, and who claims which name.
   /// - Throws: `.collisions`.
-  func claim(_ list: InputList, cancelled: CancellationFlag) throws(ConversionError) -> Set<Int> {
+  func claim(
+    _ list: InputList, cancelled: CancellationFlag
+  ) throws(ConversionError) -> (repeated: Set<Int>, claims: ClaimedNames) {
     var claims: [UInt64: UInt32] = [:]
     claims.reserveCapacity(list.count * sizes.count)
     var repeated: Set<Int> = []
@@ -65,7 +89,7 @@ extension OutputNames {
       if index & 1023 == 0, cancelled.isSet { throw .cancelled }
       guard let paths = planned(for: list.source(at: index)) else { continue }
       for path in paths {
-        let claim = Self.claim(path)
+        let claim = ClaimedNames.number(path)
         guard let holder = claims[claim] else {
           claims[claim] = UInt32(index)
           continue
@@ -80,14 +104,8 @@ extension OutputNames {
       }
     }
     guard collisions.isEmpty else { throw .collisions(collisions) }
-    return repeated
-  }
-
-  /// A number for a path that strangers cannot foresee, so that no names can be made to seem one.
-  private static func claim(_ path: [UInt8]) -> UInt64 {
-    var hasher = Hasher()
-    path.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return UInt64(bitPattern: Int64(hasher.finalize()))
+    // Only under `same` does a thumbnail ever get another name than was planned.
+    return (repeated, ClaimedNames(format == .same ? claims : [:]))
   }
 
   private static func isSameFile(_ list: InputList, _ one: Int, _ other: Int) -> Bool {
@@ -95,5 +113,29 @@ extension OutputNames {
     if first == second { return true }
     guard let state = try? FileState(of: first), let otherState = try? FileState(of: second) else { return false }
     return state.isSameFile(as: otherState)
+  }
+}
+
+/// Which input may write which file, for those thumbnails that turn out with another name than was planned.
+final class ClaimedNames: Sendable {
+  private let claims: Mutex<[UInt64: UInt32]>
+
+  init(_ claims: [UInt64: UInt32]) { self.claims = Mutex(claims) }
+
+  /// Claims a path for an input. False when it is another's.
+  func claim(_ path: [UInt8], for index: Int) -> Bool {
+    claims.withLock { claims in
+      let number = Self.number(path)
+      if let holder = claims[number], holder != index { return false }
+      claims[number] = UInt32(index)
+      return true
+    }
+  }
+
+  /// A number for a path that strangers cannot foresee, so that no names can be made to seem one.
+  fileprivate static func number(_ path: [UInt8]) -> UInt64 {
+    var hasher = Hasher()
+    path.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }

@@ -18,6 +18,8 @@ enum Codec {
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     vips_block_untrusted_set(1)
+    // What it does not trust of JPEG XL is the reader; what is written are our own pixels.
+    vips_operation_block_set("VipsForeignSaveJxl", 0)
     // glibc's malloc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its
     // initial value they go back to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
     cvips_set_mmap_threshold(128 << 10)
@@ -49,7 +51,10 @@ enum Codec {
   /// The formats that this libvips can write.
   static func writableFormats() throws(CodecError) -> Set<OutputFormat> {
     try start()
-    return Set(OutputFormat.allCases.filter { hasOperation(saverName($0)) })
+    return Set(
+      OutputFormat.allCases.filter { format in
+        Encoder.format(of: format).map(saverName).flatMap { $0.map(hasOperation) } ?? true
+      })
   }
 
   static func loaderName(_ format: ImageFormat) -> String? {
@@ -64,14 +69,22 @@ enum Codec {
     }
   }
 
-  static func saverName(_ format: OutputFormat) -> String {
+  /// The saver of a format; nil for those that are not written.
+  static func saverName(_ format: ImageFormat) -> String? {
     switch format {
-    case .jpeg, .auto: "jpegsave_buffer"
+    case .jpeg: "jpegsave_buffer"
     case .png: "pngsave_buffer"
     case .webp: "webpsave_buffer"
+    case .gif: "gifsave_buffer"
+    case .tiff: "tiffsave_buffer"
     case .avif: "heifsave_buffer"
+    case .jpegXL: "jxlsave_buffer"
+    default: nil
     }
   }
+
+  /// Whether this libvips can write a format.
+  static func canWrite(_ format: ImageFormat) -> Bool { saverName(format).map(hasOperation) ?? false }
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 

@@ -24,7 +24,7 @@ enum CodecError: Error, Sendable, Equatable, Codable {
   /// This build of libvips cannot read the format.
   case decoderUnavailable(ImageFormat)
   /// This build of libvips cannot write the format.
-  case encoderUnavailable(OutputFormat)
+  case encoderUnavailable(ImageFormat)
   /// The cheapest way to read the picture takes more bytes than there are in all.
   case exceedsMemoryBudget(needed: Int, budget: Int)
   /// The body's own file could not be read.
@@ -69,7 +69,7 @@ extension CodecError: CustomStringConvertible {
     case .invalidSize(let size):
       "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
-    case .encoderUnavailable(let format): "this libvips cannot write \(format.rawValue.uppercased())"
+    case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):
       "decoding takes \(ByteSize(bytes: needed)), more than the memory budget of \(ByteSize(bytes: budget))"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)

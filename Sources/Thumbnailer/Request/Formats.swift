@@ -46,7 +46,9 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
 public enum OutputFormat: String, Sendable, Codable, CaseIterable {
   /// JPEG, or WebP when the picture has transparent parts.
   case auto
-  case jpeg, png, webp, avif
+  case jpeg, png, webp, avif, jxl
+  /// The picture's own, where it is JPEG, PNG, WebP, GIF, TIFF, AVIF or JPEG XL; as `auto` for all others.
+  case same
 }
 
 /// An opaque colour, 8 bits a channel, sRGB.

@@ -18,11 +18,18 @@ public struct Variant: Hashable, Sendable {
   public var background: RGBColor?
   /// Whether a picture smaller than the box is enlarged to it.
   public var enlarges: Bool
+  /// How hard the encoder tries to write few bytes, from 0, the fastest, to 9. Nil: as hard as pays for most.
+  public var effort: Int?
+  /// What of the picture's metadata is kept.
+  public var metadata = MetadataPolicy.none
+  /// Which frames of an animated picture are shown.
+  public var frames = FrameSelection.first
 
   /// A variant; everything but the size has the default that suits the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
-    scaling: Scaling = .fast, background: RGBColor? = nil, enlarges: Bool = false
+    scaling: Scaling = .fast, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first
   ) {
     self.size = size
     self.fit = fit
@@ -32,14 +39,23 @@ public struct Variant: Hashable, Sendable {
     self.scaling = scaling
     self.background = background
     self.enlarges = enlarges
+    self.effort = effort
+    self.metadata = metadata
+    self.frames = frames
   }
 
   /// The version of what decoding and encoding make of a variant. Raised when the same variant would look different, so
   /// that thumbnails of an older version are made anew.
   static let encoderVersion = 1
 
-  /// The variant as a short text, the form it is stored under: `1;400x400;cover;centre;auto;80;fast;-;0`.
+  /// The variant as a short text, the form it is stored under: `1;400x400;cover;centre;auto;80;fast;-;0`. What few ask
+  /// for comes behind that, where it is asked for: `;-;profile;all`.
   var token: String {
+    let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
+    return common + (rare == ("-", "none", "first") ? "" : ";\(rare.effort);\(rare.metadata);\(rare.frames)")
+  }
+
+  private var common: String {
     "\(Self.encoderVersion);\(size);\(fit.rawValue);\(gravity.rawValue);\(format.rawValue);\(quality);"
       + "\(scaling.rawValue);\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
   }
@@ -47,7 +63,8 @@ public struct Variant: Hashable, Sendable {
   /// Reads a token back. Nil for another encoder version or anything else that `token` does not make.
   init?(token: String) {
     let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
-    guard parts.count == 9, parts[0] == "\(Self.encoderVersion)", let size = PixelSize(parsing: parts[1]),
+    guard parts.count == 9 || parts.count == 12, parts[0] == "\(Self.encoderVersion)",
+      let size = PixelSize(parsing: parts[1]),
       size.isValidThumbnailSize,
       let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
       let format = OutputFormat(rawValue: parts[4]), let quality = Int(parts[5]),
@@ -56,6 +73,11 @@ public struct Variant: Hashable, Sendable {
     self.init(
       size: size, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
       background: RGBColor(hex: parts[7]), enlarges: parts[8] == "1")
+    guard parts.count == 12 else { return }
+    guard parts[9] == "-" || Int(parts[9]) != nil, let metadata = MetadataPolicy(rawValue: parts[10]),
+      let frames = FrameSelection(rawValue: parts[11])
+    else { return nil }
+    (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
   }
 
   /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: the same in all but size,

@@ -69,7 +69,8 @@ struct ConvertCommand: AsyncParsableCommand {
     }
     (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, thumbnails.enlarge)
     (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
-    options.background = thumbnails.background
+    (options.background, options.effort) = (thumbnails.background, thumbnails.effort)
+    (options.metadata, options.frames) = (thumbnails.strip.policy, thumbnails.animated)
     options.name = output.name
     (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)
     (options.include, options.exclude) = (selection.include, selection.exclude)

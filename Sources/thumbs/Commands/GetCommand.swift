@@ -96,6 +96,7 @@ struct GetCommand: AsyncParsableCommand {
     case "png": .png
     case "webp": .webp
     case "avif": .avif
+    case "jxl": .jxl
     default: nil
     }
   }

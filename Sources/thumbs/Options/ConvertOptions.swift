@@ -1,6 +1,6 @@
-import ArgumentParser
+public import ArgumentParser
 import Foundation
-import Thumbnailer
+public import Thumbnailer
 
 /// Which files are converted.
 struct ConvertSelectionOptions: ParsableArguments {
@@ -51,11 +51,45 @@ struct ConvertThumbnailOptions: ParsableArguments {
   @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
   var scaling = Scaling.fast
 
-  @Option(help: "The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts.")
+  @Option(
+    help: """
+      The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts; same is the picture's own.
+      """)
   var format = OutputFormat.auto
 
   @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
   var quality = 80
+
+  @Option(
+    help: ArgumentHelp(
+      "How hard the encoder tries, from 0, the fastest, to 9, the fewest bytes. (default: as pays for most)",
+      valueName: "N"))
+  var effort: Int?
+
+  /// What is left out.
+  enum Stripping: String, ExpressibleByArgument, CaseIterable {
+    case all
+    case keepICC = "keep-icc"
+    case keepCopyright = "keep-copyright"
+
+    var policy: MetadataPolicy {
+      switch self {
+      case .all: .none
+      case .keepICC: .profile
+      case .keepCopyright: .copyright
+      }
+    }
+  }
+
+  @Option(
+    help: """
+      What metadata is left out: keep-icc keeps the picture's own colours and their profile, keep-copyright who made it.
+      """)
+  var strip = Stripping.all
+
+  @Option(
+    help: "The frames of animated GIF and WebP: with all the thumbnails are animated, as WebP unless --format same.")
+  var animated = FrameSelection.first
 
   @Option(
     help: ArgumentHelp(
@@ -66,6 +100,9 @@ struct ConvertThumbnailOptions: ParsableArguments {
   func validate() throws {
     guard (1...100).contains(quality) else {
       throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
+    }
+    if let effort, !(0...9).contains(effort) {
+      throw ValidationError("--effort \(effort) cannot be used: give a number from 0 to 9")
     }
     if fit != .contain, let open = sizes.first(where: \.isOpen) {
       throw ValidationError(
@@ -151,6 +188,8 @@ extension ConvertResourceOptions {
     if let maxPixels { configuration.maximumPixels = maxPixels }
   }
 }
+
+extension FrameSelection: ExpressibleByArgument {}
 
 extension TargetSize {
   /// Reads a size, or says how it is written.

@@ -18,7 +18,7 @@ import Testing
   ) throws -> Set<Int> {
     var options = FolderConverter.Options(inputs: [.path("in")], output: "out")
     change(&options)
-    return try OutputNames(options).claim(list, cancelled: CancellationFlag())
+    return try OutputNames(options).claim(list, cancelled: CancellationFlag()).repeated
   }
 
   private func collisions(
@@ -63,13 +63,32 @@ import Testing
     #expect(try claim(list("a.jpg", "b.jpg", "a.jpg")) == [2])
   }
 
-  @Test func theNamesAreFilledInWithWhatWasWritten() throws {
-    let names = OutputNames(FolderConverter.Options(inputs: [], output: "out"))
-    let planned = try #require(
-      names.planned(for: .init(folder: Array("x/".utf8), name: Array("a.b".utf8), absolutePath: RawPath("/a"))))
-    #expect(planned.map { String(decoding: names.path($0, written: .webp), as: UTF8.self) } == ["x/a.webp"])
-    #expect(
-      names.possiblePaths(planned[0]).map { String(decoding: $0, as: UTF8.self) }
-        == ["x/a.jpg", "x/a.webp", "x/a.png"])
+  private func paths(_ name: String, written: ImageFormat, _ format: OutputFormat) -> [String] {
+    var options = FolderConverter.Options(inputs: [], output: "out")
+    options.format = format
+    let names = OutputNames(options)
+    let source = NamingTemplate.Source(
+      folder: Array("x/".utf8), name: Array(name.utf8), absolutePath: RawPath("/x/\(name)"))
+    guard let planned = names.planned(for: source) else { return [] }
+    return names.paths(for: source, planned: planned, written: [written]).map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  @Test func theNamesAreFilledInWithWhatWasWritten() {
+    #expect(paths("a.b.jpeg", written: .webp, .auto) == ["x/a.b.webp"])
+    #expect(paths("a.gif", written: .png, .png) == ["x/a.png"])
+  }
+
+  @Test func underSameTheEndStaysUnlessItLies() {
+    #expect(paths("a.JPEG", written: .jpeg, .same) == ["x/a.JPEG"])
+    #expect(paths("a.gif", written: .gif, .same) == ["x/a.gif"])
+    #expect(paths("a.png", written: .jpeg, .same) == ["x/a.jpg"])
+    #expect(paths("a.heic", written: .jpeg, .same) == ["x/a.jpg"])
+    #expect(collisions(list("a.jpg", "a.png")) { $0.format = .same }.isEmpty)
+    #expect(collisions(list("a.heic", "a.bmp")) { $0.format = .same }.count == 1)
+  }
+
+  @Test func aNameThatIsAnothersCanNotBeTakenLater() {
+    let claims = ClaimedNames([:])
+    #expect(claims.claim([1], for: 0) && claims.claim([1], for: 0) && !claims.claim([1], for: 1))
   }
 }

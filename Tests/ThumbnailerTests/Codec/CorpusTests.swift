@@ -34,10 +34,10 @@ struct CorpusTests {
       guard let data = try? Data(contentsOf: url) else { throw .unreadableBody(detail: url.path) }
       let body = ByteSource.memory(Array(data))
       let probed = try probe(body)
-      let plan = try DecodePlan.make(
-        probe: probed, bodyLength: body.count, variants: [Variant(size: PixelSize(128, 128), fit: .contain)],
-        memoryBudget: budget)
-      guard let first = Downsampler.render(body, plan: plan, cancellation: flag).first else { throw .cancelled }
+      let variant = Variant(size: PixelSize(128, 128), fit: .contain)
+      guard let first = try TestRender.inPlace(body, probed, [variant], budget: budget, flag).first else {
+        throw .cancelled
+      }
       return (probed, try first.result.get())
     }
   }

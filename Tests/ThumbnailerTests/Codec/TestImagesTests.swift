@@ -83,7 +83,8 @@ struct TestImagesTests {
     // What is whole as far as the thumbnail goes, and damage that no decoder can see.
     let good = [
       "endless-directories.tif", "flipped-bits.jpg", "frames-2000.png", "frames-2000.webp", "frames-5000.gif",
-      "marker-in-the-data.jpg", "missing-huffman-tables.jpg", "pages-2000.tif", "truncated-by-its-end-chunk.png",
+      "marker-in-the-data.jpg", "missing-huffman-tables.jpg", "pages-2000.tif", "scans-694.jpg",
+      "truncated-by-its-end-chunk.png",
       "truncated-in-the-second-frame.gif",
     ]
     for name in try Self.files(in: "broken") {

@@ -187,12 +187,29 @@ enum TestRender {
     _ body: ByteSource, _ variants: [Variant], budget: Int = 512 << 20, isTolerant: Bool = false
   ) async throws -> [RenderedVariant] {
     let probed = try probe(body)
-    let plan = try DecodePlan.make(
-      probe: probed, bodyLength: body.count, variants: variants, memoryBudget: budget, isTolerant: isTolerant)
-    let result: Result<[RenderedVariant], Never> = try await pool.run(priority: PriorityControl(.visible)) { flag in
-      .success(Downsampler.render(body, plan: plan, cancellation: flag))
+    let result: Result<[RenderedVariant], CodecError> = try await pool.run(priority: PriorityControl(.visible)) {
+      flag in
+      Result { () throws(CodecError) in
+        try inPlace(body, probed, variants, budget: budget, isTolerant: isTolerant, flag)
+      }
     }
-    return result.get()
+    return try result.get()
+  }
+
+  /// The same on the calling thread. What the coefficient reader hands over is read by libvips, as in the pipeline.
+  static func inPlace(
+    _ body: ByteSource, _ probed: ImageProbe, _ variants: [Variant], budget: Int, isTolerant: Bool = false,
+    _ flag: CancellationFlag
+  ) throws(CodecError) -> [RenderedVariant] {
+    for mayReadCoefficients in [true, false] {
+      let plan = try DecodePlan.make(
+        probe: probed, bodyLength: body.count, variants: variants, memoryBudget: budget, isTolerant: isTolerant,
+        mayReadCoefficients: mayReadCoefficients)
+      let rendered = Downsampler.render(body, plan: plan, cancellation: flag)
+      let isHandedOver = rendered.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      if !isHandedOver { return rendered }
+    }
+    return []
   }
 
   static func one(_ bytes: [UInt8], _ variant: Variant, isTolerant: Bool = false) async throws -> Thumbnail {

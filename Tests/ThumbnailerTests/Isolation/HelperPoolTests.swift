@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Pictures decoded by real helper processes.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(2)))
 struct HelperPoolTests {
   private static let good = "formats/pnm.ppm"
 
@@ -74,7 +74,7 @@ struct HelperPoolTests {
   }
 
   @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
-    let bench = HelperBench(memory: 501 << 20, deadline: .seconds(1))
+    let bench = HelperBench(deadline: .seconds(1))
     let file = try bytes(Self.good)
     _ = try #require(try await bench.render(file, .pnm).first).get()
     let first = try #require(bench.pool.waiting.first)
@@ -84,7 +84,7 @@ struct HelperPoolTests {
     }
     #expect(milliseconds >= 1000)
     #expect(!HelperBench.exists(first))
-    #expect(bench.processes.isEmpty)
+    #expect(bench.pool.working.isEmpty && bench.pool.waiting.isEmpty)
     _ = try #require(try await bench.render(file, .pnm).first).get()
     #expect(bench.pool.waiting != [first])
   }
@@ -101,11 +101,9 @@ struct HelperPoolTests {
   }
 
   @Test func aHelperThatIsKilledInTheMiddleCostsThatPicture() async throws {
-    let bench = HelperBench(memory: 502 << 20)
+    let bench = HelperBench()
     async let outcome = bench.failure(HelperBench.endless, .pnm)
-    // It counts as at work once it computes: before, it would not have the picture.
-    await poll { bench.processes.contains { Self.cpuTicks($0) > 30 } }
-    let pid = try #require(bench.processes.first)
+    let pid = try await bench.busyProcess()
     kill(pid, SIGKILL)
     #expect(try await outcome == .helperFailed(.crashed(how: "signal 9, Killed")))
     #expect(!HelperBench.exists(pid))
@@ -113,10 +111,9 @@ struct HelperPoolTests {
   }
 
   @Test func cancellingEndsTheHelperAtOnce() async throws {
-    let bench = HelperBench(memory: 503 << 20, deadline: .seconds(600))
+    let bench = HelperBench(deadline: .seconds(600))
     let task = Task { try await bench.failure(HelperBench.endless, .pnm) }
-    await poll { bench.processes.contains { Self.cpuTicks($0) > 30 } }
-    let pid = try #require(bench.processes.first)
+    let pid = try await bench.busyProcess()
     task.cancel()
     #expect(try await task.value == .cancelled)
     #expect(!HelperBench.exists(pid))
@@ -168,14 +165,6 @@ struct HelperPoolTests {
     let whole = try bytes("formats/svg-gzip.svgz")
     let error = try await HelperBench().failure(Array(whole.prefix(60)), .svg)
     #expect(error == .notAPicture(looksLike: "gzip data without a whole SVG in it"))
-  }
-
-  /// The time a process has computed, in hundredths of a second.
-  private static func cpuTicks(_ pid: pid_t) -> Int {
-    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return 0 }
-    // The name, in brackets, may hold blanks.
-    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
-    return fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
   }
 }
 

@@ -16,7 +16,7 @@ struct HelperBench {
     return URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent("thumbs")
   }()
 
-  /// `memory` also tells this bench's processes from those of other tests.
+  /// `memory` is each helper's limit in bytes.
   init(_ executable: URL = executable, memory: Int = 512 << 20, deadline: Duration = .seconds(30), threads: Int = 1) {
     var isolation = DecodeIsolation.helper(executable: executable)
     isolation.memoryLimit = ByteSize(bytes: memory)
@@ -47,16 +47,18 @@ struct HelperBench {
     return error
   }
 
-  /// The processes of this bench, at work or waiting.
-  var processes: [pid_t] { HelperBench.processes(marked: "\(isolation.memoryLimit.bytes)") }
+  /// The process that is at work, once it has computed for a while: before, it might not have the picture yet.
+  func busyProcess() async throws -> pid_t {
+    await poll { pool.working.contains { Self.cpuTicks($0) > 30 } }
+    return try #require(pool.working.first)
+  }
 
-  /// The helpers with this word on their command line.
-  static func processes(marked mark: String) -> [pid_t] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
-    return names.compactMap { pid_t($0) }.filter { pid in
-      guard let line = try? String(contentsOfFile: "/proc/\(pid)/cmdline", encoding: .utf8) else { return false }
-      return line.contains("\0decode-helper\0") && line.contains("\0\(mark)\0")
-    }
+  /// The time a process has computed, in hundredths of a second.
+  private static func cpuTicks(_ pid: pid_t) -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return 0 }
+    // The name, in brackets, may hold blanks.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
   }
 
   /// Whether there is such a process, or one that nobody has collected.

@@ -21,7 +21,7 @@ struct IsolatedCorpusTests {
 
   @Test(.enabled(if: isPresent, "the shared corpus is absent"))
   func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
-    let bench = HelperBench(memory: 504 << 20, deadline: .seconds(20))
+    let bench = HelperBench(deadline: .seconds(20))
     var counts: [String: Int] = [:]
     for (path, expected) in try Self.entries() {
       let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
@@ -38,7 +38,7 @@ struct IsolatedCorpusTests {
         if case .helperFailed(.cannotStart) = error { Issue.record("\(path): \(error)") }
         counts["\(error)".prefix { $0 != "(" && $0 != ":" }.trimmingCharacters(in: .whitespaces), default: 0] += 1
       }
-      #expect(bench.processes.count <= 1)
+      #expect(bench.pool.waiting.count <= 1)
     }
     print("corpus in helpers: \(counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" })")
     #expect(counts["rendered", default: 0] > 80)

@@ -8,6 +8,8 @@ import Testing
     Variant(size: PixelSize(400, 300), background: .white),
     Variant(size: PixelSize(1, 16383), fit: .contain, format: .avif, quality: 1, scaling: .best, enlarges: true),
     Variant(size: PixelSize(200, 200), gravity: .attention, format: .webp, quality: 100),
+    Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .copyright, frames: .all),
+    Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
   ]
 
   @Test(arguments: samples) func aTokenReadsBackAsTheSameVariant(variant: Variant) {
@@ -23,7 +25,7 @@ import Testing
 
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
-    var others = [Variant](repeating: base, count: 8)
+    var others = [Variant](repeating: base, count: 11)
     others[0].size = PixelSize(400, 401)
     others[1].fit = .contain
     others[2].gravity = .north
@@ -32,9 +34,12 @@ import Testing
     others[5].scaling = .best
     others[6].background = .white
     others[7].enlarges = true
-    #expect(Set(others.map(\.token) + [base.token]).count == 9)
+    others[8].effort = 4
+    others[9].metadata = .profile
+    others[10].frames = .all
+    #expect(Set(others.map(\.token) + [base.token]).count == 12)
     let source = SourceKey(identity: "a", headers: [])
-    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 9)
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 12)
   }
 
   @Test func gravityMeansNothingWithoutCover() {

@@ -49,11 +49,21 @@ struct AnswerRules: Sendable {
     let (variant, outcome) = (variants[index], answer.outcomes[index])
     guard let size = outcome.size, size.width <= variant.size.width, size.height <= variant.size.height,
       let format = outcome.format, Self.formats(variant.format).contains(format),
-      let found = try? probe(.memory(bytes)), found.format == format, found.size == size
+      Self.isPicture(bytes, of: format, size: size)
     else { throw .nonsense(detail: "a thumbnail that is none") }
     return Thumbnail(
       data: Data(bytes), size: size, format: format,
       source: SourceDescription(size: try sourceSize(answer), format: self.format, byteCount: byteCount))
+  }
+
+  private static func isPicture(_ bytes: [UInt8], of format: ImageFormat, size: PixelSize) -> Bool {
+    do throws(CodecError) {
+      let found = try probe(.memory(bytes))
+      return found.format == format && found.size == size
+    } catch {
+      // Of JPEG XL, which is not read in this process, only the format can be told.
+      return format == .jpegXL && error == .unsupportedFormat(format)
+    }
   }
 
   private func sourceSize(_ answer: HelperAnswer) throws(HelperFailure) -> PixelSize {
@@ -71,6 +81,8 @@ struct AnswerRules: Sendable {
     case .png: [.png]
     case .webp: [.webp]
     case .avif: [.avif]
+    case .jxl: [.jpegXL]
+    case .same: [.jpeg, .webp, .png, .jpegXL]
     }
   }
 }

@@ -11,11 +11,15 @@ final class HelperPool: Sendable {
 
   private let isolation: DecodeIsolation
   private let idle = Mutex<[HelperProcess]>([])
+  private let busy = Mutex<[pid_t]>([])
 
   init(_ isolation: DecodeIsolation) { self.isolation = isolation }
 
   /// The processes that wait for a picture.
   var waiting: [pid_t] { idle.withLock { $0.map(\.pid) } }
+
+  /// The processes that are at work.
+  var working: [pid_t] { busy.withLock { $0 } }
 
   deinit {
     let helpers = idle.withLock { $0 }
@@ -56,6 +60,8 @@ final class HelperPool: Sendable {
       let helper: HelperProcess
       if let waiting { helper = waiting } else { helper = try HelperProcess(isolation, cancellation: cancellation) }
       wantsFresh = waiting != nil
+      busy.withLock { $0.append(helper.pid) }
+      defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
         let results = try helper.decode(
           order, of: picture, rules: rules, deadline: isolation.deadline, cancellation: cancellation)

@@ -42,7 +42,7 @@ struct CoefficientReader {
 struct CoefficientImage {
   /// The picture as stored, not upright: gray or RGB, with the file's ICC profile.
   var raster: Raster
-  /// How many bytes of the body were needed.
+  /// How many bytes of the body were needed: up to and with the marker that ends the last scan.
   var consumedBytes: Int
   /// How many scans were looked through.
   var scans: Int

@@ -13,6 +13,8 @@ struct CoefficientReading: ~Copyable {
   private var planes: [SamplePlane] = []
   private var entropy: EntropyBuffer
   private var scans = 0
+  /// Whether a scan has brought something.
+  private var hasPixels = false
 
   /// A run over a body, of which `memory` are the bytes if it lies in memory.
   init(_ reader: CoefficientReader, memory: UnsafeRawBufferPointer?) {
@@ -27,7 +29,7 @@ struct CoefficientReading: ~Copyable {
     do throws(CodecError) {
       try readScans()
       if reader.expectsEnd { try findEnd() }
-    } catch .truncated where reader.isTolerant && !planes.isEmpty {
+    } catch .truncated where reader.isTolerant && hasPixels {
       // What there is, is in the planes.
     }
     return try compose()
@@ -119,29 +121,25 @@ struct CoefficientReading: ~Copyable {
       // As libjpeg reads such files, whatever the header says.
       scan = JPEGScan(components: scan.components, positions: 0...63)
     }
+    let indices = try latchQuantisers(scan)
     let brings = scan.previousBit == 0 && reader.scale.positions.contains { scan.positions.contains($0) }
     guard brings else {
       guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
       return false
     }
     if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
-    // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
-    if !reader.isTolerant && scan.positions.lowerBound == 0 && frame.blockCount(scan.components) / 8 > cursor.remaining
-    {
-      throw .truncated(detail: "in the coded data")
-    }
     if planes.isEmpty {
+      // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
+      let leastBytes = reader.isTolerant ? 1 : frame.blockCount / 8 + 1
+      if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
       let layout = SamplePlane.Layout(scale: reader.scale, isProgressive: isProgressive)
       planes = try frame.components.map { component throws(CodecError) in
         try SamplePlane(across: component.storedAcross, down: component.storedDown, layout: layout)
       }
     }
     var parts: [ScanReader.Part] = []
-    for (number, identifier) in scan.components.enumerated() {
-      guard let index = frame.components.firstIndex(where: { $0.identifier == identifier }),
-        !scan.components.prefix(number).contains(identifier), let slots = header[2 + 2 * number]
-      else { throw .damaged(.header, detail: "a scan of unknown components") }
-      parts.append(try part(index, slots: slots, scan: scan))
+    for (number, index) in indices.enumerated() {
+      parts.append(try part(index, slots: header[2 + 2 * number] ?? 0, scan: scan))
     }
     let mcuBlocks = parts.reduce(0) { $0 + $1.component.across * $1.component.down }
     guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
@@ -153,6 +151,7 @@ struct CoefficientReading: ~Copyable {
       &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: reader.isTolerant,
       cancellation: reader.cancellation)
     coverage.add(scan)
+    hasPixels = true
     return !isWhole || coverage.isEnough(for: reader.scale)
   }
 
@@ -164,17 +163,27 @@ struct CoefficientReading: ~Copyable {
     else { throw .damaged(.header, detail: "a scan that no progressive file has") }
   }
 
+  /// The indices of a scan's components in the frame. Those that come for the first time take their quantisers as they
+  /// are now.
+  private mutating func latchQuantisers(_ scan: JPEGScan) throws(CodecError) -> [Int] {
+    var indices: [Int] = []
+    for identifier in scan.components {
+      guard let index = frame?.components.firstIndex(where: { $0.identifier == identifier }), !indices.contains(index)
+      else { throw .damaged(.header, detail: "a scan of unknown components") }
+      if let component = frame?.components[index], component.quantisers == nil {
+        frame?.components[index].quantisers = try tables.quantisers(component.tableSlot)
+      }
+      indices.append(index)
+    }
+    return indices
+  }
+
   /// What is needed to decode a component's share of a scan. `slots` are its tables, as the scan's header has them.
   private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(CodecError) -> ScanReader.Part {
-    guard var component = frame?.components[index] else { throw .damaged(.header, detail: "no frame header") }
-    let isProgressive = frame?.process == .progressive
-    let quantisers: SIMD4<Int32>
-    if let latched = component.quantisers {
-      quantisers = latched
-    } else {
-      quantisers = try tables.quantisers(component.tableSlot)
-      component.quantisers = quantisers
+    guard var component = frame?.components[index], let quantisers = component.quantisers else {
+      throw .damaged(.header, detail: "a scan without a frame header")
     }
+    let isProgressive = frame?.process == .progressive
     for (lane, position) in JPEGScale.quarter.positions.enumerated() where scan.positions.contains(position) {
       component.bits[lane] = Int32(scan.bit)
     }
@@ -205,7 +214,9 @@ struct CoefficientReading: ~Copyable {
     let raster = try Raster(size: composer.size, bands: planes.count, profile: profile.profile) { target in
       composer.compose(into: target)
     }
-    return CoefficientImage(raster: raster, consumedBytes: cursor.position, scans: scans)
+    // The cursor stands at the marker that ends the last scan, which has to be there.
+    let consumed = min(cursor.position + 2, reader.body.count)
+    return CoefficientImage(raster: raster, consumedBytes: consumed, scans: scans)
   }
 }
 

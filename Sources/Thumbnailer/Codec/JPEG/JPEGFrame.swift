@@ -70,12 +70,8 @@ struct JPEGFrame {
     }
   }
 
-  /// The blocks of a scan of some components.
-  func blockCount(_ identifiers: [UInt8]) -> Int {
-    components.filter { identifiers.contains($0.identifier) }.reduce(0) { count, component in
-      count + component.blocksAcross * component.blocksDown
-    }
-  }
+  /// The blocks of all components.
+  var blockCount: Int { components.reduce(0) { $0 + $1.blocksAcross * $1.blocksDown } }
 
   /// Divides, rounding up.
   private static func quotient(_ a: Int, _ b: Int) -> Int { (a + b - 1) / b }

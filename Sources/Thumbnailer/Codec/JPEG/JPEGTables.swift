@@ -6,12 +6,10 @@ struct JPEGTables {
     var ready: HuffmanTable?
   }
 
-  // No literals: the compiler lays out their constants without the last element's padding, which a copy reads.
-
   /// The quantisers of the zigzag positions 0, 1, 2 and 4.
-  private var quantisers = [SIMD4<Int32>?](repeating: nil, count: 4)
-  private var dc = [Slot?](repeating: nil, count: 4)
-  private var ac = [Slot?](repeating: nil, count: 4)
+  private var quantisers: [Int: SIMD4<Int32>] = [:]
+  private var dc: [Int: Slot] = [:]
+  private var ac: [Int: Slot] = [:]
   /// The MCUs between two restart markers; 0 for none.
   private(set) var restartInterval = 0
 
@@ -61,7 +59,7 @@ struct JPEGTables {
 
   /// The quantisers of a slot.
   func quantisers(_ slot: Int) throws(CodecError) -> SIMD4<Int32> {
-    guard slot < 4, let table = quantisers[slot] else {
+    guard let table = quantisers[slot] else {
       throw .damaged(.header, detail: "there is no quantisation table \(slot)")
     }
     return table
@@ -71,7 +69,7 @@ struct JPEGTables {
   mutating func huffman(
     _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
   ) throws(CodecError) -> HuffmanTable {
-    guard slot < 4, let found = use == .dc ? dc[slot] : ac[slot] else {
+    guard let found = use == .dc ? dc[slot] : ac[slot] else {
       // libjpeg then takes the standard's example tables, as Motion JPEG wants it.
       throw .handedOver(reason: "there is no Huffman table \(slot)")
     }

@@ -43,8 +43,10 @@ final class SamplePlane {
     (rowBytes, rows) = (across * side, down * side)
     (blockBytes, blockRowBytes) = layout == .coefficients ? (8, across * 8) : (side, across * side * side)
     let count = down * blockRowBytes
-    guard let memory = malloc(max(1, count)) else { throw .damaged(.decode, detail: "no memory for \(count) bytes") }
-    memset(memory, layout == .coefficients ? 0 : 128, count)
+    guard let memory = layout == .coefficients ? calloc(max(1, count), 1) : malloc(max(1, count)) else {
+      throw .damaged(.decode, detail: "no memory for \(count) bytes")
+    }
+    if layout != .coefficients { memset(memory, 128, count) }
     start = memory
   }
 

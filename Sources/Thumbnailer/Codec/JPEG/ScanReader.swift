@@ -80,13 +80,14 @@ struct ScanReader: ~Copyable {
 
   /// Decodes the scan; the cursor stands behind its header, and in the end at the marker that follows.
   ///
-  /// Returns false when the body ends before, for a tolerant reading. Asks for cancellation once a row.
+  /// Returns false when the body ends before, for a tolerant reading that has come to something. Asks for cancellation once a row.
   mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, restartInterval: Int, isTolerant: Bool,
     cancellation: CancellationFlag
   ) throws(CodecError) -> Bool {
     var untilRestart = restartInterval
     var restarts: UInt8 = 0
+    var hasDecoded = false
     entropy.clear()
     do throws(CodecError) {
       for row in 0..<mcusDown {
@@ -102,6 +103,7 @@ struct ScanReader: ~Copyable {
           let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
           let done = try decode(wanted, &cursor, &entropy)
           column += done
+          hasDecoded = true
           untilRestart -= done
         }
       }
@@ -110,7 +112,7 @@ struct ScanReader: ~Copyable {
     } catch {
       guard isTolerant else { throw error }
       switch error {
-      case .truncated: return false
+      case .truncated where hasDecoded: return false
       // libjpeg looks for a place to go on.
       case .damaged: throw .handedOver(reason: "damage in the coded data")
       default: throw error

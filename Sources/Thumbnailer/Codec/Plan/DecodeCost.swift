@@ -11,10 +11,21 @@ enum DecodeCost {
 
   /// The peak of one pass in bytes.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
     let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
     let rasters = self.rasters(pass)
-    let encoding = pass.steps.map { encoder(for: $0) }.max() ?? 0
+    let encoding = pass.steps.map { encoder(for: $0, probe: probe) }.max() ?? 0
     return fixed + rasters + max(decoding, encoding)
+  }
+
+  /// An animation: the decoder and a frame of it, all the thumbnails' frames, and their encoder, which for WebP holds two
+  /// frames and what it has written, for GIF an index of all pixels and their palette.
+  private static func frames(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    let frame = probe.storedSize.pixelCount
+    let outputs = pass.steps.reduce(0) { $0 + $1.layout.output.pixelCount }
+    let (made, overflow) = outputs.multipliedReportingOverflow(
+      by: 6 * max(1, probe.frameCount ?? AnimationPass.fewFrames))
+    return overflow ? .max / 4 : fixed + bodyLength + frame * 24 + min(made, .max / 8)
   }
 
   /// What the decoder itself holds.
@@ -75,13 +86,14 @@ enum DecodeCost {
   }
 
   /// What encoding one thumbnail takes.
-  private static func encoder(for step: DecodePlan.Step) -> Int {
+  private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.layout.output.pixelCount
-    return switch step.variant.format {
+    return switch Encoder.format(of: step.variant.format) ?? (step.variant.format == .same ? probe.format : .webp) {
     case .jpeg: pixels * 3
     case .png: pixels * 5
-    case .auto, .webp: pixels * 9
     case .avif: (8 << 20) + pixels * 48
+    case .jpegXL: (8 << 20) + pixels * 100
+    default: pixels * 9
     }
   }
 }

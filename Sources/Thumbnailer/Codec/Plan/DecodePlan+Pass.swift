@@ -12,13 +12,17 @@ extension DecodePlan.Pass {
       needed.width = max(needed.width, factor * layout.view.width)
       needed.height = max(needed.height, factor * layout.view.height)
     }
+    steps = layouts.map { .init(variant: $0.variant, layout: $0.layout) }
+    if steps.contains(where: { $0.variant.showsAllFrames(of: probe) }) {
+      (reader, baseSize) = (.frames, probe.storedSize)
+      return
+    }
     let stored = orientation.stored(needed)
     if mayReadCoefficients, let scale = Self.coefficientScale(for: probe, needed: stored) {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: probe.storedSize))
     } else {
       (reader, baseSize) = Self.reader(for: probe, needed: stored)
     }
-    steps = layouts.map { .init(variant: $0.variant, layout: $0.layout) }
     chainSteps()
     if case .coefficients = reader { return }
     if steps.filter({ $0.parent == .base }).count > 1 {
@@ -89,6 +93,7 @@ extension DecodePlan: CustomStringConvertible {
         case .coefficients(let scale): "jpeg coefficients 1/\(scale.rawValue)"
         case .shrunkJPEG(let factor): "jpeg 1/\(factor)"
         case .scaledWebP: "webp scaled"
+        case .frames: "\(probe.format.rawValue), all frames"
         }
       return "\(reader), \(pass.baseSize) → " + pass.steps.map { "\($0.layout.output)" }.joined(separator: ", ")
     }.joined(separator: "; ")

@@ -10,6 +10,8 @@ struct DecodePlan: Sendable, Equatable {
     case shrunkJPEG(factor: Int)
     /// libwebp scales each row to this size as it decodes.
     case scaledWebP(PixelSize)
+    /// libvips, every frame of an animated picture, one after the other.
+    case frames
   }
 
   /// One thumbnail.
@@ -84,7 +86,7 @@ struct DecodePlan: Sendable, Equatable {
       .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
-      for groups in [[layouts], layouts.map { [$0] }] {
+      for groups in [layouts.together(probe), layouts.map { [$0] }] {
         let passes = groups.map {
           Pass(probe: probe, layouts: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
         }
@@ -96,5 +98,29 @@ struct DecodePlan: Sendable, Equatable {
       }
     }
     throw .exceedsMemoryBudget(needed: cheapest, budget: memoryBudget)
+  }
+}
+
+extension Array<(variant: Variant, layout: Layout)> {
+  /// Those that one reading of the picture can serve: the same frames, and the same colours.
+  fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
+    var groups: [[Element]] = []
+    for entry in self {
+      let index = groups.firstIndex {
+        guard let other = $0.first?.variant else { return false }
+        return other.metadata == entry.variant.metadata
+          && other.showsAllFrames(of: probe) == entry.variant.showsAllFrames(of: probe)
+      }
+      if let index { groups[index].append(entry) } else { groups.append([entry]) }
+    }
+    return groups
+  }
+}
+
+extension Variant {
+  /// Whether a thumbnail of this picture is animated.
+  func showsAllFrames(of probe: ImageProbe) -> Bool {
+    guard frames == .all, probe.frameCount != 1 else { return false }
+    return [.webp, .gif].contains(probe.format) && [.auto, .same, .webp].contains(format)
   }
 }

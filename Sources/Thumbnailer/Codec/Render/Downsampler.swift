@@ -18,7 +18,13 @@ enum Downsampler {
     let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
     return plan.passes.flatMap { pass in
       let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
-      return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
+      if pass.reader == .frames {
+        return AnimationPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
+      }
+      let kept = decoder.metadata(pass.steps.first?.variant.metadata ?? .none)
+      return RenderPass(
+        plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation, kept: kept
+      ).run()
     }
   }
 }

@@ -32,12 +32,45 @@ struct PictureDecoder {
   /// Reads what the plan wants of a JPEG's coefficients: the picture as stored, in its own colours, at the pass's base
   /// size.
   ///
-  /// - Throws: `.handedOver` where the file is not what its header let expect and libvips may know better.
+  /// - Throws: `.handedOver` where the file is not what its header let expect, or is damaged: libvips has the last word on
+  ///   both, whatever size is asked for.
   func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: scale, isTolerant: plan.isTolerant,
       expectsEnd: plan.isBodyWhole && !plan.isTolerant, cancellation: cancellation)
-    return try reader.read().raster
+    do throws(CodecError) {
+      return try reader.read().raster
+    } catch .damaged(_, let detail) {
+      throw .handedOver(reason: detail)
+    }
+  }
+
+  /// Opens all frames of an animated picture, one below the other, lends it, and says what went wrong as `decode` does.
+  func withFrames<Result>(_ body: (VipsPicture) throws(CodecError) -> Result) throws(CodecError) -> Result {
+    if cancellation.isSet { throw .cancelled }
+    try Codec.start()
+    vips_error_clear()
+    let reader = BodyReader(self.body, cancellation: cancellation)
+    let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+    do throws(CodecError) {
+      let picture = try reader.withSource { source throws(CodecError) in
+        try VipsPicture.make(.header) { out in
+          plan.probe.format == .gif
+            ? cvips_load_gif_frames(source, out, failOn) : cvips_load_webp_frames(source, out, failOn)
+        }
+      }
+      return try body(picture)
+    } catch {
+      throw explain(error, reader)
+    }
+  }
+
+  /// What a policy keeps of the picture's metadata. What cannot be read is kept by nobody.
+  func metadata(_ policy: MetadataPolicy) -> KeptMetadata? {
+    guard policy != .none, !cancellation.isSet, (try? Codec.start()) != nil else { return nil }
+    defer { vips_error_clear() }
+    guard let picture = try? open(BodyReader(body, cancellation: cancellation)) else { return nil }
+    return KeptMetadata(policy, of: picture)
   }
 
   private func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
@@ -103,6 +136,11 @@ struct PictureDecoder {
     return endsEarly(reader) ? .truncated(detail: detail) : error
   }
 
+  /// Whether the body is a GIF without the byte that ends one.
+  var lacksTrailer: Bool {
+    plan.probe.format == .gif && (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
+  }
+
   /// Whether a failure came of missing bytes. Decoders that stream their file have asked for more than there was; the
   /// others load all of it first, so the file's own structure has to tell.
   private func endsEarly(_ reader: BodyReader) -> Bool {
@@ -111,7 +149,7 @@ struct PictureDecoder {
       let header = try? HeaderBytes(body.read(at: 4, length: 4))
       return header?.littleEndian(at: 0, count: 4).map { $0 + 8 > body.count } ?? true
     case .gif:
-      return (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
+      return lacksTrailer
     case .tiff:
       return reader.ranShort
     case .heif, .avif:

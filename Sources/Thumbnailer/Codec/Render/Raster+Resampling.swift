@@ -27,8 +27,8 @@ extension Raster {
   }
 
   /// The picture in sRGB or gray, whatever its profile says that it is in now.
-  func standardColours() throws(CodecError) -> Raster {
-    guard let profile, !(ICCProfile(profile)?.isSRGB ?? false) else { return self }
+  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
+    guard !keepingProfile, let profile, !(ICCProfile(profile)?.isSRGB ?? false) else { return self }
     defer { withExtendedLifetime(self) {} }
     return try Raster(computing: try picture().standardColours())
   }

@@ -7,6 +7,11 @@ struct RenderPass {
   let decoder: PictureDecoder
   let source: SourceDescription
   let cancellation: CancellationFlag
+  /// What of the picture's metadata goes with the thumbnails.
+  var kept: KeptMetadata?
+
+  /// All steps of a pass have one policy.
+  private var keepsProfile: Bool { pass.steps.first?.variant.metadata == .profile }
 
   private var orientation: Orientation { Orientation(exif: plan.probe.orientation) }
 
@@ -49,6 +54,9 @@ struct RenderPass {
 
   /// Reads the picture. What the decoder took is free on return.
   private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
+    // libvips encodes, whoever decodes. Left to itself it starts at its first call, with other settings, and two threads
+    // that call first see it half started.
+    try Codec.start()
     if case .coefficients(let scale) = pass.reader {
       let stored = plan.probe.storedSize
       let side = Double(scale.rawValue)
@@ -60,7 +68,7 @@ struct RenderPass {
       return .firstStep(try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) })
     }
     let raster = try decoder.decode { picture throws(CodecError) in
-      try picture.resized(to: orientation.stored(shared)).standardColours()
+      try picture.resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
     }
     return .shared(raster, fills: nil)
   }
@@ -83,15 +91,16 @@ struct RenderPass {
       defer { withExtendedLifetime(raster) {} }
       return try Raster(computing: try shrunk(try raster.picture(), for: step))
     }
-    return try raster.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours()
+    return try raster.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours(
+      keepingProfile: keepsProfile)
   }
 
   /// The same for a picture of libvips'.
   private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
     let view = orientation.stored(step.layout.view)
     let resized = try picture.resized(to: view)
-    guard let cut = cut(of: step, in: view) else { return try resized.standardColours() }
-    return try resized.cropped(to: cut).standardColours()
+    guard let cut = cut(of: step, in: view) else { return try resized.standardColours(keepingProfile: keepsProfile) }
+    return try resized.cropped(to: cut).standardColours(keepingProfile: keepsProfile)
   }
 
   /// The part of a step's stored view that it needs. Nil: all of it.
@@ -115,7 +124,8 @@ struct RenderPass {
       withExtendedLifetime(view) {}
     }
     let picture = try pixels.picture().resized(to: layout.output)
-    let (data, format) = try Encoder.encode(picture, isOpaque: pixels.isOpaque, for: step.variant)
+    let (data, format) = try Encoder.encode(
+      picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
     // The picture reads the raster's memory, which nothing else keeps alive.
     withExtendedLifetime(pixels) {}
     return Thumbnail(data: data, size: picture.size, format: format, source: source)

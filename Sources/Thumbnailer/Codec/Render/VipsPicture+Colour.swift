@@ -3,9 +3,10 @@ import CVips
 extension VipsPicture {
   /// The picture in sRGB or gray, 8 bit, with at most four bands. A picture that is so already is returned as it is.
   ///
-  /// An embedded profile is honoured where it fits the pixels; one that does not is ignored, as browsers do.
-  func standardColours() throws(CodecError) -> VipsPicture {
-    var picture = try converted()
+  /// An embedded profile is honoured where it fits the pixels; one that does not is ignored, as browsers do. With
+  /// `keepingProfile` the colours stay the profile's own, but for those of CMYK.
+  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> VipsPicture {
+    var picture = try converted(keepingProfile: keepingProfile)
     if picture.format != VIPS_FORMAT_UCHAR {
       picture = try picture.applying { cvips_cast($0, $1, VIPS_FORMAT_UCHAR) }
     }
@@ -14,10 +15,10 @@ extension VipsPicture {
     return picture.bands > most ? try picture.applying { cvips_extract_bands($0, $1, 0, Int32(most)) } : picture
   }
 
-  private func converted() throws(CodecError) -> VipsPicture {
+  private func converted(keepingProfile: Bool) throws(CodecError) -> VipsPicture {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
-    if isCMYK || (Self.mayHaveProfile.contains(space) && hasForeignProfile) {
+    if isCMYK || (!keepingProfile && Self.mayHaveProfile.contains(space) && hasForeignProfile) {
       if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb") }) {
         return managed
       }
@@ -46,12 +47,17 @@ extension VipsPicture {
 
   /// Whether a profile is embedded that is not sRGB's.
   private var hasForeignProfile: Bool {
+    profile.map { !(ICCProfile($0)?.isSRGB ?? false) } ?? false
+  }
+
+  /// The embedded profile.
+  var profile: [UInt8]? {
     var data: UnsafeRawPointer?
     var length = 0
     guard hasProfile, vips_image_get_blob(pointer, VIPS_META_ICC_NAME, &data, &length) == 0, let data else {
-      return false
+      return nil
     }
-    return !(ICCProfile(Array(UnsafeRawBufferPointer(start: data, count: length)))?.isSRGB ?? false)
+    return Array(UnsafeRawBufferPointer(start: data, count: length))
   }
 
   private static let mayHaveProfile: [VipsInterpretation] = [

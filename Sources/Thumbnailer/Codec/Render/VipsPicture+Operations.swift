@@ -31,13 +31,25 @@ extension VipsPicture {
   ///
   /// It is searched for without alpha: with it, libvips counts in histograms of 40 MB.
   func croppedBySight(to target: PixelSize, gravity: Gravity) throws(CodecError) -> VipsPicture {
+    try cropped(to: try partBySight(of: target, gravity: gravity))
+  }
+
+  /// Where that part is.
+  func partBySight(of target: PixelSize, gravity: Gravity) throws(CodecError) -> PixelRectangle {
     let interesting = gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
     let found = try flattened(onto: .white).applying {
       cvips_smartcrop($0, $1, Int32(target.width), Int32(target.height), interesting)
     }
     // A cropped image knows where its original's corner lies from its own.
     let (x, y) = (-Int(vips_image_get_xoffset(found.pointer)), -Int(vips_image_get_yoffset(found.pointer)))
-    return try cropped(to: PixelRectangle(x: x, y: y, size: target))
+    return PixelRectangle(x: x, y: y, size: target)
+  }
+
+  /// The picture as RGB with alpha.
+  func withFourBands() throws(CodecError) -> VipsPicture {
+    var picture = self
+    if bands < 3 { picture = try picture.applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) } }
+    return picture.hasAlpha ? picture : try picture.applying { cvips_addalpha($0, $1) }
   }
 
   /// The picture turned upright. Reads it in any order.
