@@ -2,33 +2,31 @@
 extension PipelineStages {
   /// Gets the picture's bytes, unless its header says that it will not be read.
   ///
-  /// - Parameter demand: What is asked of the picture at any moment: a download ends once that can be made of what has
-  ///   arrived. Nil where the whole body is wanted.
+  /// - Parameters:
+  ///   - demand: What is asked of the picture at any moment: a download ends once that can be made of what has arrived.
+  ///     Nil where the whole body is wanted.
+  ///   - body: What is at hand of it, and did not do. Its preview is not used again.
   func fetchBody(
-    of source: ImageSource, demand: VariantDemand?, priority: PriorityControl
+    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl
   ) async throws(ThumbnailError) -> SourceBody {
-    source.isUserFile
+    if let body { statistics.add(-body.bytesLeft, to: \.bytesLeft) }
+    let mayUsePreview = body == nil && configuration.previews
+    var fetched =
+      source.isUserFile
       ? try await openFile(source, priority: priority)
-      : try await download(source, demand: demand, priority: priority)
-  }
-
-  /// Gets all of a picture of which too little is at hand.
-  func fetchWholeBody(
-    of source: ImageSource, insteadOf body: SourceBody, priority: PriorityControl
-  ) async throws(ThumbnailError) -> SourceBody {
-    statistics.add(-body.bytesLeft, to: \.bytesLeft)
-    var whole = try await fetchBody(of: source, demand: nil, priority: priority)
-    whole.downloadedBytes += body.downloadedBytes
-    return whole
+      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+    fetched.mayUsePreview = mayUsePreview
+    fetched.downloadedBytes += body?.downloadedBytes ?? 0
+    return fetched
   }
 
   private func download(
-    _ source: ImageSource, demand: VariantDemand?, priority: PriorityControl
+    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
   ) async throws(ThumbnailError) -> SourceBody {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
-      mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity) } : nil
+      mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity, mayUsePreview: mayUsePreview) } : nil
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
       url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,

@@ -74,6 +74,8 @@ struct PipelineStages: Sendable {
     case done([(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?)
     /// The body was stopped too early for these variants: it takes all of it.
     case needsWholeBody
+    /// The preview in the picture's EXIF data is not to be shown: it takes the picture itself.
+    case needsPicture
     /// The coefficient reader cannot read the file: it takes libvips, and all of the body.
     case needsLibvips
   }
@@ -92,6 +94,11 @@ struct PipelineStages: Sendable {
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
     guard !affordable.isEmpty else { return .done(tooDear, plan: nil) }
+    if tooDear.isEmpty,
+      let made = try await renderFromPreview(affordable, of: source, from: body, probe: probe, priority: priority)
+    {
+      return made
+    }
     let plan: DecodePlan
     do throws(CodecError) {
       plan = try self.plan(affordable, probe: probe, body: body)
@@ -104,9 +111,7 @@ struct PipelineStages: Sendable {
     ) { cancellation in
       Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
     }
-    if let file = body.file, file.hasChanged {
-      throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"), source: source)
-    }
+    try checkUnchanged(body, of: source)
     for case .failure(let error) in results.map(\.result) {
       switch error {
       case .handedOver where body.mayReadCoefficients: return .needsLibvips
@@ -121,6 +126,13 @@ struct PipelineStages: Sendable {
       return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
     return .done(made + tooDear, plan: "\(plan)")
+  }
+
+  /// Refuses what was read of a local file that somebody wrote to meanwhile.
+  func checkUnchanged(_ body: SourceBody, of source: ImageSource) throws(ThumbnailError) {
+    if let file = body.file, file.hasChanged {
+      throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"), source: source)
+    }
   }
 
   /// Tells the variants that can be made within the budget from those that cannot, even alone.

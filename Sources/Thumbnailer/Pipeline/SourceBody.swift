@@ -14,6 +14,8 @@ struct SourceBody: Sendable {
   private let place: ByteLimiter.Reservation?
   /// False once the coefficient reader has handed the file over to libvips.
   var mayReadCoefficients = DecodePlan.readsCoefficients
+  /// Whether the preview in its EXIF data may be used; false once it was seen not to be of this picture.
+  var mayUsePreview = false
   /// What all downloads have brought that it took to get here, in bytes; for a local file its length.
   var downloadedBytes: Int
 

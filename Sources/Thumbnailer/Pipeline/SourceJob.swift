@@ -57,9 +57,9 @@ struct SourceJob: Sendable {
 
   /// Decodes the body once for all the variants, and answers each as it deserves. Returns the body that did it.
   ///
-  /// What cannot be made of a body that was stopped early, because more is asked by now or because the file is not what
-  /// it seemed, takes the whole body. That is never stopped, and libvips is the last reader, so there are at most three
-  /// rounds.
+  /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
+  /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
+  /// and libvips is the last reader, so there are at most four rounds.
   private func render(_ variants: [Variant], from first: SourceBody) async throws(ThumbnailError) -> SourceBody {
     var body = first
     while true {
@@ -68,10 +68,15 @@ struct SourceJob: Sendable {
         await answer(results, from: body, plan: plan)
         return body
       case .needsWholeBody:
-        body = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+        body = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
+      case .needsPicture:
+        if !body.isComplete {
+          body = try await stages.fetchBody(of: source, demand: desk.demand, insteadOf: body, priority: priority)
+        }
+        body.mayUsePreview = false
       case .needsLibvips:
         if !body.isComplete {
-          body = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+          body = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
         }
         body.mayReadCoefficients = false
       }

@@ -38,6 +38,11 @@ extension ThumbnailPipeline {
     /// Whether the download of a progressive JPEG ends once the scans have come that the thumbnails asked for need: often
     /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
     public var earlyStop = true
+    /// Whether small thumbnails are made of the preview that cameras put into a JPEG's EXIF data, where it is large
+    /// enough, of the picture's aspect and orientation, and alike in the picture's first rows. Only the beginning of the
+    /// file is read then. What an editor changed further down, and did not change in the preview, is not seen; and previews
+    /// are of low quality. What was made so stays in the cache. Default: false.
+    public var previews = false
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.

@@ -39,6 +39,14 @@ struct PipelineOptions: ParsableArguments {
     transform: ByteSize.option)
   var maxBytes: ByteSize?
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Whether small thumbnails may be made of the preview in a JPEG's EXIF data. Quick, but what was changed in the \
+      picture later may not show.
+      """, valueName: "on|off"))
+  var previews = Toggle.off
+
   func validate() throws {
     for (name, value, most) in [
       ("downloads", downloads, 1024), ("per-host", perHost, 1024), ("jobs", jobs, 256), ("max-pixels", maxPixels, .max),
@@ -56,6 +64,7 @@ struct PipelineOptions: ParsableArguments {
   /// The library's defaults with what was given in their place.
   var configuration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
+    configuration.previews = previews == .on
     if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }

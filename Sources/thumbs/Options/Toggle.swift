@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The value of an option that is on unless it is turned off.
+/// The value of an option that is either on or off.
 enum Toggle: String, ExpressibleByArgument, CaseIterable {
   case on, off
 }

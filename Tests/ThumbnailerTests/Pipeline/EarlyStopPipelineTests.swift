@@ -109,7 +109,7 @@ import Testing
       Issue.record("what it was stopped for is not made of it")
       return
     }
-    let whole = try await stages.fetchWholeBody(of: source, insteadOf: body, priority: priority)
+    let whole = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
     #expect(whole.isComplete && whole.downloadedBytes == body.downloadedBytes + picture.count)
     #expect(stages.statistics.current.bytesLeft == 0 && stages.statistics.current.downloads == 2)
     guard

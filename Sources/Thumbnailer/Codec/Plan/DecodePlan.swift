@@ -71,15 +71,18 @@ struct DecodePlan: Sendable, Equatable {
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes a decode of its own; if that
   /// is still too much, `Scaling.best` gives way to `Scaling.fast`.
   ///
-  /// - Parameter mayReadCoefficients: False for a file that the coefficient reader has handed over.
+  /// - Parameters:
+  ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over.
+  ///   - pictureSize: The upright size of the picture where `probe` is of a smaller one that stands for it. That decides
+  ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.
   static func make(
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
-    mayReadCoefficients: Bool = readsCoefficients
+    mayReadCoefficients: Bool = readsCoefficients, pictureSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
-    let layouts = variants.map { (variant: $0, layout: Layout(picture: probe.size, variant: $0)) }
+    let layouts = variants.map { (variant: $0, layout: Layout(picture: pictureSize ?? probe.size, variant: $0)) }
       .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {

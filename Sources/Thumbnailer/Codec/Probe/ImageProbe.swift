@@ -27,6 +27,8 @@ struct ImageProbe: Sendable, Equatable {
   var blockBytes = 0
   /// What only a JPEG's header tells.
   var jpeg: JPEGFrameTraits?
+  /// The preview in a sequential JPEG's EXIF data, where it has the picture's aspect and orientation.
+  var preview: EmbeddedPreview?
 
   /// The size in pixels, upright.
   var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }

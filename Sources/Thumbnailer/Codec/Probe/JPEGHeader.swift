@@ -17,6 +17,7 @@ struct JPEGHeader: HeaderParser {
   private var position = 2
   private var nextSegment = 0
   private var orientation: Int?
+  private var preview: EmbeddedPreview?
   private var componentCount = 0
   private var segments = 0
 
@@ -31,7 +32,10 @@ struct JPEGHeader: HeaderParser {
       return try parseMarker(bytes)
     case .exif:
       // A segment that breaks off is found at the next marker.
-      if bytes.has("Exif\0\0"), orientation == nil { orientation = Exif.orientation(in: bytes, at: 6) }
+      if bytes.has("Exif\0\0") {
+        if orientation == nil { orientation = Exif.orientation(in: bytes, at: 6) }
+        if preview == nil { preview = Exif.preview(in: bytes, at: 6, offset: nextSegment - bytes.count) }
+      }
       return expectMarker(at: nextSegment)
     case .frame(let marker):
       try parseFrame(bytes, marker: marker)
@@ -39,9 +43,17 @@ struct JPEGHeader: HeaderParser {
     case .scan:
       guard let inScan = bytes[0] else { throw cutOff() }
       if inScan < componentCount { draft?.isProgressive = true }
+      keepPreview()
       isSettled = true
       return nil
     }
+  }
+
+  /// Keeps a preview that may stand for the picture. Of a progressive file the first scans do that, and better.
+  private mutating func keepPreview() {
+    guard var preview, let draft, !draft.isProgressive, draft.jpeg?.obstacle == nil, preview.fits(draft) else { return }
+    preview.sufficientLength = position + EmbeddedPreview.comparedBytes
+    self.draft?.preview = preview
   }
 
   private mutating func expectMarker(at offset: Int) -> Range<Int> {

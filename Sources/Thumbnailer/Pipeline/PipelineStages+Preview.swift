@@ -1,0 +1,27 @@
+/// The way of a thumbnail that is made of the preview in a picture's EXIF data.
+extension PipelineStages {
+  /// Makes all the variants of the preview; nil when it does not serve them all, `.needsPicture` when it is not to be
+  /// shown.
+  func renderFromPreview(
+    _ variants: [Variant], of source: ImageSource, from body: SourceBody, probe: ImageProbe, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Rendering? {
+    guard body.mayUsePreview,
+      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: decodes.capacity),
+      body.isComplete || body.bytes.count >= preview.preview.sufficientLength
+    else { return nil }
+    let plan = "embedded preview, \(preview.plan)"
+    let (results, duration) = try await decode(
+      plan, reserving: preview.predictedBytes, source: source, priority: priority
+    ) { cancellation in
+      preview.render(body.bytes, cancellation: cancellation)
+    }
+    try checkUnchanged(body, of: source)
+    guard let results else { return .needsPicture }
+    events.send(source, .rendered(variants, duration: duration))
+    let made = results.map { made in
+      let result = made.result.map { body.completing($0) }
+      return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
+    }
+    return .done(made, plan: plan)
+  }
+}
