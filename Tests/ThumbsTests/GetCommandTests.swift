@@ -145,3 +145,35 @@ struct CacheCommandTests {
     return try JSONDecoder().decode(Stats.self, from: run.stdout)
   }
 }
+
+/// `thumbs get --explain`: how a picture is read, and what that costs.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ExplainTests {
+  @Test(
+    arguments: [
+      ("jpeg-420.jpg", "20x15", "plan: jpeg coefficients 1/8, 20x15 → 20x15"),
+      ("jpeg-420.jpg", "40x30", "plan: jpeg coefficients 1/4, 40x30 → 40x30"),
+      ("jpeg-420.jpg", "100x75", "plan: jpeg, 160x120 → 100x75"), ("png-rgb.png", "20x15", "plan: png"),
+    ])
+  func thePlanIsSaidWithItsCost(name: String, size: String, plan: String) async throws {
+    let bench = try Bench()
+    let picture = TestImages.url("formats/\(name)").path
+    guard FileManager.default.fileExists(atPath: picture) else { return }
+    // Twice: what the first run stored does not stand in for the plan.
+    for _ in 0..<2 {
+      let run = try await bench.run("get", picture, "--size", size, "--explain")
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+      #expect(run.lines.contains { $0.hasPrefix(plan) }, "\(run.lines)")
+      #expect(run.lines.contains { $0.hasPrefix("memory: at most ") && $0.hasSuffix("MiB") }, "\(run.lines)")
+    }
+  }
+
+  @Test func theBytesThatWereLeftAreSaid() async throws {
+    let bench = try Bench()
+    let body = [UInt8](try TestImages.bytes("formats/jpeg-progressive.jpg")) + [UInt8](repeating: 0, count: 600_000)
+    let origin = try Origin { _ in .ok(body) }
+    let run = try await bench.run("get", "\(origin.url("/a.jpg"))", "--size", "20x15", "--explain", "-o", "-")
+    #expect(run.status == 0 && run.stdout.starts(with: [0xFF, 0xD8]))
+    #expect(run.complaints.contains { $0.contains("downloaded: ") && $0.hasSuffix("the rest left") }, "\(run.stderr)")
+  }
+}

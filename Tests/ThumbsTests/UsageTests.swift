@@ -54,7 +54,7 @@ struct UsageTests {
     Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
     Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
     Mistake("get", "URL|PATH", "thumbs get --help"),
-    Mistake("get a.jpg", "--output", "thumbs get --help"),
+    Mistake("get a.jpg", "nowhere to put", "--output FILE"),
     Mistake("get a.jpg --output b.jpg --size 1x1 --size 2x2", "--size once"),
     Mistake("get a.jpg --output b.gif", "b.gif", "GIF", ".jpg", "--format"),
     Mistake("get ftp://host/a.jpg --output b.jpg", "ftp://host/a.jpg", "http or https"),

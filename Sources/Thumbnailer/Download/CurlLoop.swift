@@ -69,9 +69,10 @@ final class CurlLoop {
     var left: Int32 = 0
     while let message = curl_multi_info_read(multi, &left) {
       guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
-        let number = numbers[handle], let running = transfers[number]
+        let number = numbers[handle],
+        let result = transfers[number]?.transfer.result(ccurl_message_result(message))
       else { continue }
-      end(number, with: running.transfer.result(ccurl_message_result(message)))
+      end(number, with: result)
     }
   }
 
@@ -84,8 +85,8 @@ final class CurlLoop {
       if let missed = check.missed { overdue.append((number, missed)) } else { next = min(next, check.next) }
     }
     for (number, deadline) in overdue {
-      guard let running = transfers[number] else { continue }
-      end(number, with: running.transfer.result(missing: deadline))
+      guard let result = transfers[number]?.transfer.result(missing: deadline) else { continue }
+      end(number, with: result)
     }
     return next - now
   }
@@ -93,7 +94,15 @@ final class CurlLoop {
   /// Takes a transfer out of libcurl's hands, which closes its stream or connection if it is not done, and only then
   /// hands over the result. Nothing happens when it has ended already.
   private func end(_ number: CurlThread.Number, with result: Result<TransferAnswer, DownloadError>) {
-    guard let running = transfers.removeValue(forKey: number) else { return }
+    takeOut(number, after: result)?.resume(with: result)
+  }
+
+  /// In a function of its own: whoever gets the result may ask for the same body at once, and must not find its file
+  /// locked by a transfer that is not gone yet.
+  private func takeOut(
+    _ number: CurlThread.Number, after result: Result<TransferAnswer, DownloadError>
+  ) -> CurlThread.Shot? {
+    guard let running = transfers.removeValue(forKey: number) else { return nil }
     if case .failure = result { running.transfer.keepPartialBody() }
     let handle = running.transfer.handle
     numbers.removeValue(forKey: handle.pointer)
@@ -102,6 +111,6 @@ final class CurlLoop {
       handle.reset()
       spareHandles.append(handle)
     }
-    running.shot.resume(with: result)
+    return running.shot
   }
 }

@@ -10,6 +10,7 @@ struct GetCommand: AsyncParsableCommand {
     discussion: """
       Examples:
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
+        thumbs get photo.jpg --size 256x256 --explain
         thumbs get photo.heic --size 800x800 --fit contain --output - > small.jpg
 
       Without --format, the end of the output's name decides: .jpg, .png, .webp
@@ -19,8 +20,13 @@ struct GetCommand: AsyncParsableCommand {
   @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))
   var picture: String
 
-  @Option(name: .shortAndLong, help: ArgumentHelp("Where the thumbnail goes; - is stdout.", valueName: "FILE|-"))
-  var output: String
+  @Option(
+    name: [.customShort("o"), .customLong("output")],
+    help: ArgumentHelp("Where the thumbnail goes; - is stdout.", valueName: "FILE|-"))
+  var target: String?
+
+  @Flag(help: "Say how the picture is read and what that costs, past the caches; --output is not needed then.")
+  var explain = false
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
@@ -32,13 +38,19 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
-    if output.isEmpty { throw ValidationError("--output is empty: name a file, or - for stdout") }
+    guard target != nil || explain else {
+      throw ValidationError("nowhere to put the thumbnail: give --output FILE, or - for stdout")
+    }
+    if target == "" { throw ValidationError("--output is empty: name a file, or - for stdout") }
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
     if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
       throw ValidationError(
         "--output \(output): \(other.displayName) is not written; name it .jpg, .png, .webp or .avif, or give --format")
     }
   }
+
+  /// The name given; empty where only an explanation is asked for.
+  private var output: String { target ?? "" }
 
   func run() async throws {
     let console = Console()
@@ -62,13 +74,21 @@ struct GetCommand: AsyncParsableCommand {
     }
     let interruption = Interruption()
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
+      var configuration = try isolation.applied(to: network.applied(to: resources.configuration))
+      if explain {
+        configuration.diskCacheLimit = ByteSize(bytes: 0)
+        configuration.memoryCacheLimit = ByteSize(bytes: 0)
+      }
+      let pipeline = try ThumbnailPipeline(configuration)
       stages?.follow(pipeline)
+      let explanation = explain ? Explanation(following: pipeline) : nil
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
       let request = ThumbnailRequest(source, variant: variant)
       let thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
       await pipeline.flush()
+      if let explanation { await explanation.print(of: thumbnail, on: console, toStdout: output != "-") }
+      if target == nil { return .success }
       if let named = namedFormat, named.rawValue != thumbnail.format.rawValue {
         console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
       }

@@ -1,0 +1,48 @@
+import Foundation
+import Thumbnailer
+
+/// Says how a picture was read and what that cost: `--explain`.
+final class Explanation: Sendable {
+  private let lines: Task<[String], Never>
+
+  /// Starts to follow a pipeline that makes one thumbnail.
+  init(following pipeline: ThumbnailPipeline) {
+    let events = pipeline.events()
+    lines = Task {
+      var lines: [String] = []
+      for await event in events {
+        switch event.kind {
+        case .opened(let bytes): lines.append("file: \(ByteSize(bytes: bytes))")
+        case .downloaded(let bytes, let expected, let isComplete, _, _, _):
+          let whole = isComplete ? "all" : expected.map { "of \(ByteSize(bytes: $0)), the rest left" } ?? "not all"
+          lines.append("downloaded: \(ByteSize(bytes: bytes)), \(whole)")
+        case .planned(let description, let bytes):
+          lines.append("plan: \(description)")
+          lines.append("memory: at most \(ByteSize(bytes: bytes))")
+        case .rendered(_, let duration):
+          lines.append("made in \(duration.milliseconds.rounded(toPlaces: 1)) ms")
+          return lines
+        case .failed, .cancelled: return lines
+        default: break
+        }
+      }
+      return lines
+    }
+  }
+
+  /// Prints what was seen, on stderr where stdout is for the picture.
+  func print(of thumbnail: Thumbnail, on console: Console, toStdout: Bool) async {
+    // The last event is on its way when the thumbnail is here; should it be lost, nobody waits for it.
+    let limit = Task { [lines] in
+      try? await Task.sleep(for: .seconds(1))
+      lines.cancel()
+    }
+    let seen = await lines.value
+    limit.cancel()
+    let source = "picture: \(thumbnail.source.format.displayName), \(thumbnail.source.size)"
+    let made = "thumbnail: \(thumbnail.format.displayName), \(thumbnail.size), \(ByteSize(bytes: thumbnail.data.count))"
+    for line in [source] + seen + [made] {
+      if toStdout { try? console.print(line) } else { console.complain(line) }
+    }
+  }
+}
