@@ -8,8 +8,10 @@ import GRDB
 enum DiskCacheSchema {
   /// Raised when a program of the previous version could not use the file any more.
   static let majorVersion = 1
-  /// Raised when something was added, by a step of migration that stands beside it.
-  static let minorVersion = 1
+  /// Counts what was added to the first form of the file.
+  static var minorVersion: Int { 1 + additions.count }
+  /// What was added since, the oldest first. Each has its own file; none is ever taken out or moved.
+  static let additions: [Addition] = []
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
 
@@ -77,10 +79,38 @@ enum DiskCacheSchema {
               WHERE key = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
           END;
           PRAGMA application_id = \(applicationID);
-          PRAGMA user_version = \(minorVersion);
+          PRAGMA user_version = 1;
           """)
+      try add(in: db)
       return .commit
     }
+  }
+
+  /// Tables of their own that an older program need not know.
+  struct Addition {
+    /// Makes the tables, their indexes and triggers; each only where it is missing.
+    let creation: String
+    /// Copies their rows from the database `old`, once the thumbnails and sources to keep have been copied.
+    let copy: String
+  }
+
+  /// Adds what a file lacks that an earlier version of this program made.
+  static func upgrade(_ db: Database) throws {
+    guard try version(of: db) < minorVersion else { return }
+    try db.inTransaction(.immediate) {
+      try add(in: db)
+      return .commit
+    }
+  }
+
+  private static func add(in db: Database) throws {
+    for addition in additions { try db.execute(sql: addition.creation) }
+    // Another process of a newer version may have added more meanwhile.
+    try db.execute(sql: "PRAGMA user_version = \(max(version(of: db), minorVersion))")
+  }
+
+  private static func version(of db: Database) throws -> Int {
+    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
   }
 
   /// Copies the thumbnails used since `start`, in the order of their use, with their sources, into the empty tables of
@@ -106,6 +136,7 @@ enum DiskCacheSchema {
     }
     try db.execute(
       sql: "INSERT INTO source SELECT s.* FROM old.source s WHERE s.key IN (SELECT source FROM thumbnail)")
+    for addition in additions { try db.execute(sql: addition.copy) }
   }
 
   private static let parts =
@@ -133,7 +164,7 @@ enum DiskCacheSchema {
     guard application == applicationID else {
       return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
     }
-    guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= minorVersion,
+    guard try version(of: db) >= 1,
       try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name IN (\(parts))") == 7,
       try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
