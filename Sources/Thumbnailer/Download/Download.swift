@@ -11,6 +11,8 @@ struct DownloadRequest: Sendable {
   /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
   /// nothing beyond this download.
   var key: SourceKey?
+  /// The most transfers at once that the server wants to be asked for; nil for as many as are configured.
+  var downloadsPerHost: Int?
 }
 
 /// A picture's bytes, and how they came.

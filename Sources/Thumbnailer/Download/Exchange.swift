@@ -18,6 +18,8 @@ struct Exchange: Sendable {
   var observer: (any BodyObserver)?
   /// See `TransferOrder`.
   var partial: PartialBodySlot?
+  /// See `DownloadRequest`.
+  var downloadsPerHost: Int?
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How the bytes of a picture come to be at hand: by a download, or by opening the local file that they are.
 extension PipelineStages {
   /// Gets the picture's bytes, unless its header says that it will not be read.
@@ -28,15 +30,34 @@ extension PipelineStages {
     _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl,
     progress: BodyProgress
   ) async throws(ThumbnailError) -> SourceBody {
+    let places = source.places
+    for place in places.dropLast() {
+      do throws(ThumbnailError) {
+        return try await download(
+          source, from: place, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+      } catch {
+        guard error.mayBeHadElsewhere else { throw error }
+        Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
+      }
+    }
+    return try await download(
+      source, from: places[places.count - 1], demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+  }
+
+  /// Downloads the picture from one of the places it is to be had at.
+  private func download(
+    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
+  ) async throws(ThumbnailError) -> SourceBody {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
       mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity, mayUsePreview: mayUsePreview) } : nil
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
-      url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
+      url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
-      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
+      key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
+      downloadsPerHost: source.downloadsPerHost)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -85,6 +106,26 @@ extension PipelineStages {
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))
       return SourceBody(file, place: place, header: header)
+    }
+  }
+}
+
+extension ImageSource {
+  /// Where the picture is to be had, in the order to ask.
+  fileprivate var places: [URL] { [url] + alternates }
+
+  /// The header fields for one of the places: credentials stay with their host.
+  fileprivate func headers(at place: URL) -> [HTTPHeader] {
+    place == url || place.scheme == url.scheme && HostName(of: place) == HostName(of: url) ? headers : []
+  }
+}
+
+extension ThumbnailError {
+  /// Whether it is the server's doing, so that another may have the picture.
+  fileprivate var mayBeHadElsewhere: Bool {
+    switch self {
+    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .timedOut: true
+    default: false
     }
   }
 }

@@ -41,7 +41,7 @@ struct UnsplashPhoto: Decodable, Sendable {
   private static let longestSide = 1_000_000
 
   /// The photo as the library knows it. Links to Unsplash say who sent the visitor, as its terms want it.
-  func photo(application: String) throws(Lenient<UnsplashPhoto>.Fault) -> Photo {
+  func photo(application: String) throws(ItemFault) -> Photo {
     guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       throw .init(reason: "id cannot be used")
     }
@@ -58,7 +58,7 @@ struct UnsplashPhoto: Decodable, Sendable {
     let size = PixelSize(width, height)
     var photo = Photo(
       id: id, provider: UnsplashProvider.name, title: Self.text(description) ?? Self.text(altDescription), size: size,
-      location: .imgix(raw: raw, size: size, identity: "unsplash:\(id)"))
+      location: .served(PhotoForms(server: .imgix, url: raw)))
     let author = Self.text(user.name) ?? user.username
     photo.author = author
     photo.authorURL = Self.credited(user.links?.html, application)

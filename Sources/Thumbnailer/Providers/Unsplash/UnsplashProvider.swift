@@ -109,7 +109,7 @@ public struct UnsplashProvider: PhotoProvider {
     var skipped: [SkippedItem] = []
     var firstFault: String?
     for (index, item) in items.enumerated() {
-      do throws(Lenient<UnsplashPhoto>.Fault) {
+      do throws(ItemFault) {
         photos.append(try item.result.get().photo(application: application))
       } catch {
         skipped.append(SkippedItem(place: "item \(index + 1)", reason: error.reason))
