@@ -14,15 +14,23 @@ struct PrefetchCommand: AsyncParsableCommand {
         thumbs prefetch --query "mountain lake" --size 200x200 --size 800x800
         thumbs prefetch --urls list.txt --json
         producer | thumbs prefetch --urls -
+        thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
+        thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
 
       Runs as a stream: the next pages are asked for while the pictures of this
       one download, at most --ahead pages beyond what is done. What is in the
       cache already is not downloaded again. Sizes are written like 256MiB.
 
+      --sheet and --export grow as pictures finish; after Ctrl-C they hold what is
+      done. A contact sheet .html is one file with the thumbnails in it. Exported
+      files are named after folders and files, the addresses in a list, or the ids of
+      a photo service, made fit for file names. Files that are there already are
+      left, unless --overwrite; two pictures of one name get files of their own.
+
       --json prints for each picture: id, url, status (stored, memory, disk or
       failed), error {code, message}, source {width, height, bytes, downloaded,
       left}, thumbnails [{width, height, format, bytes}], ms. The last line holds
-      the summary. error stands there only for a failure, source only if it is
+      the summary, with exportedFiles after --export. error stands there only for a failure, source only if it is
       known. A local file counts as downloaded with its whole length; left are the
       bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
@@ -32,6 +40,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Look") var look: ExportOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -51,8 +60,9 @@ struct PrefetchCommand: AsyncParsableCommand {
       let prefetch = QueryPrefetch(
         provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: try network.hostHeaders())
+      let files = try PrefetchFiles(look, title: source.title, variants: thumbnails.variants)
       let run = PrefetchRun(
-        source: source, console: console, provider: provider, pipeline: pipeline, options: report)
+        source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {
       console.complain(error.shownMessage)
@@ -60,6 +70,12 @@ struct PrefetchCommand: AsyncParsableCommand {
     } catch let error as ThumbnailError {
       console.complain(error.message)
       return .validationFailure
+    } catch let error as ReportFile.Failure {
+      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      return .cannotWrite
+    } catch let error as ExportError {
+      console.complain("\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
+      return .cannotWrite
     }
   }
 }

@@ -25,6 +25,11 @@ struct RunSummary {
   /// How many thumbnails there are now; for people only.
   var thumbnails = 0
 
+  /// How many files were exported; nil where none were asked for.
+  var exportedFiles: Int?
+  /// What was exported, in words; for people only.
+  var exportText: String?
+
   /// Counts one picture.
   mutating func add(_ report: PictureReport) {
     pictures += 1
@@ -63,6 +68,7 @@ struct RunSummary {
     figures.add("picturesPerSecond", picturesPerSecond)
     figures.add("peakMemoryBytes", peakMemoryBytes)
     figures.add("provider", provider)
+    if let exportedFiles { figures.add("exportedFiles", exportedFiles) }
     var object = JSONObject()
     object.add("summary", figures)
     return object.line
@@ -80,6 +86,7 @@ struct RunSummary {
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
         + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
     ]
+    if let exportText { lines.append(exportText) }
     if let unseen, unseen > 0 {
       lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")
     }
