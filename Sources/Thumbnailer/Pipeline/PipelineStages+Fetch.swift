@@ -34,19 +34,21 @@ extension PipelineStages {
     for place in places.dropLast() {
       do throws(ThumbnailError) {
         return try await download(
-          source, from: place, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+          source, from: place, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress)
       } catch {
         guard error.mayBeHadElsewhere else { throw error }
         Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
       }
     }
     return try await download(
-      source, from: places[places.count - 1], demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+      source, from: places[places.count - 1], demand: demand, mayUsePreview: mayUsePreview, priority: priority,
+      progress: progress)
   }
 
   /// Downloads the picture from one of the places it is to be had at.
   private func download(
-    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
+    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl,
+    progress: BodyProgress
   ) async throws(ThumbnailError) -> SourceBody {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
