@@ -41,6 +41,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Look") var look: ExportOptions
+  @OptionGroup(title: "Simulation") var simulation: SimulationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -52,11 +53,39 @@ struct PrefetchCommand: AsyncParsableCommand {
     if status != .success { throw status }
   }
 
+  func validate() throws {
+    guard simulation.simulate != nil else { return }
+    if !thumbnails.sizes.isEmpty {
+      throw ValidationError("--size does not go with --simulate: the thumbnails fill the cells, --cell times --scale")
+    }
+    if look.export != nil { throw ValidationError("--export does not go with --simulate: leave one of them out") }
+    if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) != .page {
+      throw ValidationError("--sheet \(sheet) cannot be written: with --simulate it is a page; name it .html")
+    }
+  }
+
+  /// Scrolls instead of fetching everything.
+  private func simulate(
+    _ trace: ScrollTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider
+  ) async throws -> ExitCode {
+    let layout = try simulation.layout
+    var variant = thumbnails.variants[0]
+    variant.size = layout.cellPixels
+    let query = PhotoQuery(source.query ?? "", pageSize: source.perPage)
+    let run = SimulationRun(
+      trace: trace, name: simulation.simulate ?? "", layout: layout, rows: simulation.rows ?? 6,
+      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline,
+      feed: PageFeed(provider: provider, query: query, headers: try network.hostHeaders()), variant: variant,
+      console: console, report: report, sheet: look.sheet.sheet)
+    return await run.run()
+  }
+
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
       let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
+      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, provider) }
       let prefetch = QueryPrefetch(
         provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: try network.hostHeaders())
