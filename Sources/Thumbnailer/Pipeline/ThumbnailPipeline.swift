@@ -73,8 +73,7 @@ public final class ThumbnailPipeline: Sendable {
   ) async throws(ThumbnailError) -> ThumbnailResponse {
     let started = ContinuousClock.now
     if let answer = fromMemory(request, since: started) { return try answer.get() }
-    var request = request
-    request.priority = priority.current
+    let request = ThumbnailRequest(request.source, variant: request.variant, priority: priority.current)
     let (waiter, sink) = join([request], since: started)[0]
     let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, for: request.source, to: $0) }
     defer { priority.stopObserving(observation) }
