@@ -6,7 +6,7 @@ import Testing
 @Suite struct GridLayoutTests {
   /// Layouts with odd sizes, empty sections, headers and insets, the same at every run.
   private static func randomLayouts(_ count: Int) throws -> [GridLayout] {
-    var random = SplitMix(seed: 42)
+    var random = SplitMix(state: 42)
     return try (0..<count).map { _ in
       let length = { (most: Double) in Bool.random(using: &random) ? 0 : Double.random(in: 0...most, using: &random) }
       let insets = GridInsets(top: length(30), left: length(30), bottom: length(30), right: length(30))
@@ -23,14 +23,14 @@ import Testing
   }
 
   @Test func whatIsVisibleIntersectsTheViewAndNothingElseDoes() throws {
-    var random = SplitMix(seed: 7)
+    var random = SplitMix(state: 7)
     for layout in try Self.randomLayouts(150) {
       for _ in 0..<12 {
         let offset = Double.random(in: -500...layout.contentHeight + 500, using: &random)
         let height = Double.random(in: 0...900, using: &random)
         let visible = layout.items(from: offset, height: height)
         for index in 0..<layout.itemCount {
-          let frame = try #require(layout.frame(ofItem: index))
+          let frame: GridFrame = try #require(layout.frame(ofItem: index))
           let isInView = height > 0 && frame.intersects(top: offset, bottom: offset + height)
           guard visible.contains(index) != isInView else { continue }
           Issue.record("item \(index) at \(frame) and a view from \(offset), \(height) high: \(visible)")
@@ -84,7 +84,7 @@ import Testing
   }
 
   @Test func changedSectionsLieAsIfTheyHadBeenSoFromTheStart() throws {
-    var random = SplitMix(seed: 3)
+    var random = SplitMix(state: 3)
     for layout in try Self.randomLayouts(60) where !layout.sections.isEmpty {
       var changed = layout
       var sections = layout.sections
@@ -163,20 +163,5 @@ import Testing
     #expect(throws: ThumbnailError.self) {
       try GridLayout(columns: columns, cell: cell, scale: scale, spacing: spacing)
     }
-  }
-}
-
-/// Random numbers that are the same at every run.
-struct SplitMix: RandomNumberGenerator {
-  private var state: UInt64
-
-  init(seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9e37_79b9_7f4a_7c15
-    var word = state
-    word = (word ^ (word >> 30)) &* 0xbf58_476d_1ce4_e5b9
-    word = (word ^ (word >> 27)) &* 0x94d0_49bb_1331_11eb
-    return word ^ (word >> 31)
   }
 }

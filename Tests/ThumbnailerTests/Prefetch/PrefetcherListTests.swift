@@ -32,7 +32,8 @@ import Testing
   @Test func otherItemsTakeThePlaceOfTheOldOnes() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PrefetcherFixture(items: 4) { ["/0", "/1"].contains($0.path) ? .ok(picture).held(by: gate) : .ok(picture) }
+    let fixture = try PrefetcherFixture(
+      items: 4, answer: { ["/0", "/1"].contains($0.path) ? .ok(picture).held(by: gate) : .ok(picture) })
     fixture.show(row: 0)
     await poll { fixture.origin.requests.count == 4 }
     fixture.prefetcher.setItems([0, 11, 2].map { fixture.source($0) })
@@ -46,7 +47,7 @@ import Testing
   @Test func anItemThatIsTakenOutIsNotFetched() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PrefetcherFixture(items: 4) { _ in .ok(picture).held(by: gate) }
+    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .ok(picture).held(by: gate) })
     fixture.show(row: 0)
     await poll { fixture.origin.requests.count == 4 }
     fixture.prefetcher.remove(at: 1)

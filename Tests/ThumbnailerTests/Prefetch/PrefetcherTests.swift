@@ -198,7 +198,7 @@ import Testing
   }
 
   @Test func whenAllFailItSettlesAndEachSaysWhy() async throws {
-    let fixture = try PrefetcherFixture { _ in .status(404) }
+    let fixture = try PrefetcherFixture(answer: { _ in .status(404) })
     fixture.show(row: 0)
     await fixture.prefetcher.waitUntilSettled()
     await poll { fixture.failed.count == 8 }

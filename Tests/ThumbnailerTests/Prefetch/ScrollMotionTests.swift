@@ -30,7 +30,7 @@ import Testing
 
   @Test func jitterOfTheEventsDoesNotShakeTheSpeed() {
     var motion = ScrollMotion()
-    var random = SplitMix(seed: 1)
+    var random = SplitMix(state: 1)
     var time = 0.0
     for _ in 0..<120 {
       time += Double.random(in: 0.004...0.03, using: &random)
