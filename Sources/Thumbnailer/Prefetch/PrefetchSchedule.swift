@@ -85,6 +85,8 @@ struct PrefetchSchedule: Sendable {
 
   /// The number of pieces of work that run.
   var runningCount: Int { runs.count }
+  /// The number of items that something is remembered of.
+  var rememberedItems: Int { settled.count }
   /// Whether nothing is left to do for the window.
   var isIdle: Bool { isSettled || motion.viewport == nil }
 

@@ -49,7 +49,8 @@ struct ScrollMotion: Sendable {
     lastMovement = next.time
     guard elapsed > 0 else { return }
     let speed = distance / elapsed
-    if speed * shortSpeed < 0 { rest() }
+    // A scroll that begins, or turns, has no past to average with.
+    if speed * shortSpeed <= 0 { (shortSpeed, longSpeed) = (speed, speed) }
     shortSpeed += (speed - shortSpeed) * (1 - exp(-elapsed / Self.shortAverage))
     longSpeed += (speed - longSpeed) * (1 - exp(-elapsed / Self.longAverage))
   }
@@ -64,7 +65,8 @@ struct ScrollMotion: Sendable {
   func travel(in seconds: Double, from time: ContinuousClock.Instant) -> Double {
     let velocity = velocity(at: time)
     guard let decay else { return velocity * seconds }
-    return velocity * decay * (1 - exp(-seconds / decay))
+    // What the average lags behind by is in its factor, T/(T-a).
+    return velocity * (decay - Self.shortAverage) * (1 - exp(-seconds / decay))
   }
 
   /// When the view counts as resting, unless something is heard of it before; nil when it rests.
