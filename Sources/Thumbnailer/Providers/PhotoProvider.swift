@@ -62,11 +62,14 @@ public struct ProviderCapabilities: Hashable, Sendable {
   public var knowsTotal: Bool
   /// Whether a search can be made again from its first page.
   public var canRestart: Bool
+  /// Whether its pages are made by a server that may, by mistake, give the same photos for ever: a search then ends with
+  /// the first page that brings none that is new.
+  public var mayRunInCircles: Bool
 
   /// Describes a provider.
   public init(
     searches: Bool, picksRandom: Bool, largestPageSize: Int? = nil, needsKey: Bool = false, knowsTotal: Bool = false,
-    canRestart: Bool = true
+    canRestart: Bool = true, mayRunInCircles: Bool = false
   ) {
     self.searches = searches
     self.picksRandom = picksRandom
@@ -74,5 +77,6 @@ public struct ProviderCapabilities: Hashable, Sendable {
     self.needsKey = needsKey
     self.knowsTotal = knowsTotal
     self.canRestart = canRestart
+    self.mayRunInCircles = mayRunInCircles
   }
 }

@@ -12,6 +12,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --query "" --provider folder:Pictures --pages 1000
         thumbs prefetch --query "mountain lake" --size 200x200 --size 800x800
+        thumbs prefetch --query fjord --provider commons \\
+          --user-agent 'fjords/1 (me@example.org)'
         thumbs prefetch --urls list.txt --json
         producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
@@ -27,10 +29,19 @@ struct PrefetchCommand: AsyncParsableCommand {
       a photo service, made fit for file names. Files that are there already are
       left, unless --overwrite; two pictures of one name get files of their own.
 
+      Services make each picture in several sizes: the smallest that is large enough
+      is fetched, and all of them are one picture to the cache. Their limits are
+      kept: Wikimedia Commons is asked for one page and two pictures at a time, and
+      wants a contact in --user-agent; Openverse gives 20 pictures every 3 seconds.
+      The summary names the service that answered. Keys go to their service only.
+
       --json prints for each picture: id, url, status (stored, memory, disk or
       failed), error {code, message}, source {width, height, bytes, downloaded,
-      left}, thumbnails [{width, height, format, bytes}], ms. The last line holds
-      the summary, with exportedFiles after --export. error stands there only for a failure, source only if it is
+      left}, thumbnails [{width, height, format, bytes}], ms, credit {text, author,
+      authorUrl, licence, licenceUrl, page}: whom to name when the picture is shown,
+      as far as the service tells. The last line holds the summary, with
+      exportedFiles after --export. error stands there only for a failure, source
+      only if it is
       known. A local file counts as downloaded with its whole length; left are the
       bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
@@ -88,7 +99,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, provider) }
       let prefetch = QueryPrefetch(
         provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits, headers: try network.hostHeaders())
+        limits: source.limits, headers: try network.hostHeaders(), original: source.original)
       let files = try PrefetchFiles(look, title: source.title, variants: thumbnails.variants)
       let run = PrefetchRun(
         source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)

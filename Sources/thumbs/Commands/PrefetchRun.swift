@@ -16,6 +16,7 @@ final class PrefetchRun: Sendable {
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
+  private let hasSaidWhoStandsIn = Atomic(false)
   private let summary = Mutex(RunSummary())
 
   init(
@@ -110,6 +111,7 @@ final class PrefetchRun: Sendable {
   private func take(_ event: QueryPrefetch.Element) async throws {
     switch event {
     case .page(_, let total):
+      sayWhoStandsIn()
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
@@ -123,6 +125,14 @@ final class PrefetchRun: Sendable {
       try take(PictureReport(outcome), named: outcome.source.displayName)
       try await files.add(outcome)
     }
+  }
+
+  /// Says once that another provider stands in for the one that was to be asked first.
+  private func sayWhoStandsIn() {
+    guard let reason = (provider as? AutoProvider)?.fallbackReason,
+      hasSaidWhoStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+    else { return }
+    if !options.quiet { console.complain("\(reason); \(provider.name) stands in") }
   }
 
   private func take(
@@ -212,7 +222,7 @@ extension ProviderError {
   /// The exit status of a run that fetched nothing because of it.
   var exitCode: ExitCode {
     switch self {
-    case .keyMissing, .nothingConfigured, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
+    case .keyMissing, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
       .validationFailure
     default: .sourceUnavailable
     }

@@ -34,6 +34,8 @@ struct PictureReport {
   private let downloadedBytes: Int
   private let bytesLeft: Int
   private let milliseconds: Double
+  /// Whom to name; nil for a picture of one's own.
+  private let photo: Photo?
 
   init(_ outcome: PhotoOutcome) {
     let responses = outcome.results.compactMap { try? $0.get() }
@@ -46,6 +48,7 @@ struct PictureReport {
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
     bytesLeft = responses.map(\.bytesLeft).max() ?? 0
     milliseconds = outcome.duration.milliseconds.rounded(toPlaces: 3)
+    photo = outcome.photo
   }
 
   /// An item of the source that is no picture to be had.
@@ -59,6 +62,7 @@ struct PictureReport {
     downloadedBytes = 0
     bytesLeft = 0
     milliseconds = 0
+    photo = nil
   }
 
   /// The line of `--json`.
@@ -84,7 +88,20 @@ struct PictureReport {
     }
     object.add("thumbnails", thumbnails.map(Self.json))
     object.add("ms", milliseconds)
+    if let credit = photo.flatMap(Self.credit) { object.add("credit", credit) }
     return object.line
+  }
+
+  private static func credit(_ photo: Photo) -> JSONObject? {
+    let members = [
+      ("text", photo.attribution), ("author", photo.author), ("authorUrl", photo.authorURL?.absoluteString),
+      ("licence", photo.licence?.name), ("licenceUrl", photo.licence?.url?.absoluteString),
+      ("page", photo.pageURL?.absoluteString),
+    ]
+    guard members.contains(where: { $0.1 != nil }) else { return nil }
+    var object = JSONObject()
+    for (name, value) in members { value.map { object.add(name, PlainText.withoutPasswords($0)) } }
+    return object
   }
 
   private static func json(_ thumbnail: Thumbnail) -> JSONObject {

@@ -31,7 +31,8 @@ struct CommonsThumbnail {
 
   private func thumbnail(ofWidth width: Int) -> URL? {
     var text = url.absoluteString
-    guard let range = widthRange(in: text) else { return nil }
+    // What is smaller than the thumbnail that was asked for has none.
+    guard url != original, let range = widthRange(in: text) else { return nil }
     if text[range] == "\(width)" { return url }
     text.replaceSubrange(range, with: "\(width)")
     return URL(string: text)
