@@ -52,13 +52,14 @@ final class Downloader: Sendable {
       url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
-      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key))
+      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key), condition: request.condition)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
     return Download(
       body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
       timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
   }
@@ -174,6 +175,8 @@ final class Downloader: Sendable {
   /// The error that an answer's status stands for; nil for success.
   private static func failure(of answer: TransferAnswer) -> DownloadError? {
     let status = answer.head.status
+    if answer.isUnchanged { return nil }
+    if status == 304 { return .invalidAnswer(reason: "that nothing has changed, which nobody asked (304)") }
     return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
   }

@@ -14,15 +14,19 @@ extension PipelineStages {
     var fetched =
       source.isUserFile
       ? try await openFile(source, priority: priority)
-      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority).body
     fetched.mayUsePreview = mayUsePreview
     fetched.downloadedBytes += body?.downloadedBytes ?? 0
     return fetched
   }
 
-  private func download(
-    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
-  ) async throws(ThumbnailError) -> SourceBody {
+  /// Downloads the picture, or as much of it as what is asked takes.
+  ///
+  /// - Parameter condition: Has the server send no body if it is the one that is known. The body is empty then.
+  func download(
+    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
+    priority: PriorityControl
+  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
@@ -31,7 +35,8 @@ extension PipelineStages {
     let request = DownloadRequest(
       url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
-      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
+      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers),
+      condition: condition)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -42,7 +47,9 @@ extension PipelineStages {
       }
       throw ThumbnailError(error, source: source)
     }
-    let body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    var body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    if download.isUnchanged { return (body, download) }
+    body.answer = answer(download, of: source)
     statistics.add(1, to: \.downloads)
     statistics.add(body.bytesLeft, to: \.bytesLeft)
     events.send(
@@ -50,7 +57,7 @@ extension PipelineStages {
       .downloaded(
         bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
         attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
-    return body
+    return (body, download)
   }
 
   /// Opens a file and reads its header, in one visit of a worker.

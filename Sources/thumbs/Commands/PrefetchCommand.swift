@@ -19,16 +19,25 @@ struct PrefetchCommand: AsyncParsableCommand {
       one download, at most --ahead pages beyond what is done. What is in the
       cache already is not downloaded again. Sizes are written like 256MiB.
 
-      --json prints for each picture: id, url, status (stored, memory, disk or
-      failed), error {code, message}, source {width, height, bytes, downloaded,
+      What is older than its server allows, or than a week where it says nothing,
+      is asked about first: what has not changed is not sent again. A server that
+      cannot be asked leaves what is stored good, unless it forbids that. Pictures
+      that do not exist or are none are not asked for again for an hour, those too
+      large for a day. With --offline the source itself must be local: a list or a
+      folder.
+
+      --json prints for each picture: id, url, status (stored, memory, disk,
+      revalidated, stale or failed), error {code, message}, source {width, height, bytes, downloaded,
       left}, thumbnails [{width, height, format, bytes}], ms. The last line holds
       the summary. error stands there only for a failure, source only if it is
-      known. A local file counts as downloaded with its whole length; left are the
+      known. revalidated is what its server has confirmed, stale what is out of date
+      while its server cannot be asked. A local file counts as downloaded with its whole length; left are the
       bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -45,7 +54,8 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
+      let pipeline = try ThumbnailPipeline(
+        isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
       let prefetch = QueryPrefetch(
