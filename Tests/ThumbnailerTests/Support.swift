@@ -66,3 +66,11 @@ enum TestImages {
   /// The bytes of a picture.
   static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 }
+
+/// A clock on the wall that moves only when a test says so, beginning with the present.
+final class TestClock: Sendable {
+  private let storage = Mutex(Date())
+  var now: Date { storage.withLock { $0 } }
+  /// Moves it by so many seconds, back as well.
+  func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
+}

@@ -176,7 +176,6 @@ final class Downloader: Sendable {
   private static func failure(of answer: TransferAnswer) -> DownloadError? {
     let status = answer.head.status
     if answer.isUnchanged { return nil }
-    if status == 304 { return .invalidAnswer(reason: "that nothing has changed, which nobody asked (304)") }
     return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
   }
