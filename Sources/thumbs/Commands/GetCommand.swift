@@ -11,6 +11,7 @@ struct GetCommand: AsyncParsableCommand {
       Examples:
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs get photo.jpg --size 256x256 --explain
+        thumbs get https://example.org/a.jpg --refresh --output small.jpg
         thumbs get photo.heic --size 800x800 --fit contain --output - > small.jpg
         thumbs get photo.jpg --sheet photo.html
 
@@ -32,6 +33,7 @@ struct GetCommand: AsyncParsableCommand {
   @OptionGroup var look: SheetOptions
 
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -43,6 +45,9 @@ struct GetCommand: AsyncParsableCommand {
     if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
     guard target != nil || explain || look.sheet != nil else {
       throw ValidationError("nowhere to put the thumbnail: give --output FILE, or - for stdout")
+    }
+    if explain, freshness.offline {
+      throw ValidationError("--explain and --offline exclude each other: it looks past the caches")
     }
     if target == "" { throw ValidationError("--output is empty: name a file, or - for stdout") }
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
@@ -78,7 +83,8 @@ struct GetCommand: AsyncParsableCommand {
     let sheet = try makeSheet(console)
     let interruption = Interruption()
     do {
-      var configuration = try isolation.applied(to: network.applied(to: resources.configuration))
+      var configuration = try isolation.applied(
+        to: network.applied(to: freshness.applied(to: resources.configuration)))
       if explain {
         configuration.diskCacheLimit = ByteSize(bytes: 0)
         configuration.memoryCacheLimit = ByteSize(bytes: 0)

@@ -35,19 +35,28 @@ struct PrefetchCommand: AsyncParsableCommand {
       wants a contact in --user-agent; Openverse gives 20 pictures every 3 seconds.
       The summary names the service that answered. Keys go to their service only.
 
-      --json prints for each picture: id, url, status (stored, memory, disk or
-      failed), error {code, message}, source {width, height, bytes, downloaded,
-      left}, thumbnails [{width, height, format, bytes}], ms, credit {text, author,
-      authorUrl, licence, licenceUrl, page}: whom to name when the picture is shown,
-      as far as the service tells. The last line holds the summary, with
-      exportedFiles after --export. error stands there only for a failure, source
-      only if it is
-      known. A local file counts as downloaded with its whole length; left are the
+      What is older than its server allows, or than a week where it says nothing,
+      is asked about first: what has not changed is not sent again. A server that
+      cannot be asked leaves what is stored good, unless it forbids that. Pictures
+      that do not exist or are none are not asked for again for an hour, those too
+      large for a day. With --offline the source itself must be local: a list or a
+      folder.
+
+      --json prints for each picture: id, url, status (stored, memory, disk,
+      revalidated, stale or failed), error {code, message}, source {width, height,
+      bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
+      credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name when
+      the picture is shown, as far as the service tells. The last line holds the
+      summary, with exportedFiles after --export. error stands there only for a
+      failure, source only if it is known. revalidated is what its server has
+      confirmed, stale what is out of date while its server cannot be asked. A local
+      file counts as downloaded with its whole length; left are the
       bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -93,7 +102,8 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
+      let pipeline = try ThumbnailPipeline(
+        isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
       let provider = try source.provider(for: pipeline)
       if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, provider) }

@@ -160,7 +160,7 @@ final class PrefetchRun: Sendable {
       if counts.pictures == 0 { console.complain(await nothingFound()) }
       return counts.failed > 0 ? .someFailed : .success
     case .sourceFailed(let error):
-      console.complain(error.shownMessage)
+      console.complain(offlineMessage(of: error) ?? error.shownMessage)
       return counts.pictures == 0 ? error.exitCode : .someFailed
     case .interrupted(let signal):
       if !options.quiet { console.complain("stopped; what is done is kept, and the same command does the rest") }
@@ -171,6 +171,13 @@ final class PrefetchRun: Sendable {
       console.complain(message)
       return .cannotWrite
     }
+  }
+
+  /// What to say about a source that nobody may ask.
+  private func offlineMessage(of error: ProviderError) -> String? {
+    guard case .unreachable(let name, _) = error, pipeline.configuration.cacheMode == .offline else { return nil }
+    return "\(name) is not asked with --offline; give a folder (--provider folder:PATH) or a list (--urls), or leave "
+      + "--offline out"
   }
 
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {

@@ -10,7 +10,10 @@ struct RunSummary {
 
   var pictures = 0
   var stored = 0
+  /// From the cache, confirmed and out-of-date ones included.
   var hits = 0
+  var revalidated = 0
+  var stale = 0
   var failed = 0
   var downloadedBytes = 0
   var bytesLeft = 0
@@ -37,6 +40,12 @@ struct RunSummary {
     switch report.status {
     case .stored: stored += 1
     case .memory, .disk: hits += 1
+    case .revalidated:
+      hits += 1
+      revalidated += 1
+    case .stale:
+      hits += 1
+      stale += 1
     case .failed:
       failed += 1
       failures[report.error?.code ?? "unknown", default: 0] += 1
@@ -60,6 +69,8 @@ struct RunSummary {
     figures.add("pictures", pictures)
     figures.add("stored", stored)
     figures.add("hits", hits)
+    figures.add("revalidated", revalidated)
+    figures.add("stale", stale)
     figures.add("failed", failed)
     figures.add("downloadedBytes", downloadedBytes)
     figures.add("bytesLeft", bytesLeft)
@@ -74,12 +85,19 @@ struct RunSummary {
     return object.line
   }
 
+  /// What is to be said of those from the cache.
+  private var fromCache: String {
+    let parts = [(revalidated, "confirmed by their servers"), (stale, "out of date, their servers out of reach")]
+    let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
+  }
+
   /// The summary in a few lines of words.
   var text: String {
     var lines = [
       "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
         + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
-        + "\(stored) made, \(hits) from the cache, \(failed) failed",
+        + "\(stored) made, \(hits) from the cache\(fromCache), \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes))"
         + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
         + ", stored \(ByteSize(bytes: storedBytes)), "
