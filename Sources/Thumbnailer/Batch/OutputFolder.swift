@@ -130,11 +130,11 @@ final class OutputFolder: Sendable {
     state.withLock { _ = $0.folders.insert(folder) }
   }
 
-  private static func create(_ path: RawPath) -> Int32 {
+  static func create(_ path: RawPath) -> Int32 {
     path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
   }
 
-  private static func makeFolders(_ path: RawPath) throws(SystemFailure) {
+  static func makeFolders(_ path: RawPath) throws(SystemFailure) {
     if path.withCString({ mkdir($0, 0o777) }) == 0 { return }
     switch errno {
     case EEXIST:
@@ -148,7 +148,7 @@ final class OutputFolder: Sendable {
     }
   }
 
-  private static func write(_ data: Data, to descriptor: Int32) throws(SystemFailure) {
+  static func write(_ data: Data, to descriptor: Int32) throws(SystemFailure) {
     let failure = data.withUnsafeBytes { bytes -> SystemFailure? in
       var done = 0
       while done < bytes.count {

@@ -34,6 +34,7 @@ struct CacheWriter: Sendable {
           sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
         ).execute(arguments: [row])
       }
+      if !batch.tally.isEmpty { try batch.tally.add(in: db) }
       try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
       for operation in batch.operations { try apply(operation, in: db) }
       try evict(in: db, toPayload: limits.byteLimit)
@@ -66,7 +67,7 @@ struct CacheWriter: Sendable {
       try db.cachedStatement(
         sql: "DELETE FROM thumbnail WHERE source = ? AND variant = ? AND id = coalesce(?, id)"
       ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
-    case .removeAll, .trim, .barrier:
+    case .removeAll, .trim, .work, .rebuild, .barrier:
       break
     }
   }

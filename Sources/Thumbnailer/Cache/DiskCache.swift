@@ -16,8 +16,8 @@ import Synchronization
 public final class DiskCache: Sendable {
   let database: CacheDatabase
   private let committer: CacheCommitter
-  private let commits: GroupCommit
-  private let problems: CacheProblems
+  let commits: GroupCommit
+  let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
 
@@ -82,6 +82,12 @@ public final class DiskCache: Sendable {
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
+    let found = try find(key)
+    commits.count(isHit: found != nil)
+    return found
+  }
+
+  private func find(_ key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
     switch commits.lookup(key) {
     case .staged(let thumbnail): return thumbnail
     case .removed: return nil
@@ -218,7 +224,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Nil when the file was deleted; a new one is begun.
-  private func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
+  func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
     guard let connections = try database.connections() else { return nil }
     if connections.isInPlace { return connections }
     commits.requestRun()

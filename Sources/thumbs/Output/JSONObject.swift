@@ -12,11 +12,21 @@ struct JSONObject {
 
   mutating func add(_ name: String, _ value: Int) { add(name, json: String(value)) }
   mutating func add(_ name: String, _ value: Double) { add(name, json: value.isFinite ? String(value) : "0") }
+  mutating func add(_ name: String, _ value: Bool) { add(name, json: value ? "true" : "false") }
   mutating func add(_ name: String, _ value: JSONObject) { add(name, json: value.line) }
 
   mutating func add(_ name: String, _ value: String) {
     begin(name)
     Self.append(value, to: &text)
+  }
+
+  mutating func add(_ name: String, _ values: [String]) {
+    let texts = values.map { value in
+      var text = ""
+      Self.append(value, to: &text)
+      return text
+    }
+    add(name, json: "[" + texts.joined(separator: ",") + "]")
   }
 
   mutating func add(_ name: String, _ values: [JSONObject]) {
