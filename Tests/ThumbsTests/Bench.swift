@@ -32,7 +32,9 @@ final class Bench: Sendable {
   ) throws -> ThumbsProcess {
     var arguments = arguments
     let takesCache = [["prefetch"], ["get"], ["cache"]].contains { arguments.starts(with: $0) }
-    if takesCache, arguments != ["cache"], arguments != ["cache", "empty"], !arguments.contains("--help"), !arguments.contains("--cache-dir") {
+    if takesCache, arguments != ["cache"], arguments != ["cache", "empty"], !arguments.contains("--help"),
+      !arguments.contains("--cache-dir")
+    {
       arguments += ["--cache-dir", cache.path]
     }
     var variables = [

@@ -103,7 +103,10 @@ struct UsageTests {
     for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
   }
 
-  @Test(arguments: ["", "prefetch", "convert", "get", "cache", "cache stats", "cache list", "cache export", "cache verify", "cache prune", "cache clear"])
+  @Test(arguments: [
+    "", "prefetch", "convert", "get", "cache", "cache stats", "cache list", "cache export", "cache verify",
+    "cache prune", "cache clear",
+  ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
     for arguments in [words + ["--help"], ["help"] + words] {

@@ -83,7 +83,8 @@ enum CacheVerifier {
         ImageFormat(rawValue: try row.decode(atIndex: 4)) != nil,
         ImageFormat(rawValue: try row.decode(atIndex: 7)) != nil
       else { return true }
-      for index in [5, 6, 8] { _ = try row.decode(Int.self, atIndex: index) }
+      // Texts are read as 0.
+      for index in [5, 6, 8] where try row.decode(Int.self, atIndex: index) < 1 { return true }
       let checksum = try row.decode(Int64.self, atIndex: 9)
       let found = try row.withUnsafeData(atIndex: dataIndex) { data in
         data?.withUnsafeBytes { CacheReader.checksum(of: $0, size: size, source: SourceKey(bytes: source)) }
@@ -118,7 +119,8 @@ enum CacheVerifier {
     }
     for id in findings.traces {
       try db.execute(
-        sql: "DELETE FROM recency WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1)", arguments: [id])
+        sql: "DELETE FROM recency WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1)", arguments: [id]
+      )
       strays += db.changesCount
     }
     return (damaged, strays)

@@ -20,9 +20,12 @@ extension DiskCache {
     result.structure = try await structure(on: pool)
     if !result.structure.isEmpty { try await commits.stageAndWait(.rebuild) }
     var start: Int64?
-    while let findings = try await look(on: pool, { [start] in
-      try CacheVerifier.check(Self.verifiedAtOnce, after: start, in: $0)
-    }) ?? nil {
+    while let findings = try await look(
+      on: pool,
+      { [start] in
+        try CacheVerifier.check(Self.verifiedAtOnce, after: start, in: $0)
+      }) ?? nil
+    {
       start = findings.end
       result.thumbnails += findings.thumbnails
       result.bytes += findings.bytes

@@ -60,7 +60,8 @@ struct DiskCacheOverviewTests {
     for number in 0..<200 { try await cache.store(number) }
     try await cache.store(1, bytes: 500)
     try await cache.remove(Sample.source(2).key)
-    #expect(try cache.overview().sizes == [.init(name: PixelSize(400, 400), thumbnails: 199, bytes: 198 * 12_000 + 500)])
+    #expect(
+      try cache.overview().sizes == [.init(name: PixelSize(400, 400), thumbnails: 199, bytes: 198 * 12_000 + 500)])
     // Moves the survivors into a new file.
     try await cache.setByteLimit(1 << 20)
     let overview = try cache.overview()

@@ -23,7 +23,8 @@ struct DiskCachePruningTests {
       let record = SourceRecord(
         ImageSource(url), description: Sample.description,
         fetchedAt: Date(timeIntervalSinceNow: Double(-number) * 86_400 - 60))
-      try await cache.store([Sample.entry(number, bytes: bytes), Sample.entry(number, bytes: bytes, side: 20)], of: record)
+      try await cache.store(
+        [Sample.entry(number, bytes: bytes), Sample.entry(number, bytes: bytes, side: 20)], of: record)
     }
     try await cache.flush()
   }

@@ -49,13 +49,14 @@ struct DiskCacheVerificationTests {
   @Test(arguments: [
     "data = zeroblob(length(data))", "data = substr(data, 1, 100)", "data = x''", "width = 401", "width = 0",
     "width = 'wide'", "format = 'jpog'", "source_format = 'x'", "source_bytes = 'many'", "checksum = checksum + 1",
-    "checksum = 'none'", "source = x'0102'", "variant = '1;nonsense'", "data = 'text'",
+    "checksum = 'none'", "source = substr(source, 1, 9)", "variant = '1;nonsense'", "data = 'text'",
   ])
   func damagedThumbnailsAreDroppedAndTheOthersStay(damage: String) async throws {
     try await fill(300)
     try directory.execute("UPDATE thumbnail SET \(damage) WHERE id IN (5, 290)")
     let result = try await cache.verify()
-    #expect(result.damaged == 2 && !result.isSound && result.thumbnails == 300 && result.structure.isEmpty)
+    #expect(
+      result.damaged == 2 && !result.isSound && result.thumbnails == 300 && result.structure.isEmpty, "\(result)")
     try await expectSound(thumbnails: 298)
     #expect(try cache.statistics().thumbnails == 298 && cache.statistics().sources == 298)
     #expect(try cache.thumbnail(for: Sample.key(100)) == Sample.thumbnail(100, bytes: 2000))
@@ -74,8 +75,10 @@ struct DiskCacheVerificationTests {
   @Test(arguments: [
     ("INSERT INTO recency VALUES (9000, 9000, 12000)", 1), ("INSERT INTO recency VALUES (-3, 9000, 12000)", 1),
     ("DELETE FROM recency WHERE id = 2", 1), ("UPDATE recency SET bytes = 7 WHERE id IN (1, 3)", 2),
-    ("INSERT INTO source SELECT x'000102030405060708090a0b0c0d0e0f', location, host, fetched_at, etag, last_modified, "
-      + "cache_control, width, height, format, bytes FROM source LIMIT 1", 1),
+    (
+      "INSERT INTO source SELECT x'000102030405060708090a0b0c0d0e0f', location, host, fetched_at, etag, last_modified, "
+        + "cache_control, width, height, format, bytes FROM source LIMIT 1", 1
+    ),
   ])
   func rowsThatBelongToNothingAreRemovedAndMissingOnesAdded(change: String, strays: Int) async throws {
     try await fill(4)
@@ -124,7 +127,7 @@ struct DiskCacheVerificationTests {
     try await other.store(1000)
     try await other.flush()
     #expect(try other.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000))
-    #expect(try cache.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000))
+    #expect(try await eventually { try cache.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000) })
   }
 
   @Test func checkingGoesOnWhileOthersWriteAndKeepsNobodyFromIt() async throws {

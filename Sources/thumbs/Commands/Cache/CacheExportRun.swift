@@ -109,7 +109,9 @@ struct CacheExportRun: Sendable {
     }
   }
 
-  private func line(_ thumbnail: StoredThumbnail, of picture: StoredPicture, _ path: RawPath, _ status: Status) -> String {
+  private func line(_ thumbnail: StoredThumbnail, of picture: StoredPicture, _ path: RawPath, _ status: Status)
+    -> String
+  {
     var object = JSONObject()
     object.add("location", picture.location)
     object.add("path", path.description)

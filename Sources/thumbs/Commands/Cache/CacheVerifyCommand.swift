@@ -44,7 +44,9 @@ struct CacheVerifyCommand: AsyncParsableCommand {
   }
 
   private func text(_ result: CacheVerification) -> String {
-    var lines = ["\(result.thumbnails) thumbnails, \(ByteSize(bytes: result.bytes)), checked in \(cache.directory.path)"]
+    var lines = [
+      "\(result.thumbnails) thumbnails, \(ByteSize(bytes: result.bytes)), checked in \(cache.directory.path)"
+    ]
     lines += result.structure.map { "the file's structure was damaged: \(PlainText.line($0))" }
     if result.damaged > 0 { lines.append("dropped \(result.damaged) damaged thumbnails") }
     if result.strays > 0 { lines.append("repaired \(result.strays) rows that belonged to nothing or were missing") }
