@@ -31,10 +31,10 @@ final class Bench: Sendable {
     stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured
   ) throws -> ThumbsProcess {
     var arguments = arguments
-    let takesCache = [["prefetch"], ["get"], ["cache", "stats"], ["cache", "clear"]].contains {
-      arguments.starts(with: $0)
-    }
-    if takesCache, !arguments.contains("--help"), !arguments.contains("--cache-dir") {
+    let takesCache = [["prefetch"], ["get"], ["cache"]].contains { arguments.starts(with: $0) }
+    if takesCache, arguments != ["cache"], arguments != ["cache", "empty"], !arguments.contains("--help"),
+      !arguments.contains("--cache-dir")
+    {
       arguments += ["--cache-dir", cache.path]
     }
     var variables = [

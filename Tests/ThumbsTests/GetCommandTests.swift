@@ -92,60 +92,6 @@ struct GetCommandTests {
   }
 }
 
-/// `thumbs cache`: what is there, and away with it.
-@Suite(.serialized, .timeLimit(.minutes(1)))
-struct CacheCommandTests {
-  private struct Stats: Decodable {
-    let directory: String
-    let thumbnails, sources, bytes, limitBytes, fileBytes: Int
-  }
-
-  private struct Cleared: Decodable {
-    let directory: String
-    let removedThumbnails, removedBytes: Int
-  }
-
-  private let bench: Bench
-
-  init() throws { bench = try Bench() }
-
-  @Test func statsAndClearTellWhatIsThere() async throws {
-    _ = try bench.folder("pictures", pictures: 2)
-    let run = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--size", "20x20", "--size", "30x30")
-    let bytes = try run.summary().storedBytes
-
-    let stats = try await stats()
-    #expect(stats.directory == bench.cache.path)
-    #expect(stats.thumbnails == 4 && stats.sources == 2 && stats.bytes == bytes && stats.limitBytes == 1 << 30)
-    #expect(stats.fileBytes > bytes)
-    let words = try await bench.run("cache", "stats")
-    #expect(words.status == 0 && words.stderr.isEmpty)
-    #expect(words.lines.prefix(2) == [bench.cache.path, "4 thumbnails of 2 pictures"])
-
-    let clear = try await bench.run("cache", "clear", "--json")
-    let cleared = try JSONDecoder().decode(Cleared.self, from: clear.stdout)
-    #expect(clear.status == 0 && clear.lines.count == 1)
-    #expect(cleared.removedThumbnails == 4 && cleared.removedBytes == bytes)
-    #expect(cleared.directory == bench.cache.path)
-    #expect(try await self.stats().thumbnails == 0)
-    let again = try await bench.run("cache", "clear")
-    #expect(again.lines == ["removed 0 thumbnails, 0 B, from \(bench.cache.path)"])
-  }
-
-  @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
-    #expect(try await stats().thumbnails == 0)
-    #expect(try await bench.run("cache", "clear").status == 0)
-    #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
-  }
-
-  private func stats() async throws -> Stats {
-    let run = try await bench.run("cache", "stats", "--json")
-    #expect(run.status == 0 && run.stderr.isEmpty && run.lines.count == 1)
-    return try JSONDecoder().decode(Stats.self, from: run.stdout)
-  }
-}
-
 /// `thumbs get --explain`: how a picture is read, and what that costs.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct ExplainTests {

@@ -73,14 +73,18 @@ struct OutputTests {
     #expect(try next.summary().hits >= 1)
   }
 
-  @Test(arguments: ["prefetch", "get", "stats", "clear", "help"])
+  @Test(arguments: ["prefetch", "get", "stats", "list", "export", "verify", "prune", "clear", "help"])
   func aFullStdoutIsNamed(which: String) async throws {
     let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
     defer { close(full) }
     let lines = [
       "prefetch": command + ["--json"], "get": ["get", "pictures/picture 1.jpg", "--output", "-"],
-      "stats": ["cache", "stats"], "clear": ["cache", "clear", "--json"], "help": ["--help"],
+      "stats": ["cache", "stats"], "list": ["cache", "list"], "export": ["cache", "export", "out"],
+      "verify": ["cache", "verify"], "prune": ["cache", "prune", "--to", "0"], "clear": ["cache", "clear", "--json"],
+      "help": ["--help"],
     ]
+    // A list of nothing has no lines.
+    if which == "list" { _ = try await bench.start(command).run() }
     let process = try bench.start(try #require(lines[which]), stdout: .descriptor(full))
     let run = await process.run()
     #expect(run.status == 73)

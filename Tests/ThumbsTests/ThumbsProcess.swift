@@ -95,6 +95,9 @@ final class ThumbsProcess: Sendable {
   /// What it has said on stderr so far.
   var said: String { state.withLock { String(decoding: $0.stderr, as: UTF8.self) } }
 
+  /// Whether it has ended.
+  var hasEnded: Bool { state.withLock { $0.result != nil } }
+
   /// Sends a signal.
   func send(_ signal: Int32) { kill(pid, signal) }
 

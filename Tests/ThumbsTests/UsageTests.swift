@@ -81,6 +81,18 @@ struct UsageTests {
     Mistake("convert a --output b --jobs 0", "--jobs 0", "at least 1"),
     Mistake("convert a --output b --memory-budget 1k", "--memory-budget", "16MiB"),
     Mistake("cache stats all", "'all'", "thumbs cache stats --help"),
+    Mistake("cache stats --hosts -1", "--hosts"),
+    Mistake("cache list --limit 0", "--limit 0", "at least 1"),
+    Mistake("cache list ftp://host/a.jpg", "ftp://host/a.jpg", "http or https"),
+    Mistake("cache export", "DIR", "thumbs cache export --help"),
+    Mistake("cache export ''", "name a folder"),
+    Mistake("cache export out --name fixed", "names all pictures alike"),
+    Mistake("cache export out --name ../{name}", "out of the output folder"),
+    Mistake("cache prune", "--older-than DURATION", "--to SIZE", "--host HOST"),
+    Mistake("cache prune --older-than 30", "'30'", "--older-than", "30s, 10m, 12h, 7d or 2w"),
+    Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
+    Mistake("cache prune --to lots", "'lots'", "--to", "256MiB"),
+    Mistake("cache prune --host https://example.org/a", "--host https://example.org/a", "images.example.org"),
     Mistake("cache empty", "'empty'", "thumbs cache --help"),
     Mistake("fetch", "'fetch'", "thumbs --help"),
   ])
@@ -93,7 +105,10 @@ struct UsageTests {
     for name in mistake.named { #expect(run.stderr.contains(name), "\(run.stderr)") }
   }
 
-  @Test(arguments: ["", "prefetch", "convert", "get", "cache", "cache stats", "cache clear"])
+  @Test(arguments: [
+    "", "prefetch", "convert", "get", "cache", "cache stats", "cache list", "cache export", "cache verify",
+    "cache prune", "cache clear",
+  ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
     for arguments in [words + ["--help"], ["help"] + words] {

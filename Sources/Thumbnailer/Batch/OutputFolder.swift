@@ -128,7 +128,7 @@ final class OutputFolder: Sendable {
     state.withLock { _ = $0.folders.insert(folder) }
   }
 
-  private static func create(_ path: RawPath) -> Int32 {
+  static func create(_ path: RawPath) -> Int32 {
     path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
   }
 }

@@ -40,6 +40,8 @@ final class CacheCommitter: Sendable {
         // On a full disk the old file gives its room back only once nobody has it open: the second attempt finds it.
         do { try reopen(.empty) } catch { try reopen(.empty) }
       case .trim(let bytes): try trim(toBytes: bytes)
+      case .work(let body): try recovering(body)
+      case .rebuild: try rebuild()
       // Reads of a file that is gone are no reason to make a directory that somebody deleted.
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
@@ -49,6 +51,21 @@ final class CacheCommitter: Sendable {
       lost.add(batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }, ordering: .relaxed)
       problems.report(error)
       return .failure(error)
+    }
+  }
+
+  /// Copies what can be read into a new file; begins anew where that is nothing.
+  private func rebuild() throws(DiskCacheError) {
+    do {
+      try reopen(.copy(since: .min))
+    } catch {
+      switch error {
+      // No reason to lose what is there.
+      case .diskFull, .notWritable, .busy, .directoryUnusable, .closed, .cancelled: throw error
+      case .damaged, .failed:
+        problems.report(error)
+        try reopen(.damaged)
+      }
     }
   }
 

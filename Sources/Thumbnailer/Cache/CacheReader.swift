@@ -24,20 +24,24 @@ struct CacheReader: Sendable {
     let token = VariantTokens.shared.token(of: key.variant)
     return try queue.unsafeRead { db in
       let statement = try db.cachedStatement(
-        sql: """
-          SELECT id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data
-          FROM thumbnail WHERE source = ? AND variant = ?
-          """)
-      // A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
-      let rows = try Row.fetchCursor(statement, arguments: [key.source.bytes, token])
-      guard let row = try rows.next() else { return .miss }
-      let id = try row.decode(Int64.self, atIndex: 0)
-      // Subscripts of a row end the process where a value has another type; `decode` throws.
-      guard let thumbnail = try? Self.decode(row),
-        Self.checksum(of: thumbnail, source: key.source) == (try? row.decode(Int64.self, atIndex: 8))
-      else { return .damaged(row: id) }
-      return .hit(thumbnail, row: id)
+        sql: "SELECT \(Self.columns) FROM thumbnail WHERE source = ? AND variant = ?")
+      return try Self.outcome(
+        Row.fetchCursor(statement, arguments: [key.source.bytes, token]), source: key.source)
     }
+  }
+
+  private static let columns =
+    "id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data"
+
+  /// What the first row holds. A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
+  private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
+    guard let row = try rows.next() else { return .miss }
+    let id = try row.decode(Int64.self, atIndex: 0)
+    // Subscripts of a row end the process where a value has another type; `decode` throws.
+    guard let thumbnail = try? decode(row),
+      checksum(of: thumbnail, source: source) == (try? row.decode(Int64.self, atIndex: 8))
+    else { return .damaged(row: id) }
+    return .hit(thumbnail, row: id)
   }
 
   private static func decode(_ row: Row) throws -> Thumbnail? {
@@ -50,6 +54,15 @@ struct CacheReader: Sendable {
       source: SourceDescription(
         size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
         byteCount: try row.decode(atIndex: 7)))
+  }
+
+  /// Reads the thumbnail of one row, if it is still one of that source.
+  func thumbnail(row: Int64, source: SourceKey) throws -> Outcome {
+    try queue.unsafeRead { db in
+      let statement = try db.cachedStatement(
+        sql: "SELECT \(Self.columns) FROM thumbnail WHERE id = ? AND source = ?")
+      return try Self.outcome(Row.fetchCursor(statement, arguments: [row, source.bytes]), source: source)
+    }
   }
 
   /// The variants stored of a source, those of other encoder versions left out.
@@ -68,8 +81,13 @@ struct CacheReader: Sendable {
   /// What is stored beside a thumbnail to tell damage: of its bytes, its size and its source, so that neither a flipped
   /// bit nor an index that leads to the wrong row passes.
   static func checksum(of thumbnail: Thumbnail, source: SourceKey) -> Int64 {
-    let seed = source.low ^ UInt64(truncatingIfNeeded: thumbnail.size.width << 32 ^ thumbnail.size.height)
-    return Int64(bitPattern: thumbnail.data.withUnsafeBytes { Checksum.xxh64($0, seed: seed) })
+    thumbnail.data.withUnsafeBytes { checksum(of: $0, size: thumbnail.size, source: source) }
+  }
+
+  /// The same of bytes that need not be copied.
+  static func checksum(of bytes: UnsafeRawBufferPointer, size: PixelSize, source: SourceKey) -> Int64 {
+    let seed = source.low ^ UInt64(truncatingIfNeeded: size.width << 32 ^ size.height)
+    return Int64(bitPattern: Checksum.xxh64(bytes, seed: seed))
   }
 }
 

@@ -96,7 +96,7 @@ extension CacheWriter {
     if stat(logPath, &status) == 0, Int(status.st_size) > limits.logBytes { try checkpoint() }
   }
 
-  private func integer(_ sql: String, in db: Database) throws -> Int {
+  func integer(_ sql: String, in db: Database) throws -> Int {
     try Int.fetchOne(db.cachedStatement(sql: sql)) ?? 0
   }
 }

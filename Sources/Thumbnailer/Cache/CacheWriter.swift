@@ -34,6 +34,7 @@ struct CacheWriter: Sendable {
           sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
         ).execute(arguments: [row])
       }
+      if !batch.tally.isEmpty { try batch.tally.add(in: db) }
       try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
       for operation in batch.operations { try apply(operation, in: db) }
       try evict(in: db, toPayload: limits.byteLimit)
@@ -72,7 +73,7 @@ struct CacheWriter: Sendable {
       ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
     case .note(let source, let change):
       try apply(change, of: source, in: db)
-    case .removeAll, .trim, .barrier:
+    case .removeAll, .trim, .work, .rebuild, .barrier:
       break
     }
   }

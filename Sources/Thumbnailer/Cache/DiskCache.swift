@@ -17,7 +17,7 @@ public final class DiskCache: Sendable {
   let database: CacheDatabase
   private let committer: CacheCommitter
   let commits: GroupCommit
-  private let problems: CacheProblems
+  let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
 
@@ -82,6 +82,12 @@ public final class DiskCache: Sendable {
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
+    let found = try find(key)
+    commits.count(isHit: found != nil)
+    return found
+  }
+
+  private func find(_ key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
     switch commits.lookup(key) {
     case .staged(let thumbnail): return thumbnail
     case .removed: return nil

@@ -1,7 +1,7 @@
-extension DiskCacheSchema {
+extension DiskCacheSchema.Addition {
   /// Pictures that were not to be had, a row for each URL; see `RememberedFailure`. `id` counts up, so that the oldest
   /// leave when there are too many.
-  static let failures = Addition(
+  static let failures = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS failure (
         id INTEGER PRIMARY KEY,

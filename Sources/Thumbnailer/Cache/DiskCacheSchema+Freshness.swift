@@ -1,7 +1,7 @@
-extension DiskCacheSchema {
+extension DiskCacheSchema.Addition {
   /// What servers said with the pictures' bodies, a row for each URL of a picture; see `StoredAnswer`. Rows leave with
   /// their source. A source without any is one that an earlier version has stored: what stands in `source` counts then.
-  static let freshness = Addition(
+  static let freshness = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS freshness (
         source BLOB NOT NULL,

@@ -39,7 +39,7 @@ final class GroupCommit: Sendable {
     var isClosed = false
 
     var isDue: Bool {
-      staging.bytes >= batchBytes || urgent > settled || staging.touchedCount > 0 && isClosed
+      staging.bytes >= batchBytes || urgent > settled || staging.hasNotes && isClosed
     }
   }
 
@@ -91,10 +91,16 @@ final class GroupCommit: Sendable {
   }
 
   /// Notes that a row was read.
-  func touch(_ row: Int64) {
+  func touch(_ row: Int64) { note { [policy] in $0.touch(row, limit: 4 * policy.touchCount) } }
+
+  /// Counts a look-up.
+  func count(isHit: Bool) { note { $0.count(isHit: isHit) } }
+
+  /// Adds what may wait for long.
+  private func note(_ add: (inout StagingArea) -> Void) {
     perform(
       state.withLock { state in
-        state.staging.touch(row, limit: 4 * policy.touchCount)
+        add(&state.staging)
         if state.staging.touchedCount == policy.touchCount, !state.isRunScheduled {
           state.isRunScheduled = true
           return .runNow

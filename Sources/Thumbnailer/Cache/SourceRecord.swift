@@ -7,7 +7,7 @@ public struct SourceRecord: Sendable, Equatable {
   /// Where it came from, to show to people: without user, password, query and fragment, which may hold secrets, and at
   /// most 1024 characters long.
   public let location: String
-  /// The host it came from; empty for a local file.
+  /// The host it came from, in lower case; empty for a local file.
   public let host: String
   /// When its bytes were fetched. Nil when they were not, because a thumbnail was made from another: what is known of the
   /// source then stays as it is.
@@ -34,7 +34,7 @@ public struct SourceRecord: Sendable, Equatable {
     func reasonable(_ value: String?) -> String? { value.flatMap { $0.utf8.count <= 1024 ? $0 : nil } }
     key = source.key
     location = String(Self.presentable(source.url).prefix(1024))
-    host = source.url.host ?? ""
+    host = source.url.host?.lowercased() ?? ""
     self.fetchedAt = fetchedAt
     self.etag = reasonable(etag)
     self.lastModified = reasonable(lastModified)

@@ -15,6 +15,11 @@ struct StagingArea {
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)
+    /// Work on the connection that writes, in transactions of its own. Where the file has to be replaced on the way, it
+    /// is done once more with the new one.
+    case work(@Sendable (CacheWriter) throws -> Void)
+    /// Moves what can still be read into a new file.
+    case rebuild
     /// Changes nothing; somebody waits for what comes before it.
     case barrier
 
@@ -32,7 +37,7 @@ struct StagingArea {
     /// Whether it takes transactions of its own.
     var standsAlone: Bool {
       switch self {
-      case .removeAll, .trim: true
+      case .removeAll, .trim, .work, .rebuild: true
       case .store, .remove, .drop, .note, .barrier: false
       }
     }
@@ -43,12 +48,14 @@ struct StagingArea {
     var operations: [Operation] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
+    /// The look-ups since the last batch.
+    var tally = LookupTally()
     /// The ticket of the last operation.
     var lastTicket: UInt64 = 0
 
     /// Whether there is anything to write.
     var hasWork: Bool {
-      !touched.isEmpty || operations.contains { if case .barrier = $0 { false } else { true } }
+      !touched.isEmpty || !tally.isEmpty || operations.contains { if case .barrier = $0 { false } else { true } }
     }
   }
 
@@ -77,11 +84,14 @@ struct StagingArea {
   private var hiddenSources: [SourceKey: UInt64] = [:]
   private var everythingHidden: UInt64?
   private var touched: [Int64] = []
+  private var tally = LookupTally()
 
   /// The bytes that wait.
   private(set) var bytes = 0
   /// The number of reads that are not noted yet.
   var touchedCount: Int { touched.count }
+  /// Whether reads or look-ups are not noted yet.
+  var hasNotes: Bool { !touched.isEmpty || !tally.isEmpty }
   /// Whether no operation waits.
   var isEmpty: Bool { queue.isEmpty }
 
@@ -103,7 +113,8 @@ struct StagingArea {
       visible = [:]
       hiddenSources = [:]
       everythingHidden = lastTicket
-    case .drop, .note, .trim, .barrier:
+      tally = LookupTally()
+    case .drop, .note, .trim, .work, .rebuild, .barrier:
       break
     }
     return lastTicket
@@ -113,6 +124,9 @@ struct StagingArea {
   mutating func touch(_ row: Int64, limit: Int) {
     if touched.count < limit { touched.append(row) }
   }
+
+  /// Counts a look-up.
+  mutating func count(isHit: Bool) { tally.count(isHit: isHit) }
 
   /// What is staged for a key.
   func lookup(_ key: CacheKey) -> Lookup {
@@ -133,7 +147,7 @@ struct StagingArea {
   /// Takes the operations that are committed next, up to about `byteLimit` bytes, with the reads noted so far. They stay
   /// visible until they are settled. Nil when nothing waits.
   mutating func takeBatch(byteLimit: Int) -> Batch? {
-    guard !queue.isEmpty || !touched.isEmpty else { return nil }
+    guard !queue.isEmpty || hasNotes else { return nil }
     var batch = Batch()
     var size = 0
     while let next = queue.first {
@@ -151,6 +165,8 @@ struct StagingArea {
     var seen: Set<Int64> = []
     batch.touched = touched.reversed().filter { seen.insert($0).inserted }.reversed()
     touched = []
+    batch.tally = tally
+    tally = LookupTally()
     return batch
   }
 
@@ -168,7 +184,7 @@ struct StagingArea {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .note, .trim, .barrier:
+      case .drop, .note, .trim, .work, .rebuild, .barrier:
         break
       }
     }

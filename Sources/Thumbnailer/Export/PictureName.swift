@@ -18,10 +18,12 @@ public struct PictureName: Sendable, Equatable {
   private static let longestFolder = 600
 
   /// The name of a picture on the web: its host and the folders of its address, then the last part of that.
-  public init(_ url: URL) {
+  ///
+  /// - Parameter identity: What tells it from others; nil for the whole URL.
+  public init(_ url: URL, identity: String? = nil) {
     let path = Array(url.path(percentEncoded: true).utf8).split(separator: RawPath.slash).map(Self.decoded)
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
-    self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: url.absoluteString)
+    self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: identity ?? url.absoluteString)
   }
 
   /// The name of a picture by its path below the folder that it was found in, or by the id that a photo service gives it.

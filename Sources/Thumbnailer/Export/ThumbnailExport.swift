@@ -101,7 +101,7 @@ public final class ThumbnailExport: Sendable {
     do throws(SystemFailure) {
       return try write(data, to: target)
     } catch {
-      throw ExportError(path: target.description, reason: error.reason)
+      throw ExportError(path: target.description, error)
     }
   }
 

@@ -36,7 +36,7 @@ public struct SourceKey: Hashable, Sendable {
   }
 
   /// The key as 32 hexadecimal digits, for names of files.
-  var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
   /// Hashes the digest, which is evenly spread already.
   public func hash(into hasher: inout Hasher) {

@@ -50,7 +50,7 @@ public struct Variant: Hashable, Sendable {
 
   /// The variant as a short text, the form it is stored under: `1;400x400;cover;centre;auto;80;fast;-;0`. What few ask
   /// for comes behind that, where it is asked for: `;-;profile;all`.
-  var token: String {
+  public var token: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
     return common + (rare == ("-", "none", "first") ? "" : ";\(rare.effort);\(rare.metadata);\(rare.frames)")
   }

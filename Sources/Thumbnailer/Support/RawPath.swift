@@ -12,9 +12,12 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
   public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
   /// The path of a `file` URL, with its digits as the bytes they stand for.
-  init(fileURL url: URL) {
+  init(fileURL url: URL) { self.init(percentEncoded: url.path(percentEncoded: true)) }
+
+  /// The bytes that a text stands for in which some are written in digits: `%20`. May hold a zero.
+  init(percentEncoded text: String) {
     var bytes: [UInt8] = []
-    var rest = Array(url.path(percentEncoded: true).utf8)[...]
+    var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
       if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
         bytes.append(code)

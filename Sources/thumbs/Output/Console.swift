@@ -62,6 +62,11 @@ final class Console: Sendable {
     try result.get()
   }
 
+  /// Writes the lines that wait.
+  func finishPrinting() throws(WriteError) {
+    try state.withLock { writePending(&$0) }.get()
+  }
+
   private func writeScheduled() {
     state.withLock { state in
       state.isWriteScheduled = false

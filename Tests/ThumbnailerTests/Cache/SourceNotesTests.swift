@@ -94,7 +94,8 @@ struct SourceNotesTests {
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
     #expect(try cache.notes(of: source).failures == [failure()])
-    #expect(try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
+    #expect(
+      try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
     // Not before it happened, and not for ever.
     for now in [999.0, 2000] {
       #expect(

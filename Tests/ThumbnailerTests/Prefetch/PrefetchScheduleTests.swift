@@ -161,7 +161,9 @@ import Testing
       let changes = schedule.update(at: start) { _ in
         looks += 1
         return .atHand
-      } received: { _ in 0 }
+      } received: { _ in
+        0
+      }
       #expect(looks - before <= 64)
       updates += 1
       wakeTime = changes.wakeTime

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Thumbnailer
+
+/// `thumbs cache clear`.
+struct CacheClearCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "clear",
+    abstract: "Removes all thumbnails from the disk cache.",
+    discussion: """
+      Example:
+        thumbs cache clear --cache-dir /var/cache/thumbs
+
+      The beginnings of broken downloads leave, too. --json prints directory,
+      removedThumbnails, removedBytes.
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func run() async throws {
+    let console = Console()
+    let disk = try cache.open(console)
+    let before = try disk.map { disk in try console.usingCache { () throws(DiskCacheError) in try disk.statistics() } }
+    if let disk {
+      try await console.changingCache { () async throws(DiskCacheError) in try await disk.removeAll() }
+    }
+    ThumbnailPipeline.removePartialDownloads(in: cache.directory)
+    let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
+    var object = JSONObject()
+    object.add("directory", cache.directory.path)
+    object.add("removedThumbnails", thumbnails)
+    object.add("removedBytes", bytes)
+    let text = "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(cache.directory.path)"
+    try console.answer(json ? object.line : text)
+  }
+}

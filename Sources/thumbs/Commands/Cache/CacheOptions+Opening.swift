@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+extension CacheOptions {
+  /// The limit given, or the library's default.
+  var limit: ByteSize { diskCache ?? ThumbnailPipeline.Configuration().diskCacheLimit }
+
+  /// The disk cache itself, whatever its size; nil when nobody has made one there yet, and then none is made.
+  func open(_ console: Console) throws -> DiskCache? {
+    var isFolder: ObjCBool = false
+    let isThere = FileManager.default.fileExists(atPath: directory.path, isDirectory: &isFolder)
+    // Something else in the folder's place is an error, which opening the cache words.
+    if !DiskCache.exists(in: directory), isThere == isFolder.boolValue { return nil }
+    return try console.usingCache { () throws(DiskCacheError) in
+      try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
+    }
+  }
+}
+
+extension Console {
+  /// Says why the cache could not do its work, and ends the command then.
+  func usingCache<Value>(_ work: () throws(DiskCacheError) -> Value) throws -> Value {
+    do throws(DiskCacheError) {
+      return try work()
+    } catch {
+      complain("\(error)")
+      throw ExitCode.cannotWrite
+    }
+  }
+
+  /// The same for work that waits. What goes wrong there the cache has said already.
+  func changingCache<Value>(_ work: () async throws(DiskCacheError) -> Value) async throws -> Value {
+    do throws(DiskCacheError) {
+      return try await work()
+    } catch {
+      throw ExitCode.cannotWrite
+    }
+  }
+
+  /// Prints the one answer of a command.
+  func answer(_ text: String) throws {
+    do { try print(text) } catch { throw cannotPrint(error) }
+  }
+}

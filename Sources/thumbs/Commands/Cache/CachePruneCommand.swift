@@ -1,0 +1,75 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// `thumbs cache prune`.
+struct CachePruneCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "prune",
+    abstract: "Removes part of the disk cache.",
+    discussion: """
+      Examples:
+        thumbs cache prune --older-than 30d
+        thumbs cache prune --host images.example.org --dry-run
+        thumbs cache prune --older-than 12h --to 500MiB --json
+
+      With --older-than and --host, pictures leave that meet both. --to then takes
+      away the thumbnails that were not used for longest, whatever their host,
+      until the rest fits.
+
+      --json prints directory, dryRun, removedThumbnails, removedBytes, fileBytes.
+      """)
+
+  @Option(
+    help: ArgumentHelp("Remove pictures that were fetched longer ago, such as 30d or 12h.", valueName: "DURATION"),
+    transform: Duration.option)
+  var olderThan: Duration?
+
+  @Option(
+    help: ArgumentHelp("Remove the longest unused until the rest takes no more, such as 500MiB.", valueName: "SIZE"),
+    transform: ByteSize.option)
+  var to: ByteSize?
+
+  @Option(help: ArgumentHelp("Remove pictures of this host.", valueName: "HOST"))
+  var host: String?
+
+  @Flag(help: "Remove nothing; say what would be removed.") var dryRun = false
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func validate() throws {
+    if olderThan == nil, to == nil, host == nil {
+      throw ValidationError("nothing to remove: give --older-than DURATION, --to SIZE or --host HOST")
+    }
+    if let host, HostName(parsing: host)?.port != nil || HostName(parsing: host) == nil {
+      throw ValidationError("--host \(host) is not a host: give its name alone, such as images.example.org")
+    }
+  }
+
+  func run() async throws {
+    let console = Console()
+    let disk = try cache.open(console)
+    let pruning = CachePruning(
+      fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
+      host: host.flatMap { HostName(parsing: $0)?.host }, byteLimit: to?.bytes)
+    var outcome = CachePruning.Outcome()
+    var fileBytes = 0
+    if let disk {
+      if dryRun {
+        outcome = try console.usingCache { () throws(DiskCacheError) in try disk.pruned(by: pruning) }
+      } else {
+        outcome = try await console.changingCache { () async throws(DiskCacheError) in try await disk.prune(pruning) }
+      }
+      fileBytes = try console.usingCache { () throws(DiskCacheError) in try disk.statistics().fileBytes }
+    }
+    var object = JSONObject()
+    object.add("directory", cache.directory.path)
+    object.add("dryRun", dryRun)
+    object.add("removedThumbnails", outcome.thumbnails)
+    object.add("removedBytes", outcome.bytes)
+    object.add("fileBytes", fileBytes)
+    let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
+    try console.answer(json ? object.line : (dryRun ? "would remove \(what)" : "removed \(what)"))
+  }
+}

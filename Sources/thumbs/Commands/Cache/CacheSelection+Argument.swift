@@ -1,0 +1,25 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// Which pictures of the cache are meant.
+struct CacheSelectionArgument: ParsableArguments {
+  @Argument(
+    help: ArgumentHelp(
+      "The picture's URL or path, or words of its address. (default: all pictures)", valueName: "URL|QUERY"))
+  var words: [String] = []
+
+  /// What the words mean: a URL, something that begins like a path, or a file that is there, is a picture; everything else
+  /// is searched for.
+  func selection() throws -> CacheSelection {
+    let text = words.joined(separator: " ")
+    if text.allSatisfy(\.isWhitespace) { return .all }
+    guard words.count == 1 else { return .words(text) }
+    if text.contains("://") || ["/", "./", "../"].contains(where: { text.hasPrefix($0) }) {
+      return .picture(try ImageSource(commandLine: text))
+    }
+    var isFolder: ObjCBool = false
+    let isFile = FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) && !isFolder.boolValue
+    return isFile ? .picture(try ImageSource(commandLine: text)) : .words(text)
+  }
+}

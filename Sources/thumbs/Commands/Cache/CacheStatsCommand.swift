@@ -1,0 +1,142 @@
+import ArgumentParser
+import Thumbnailer
+
+/// `thumbs cache stats`.
+struct CacheStatsCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "stats",
+    abstract: "Prints what the disk cache holds, by size, format, host and age.",
+    discussion: """
+      Example:
+        thumbs cache stats --json
+
+      Hits and misses are look-ups on the disk, of all runs since the cache was
+      begun or cleared. Ages are those of the pictures: when they were fetched.
+
+      --json prints directory, thumbnails, sources, bytes, limitBytes, fileBytes,
+      hits, misses, sizes, formats, hosts, hostCount and ages.
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  @Option(help: ArgumentHelp("The most hosts to name.", valueName: "N"))
+  var hosts = 10
+
+  func validate() throws {
+    if hosts < 0 { throw ValidationError("--hosts \(hosts) cannot be used: give at least 0") }
+  }
+
+  func run() async throws {
+    let console = Console()
+    let disk = try cache.open(console)
+    let overview = try disk.map { disk in
+      try console.usingCache { () throws(DiskCacheError) in try disk.overview(hosts: hosts) }
+    }
+    let report = CacheStatsReport(overview, directory: cache.directory.path, limit: cache.limit)
+    try console.answer(json ? report.json : report.text)
+  }
+}
+
+/// What `thumbs cache stats` prints.
+struct CacheStatsReport {
+  private let overview: DiskCacheOverview?
+  private let directory: String
+  private let limit: ByteSize
+
+  init(_ overview: DiskCacheOverview?, directory: String, limit: ByteSize) {
+    (self.overview, self.directory, self.limit) = (overview, directory, limit)
+  }
+
+  private var ages: [(name: String, label: String, pictures: Int)] {
+    let ages = overview?.ages ?? .init()
+    return [
+      ("day", "last day", ages.lastDay), ("week", "last week", ages.lastWeek), ("month", "last month", ages.lastMonth),
+      ("older", "older", ages.older),
+    ]
+  }
+
+  /// The object of `--json`.
+  var json: String {
+    var object = JSONObject()
+    object.add("directory", directory)
+    object.add("thumbnails", overview?.totals.thumbnails ?? 0)
+    object.add("sources", overview?.totals.sources ?? 0)
+    object.add("bytes", overview?.totals.payloadBytes ?? 0)
+    object.add("limitBytes", limit.bytes)
+    object.add("fileBytes", overview?.totals.fileBytes ?? 0)
+    object.add("hits", overview?.hits ?? 0)
+    object.add("misses", overview?.misses ?? 0)
+    object.add("sizes", (overview?.sizes ?? []).map { Self.member("size", $0.name.text, $0.thumbnails, $0.bytes) })
+    object.add(
+      "formats", (overview?.formats ?? []).map { Self.member("format", $0.name.rawValue, $0.thumbnails, $0.bytes) })
+    object.add("hosts", (overview?.hosts ?? []).map { Self.member("host", $0.host, $0.pictures) })
+    object.add("hostCount", overview?.hostCount ?? 0)
+    object.add("ages", ages.map { Self.member("age", $0.name, $0.pictures) })
+    return object.line
+  }
+
+  private static func member(_ key: String, _ name: String, _ thumbnails: Int, _ bytes: Int) -> JSONObject {
+    var object = JSONObject()
+    object.add(key, name)
+    object.add("thumbnails", thumbnails)
+    object.add("bytes", bytes)
+    return object
+  }
+
+  private static func member(_ key: String, _ name: String, _ pictures: Int) -> JSONObject {
+    var object = JSONObject()
+    object.add(key, name)
+    object.add("pictures", pictures)
+    return object
+  }
+
+  /// The lines for people.
+  var text: String {
+    let totals = overview?.totals
+    var lines = [
+      directory,
+      "\(totals?.thumbnails ?? 0) thumbnails of \(totals?.sources ?? 0) pictures",
+      "\(ByteSize(bytes: totals?.payloadBytes ?? 0)) of \(limit), \(ByteSize(bytes: totals?.fileBytes ?? 0)) on disk",
+      lookUps,
+    ]
+    guard let overview, overview.totals.thumbnails > 0 else { return lines.joined(separator: "\n") }
+    lines += Self.table(
+      "size", "thumbnails", overview.sizes.map { ($0.name.text, $0.thumbnails, ByteSize(bytes: $0.bytes)) })
+    lines += Self.table(
+      "format", "thumbnails",
+      overview.formats.map { ($0.name.displayName, $0.thumbnails, ByteSize(bytes: $0.bytes)) })
+    lines += Self.table(
+      "host", "pictures",
+      overview.hosts.map { ($0.host.isEmpty ? "local files" : PlainText.line($0.host), $0.pictures, nil) })
+    let unnamed = overview.hostCount - overview.hosts.count { !$0.host.isEmpty }
+    if unnamed > 0 { lines.append("  … and \(unnamed) more") }
+    lines += Self.table("fetched", "pictures", ages.map { ($0.label, $0.pictures, nil) })
+    return lines.joined(separator: "\n")
+  }
+
+  private var lookUps: String {
+    let (hits, misses) = (overview?.hits ?? 0, overview?.misses ?? 0)
+    guard hits + misses > 0 else { return "no look-ups yet" }
+    let share = (100 * Double(hits) / Double(hits + misses)).rounded(toPlaces: 1)
+    return "\(hits) hits, \(misses) misses: \(share) % found"
+  }
+
+  /// A heading and its rows, with the numbers below each other.
+  private static func table(_ title: String, _ unit: String, _ rows: [(String, Int, ByteSize?)]) -> [String] {
+    let name = max(title.count, rows.map { $0.0.count }.max() ?? 0)
+    let number = max(unit.count, rows.map { "\($0.1)".count }.max() ?? 0)
+    let size = rows.compactMap { $0.2?.description.count }.max() ?? 0
+    let heading = "\(title.padded(to: name + 2))  \(unit.aligned(to: number))"
+    return ["", heading]
+      + rows.map { row in
+        "  \(row.0.padded(to: name))  \("\(row.1)".aligned(to: number))"
+          + (row.2.map { "  \($0.description.aligned(to: size))" } ?? "")
+      }
+  }
+}
+
+extension PixelSize? {
+  /// The box that was asked for; another version's thumbnails have none that this one knows.
+  fileprivate var text: String { map { "\($0)" } ?? "other version" }
+}

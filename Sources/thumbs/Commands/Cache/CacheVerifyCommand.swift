@@ -1,0 +1,57 @@
+import ArgumentParser
+import Thumbnailer
+
+/// `thumbs cache verify`.
+struct CacheVerifyCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "verify",
+    abstract: "Reads all of the disk cache and drops what is damaged.",
+    discussion: """
+      Example:
+        thumbs cache verify --json
+
+      Others may use the cache meanwhile. Exit status 1: something was damaged; it
+      is repaired now, and what was dropped is made anew when it is asked for.
+
+      --json prints directory, thumbnails, bytes, damaged, strays, wrongTotals,
+      structure, ok.
+      """)
+
+  @OptionGroup var cache: CacheOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func run() async throws {
+    let console = Console()
+    var result = CacheVerification()
+    if let disk = try cache.open(console) {
+      result = try await console.changingCache { () async throws(DiskCacheError) in try await disk.verify() }
+    }
+    try console.answer(json ? line(result) : text(result))
+    if !result.isSound { throw ExitCode.someFailed }
+  }
+
+  private func line(_ result: CacheVerification) -> String {
+    var object = JSONObject()
+    object.add("directory", cache.directory.path)
+    object.add("thumbnails", result.thumbnails)
+    object.add("bytes", result.bytes)
+    object.add("damaged", result.damaged)
+    object.add("strays", result.strays)
+    object.add("wrongTotals", result.hadWrongTotals)
+    object.add("structure", result.structure)
+    object.add("ok", result.isSound)
+    return object.line
+  }
+
+  private func text(_ result: CacheVerification) -> String {
+    var lines = [
+      "\(result.thumbnails) thumbnails, \(ByteSize(bytes: result.bytes)), checked in \(cache.directory.path)"
+    ]
+    lines += result.structure.map { "the file's structure was damaged: \(PlainText.line($0))" }
+    if result.damaged > 0 { lines.append("dropped \(result.damaged) damaged thumbnails") }
+    if result.strays > 0 { lines.append("repaired \(result.strays) rows that belonged to nothing or were missing") }
+    if result.hadWrongTotals { lines.append("repaired totals that were wrong") }
+    if result.isSound { lines.append("all is well") }
+    return lines.joined(separator: "\n")
+  }
+}

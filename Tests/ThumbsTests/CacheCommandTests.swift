@@ -1,0 +1,245 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs cache`: what is there, and away with it.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CacheCommandTests {
+  private struct Stats: Decodable {
+    struct Size: Decodable, Equatable {
+      let size: String
+      let thumbnails, bytes: Int
+    }
+    struct Format: Decodable {
+      let format: String
+      let thumbnails: Int
+    }
+    struct Host: Decodable, Equatable {
+      let host: String
+      let pictures: Int
+    }
+    struct Age: Decodable, Equatable {
+      let age: String
+      let pictures: Int
+    }
+
+    let directory: String
+    let thumbnails, sources, bytes, limitBytes, fileBytes, hits, misses, hostCount: Int
+    let sizes: [Size]
+    let formats: [Format]
+    let hosts: [Host]
+    let ages: [Age]
+  }
+
+  private struct Removed: Decodable {
+    let directory: String
+    let dryRun: Bool?
+    let removedThumbnails, removedBytes: Int
+  }
+
+  private struct Listed: Decodable {
+    struct Made: Decodable {
+      let box, fit, format: String
+      let width, height, bytes: Int
+    }
+    let location, host, fetchedAt, format: String
+    let width, height, bytes: Int
+    let thumbnails: [Made]
+  }
+
+  private struct Verified: Decodable {
+    let thumbnails, bytes, damaged, strays: Int
+    let wrongTotals, ok: Bool
+    let structure: [String]
+  }
+
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func decoded<Value: Decodable>(_ run: Run, _ type: Value.Type = Value.self) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: run.stdout)
+  }
+
+  private func lines<Value: Decodable>(_ run: Run, _ type: Value.Type = Value.self) throws -> [Value] {
+    try run.lines.map { try JSONDecoder().decode(Value.self, from: Data($0.utf8)) }
+  }
+
+  private func stats() async throws -> Stats {
+    let run = try await bench.run("cache", "stats", "--json")
+    #expect(run.status == 0 && run.stderr.isEmpty && run.lines.count == 1)
+    return try decoded(run)
+  }
+
+  /// Two pictures in two sizes each.
+  private func fill() async throws -> Int {
+    if !FileManager.default.fileExists(atPath: bench.url("pictures").path) {
+      _ = try bench.folder("pictures", pictures: 2)
+    }
+    let run = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--size", "20x20", "--size", "30x30")
+    return try run.summary().storedBytes
+  }
+
+  @Test func statsTellWhatIsThereAndHowItWasUsed() async throws {
+    let bytes = try await fill()
+    let first = try await stats()
+    #expect(first.directory == bench.cache.path)
+    #expect(first.thumbnails == 4 && first.sources == 2 && first.bytes == bytes && first.limitBytes == 1 << 30)
+    #expect(first.fileBytes > bytes)
+    #expect(first.hits == 0 && first.misses > 0)
+    #expect(first.sizes.map(\.size) == ["20x20", "30x30"] && first.sizes.map(\.thumbnails) == [2, 2])
+    #expect(first.sizes.map(\.bytes).reduce(0, +) == bytes)
+    #expect(first.formats.map(\.format) == ["jpeg"] && first.formats.map(\.thumbnails) == [4])
+    #expect(first.hosts == [.init(host: "", pictures: 2)] && first.hostCount == 0)
+    #expect(
+      first.ages == [("day", 2), ("week", 0), ("month", 0), ("older", 0)].map { .init(age: $0.0, pictures: $0.1) })
+
+    _ = try await fill()
+    let second = try await stats()
+    #expect(second.hits == 4 && second.misses == first.misses)
+
+    let words = try await bench.run("cache", "stats")
+    #expect(words.status == 0 && words.stderr.isEmpty)
+    #expect(words.lines.prefix(2) == [bench.cache.path, "4 thumbnails of 2 pictures"])
+    for text in ["4 hits, \(first.misses) misses: ", "20x20", "30x30", "JPEG", "local files", "last week"] {
+      #expect(words.lines.contains { $0.contains(text) }, "\(text)")
+    }
+    #expect(words.lines.allSatisfy { $0.count <= 80 || $0 == bench.cache.path })
+  }
+
+  @Test func clearLeavesNothing() async throws {
+    let bytes = try await fill()
+    let partial = try bench.folder("cache/partial")
+    let name = String(repeating: "0", count: 32)
+    try Data(count: 10).write(to: partial.appendingPathComponent("\(name).part"))
+    let clear = try await bench.run("cache", "clear", "--json")
+    let cleared = try decoded(clear, Removed.self)
+    #expect(clear.status == 0 && clear.lines.count == 1)
+    #expect(cleared.removedThumbnails == 4 && cleared.removedBytes == bytes)
+    #expect(cleared.directory == bench.cache.path)
+    #expect(!FileManager.default.fileExists(atPath: partial.path))
+    #expect(try await self.stats().thumbnails == 0)
+    #expect(try await self.stats().misses == 0)
+    let again = try await bench.run("cache", "clear")
+    #expect(again.lines == ["removed 0 thumbnails, 0 B, from \(bench.cache.path)"])
+  }
+
+  @Test func aCacheThatIsNotThereIsEmptyAndNotMade() async throws {
+    #expect(try await stats().thumbnails == 0)
+    for command in ["list", "verify", "clear", "prune --to 1MiB", "export out"] {
+      let words = command.split(separator: " ").map(String.init)
+      let run = try await bench.start(["cache"] + words).run()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
+    }
+    #expect(!FileManager.default.fileExists(atPath: bench.cache.path))
+  }
+
+  @Test(arguments: ["stats", "list", "verify", "clear", "prune --to 1MiB", "export out"])
+  func aFolderThatCannotBeUsedIsNamed(command: String) async throws {
+    try Data("hello".utf8).write(to: bench.url("file"))
+    let words = command.split(separator: " ").map(String.init)
+    let run = try await bench.start(["cache"] + words + ["--cache-dir", "file"]).run()
+    #expect(run.status == 73 && run.complaints.count == 1 && run.stdout.isEmpty)
+    #expect(run.stderr.contains("file cannot be used: Not a directory; choose another directory"))
+  }
+
+  @Test func listShowsPicturesByWordsAndOnePictureWithItsThumbnails() async throws {
+    _ = try await fill()
+    let all = try lines(try await bench.run("cache", "list", "--json"), Listed.self)
+    #expect(all.count == 2 && all.allSatisfy { $0.location.hasPrefix("file://") && $0.host.isEmpty })
+    let picture = try #require(all.first)
+    #expect(picture.format == "jpeg" && picture.width == 160 && picture.height == 120)
+    #expect(picture.thumbnails.map(\.box) == ["30x30", "20x20"] && picture.thumbnails[0].fit == "cover")
+    #expect(picture.thumbnails[0].width == 30 && picture.thumbnails[0].bytes > 0)
+    #expect(picture.fetchedAt.hasSuffix("Z"))
+
+    let words = try await bench.run("cache", "list", "PICTURE", "1.jpg")
+    #expect(words.status == 0 && words.lines.count == 2 && words.lines[0].hasPrefix("fetched"))
+    #expect(words.lines[1].hasSuffix("picture%201.jpg"))
+    let one = try await bench.run("cache", "list", "pictures/picture 1.jpg")
+    #expect(one.lines.count == 4 && one.lines[2].contains("30x30 cover q80"))
+    #expect(try await bench.run("cache", "list", "--limit", "1", "--json").lines.count == 1)
+    let none = try await bench.run("cache", "list", "https://example.org/a.jpg")
+    #expect(none.status == 0 && none.lines.isEmpty && none.stderr.isEmpty)
+  }
+
+  @Test func aWebPictureIsListedByItsURLWithoutItsSecrets() async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(bytes, type: "image/jpeg") }
+    let list = Data("\(origin.url("/a.jpg"))?token=hunter2\n".utf8)
+    _ = try await bench.run("prefetch", "--urls", "-", "--size", "20x20", input: .bytes(list))
+    let run = try await bench.run("cache", "list", "\(origin.url("/a.jpg"))", "--json")
+    let listed = try lines(run, Listed.self)
+    #expect(listed.map(\.location) == ["\(origin.url("/a.jpg"))"] && !run.stdout.contains("hunter2".utf8))
+    #expect(try await stats().hosts == [.init(host: "127.0.0.1", pictures: 1)])
+    let exact = try await bench.run("cache", "list", "\(origin.url("/a.jpg"))?token=hunter2", "--json")
+    #expect(exact.lines.count == 1)
+  }
+
+  @Test func verifyDropsWhatIsDamagedAndSaysSo() async throws {
+    let bytes = try await fill()
+    let sound = try await bench.run("cache", "verify", "--json")
+    let first = try decoded(sound, Verified.self)
+    #expect(sound.status == 0 && sound.stderr.isEmpty && first.ok && first.thumbnails == 4 && first.bytes == bytes)
+    #expect(try await bench.run("cache", "verify").lines.last == "all is well")
+
+    try CacheFile(bench.cache).execute("UPDATE thumbnail SET checksum = 1 WHERE id < 3")
+    let damaged = try await bench.run("cache", "verify", "--json")
+    let second = try decoded(damaged, Verified.self)
+    #expect(damaged.status == 1 && damaged.stderr.isEmpty && !second.ok && second.damaged == 2)
+    #expect(try await stats().thumbnails == 2)
+    #expect(try await bench.run("cache", "verify").status == 0)
+
+    try CacheFile(bench.cache).execute("UPDATE total SET payload = 1; UPDATE thumbnail SET checksum = 1")
+    let words = try await bench.run("cache", "verify")
+    #expect(words.status == 1 && words.lines.contains("dropped 2 damaged thumbnails"))
+    #expect(words.lines.contains("repaired totals that were wrong"))
+  }
+
+  @Test func pruneRemovesWhatIsAskedFor() async throws {
+    let bytes = try await fill()
+    try CacheFile(bench.cache).execute(
+      "UPDATE source SET fetched_at = fetched_at - 86400 * 3 WHERE key = (SELECT source FROM thumbnail WHERE id = 1)")
+    let dry = try decoded(
+      try await bench.run("cache", "prune", "--older-than", "2d", "--dry-run", "--json"), Removed.self)
+    #expect(dry.dryRun == true && dry.removedThumbnails == 2)
+    #expect(try await stats().thumbnails == 4)
+    #expect(try await bench.run("cache", "prune", "--older-than", "7d").lines.first?.hasPrefix("removed 0 ") == true)
+    let old = try await bench.run("cache", "prune", "--older-than", "48h")
+    #expect(old.status == 0 && old.stderr.isEmpty && old.lines.first?.hasPrefix("removed 2 thumbnails, ") == true)
+    #expect(try await stats().ages.map(\.pictures) == [1, 0, 0, 0])
+    #expect(try await bench.run("cache", "prune", "--host", "example.org").lines.first?.hasPrefix("removed 0") == true)
+    let rest = try decoded(try await bench.run("cache", "prune", "--to", "0", "--json"), Removed.self)
+    #expect(rest.removedThumbnails == 2 && rest.removedBytes == bytes - dry.removedBytes)
+    #expect(try await stats().bytes == 0)
+  }
+
+  @Test func aLimitThatIsLoweredHoldsAfterTheNextRun() async throws {
+    _ = try bench.folder("pictures", pictures: 130)
+    let command = [
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--size", "160x120", "--format", "png", "--quiet",
+      "--pages", "9",
+    ]
+    #expect(try await bench.start(command).run().status == 0)
+    #expect(try await stats().bytes > 1 << 20)
+    #expect(try await bench.start(command + ["--disk-cache", "1MiB"]).run().status == 0)
+    let after = try await stats()
+    #expect(after.bytes <= 1 << 20 && after.thumbnails > 0)
+    #expect(after.fileBytes <= 1 << 20 + 1 << 20 + 1 << 17)
+  }
+
+  @Test func aCacheOfALaterVersionIsUsedAndAnotherMajorVersionsFileIsLeftAlone() async throws {
+    _ = try await fill()
+    let other = bench.cache.appendingPathComponent("thumbnails-v2.sqlite")
+    try Data("of a later version".utf8).write(to: other)
+    try CacheFile(bench.cache).execute("CREATE TABLE later (id); PRAGMA user_version = 99")
+    for command in ["list", "verify", "prune --older-than 1d", "export out", "stats"] {
+      let run = try await bench.start(["cache"] + command.split(separator: " ").map(String.init)).run()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(command): \(run.stderr)")
+    }
+    #expect(try await stats().thumbnails == 4)
+    #expect(try await bench.run("cache", "clear").status == 0)
+    #expect(try Data(contentsOf: other) == Data("of a later version".utf8))
+  }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs cache export`: thumbnails as files, under names that come from anywhere.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct CacheExportTests {
+  private struct Exported: Decodable {
+    let location, path, status: String
+  }
+
+  private let bench: Bench
+  private let origin: Origin
+
+  init() throws {
+    bench = try Bench()
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    origin = try Origin { _ in .ok(bytes, type: "image/jpeg") }
+  }
+
+  private func fetch(_ paths: [String], _ sizes: String...) async throws {
+    let list = Data(paths.map { "\(origin.url("/"))\($0.dropFirst())\n" }.joined().utf8)
+    let run = try await bench.start(
+      ["prefetch", "--urls", "-", "--quiet"] + sizes.flatMap { ["--size", $0] }, input: .bytes(list)
+    ).run()
+    #expect(run.status == 0, "\(run.stderr)")
+  }
+
+  private func files(_ folder: String) throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: bench.url(folder).path).filter {
+      var isFolder: ObjCBool = false
+      return FileManager.default.fileExists(atPath: bench.url("\(folder)/\($0)").path, isDirectory: &isFolder)
+        && !isFolder.boolValue
+    }.sorted()
+  }
+
+  private let host = "127.0.0.1"
+
+  @Test func thumbnailsAreWrittenUnderHostAndFolders() async throws {
+    try await fetch(["/a/b.jpg", "/c"], "20x20", "30x30")
+    let run = try await bench.run("cache", "export", "out")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(run.lines.first?.hasPrefix("4 thumbnails, ") == true)
+    let names = ["a/b-20x20.jpg", "a/b-30x30.jpg", "c-20x20.jpg", "c-30x30.jpg"]
+    #expect(try files("out") == names.map { "\(host)/\($0)" })
+    let get = try await bench.run(
+      "get", "\(origin.url("/a/b.jpg"))", "--size", "20x20", "--fit", "cover", "--output", "-")
+    #expect(try Data(contentsOf: bench.url("out/\(host)/a/b-20x20.jpg")) == get.stdout)
+    #expect(try await bench.run("cache", "export", "one", "\(origin.url("/c"))").status == 0)
+    #expect(try files("one").count == 2)
+    #expect(try await bench.run("cache", "export", "words", "A", "b.jpg", "--name", "{name}-{width}.{ext}").status == 0)
+    #expect(try files("words") == ["b-20.jpg", "b-30.jpg"])
+  }
+
+  @Test func whatIsThereStaysUnlessItMayBeReplaced() async throws {
+    try await fetch(["/a.jpg"], "20x20", "30x30")
+    let mine = try bench.folder("out").appendingPathComponent("a-20x20.jpg")
+    try Data("mine".utf8).write(to: mine)
+    let command = ["cache", "export", "out", "--name", "{name}-{size}.{ext}", "--json"]
+    let first = try await bench.start(command).run()
+    #expect(first.status == 1 && first.complaints.count == 1)
+    #expect(first.stderr.contains("in out 1 file is there already with other content and left so; give --overwrite"))
+    #expect(first.lines.last?.contains("\"written\":1,\"unchanged\":0,\"kept\":1,\"failed\":0") == true)
+    let exported = try first.lines.dropLast().map { try JSONDecoder().decode(Exported.self, from: Data($0.utf8)) }
+    #expect(Set(exported.map { "\($0.path) \($0.status)" }) == ["out/a-20x20.jpg kept", "out/a-30x30.jpg written"])
+    #expect(try Data(contentsOf: mine) == Data("mine".utf8))
+    let second = try await bench.start(command + ["--overwrite"]).run()
+    #expect(second.lines.last?.contains("\"written\":1,\"unchanged\":1") == true)
+    #expect(try Data(contentsOf: mine) != Data("mine".utf8))
+    #expect(try files("out") == ["a-20x20.jpg", "a-30x30.jpg"])
+  }
+
+  @Test func nastyNamesStayInTheFolderAndEachThumbnailHasItsOwn() async throws {
+    let long = String(repeating: "n%C3%A9", count: 150)
+    try await fetch(
+      [
+        "/%2e%2e/%2e%2e/etc/passwd.jpg", "/..%2f..%2fup.jpg", "/nul%00byte.jpg", "/bell%07%0a.jpg", "/\(long).jpg",
+        "/%E2%80%AEgpj.exe.jpg", "/.hidden.jpg", "/same.jpg?one", "/same.jpg?two", "/%F0%9F%90%8E.jpg", "/%ff.jpg", "/",
+        "/.thumbs-export.tmp",
+      ], "20x20")
+    let run = try await bench.run("cache", "export", "out/deep/er")
+    #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+    #expect(run.lines.first?.hasPrefix("13 thumbnails, ") == true)
+    let names = try files("out")
+    #expect(names.count == 13 && names.allSatisfy { $0.hasPrefix("deep/er/\(host)/") })
+    #expect(
+      names.allSatisfy { name in
+        name.split(separator: "/").allSatisfy { $0.utf8.count <= 255 && !$0.hasPrefix(".") }
+          && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" }
+      })
+    #expect(names.contains { $0.hasSuffix("/🐎-20x20.jpg") })
+    #expect(names.filter { $0.contains("/same-20x20") }.count == 2)
+    // The same names again, so nothing is written twice.
+    let again = try await bench.run("cache", "export", "out/deep/er")
+    #expect(again.lines.first?.hasPrefix("0 thumbnails, 0 B, written to out/deep/er; 13 were there, 0 failed") == true)
+  }
+
+  @Test func aFileInPlaceOfTheFolderIsNamed() async throws {
+    try await fetch(["/a.jpg"], "20x20")
+    try Data("here".utf8).write(to: bench.url("file"))
+    for folder in ["file", "file/below", "/proc/thumbs"] {
+      let run = try await bench.run("cache", "export", folder)
+      #expect(run.status == 73 && run.stdout.isEmpty && run.complaints.count == 1)
+      #expect(run.stderr.contains("\(folder) cannot be written: ") || run.stderr.contains("file cannot be written: "))
+      expectPlain(run)
+    }
+    #expect(try Data(contentsOf: bench.url("file")) == Data("here".utf8))
+  }
+
+  @Test func whereOneCannotGoTheOthersStillDo() async throws {
+    try await fetch(["/a.jpg", "/b.jpg"], "20x20")
+    _ = try bench.folder("out")
+    try Data("in the way".utf8).write(to: bench.url("out/a"))
+    let run = try await bench.run("cache", "export", "out", "--name", "{name}/{size}.{ext}")
+    #expect(run.status == 1 && run.complaints.count == 1)
+    #expect(run.stderr.contains("out/a/20x20.jpg cannot be written: Not a directory"))
+    #expect(try files("out") == ["a", "b/20x20.jpg"])
+  }
+
+  @Test func aDamagedThumbnailIsNotExported() async throws {
+    try await fetch(["/a.jpg", "/b.jpg"], "20x20")
+    try CacheFile(bench.cache).execute("UPDATE thumbnail SET checksum = 1 WHERE id = 1")
+    let run = try await bench.run("cache", "export", "out")
+    #expect(run.status == 1 && run.complaints.count == 1)
+    #expect(run.stderr.contains("is damaged or gone; 'thumbs cache verify' drops what is damaged"))
+    #expect(try files("out").count == 1)
+  }
+
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
+  func aFullDiskIsNamedAndNothingIsHalfWritten() async throws {
+    try await fetch((0..<60).map { "/\($0).jpg" }, "160x120")
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 64))
+    let run = try await bench.run("cache", "export", "disk/out", "--json")
+    #expect(run.status == 73 && run.complaints.count == 1)
+    #expect(run.stderr.contains("No space left on device; make room there, or choose another place"))
+    expectPlain(run)
+    let whole = try await bench.run("cache", "export", "whole")
+    #expect(whole.status == 0)
+    for name in try files("disk/out") {
+      #expect(try Data(contentsOf: bench.url("disk/out/\(name)")) == Data(contentsOf: bench.url("whole/\(name)")))
+    }
+    #expect(try !files("disk/out").isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+}
