@@ -53,7 +53,7 @@ final class Downloader: Sendable {
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
       partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
-      downloadsPerHost: request.downloadsPerHost)
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -107,7 +107,8 @@ final class Downloader: Sendable {
         (attempt, progress) = (1, count)
       }
       var random = SystemRandomNumberGenerator()
-      guard let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
+      guard attempt < exchange.attempts ?? .max,
+        let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
         journey.spent + pause < configuration.totalTimeout
       else {
         guard let last, exchange.keepsErrorBodies else { throw failure }

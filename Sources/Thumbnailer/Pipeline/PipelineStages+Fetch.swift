@@ -29,7 +29,8 @@ extension PipelineStages {
     for place in places.dropLast() {
       do throws(ThumbnailError) {
         return try await download(
-          source, from: place, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+          source, from: place, attempts: Self.attemptsBeforeTheNextPlace, demand: demand, mayUsePreview: mayUsePreview,
+          priority: priority)
       } catch {
         guard error.mayBeHadElsewhere else { throw error }
         Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
@@ -39,9 +40,13 @@ extension PipelineStages {
       source, from: places[places.count - 1], demand: demand, mayUsePreview: mayUsePreview, priority: priority)
   }
 
+  /// A place that fails is asked once more before the next.
+  private static let attemptsBeforeTheNextPlace = 2
+
   /// Downloads the picture from one of the places it is to be had at.
   private func download(
-    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
+    _ source: ImageSource, from place: URL, attempts: Int? = nil, demand: VariantDemand?, mayUsePreview: Bool,
+    priority: PriorityControl
   ) async throws(ThumbnailError) -> SourceBody {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
@@ -52,7 +57,7 @@ extension PipelineStages {
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
-      downloadsPerHost: source.downloadsPerHost)
+      attempts: attempts, downloadsPerHost: source.downloadsPerHost)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(

@@ -24,16 +24,18 @@ struct PrefetchCommand: AsyncParsableCommand {
       Services make each picture in several sizes: the smallest that is large enough
       is fetched, and all of them are one picture to the cache. Their limits are
       kept: Wikimedia Commons is asked for one page and two pictures at a time, and
-      wants a contact in --user-agent; Openverse gives 20 pictures every 3 seconds.
+      takes ten times as many requests if --user-agent names a contact; Openverse
+      gives 20 pictures every 3 seconds, and 240 for one query.
       The summary names the service that answered. Keys go to their service only.
 
       --json prints for each picture: id, url, status (stored, memory, disk or
       failed), error {code, message}, source {width, height, bytes, downloaded,
       left}, thumbnails [{width, height, format, bytes}], ms, credit {text, author,
       authorUrl, licence, licenceUrl, page}: whom to name when the picture is shown,
-      as far as the service tells. The last line holds the summary. error stands there only for a failure, source only if it is
-      known. A local file counts as downloaded with its whole length; left are the
-      bytes of a picture that were not downloaded since no thumbnail needed them.
+      as far as the service tells. The last line holds the summary. error stands
+      there only for a failure, source only if it is known. A local file counts as
+      downloaded with its whole length; left are the bytes of a picture that were
+      not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
