@@ -79,8 +79,7 @@ import Testing
       }
       return count
     }
-    await poll { fixture.pipeline.waitingDownloads == 3 }
-    #expect(fixture.origin.runningRequests <= 2)
+    await poll { fixture.pipeline.waitingDownloads == 3 && fixture.origin.runningRequests == 2 }
     gate.open()
     #expect(await run.value == 5)
     #expect(fixture.origin.maximumSimultaneousRequests == 2)
