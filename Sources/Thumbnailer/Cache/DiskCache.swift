@@ -16,7 +16,7 @@ import Synchronization
 public final class DiskCache: Sendable {
   let database: CacheDatabase
   private let committer: CacheCommitter
-  private let commits: GroupCommit
+  let commits: GroupCommit
   private let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
@@ -125,6 +125,13 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. What goes wrong later is thrown by `flush`.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
+    try await store(entries, of: record, replacing: false)
+  }
+
+  /// The same; with `replacing`, all other thumbnails of the picture are removed, which are of what it was before.
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool
+  ) async throws(DiskCacheError) {
     let bytes = entries.reduce(0) { $0 + $1.thumbnail.data.count }
     let reservation: ByteLimiter.Reservation
     do {
@@ -132,6 +139,7 @@ public final class DiskCache: Sendable {
     } catch {
       throw .cancelled
     }
+    if replacing { try commits.stage(.remove(record.key)) }
     try commits.stage(.store(record, entries, reservation))
   }
 
@@ -218,7 +226,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Nil when the file was deleted; a new one is begun.
-  private func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
+  func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
     guard let connections = try database.connections() else { return nil }
     if connections.isInPlace { return connections }
     commits.requestRun()

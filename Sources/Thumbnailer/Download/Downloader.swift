@@ -53,13 +53,14 @@ final class Downloader: Sendable {
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
       partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
-      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost)
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
     return Download(
       body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
       timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
   }
@@ -177,6 +178,7 @@ final class Downloader: Sendable {
   /// The error that an answer's status stands for; nil for success.
   private static func failure(of answer: TransferAnswer) -> DownloadError? {
     let status = answer.head.status
+    if answer.isUnchanged { return nil }
     return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
   }

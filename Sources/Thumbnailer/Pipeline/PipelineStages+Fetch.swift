@@ -8,46 +8,54 @@ extension PipelineStages {
   ///   - demand: What is asked of the picture at any moment: a download ends once that can be made of what has arrived.
   ///     Nil where the whole body is wanted.
   ///   - body: What is at hand of it, and did not do. Its preview is not used again.
+  ///   - progress: Told how much has arrived.
   func fetchBody(
-    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl
+    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl,
+    progress: BodyProgress = BodyProgress()
   ) async throws(ThumbnailError) -> SourceBody {
+    progress.setComplete(false)
+    defer { progress.setComplete(true) }
     if let body { statistics.add(-body.bytesLeft, to: \.bytesLeft) }
     let mayUsePreview = body == nil && configuration.previews
     var fetched =
       source.isUserFile
       ? try await openFile(source, priority: priority)
-      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+      : try await download(
+        source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress
+      ).body
     fetched.mayUsePreview = mayUsePreview
     fetched.downloadedBytes += body?.downloadedBytes ?? 0
     return fetched
   }
 
-  private func download(
-    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
-  ) async throws(ThumbnailError) -> SourceBody {
-    let places = source.places
-    for place in places.dropLast() {
+  /// Downloads the picture, or as much of it as what is asked takes, from the first of its places that has it.
+  ///
+  /// - Parameter condition: Has the server send no body if it is the one that is known. The body is empty then.
+  func download(
+    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
+    priority: PriorityControl, progress: BodyProgress
+  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
+    var places = source.places
+    while true {
+      let place = places.removeFirst()
       do throws(ThumbnailError) {
         return try await download(
-          source, from: place, attempts: Self.attemptsBeforeTheNextPlace, demand: demand, mayUsePreview: mayUsePreview,
-          priority: priority)
+          source, from: place, attempts: places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace, demand: demand,
+          mayUsePreview: mayUsePreview, condition: condition, priority: priority, progress: progress)
       } catch {
-        guard error.mayBeHadElsewhere else { throw error }
+        guard !places.isEmpty, error.mayBeHadElsewhere else { throw error }
         Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
       }
     }
-    return try await download(
-      source, from: places[places.count - 1], demand: demand, mayUsePreview: mayUsePreview, priority: priority)
   }
 
   /// A place that fails is asked once more before the next.
   private static let attemptsBeforeTheNextPlace = 2
 
-  /// Downloads the picture from one of the places it is to be had at.
   private func download(
-    _ source: ImageSource, from place: URL, attempts: Int? = nil, demand: VariantDemand?, mayUsePreview: Bool,
-    priority: PriorityControl
-  ) async throws(ThumbnailError) -> SourceBody {
+    _ source: ImageSource, from place: URL, attempts: Int?, demand: VariantDemand?, mayUsePreview: Bool,
+    condition: DownloadCondition?, priority: PriorityControl, progress: BodyProgress
+  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
@@ -57,18 +65,20 @@ extension PipelineStages {
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
-      attempts: attempts, downloadsPerHost: source.downloadsPerHost)
+      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
-        request, observer: CountingObserver(observer, statistics: statistics), priority: priority)
+        request, observer: CountingObserver(observer, statistics: statistics, progress: progress), priority: priority)
     } catch {
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
         throw ThumbnailError(refusal, of: configuration)
       }
       throw ThumbnailError(error, source: source)
     }
-    let body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    var body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    if download.isUnchanged { return (body, download) }
+    body.answer = answer(download, from: place)
     statistics.add(1, to: \.downloads)
     statistics.add(body.bytesLeft, to: \.bytesLeft)
     events.send(
@@ -76,7 +86,7 @@ extension PipelineStages {
       .downloaded(
         bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
         attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
-    return body
+    return (body, download)
   }
 
   /// Opens a file and reads its header, in one visit of a worker.
@@ -111,7 +121,7 @@ extension PipelineStages {
 }
 
 extension ImageSource {
-  /// Where the picture is to be had, in the order to ask.
+  /// Where the picture is to be had, in the order to ask. Never empty.
   fileprivate var places: [URL] { [url] + alternates }
 
   /// The header fields for one of the places: credentials stay with their host.

@@ -11,6 +11,10 @@ struct PictureReport {
     case memory
     /// All thumbnails were in the caches, some of them on disk.
     case disk
+    /// All thumbnails were in the caches, and the server has confirmed those that were out of date.
+    case revalidated
+    /// All thumbnails were in the caches, some of them out of date, and the server could not be asked.
+    case stale
     /// At least one thumbnail could not be made.
     case failed
   }
@@ -115,6 +119,8 @@ struct PictureReport {
 
   private static func status(of origins: [ThumbnailResponse.Origin]) -> Status {
     if origins.contains(where: { $0 == .source || $0 == .shrunk }) { return .stored }
+    if origins.contains(.stale) { return .stale }
+    if origins.contains(.revalidated) { return .revalidated }
     return origins.contains(.disk) ? .disk : .memory
   }
 }
