@@ -11,6 +11,9 @@ struct DownloadRequest: Sendable {
   /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
   /// nothing beyond this download.
   var key: SourceKey?
+  /// The most attempts, the first included, where the picture is to be had elsewhere, too; nil for as many as are
+  /// configured.
+  var attempts: Int?
   /// The most transfers at once that the server wants to be asked for; nil for as many as are configured.
   var downloadsPerHost: Int?
   /// Asks for the body only if it is another than the one that is known. Nil asks for it in any case.

@@ -53,7 +53,7 @@ final class Downloader: Sendable {
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
       partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
-      downloadsPerHost: request.downloadsPerHost, condition: request.condition)
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -108,7 +108,8 @@ final class Downloader: Sendable {
         (attempt, progress) = (1, count)
       }
       var random = SystemRandomNumberGenerator()
-      guard let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
+      guard attempt < exchange.attempts ?? .max,
+        let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
         journey.spent + pause < configuration.totalTimeout
       else {
         guard let last, exchange.keepsErrorBodies else { throw failure }

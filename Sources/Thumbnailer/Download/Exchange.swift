@@ -19,6 +19,8 @@ struct Exchange: Sendable {
   /// See `TransferOrder`.
   var partial: PartialBodySlot?
   /// See `DownloadRequest`.
+  var attempts: Int?
+  /// See `DownloadRequest`.
   var downloadsPerHost: Int?
   var condition: DownloadCondition?
 

@@ -12,8 +12,10 @@ extension ProviderSpecification {
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
     baseURL: String? = nil
   ) throws(ProviderError) -> any PhotoProvider {
-    try provider(
+    let userAgent = pipeline.configuration.userAgent
+    return try provider(
       environment: environment, baseURL: baseURL, client: pipeline.httpClient,
+      namesContact: userAgent.contains("@") || userAgent.contains("://"),
       formats: pipeline.configuration.readableFormats)
   }
 }

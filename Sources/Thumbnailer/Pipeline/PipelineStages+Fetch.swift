@@ -40,8 +40,8 @@ extension PipelineStages {
       let place = places.removeFirst()
       do throws(ThumbnailError) {
         return try await download(
-          source, from: place, demand: demand, mayUsePreview: mayUsePreview, condition: condition, priority: priority,
-          progress: progress)
+          source, from: place, attempts: places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace, demand: demand,
+          mayUsePreview: mayUsePreview, condition: condition, priority: priority, progress: progress)
       } catch {
         guard !places.isEmpty, error.mayBeHadElsewhere else { throw error }
         Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
@@ -49,8 +49,11 @@ extension PipelineStages {
     }
   }
 
+  /// A place that fails is asked once more before the next.
+  private static let attemptsBeforeTheNextPlace = 2
+
   private func download(
-    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool,
+    _ source: ImageSource, from place: URL, attempts: Int?, demand: VariantDemand?, mayUsePreview: Bool,
     condition: DownloadCondition?, priority: PriorityControl, progress: BodyProgress
   ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
@@ -62,7 +65,7 @@ extension PipelineStages {
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
-      downloadsPerHost: source.downloadsPerHost, condition: condition)
+      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(

@@ -51,14 +51,20 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - environment: The environment variables, where access keys are.
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
+  ///   - namesContact: Whether the client's `User-Agent` names a contact.
   ///   - formats: What counts as a picture in a folder; by default what is read in process.
   ///   - clock: The time, as the provider keeps it.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, formats: Set<ImageFormat>? = nil,
-    clock: ProviderClock = ProviderClock()
+    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
+    formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
     func address(_ standard: String) throws(ProviderError) -> URL { try Self.address(baseURL ?? standard) }
     func key(_ variable: String) -> AccessKey? { environment[variable].flatMap { AccessKey($0) } }
+
+    func commons() throws(ProviderError) -> CommonsProvider {
+      CommonsProvider(
+        baseURL: try address(CommonsProvider.defaultBaseURL), namesContact: namesContact, client: client, clock: clock)
+    }
 
     switch self {
     case .auto:
@@ -71,7 +77,7 @@ public enum ProviderSpecification: Hashable, Sendable {
           accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
       }
       return AutoProvider(
-        CommonsProvider(baseURL: try address(CommonsProvider.defaultBaseURL), client: client, clock: clock),
+        try commons(),
         OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock))
     case .unsplash:
       guard let key = key(Self.unsplashKeyVariable) else {
@@ -87,7 +93,7 @@ public enum ProviderSpecification: Hashable, Sendable {
       return PexelsProvider(
         accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
     case .commons:
-      return CommonsProvider(baseURL: try address(CommonsProvider.defaultBaseURL), client: client, clock: clock)
+      return try commons()
     case .openverse:
       return OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock)
     case .picsum:

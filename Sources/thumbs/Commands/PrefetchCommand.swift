@@ -32,7 +32,8 @@ struct PrefetchCommand: AsyncParsableCommand {
       Services make each picture in several sizes: the smallest that is large enough
       is fetched, and all of them are one picture to the cache. Their limits are
       kept: Wikimedia Commons is asked for one page and two pictures at a time, and
-      wants a contact in --user-agent; Openverse gives 20 pictures every 3 seconds.
+      takes ten times as many requests if --user-agent names a contact; Openverse
+      gives 20 pictures every 3 seconds, and 240 for one query.
       The summary names the service that answered. Keys go to their service only.
 
       What is older than its server allows, or than a week where it says nothing,

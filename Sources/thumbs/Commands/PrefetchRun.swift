@@ -114,7 +114,8 @@ final class PrefetchRun: Sendable {
       sayWhoStandsIn()
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
-      let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
+      let perPage = min(limits.perPage, provider.capabilities.largestPageSize ?? .max)
+      let most = [total, limits.photos, limits.pages.map { $0 * perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
       try take(PictureReport(item), named: place(of: item))

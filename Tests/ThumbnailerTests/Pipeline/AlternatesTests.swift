@@ -28,6 +28,15 @@ import Testing
     #expect(fixture.origin.requests(for: "/other").isEmpty)
   }
 
+  @Test func onlyTheLastPlaceIsAskedAgainAndAgain() async throws {
+    let fixture = try PipelineFixture(configuring: { $0.attempts = 3 }) { _ in .status(503) }
+    await #expect(throws: ThumbnailError.serverFailed(status: 503)) {
+      try await fixture.pipeline.thumbnail(for: request(fixture, "/a", "/b"))
+    }
+    #expect(fixture.origin.requests(for: "/a").count == 2)
+    #expect(fixture.origin.requests(for: "/b").count == 3)
+  }
+
   @Test func theLastPlacesErrorIsTheOneThatIsTold() async throws {
     let fixture = try PipelineFixture { $0.path == "/a" ? .status(424) : .status(404) }
     await #expect(throws: ThumbnailError.notFound(reason: "the server has no such picture (status 404)")) {
@@ -70,8 +79,7 @@ import Testing
       }
       return count
     }
-    await poll { fixture.pipeline.waitingDownloads == 3 }
-    #expect(fixture.origin.runningRequests <= 2)
+    await poll { fixture.pipeline.waitingDownloads == 3 && fixture.origin.runningRequests == 2 }
     gate.open()
     #expect(await run.value == 5)
     #expect(fixture.origin.maximumSimultaneousRequests == 2)

@@ -25,8 +25,18 @@ import Testing
     let queries = commons.apiRequests.map(\.request.query)
     #expect(queries.map { $0["gsroffset"] } == [nil, "50", "100"])
     #expect(queries.allSatisfy { $0["gsrsearch"] == "lake filetype:bitmap" && $0["iiurlwidth"] == "500" })
-    // Fewer than five a second.
+    // 200 a minute.
     #expect(clock.waits.count == 2 && clock.waits.allSatisfy { $0 > .milliseconds(200) })
+  }
+
+  @Test func withoutAContactItIsAskedLessOften() async throws {
+    let commons = try PhotoServiceOrigin.commons(lakes(14))
+    let provider = try ProviderSpecification.commons.provider(
+      environment: [:], baseURL: commons.baseURL.absoluteString, client: loopbackClient(), namesContact: false,
+      clock: clock.clock)
+    #expect(try await provider.pages(of: PhotoQuery("lake", pageSize: 2)).count == 7)
+    // Four at once, then ten a minute.
+    #expect(clock.waits.count == 3 && clock.waits.allSatisfy { $0 > .seconds(5) && $0 <= .seconds(6) })
   }
 
   @Test func nothingFoundIsAnEmptyPage() async throws {
@@ -137,7 +147,7 @@ import Testing
     #expect(query.contains("action=query") && !query.contains("delete"))
     #expect(query.contains("gsroffset=50&") || query.hasSuffix("gsroffset=50"))
     #expect(query.contains("continue=gsroffset%7C%7C"))
-    for token in ["", "2", "gsroffset=1", "%"] {
+    for token in ["", "2", "gsroffset=1", "%", "a%22b=1&continue=c", "ü=1&continue=c"] {
       #expect(try await searchError(provider, at: PageCursor(token))?.code == "bad-request", "\(token)")
     }
   }

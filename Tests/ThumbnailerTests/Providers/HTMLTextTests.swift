@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct HTMLTextTests {
   @Test(arguments: [
-    ("plain", "plain"), ("a < b & c", "a < b & c"), ("<b>A</b>da", " A da"),
+    ("plain", "plain"), ("a < b & c", "a < b & c"), ("I <3 lakes", "I <3 lakes"),
+    ("<b>A</b>da", " A da"),
     ("A&amp;B &lt;3&gt; &quot;x&quot; &#39;&#x41;", "A&B <3> \"x\" 'A"), ("&unknown; &", "&unknown; &"),
     ("<style>p { color: red }</style>x", "  x"), ("a<!-- no -->b", "a b"), ("<a href=\"x\">open", " open"), ("<b", " "),
     ("", ""), ("<script>never", " "),

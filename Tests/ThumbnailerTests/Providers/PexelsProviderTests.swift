@@ -70,6 +70,28 @@ import Testing
         == .rateLimited(provider: "pexels", retryAfter: .seconds(12)))
   }
 
+  @Test func aPauseMayBeADate() async throws {
+    let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
+    let format = DateFormatter()
+    format.locale = Locale(identifier: "en_US_POSIX")
+    format.timeZone = TimeZone(secondsFromGMT: 0)
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    pexels.failNext(with: .tooManyRequests(retryAfter: format.string(from: Date() + 3600)))
+    guard case .rateLimited("pexels", let pause?) = try await searchError(try provider(pexels)) else {
+      Issue.record("no rate limit")
+      return
+    }
+    #expect(pause > .seconds(3500) && pause <= .seconds(3600))
+  }
+
+  @Test func theKeyDoesNotGoAlongARedirect() async throws {
+    let elsewhere = try Origin { _ in .json(#"{"photos":[]}"#) }
+    let pexels = try PhotoServiceOrigin.pexels(lakes(1), accessKey: Self.key)
+    pexels.failNext(with: .redirect(to: elsewhere.url("/v1/search").absoluteString))
+    #expect(try await provider(pexels).search(PhotoQuery("lake"), at: nil).photos.isEmpty)
+    #expect(elsewhere.requests.map { $0.request.value(of: "Authorization") } == [nil])
+  }
+
   @Test func theKeyIsNeverShown() async throws {
     let key = try #require(AccessKey(Self.key))
     let base = try #require(URL(string: PexelsProvider.defaultBaseURL))

@@ -13,6 +13,14 @@ import Testing
     #expect(pace.turn(at: start + .seconds(60)) == .go(after: .zero))
   }
 
+  @Test func afterARestSomeMayFollowEachOtherAtOnce() {
+    var pace = RequestPace(.init(interval: .seconds(6), burst: 3))
+    let waits = (0..<5).map { _ in pace.turn(at: start) }
+    #expect(waits == [0, 0, 0, 6, 12].map { .go(after: .seconds($0)) })
+    let later = start + .seconds(100)
+    #expect((0..<4).map { _ in pace.turn(at: later) } == [0, 0, 0, 6].map { .go(after: .seconds($0)) })
+  }
+
   @Test func nothingGoesWhileTheProviderIsToBeLeftAlone() {
     var pace = RequestPace(.init())
     pace.close(for: .seconds(10), isTold: true, at: start)

@@ -59,7 +59,7 @@ enum HTMLText {
       return true
     }
     let name = rest.dropFirst().prefix { $0.isLetter || $0.isNumber || $0 == "/" || $0 == "!" }
-    guard !name.isEmpty else { return false }
+    guard let first = name.first, !first.isNumber else { return false }
     guard let end = rest.firstIndex(of: ">") else {
       rest = ""
       return true

@@ -3,8 +3,10 @@
 struct RequestPace {
   /// What a provider wants.
   struct Rule: Sendable {
-    /// From the start of one request to the start of the next, at least.
+    /// From the start of one request to the start of the next, on average at least.
     var interval = Duration.zero
+    /// How many may follow each other at once, when there was none for long enough.
+    var burst = 1
     /// The most requests under way at once.
     var atOnce = 8
   }
@@ -23,7 +25,8 @@ struct RequestPace {
   }
 
   private let rule: Rule
-  private var nextStart: ContinuousClock.Instant?
+  /// When the next request would start, if all had kept the interval.
+  private var due: ContinuousClock.Instant?
   private var closure: Closure?
 
   init(_ rule: Rule) { self.rule = rule }
@@ -32,9 +35,9 @@ struct RequestPace {
   mutating func turn(at now: ContinuousClock.Instant) -> Turn {
     if let closure, closure.end > now { return .refused(retryAfter: closure.isTold ? closure.end - now : nil) }
     closure = nil
-    let start = max(nextStart ?? now, now)
-    nextStart = start + rule.interval
-    return .go(after: start - now)
+    let due = max(due ?? now, now)
+    self.due = due + rule.interval
+    return .go(after: max(.zero, due - rule.interval * (rule.burst - 1) - now))
   }
 
   /// Lets nothing through for a while. `isTold` says whether it was the provider who named its length.

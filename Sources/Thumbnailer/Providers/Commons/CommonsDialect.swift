@@ -2,10 +2,15 @@ import Foundation
 
 /// What is particular about the HTTP of Wikimedia Commons.
 enum CommonsDialect {
-  /// One request after the other, fewer than five a second, as Wikimedia asks of programs.
-  static let dialect = ProviderDialect(
-    name: CommonsProvider.name, pace: RequestPace.Rule(interval: .milliseconds(250), atOnce: 1),
-    exception: exception)
+  /// 200 requests a minute of programs that name a contact, one after the other.
+  private static let pace = RequestPace.Rule(interval: .milliseconds(300), atOnce: 1)
+  /// 10 a minute of all others.
+  private static let paceOfStrangers = RequestPace.Rule(interval: .seconds(6), burst: 4, atOnce: 1)
+
+  static func dialect(namesContact: Bool) -> ProviderDialect {
+    ProviderDialect(
+      name: CommonsProvider.name, pace: namesContact ? pace : paceOfStrangers, exception: exception)
+  }
 
   private static func exception(_ response: HTTPResponse) -> ProviderError? {
     let name = CommonsProvider.name

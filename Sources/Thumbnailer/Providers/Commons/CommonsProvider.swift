@@ -26,9 +26,14 @@ public struct CommonsProvider: PhotoProvider {
 
   /// A provider.
   ///
-  /// - Parameter baseURL: The site's address, when it is not Commons' own; it may have a path.
-  init(baseURL: URL, client: any HTTPClient, clock: ProviderClock = ProviderClock()) {
-    api = ProviderAPI(CommonsDialect.dialect, baseURL: baseURL, client: client, clock: clock)
+  /// - Parameters:
+  ///   - baseURL: The site's address, when it is not Commons' own; it may have a path.
+  ///   - namesContact: Whether the client's `User-Agent` names a contact. Commons takes fewer requests without.
+  init(
+    baseURL: URL, namesContact: Bool = true, client: any HTTPClient, clock: ProviderClock = ProviderClock()
+  ) {
+    api = ProviderAPI(
+      CommonsDialect.dialect(namesContact: namesContact), baseURL: baseURL, client: client, clock: clock)
   }
 
   /// One page of what Commons finds, without the files that are no photos. Without words, of everything there is.
@@ -101,7 +106,7 @@ enum CommonsCursor {
     guard let cursor else { return [] }
     let items = URLComponents(string: "?\(cursor.token)")?.queryItems ?? []
     guard items.contains(where: { $0.name == "continue" }), items.count <= 10,
-      items.allSatisfy({ item in item.name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7f && !"&=#".utf8.contains($0) } })
+      items.allSatisfy({ item in item.name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) } })
     else { throw .badRequest(provider: CommonsProvider.name, reason: "this page cursor is not one of commons") }
     return items.map { ($0.name, $0.value ?? "") }
   }
