@@ -43,16 +43,16 @@ final class ThumbnailCache: Sendable {
   }
 
   /// Looks in memory once more, then on the disk, on a thread of its own, and brings what it finds there into memory. Nil
-  /// as well when the task is cancelled.
+  /// as well when the task is cancelled. Without `keepsInMemory`, it leaves the memory as it is.
   func storedThumbnail(
-    for key: CacheKey, priority: PriorityControl = PriorityControl(.visible)
+    for key: CacheKey, priority: PriorityControl = PriorityControl(.visible), keepsInMemory: Bool = true
   ) async -> Thumbnail? {
     // It may have come into memory since the caller looked there, by a job that ended just now.
     if let thumbnail = memory.thumbnail(for: key) { return thumbnail }
     guard
       let thumbnail = await read(priority: priority, { disk throws(DiskCacheError) in try disk.thumbnail(for: key) })
     else { return nil }
-    memory.insert(thumbnail, for: key)
+    if keepsInMemory { memory.insert(thumbnail, for: key) }
     return thumbnail
   }
 
@@ -75,9 +75,12 @@ final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Keeps thumbnails in both tiers. Returns once they can be read; waits while too much waits to be written.
-  func store(_ entries: [CacheEntry], of record: SourceRecord) async {
-    for entry in entries {
+  /// Keeps thumbnails in both tiers, or on the disk alone those whose variant is not for the memory. Returns once they
+  /// can be read; waits while too much waits to be written.
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: (Variant) -> Bool = { _ in true }
+  ) async {
+    for entry in entries where inMemory(entry.variant) {
       memory.insert(entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant))
     }
     await attempt { disk throws(DiskCacheError) in try await disk.store(entries, of: record) }

@@ -195,8 +195,11 @@ struct PipelineStages: Sendable {
     return thumbnail
   }
 
-  /// Puts thumbnails into both caches; waits while too much waits to be written.
-  func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody?) async {
+  /// Puts thumbnails into the disk cache, and those of the variants `inMemory` into the memory cache; waits while too
+  /// much waits to be written.
+  func store(
+    _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody?, inMemory: Set<Variant>
+  ) async {
     guard let description = thumbnails.first?.1.source else { return }
     let record = SourceRecord(
       source, description: description, fetchedAt: body == nil ? nil : Date(),
@@ -204,7 +207,7 @@ struct PipelineStages: Sendable {
       cacheControl: body?.download?.value(of: "Cache-Control"))
     let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
     // In a task of its own: what is made is kept, even if the last waiter leaves just now.
-    await Task { [cache] in await cache.store(entries, of: record) }.value
+    await Task { [cache] in await cache.store(entries, of: record, inMemory: inMemory.contains) }.value
     guard cache.disk != nil else { return }
     for (variant, thumbnail) in thumbnails {
       statistics.add(thumbnail.data.count, to: \.storedBytes)

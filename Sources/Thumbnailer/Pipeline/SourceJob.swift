@@ -44,10 +44,13 @@ struct SourceJob: Sendable {
     for variant in variants {
       let started = ContinuousClock.now
       let key = CacheKey(source: source.key, variant: variant)
-      if let thumbnail = await stages.cache.storedThumbnail(for: key, priority: priority) {
+      let inMemory = desk.keptInMemory([variant], of: source)
+      if let thumbnail = await stages.cache.storedThumbnail(
+        for: key, priority: priority, keepsInMemory: !inMemory.isEmpty)
+      {
         deliver(variant, thumbnail, origin: .disk, since: started)
       } else if let thumbnail = await stages.shrunkFromCache(key, of: source, priority: priority) {
-        await stages.store([(variant, thumbnail)], of: source, from: nil)
+        await stages.store([(variant, thumbnail)], of: source, from: nil, inMemory: inMemory)
         deliver(variant, thumbnail, origin: .shrunk, since: started)
       } else {
         missing.append(variant)
@@ -95,7 +98,8 @@ struct SourceJob: Sendable {
     _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?
   ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
-    await stages.store(finished, of: source, from: body)
+    let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
+    await stages.store(finished, of: source, from: body, inMemory: inMemory)
     for (variant, result) in results {
       switch result {
       case .success(let thumbnail):

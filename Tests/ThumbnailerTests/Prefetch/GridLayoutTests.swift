@@ -12,7 +12,8 @@ import Testing
       let insets = GridInsets(top: length(30), left: length(30), bottom: length(30), right: length(30))
       let sections = (0..<Int.random(in: 0...6, using: &random)).map { _ in
         GridLayout.Section(
-          itemCount: Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : .random(in: 0...90, using: &random),
+          itemCount: Bool.random(using: &random)
+            ? Int.random(in: 0...3, using: &random) : .random(in: 0...90, using: &random),
           headerHeight: length(50))
       }
       return try GridLayout(

@@ -119,8 +119,8 @@ import Testing
     let ahead = update(&schedule, at: 2, offset: 4_600)
     #expect(ahead.begun.map(\.index) == Array(64..<68))
     // The view comes to rest a little below: what runs is still near, and yet gives way, but for what has its body.
-    schedule.move(to: Viewport(offset: 7_000, height: 1_200, time: start + .seconds(3)))
-    let cold = update(&schedule, at: 3.5, offset: 7_000) { $0 == 64 ? 1 : 0.9 }
+    schedule.move(to: Viewport(offset: 7_000, height: 1_200, time: start + .seconds(2.3)))
+    let cold = update(&schedule, at: 2.8, offset: 7_000) { $0 == 64 ? 1 : 0.9 }
     #expect(cold.dropped.map(\.index).sorted() == [65, 66, 67])
     #expect(cold.begun.map(\.index) == Array(70..<77))
   }
@@ -161,7 +161,9 @@ import Testing
       let changes = schedule.update(at: start) { _ in
         looks += 1
         return .atHand
-      } received: { _ in 0 }
+      } received: { _ in
+        0
+      }
       #expect(looks - before <= 64)
       updates += 1
       wakeTime = changes.wakeTime
