@@ -9,6 +9,8 @@
 /// 4. While half of them are missing, what runs for other cells is dropped, too, unless its body is complete: so is a
 ///    view complete soonest to which a jump or a fling led.
 /// 5. Then come the cells ahead, nearest first, then those behind, within the byte budget.
+///
+/// A view that jumps on and on, as under a scroll bar that is dragged, gets nothing begun before it stops.
 struct PrefetchSchedule: Sendable {
   /// Names one piece of work from its start to its end.
   typealias WorkID = UInt64
@@ -187,6 +189,10 @@ struct PrefetchSchedule: Sendable {
       layout: layout, viewport: viewport, motion: motion, at: time, pace: pace, parallel: limits.running,
       options: options)
     if next != window { enter(next, received: received, &changes) }
+    if let holdTime = motion.holdTime, holdTime > time {
+      (isSettled, changes.wakeTime) = (false, holdTime)
+      return changes
+    }
     var looks = Self.looksPerUpdate
     var missing = beginFocus(at: time, look: look, looks: &looks, &changes)
     if missing * 2 >= max(1, window.focus.count), dropOthers(received: received, &changes) {
