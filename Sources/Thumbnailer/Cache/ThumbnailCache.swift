@@ -54,9 +54,12 @@ final class ThumbnailCache: Sendable {
   /// Looks in memory once more, then on the disk, on a thread of its own, and brings what it finds there into memory. Nil
   /// as well when the task is cancelled.
   ///
-  /// - Parameter lasts: Whether thumbnails of the source hold for ever, as those of a local file do.
+  /// - Parameters:
+  ///   - lasts: Whether thumbnails of the source hold for ever, as those of a local file do.
+  ///   - keepsInMemory: Whether the memory keeps it, too.
   func storedThumbnail(
-    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible)
+    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible),
+    keepsInMemory: Bool = true
   ) async -> DatedThumbnail? {
     // It may have come into memory since the caller looked there, by a job that ended just now.
     let held = memory.entry(for: key)
@@ -67,7 +70,7 @@ final class ThumbnailCache: Sendable {
         thumbnail: thumbnail, freshness: try self.freshness(of: key.source, on: disk, lasts: lasts))
     }
     guard let found else { return held }
-    memory.insert(found.thumbnail, for: key, freshness: found.freshness)
+    if keepsInMemory { memory.insert(found.thumbnail, for: key, freshness: found.freshness) }
     return found
   }
 
@@ -99,13 +102,17 @@ final class ThumbnailCache: Sendable {
 
   /// Keeps thumbnails in both tiers, with `replacing` in the place of all that are there of the picture. Returns once they
   /// can be read; waits while too much waits to be written.
-  func store(_ entries: [CacheEntry], of record: SourceRecord, replacing: Bool = false) async {
+  ///
+  /// - Parameter inMemory: The variants that the memory keeps, too; nil for all.
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false
+  ) async {
     if replacing {
       memory.removeAll(of: record.key)
       recent.remove(record.key)
     }
     if let answer = record.answer { recent.change(record.key) { $0.put(answer) } }
-    for entry in entries {
+    for entry in entries where inMemory?.contains(entry.variant) != false {
       memory.insert(
         entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
     }

@@ -46,6 +46,7 @@ struct JobTable<Sink> {
   private struct Waiter {
     let variant: Variant
     var priority: Priority
+    let keepsInMemory: Bool
     let sink: Sink
   }
 
@@ -70,7 +71,8 @@ struct JobTable<Sink> {
   mutating func join(_ request: ThumbnailRequest, sink: Sink) -> (WaiterID, JoinAction) {
     nextNumber += 1
     let waiter = WaiterID(number: nextNumber, subject: Subject(request.source))
-    let entry = Waiter(variant: request.variant, priority: request.priority, sink: sink)
+    let entry = Waiter(
+      variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)
     if let index = jobs.index(forKey: waiter.subject) {
       jobs.values[index].waiters[waiter.number] = entry
       return (waiter, .joined(jobs.values[index].id, priority: jobs.values[index].priority))
@@ -118,6 +120,13 @@ struct JobTable<Sink> {
   func isWanted(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
     guard let job = jobs[subject], job.id == id else { return false }
     return job.waiters.values.contains { $0.variant == variant }
+  }
+
+  /// Whether the thumbnail goes to the memory cache: as soon as one waiter wants that, and when nobody waits any more.
+  func keepsInMemory(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
+    guard let job = jobs[subject], job.id == id else { return true }
+    let waiters = job.waiters.values.filter { $0.variant == variant }
+    return waiters.isEmpty || waiters.contains { $0.keepsInMemory }
   }
 
   /// Those of the variants that somebody still waits for; the others are no longer worked on.

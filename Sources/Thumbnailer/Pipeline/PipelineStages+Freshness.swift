@@ -14,10 +14,12 @@ extension PipelineStages {
 
   /// What the caches hold of a variant, exactly or in a larger size.
   func storedThumbnail(
-    _ variant: Variant, of source: ImageSource, priority: PriorityControl
+    _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, priority: PriorityControl
   ) async -> StoredThumbnail? {
     let key = CacheKey(source: source.key, variant: variant)
-    if let stored = await cache.storedThumbnail(for: key, lasts: source.isUserFile, priority: priority) {
+    if let stored = await cache.storedThumbnail(
+      for: key, lasts: source.isUserFile, priority: priority, keepsInMemory: keepsInMemory)
+    {
       return StoredThumbnail(
         variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
     }

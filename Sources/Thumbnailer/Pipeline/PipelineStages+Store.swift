@@ -4,9 +4,12 @@ import Foundation
 extension PipelineStages {
   /// Keeps thumbnails that were made of a picture; waits while too much waits to be written.
   ///
-  /// - Parameter replacing: Whether what is stored of the picture is of what it was before, and gives way.
+  /// - Parameters:
+  ///   - inMemory: The variants that the memory cache keeps, too.
+  ///   - replacing: Whether what is stored of the picture is of what it was before, and gives way.
   func store(
-    _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, replacing: Bool
+    _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, inMemory: Set<Variant>,
+    replacing: Bool
   ) async {
     guard let description = thumbnails.first?.1.source else { return }
     if body.answer?.metadata.control.forbidsStoring == true {
@@ -19,22 +22,23 @@ extension PipelineStages {
       lastModified: body.download?.value(of: "Last-Modified"), cacheControl: body.answer?.metadata.cacheControl)
     record.answer = body.answer
     record.freshness = body.answer?.freshness ?? .lasting
-    await store(thumbnails, of: source, with: record, replacing: replacing)
+    await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing)
   }
 
   /// Keeps a thumbnail that was shrunk from a stored one, and holds for as long as that.
-  func store(_ variant: Variant, shrunk: DatedThumbnail, of source: ImageSource) async {
+  func store(_ variant: Variant, shrunk: DatedThumbnail, of source: ImageSource, inMemory: Set<Variant>) async {
     var record = SourceRecord(source, description: shrunk.thumbnail.source, fetchedAt: nil)
     record.freshness = shrunk.freshness
-    await store([(variant, shrunk.thumbnail)], of: source, with: record, replacing: false)
+    await store([(variant, shrunk.thumbnail)], of: source, with: record, inMemory: inMemory, replacing: false)
   }
 
   private func store(
-    _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, with record: SourceRecord, replacing: Bool
+    _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, with record: SourceRecord, inMemory: Set<Variant>,
+    replacing: Bool
   ) async {
     let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
     // In a task of its own: what is made is kept, even if the last waiter leaves just now.
-    await Task { [cache] in await cache.store(entries, of: record, replacing: replacing) }.value
+    await Task { [cache] in await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing) }.value
     guard cache.disk != nil else { return }
     for (variant, thumbnail) in thumbnails {
       statistics.add(thumbnail.data.count, to: \.storedBytes)

@@ -72,7 +72,8 @@ extension SourceJob {
     for var found in confirmed {
       if found.isShrunk {
         found.stored.freshness = await stages.notes(of: source, priority: priority).freshness
-        await stages.store(found.variant, shrunk: found.stored, of: source)
+        let inMemory = desk.keptInMemory([found.variant], of: source)
+        await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
       }
       deliver(found, origin: .revalidated)
     }

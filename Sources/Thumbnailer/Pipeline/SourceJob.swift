@@ -41,7 +41,11 @@ struct SourceJob: Sendable {
     var missing: [Variant] = []
     for variant in variants {
       let started = ContinuousClock.now
-      guard let found = await stages.storedThumbnail(variant, of: source, priority: priority) else {
+      let inMemory = desk.keptInMemory([variant], of: source)
+      guard
+        let found = await stages.storedThumbnail(
+          variant, of: source, keepsInMemory: !inMemory.isEmpty, priority: priority)
+      else {
         missing.append(variant)
         continue
       }
@@ -49,7 +53,7 @@ struct SourceJob: Sendable {
         standing.outdated.append(found)
         continue
       }
-      if found.isShrunk { await stages.store(variant, shrunk: found.stored, of: source) }
+      if found.isShrunk { await stages.store(variant, shrunk: found.stored, of: source, inMemory: inMemory) }
       stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       deliver(found, origin: found.isShrunk ? .shrunk : .disk)
     }
@@ -99,7 +103,9 @@ struct SourceJob: Sendable {
   ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     if !finished.isEmpty {
-      await stages.store(finished, of: source, from: body, replacing: standing.word == .changed)
+      let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
+      await stages.store(
+        finished, of: source, from: body, inMemory: inMemory, replacing: standing.word == .changed)
       // Whatever is stored from now on is of this body.
       standing.word = .unchanged
     }

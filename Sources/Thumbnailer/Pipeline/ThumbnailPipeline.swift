@@ -73,7 +73,7 @@ public final class ThumbnailPipeline: Sendable {
   ) async throws(ThumbnailError) -> ThumbnailResponse {
     let started = ContinuousClock.now
     if let answer = fromMemory(request, since: started) { return try answer.get() }
-    let request = ThumbnailRequest(request.source, variant: request.variant, priority: priority.current)
+    let request = request.with(priority.current)
     let (waiter, sink) = join([request], since: started)[0]
     let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, for: request.source, to: $0) }
     defer { priority.stopObserving(observation) }
@@ -301,6 +301,13 @@ extension ThumbnailPipeline {
       pipeline()?.state.withLock { $0.table.stillWanted(variants, of: .init(source), for: id) } ?? []
     }
 
+    /// Those of the variants that go to the memory cache, and not to the disk cache alone.
+    func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
+      pipeline()?.state.withLock { state in
+        Set(variants.filter { state.table.keepsInMemory($0, of: .init(source), for: id) })
+      } ?? []
+    }
+
     /// Answers everybody who waits for one variant.
     func answer(
       _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>
@@ -346,6 +353,15 @@ extension ThumbnailPipeline {
           })
       }
     }
+  }
+}
+
+extension ThumbnailRequest {
+  /// The same request at another priority.
+  fileprivate func with(_ priority: Priority) -> ThumbnailRequest {
+    var copy = self
+    copy.priority = priority
+    return copy
   }
 }
 

@@ -9,6 +9,8 @@
 /// 4. While half of them are missing, what runs for other cells is dropped, too, unless its body is complete: so is a
 ///    view complete soonest to which a jump or a fling led.
 /// 5. Then come the cells ahead, nearest first, then those behind, within the byte budget.
+///
+/// A view that jumps on and on, as under a scroll bar that is dragged, gets nothing begun before it stops.
 struct PrefetchSchedule: Sendable {
   /// Names one piece of work from its start to its end.
   typealias WorkID = UInt64
@@ -45,6 +47,8 @@ struct PrefetchSchedule: Sendable {
   private struct Run {
     var work: Work
     let start: ContinuousClock.Instant
+    /// Its thumbnail goes to the disk cache alone.
+    let isDiskOnly: Bool
     /// Out of the window, but nearly done.
     var lingers = false
   }
@@ -100,12 +104,15 @@ struct PrefetchSchedule: Sendable {
   /// A piece of work has ended, well or badly. Returns where its item is; nil when it was dropped before.
   ///
   /// - Parameters:
+  ///   - isThere: Whether there is a thumbnail.
   ///   - bytes: What was downloaded for it.
   ///   - duration: How long a download took; nil where there was none.
-  mutating func finish(_ id: WorkID, bytes: Int, duration: Duration?) -> Int? {
+  mutating func finish(_ id: WorkID, isThere: Bool = true, bytes: Int, duration: Duration?) -> Int? {
     guard let (index, run) = runs.first(where: { $0.value.work.id == id }) else { return nil }
     runs[index] = nil
-    if !run.lingers { settled[index] = bytes }
+    // What went to the disk alone and is in view by now has to be brought into memory.
+    let isHalfDone = isThere && run.isDiskOnly && window.visible.contains(index)
+    if !run.lingers, !isHalfDone { settled[index] = bytes }
     if let duration { pace.record(duration, bytes: bytes) }
     return index
   }
@@ -160,7 +167,7 @@ struct PrefetchSchedule: Sendable {
       uniqueKeysWithValues: runs.map { key, run in
         guard key > index else { return (key, run) }
         let work = Work(id: run.work.id, index: key - 1, priority: run.work.priority)
-        return (key - 1, Run(work: work, start: run.start, lingers: run.lingers))
+        return (key - 1, Run(work: work, start: run.start, isDiskOnly: run.isDiskOnly, lingers: run.lingers))
       })
     settled = Dictionary(uniqueKeysWithValues: settled.map { key, bytes in (key > index ? key - 1 : key, bytes) })
     return dropped
@@ -182,6 +189,10 @@ struct PrefetchSchedule: Sendable {
       layout: layout, viewport: viewport, motion: motion, at: time, pace: pace, parallel: limits.running,
       options: options)
     if next != window { enter(next, received: received, &changes) }
+    if let holdTime = motion.holdTime, holdTime > time {
+      (isSettled, changes.wakeTime) = (false, holdTime)
+      return changes
+    }
     var looks = Self.looksPerUpdate
     var missing = beginFocus(at: time, look: look, looks: &looks, &changes)
     if missing * 2 >= max(1, window.focus.count), dropOthers(received: received, &changes) {
@@ -199,6 +210,9 @@ struct PrefetchSchedule: Sendable {
   private mutating func enter(_ next: PrefetchWindow, received: (Int) -> Double, _ changes: inout Changes) {
     if next.kept != window.kept {
       settled = settled.filter { next.kept.contains($0.key) }
+    }
+    if options.diskOnly {
+      for index in next.visible where !window.visible.contains(index) { settled[index] = nil }
     }
     window = next
     isSettled = false
@@ -298,7 +312,7 @@ struct PrefetchSchedule: Sendable {
   ) {
     lastID += 1
     let work = Work(id: lastID, index: index, priority: priority)
-    runs[index] = Run(work: work, start: time)
+    runs[index] = Run(work: work, start: time, isDiskOnly: options.diskOnly && priority == .prefetch)
     changes.begun.append(work)
   }
 

@@ -91,7 +91,11 @@ extension Prefetcher {
   /// Starts the task of a piece of work. It takes itself out, which waits for the lock until it is in.
   private func errand(_ work: PrefetchSchedule.Work, for source: ImageSource) -> Errand {
     let control = PriorityControl(work.priority)
-    let request = ThumbnailRequest(source, variant: variant, priority: work.priority)
+    var asked = ThumbnailRequest(source, variant: variant, priority: work.priority)
+    // Without a disk cache, what is fetched ahead has no other place.
+    asked.keepsInMemory =
+      work.priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
+    let request = asked
     let task = Task { [weak self, pipeline] in
       do throws(ThumbnailError) {
         let response = try await pipeline.response(for: request, following: control)
@@ -108,7 +112,8 @@ extension Prefetcher {
       guard let errand = state.errands.removeValue(forKey: id) else { return }
       let response = try? result.get()
       let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
-      let index = state.schedule.finish(id, bytes: response?.downloadedBytes ?? 0, duration: duration)
+      let index = state.schedule.finish(
+        id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
       guard let index else { return }
       switch result {
       case .success(let response): effects.events.append(.ready(index: index, errand.source, response))

@@ -14,6 +14,8 @@ struct ScrollMotion: Sendable {
   private static let jumpSpeed = 25.0
   /// No step takes longer, in seconds: what was longer without news rested.
   private static let longestStep = 0.25
+  /// A jump within so many seconds of the last is one of many, as under a scroll bar that is dragged.
+  private static let scrubInterval = 0.25
   /// The direction turns once the view has gone back by this part of its height: a trembling finger turns nothing.
   private static let turningDistance = 0.1
 
@@ -23,6 +25,9 @@ struct ScrollMotion: Sendable {
   private(set) var direction = ScrollDirection.down
   /// Whether the last step was a jump.
   private(set) var hasJumped = false
+  /// Until when it is not worth to begin anything for the view, since it jumps on and on; past or nil when it does not.
+  private(set) var holdTime: ContinuousClock.Instant?
+  private var lastJump: ContinuousClock.Instant?
   private var shortSpeed = 0.0
   private var longSpeed = 0.0
   /// How far the view has gone against the direction since its farthest point.
@@ -39,6 +44,9 @@ struct ScrollMotion: Sendable {
     if isJump(distance, in: elapsed, height: next.height) {
       rest()
       (hasJumped, backtracked) = (true, 0)
+      let isOneOfMany = lastJump.map { (next.time - $0).seconds < Self.scrubInterval } ?? false
+      holdTime = isOneOfMany ? next.time + .seconds(Self.restInterval) : nil
+      lastJump = next.time
       return
     }
     turnIfNeeded(after: distance, height: next.height)

@@ -8,6 +8,8 @@ public struct ThumbnailRequest: Sendable {
   public let variant: Variant
   /// How urgently.
   public var priority: Priority
+  /// Whether the thumbnail goes to the memory cache too, and not to the disk cache alone. Default: true.
+  public var keepsInMemory = true
   /// The source and the variant, ready for look-ups.
   public let key: CacheKey
 

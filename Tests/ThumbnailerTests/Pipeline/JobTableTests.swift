@@ -105,4 +105,34 @@ import Testing
     _ = table.join(request("a", large), sink: 3)
     #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [large])
   }
+
+  @Test func aWaiterMayChangeItsPriority() throws {
+    var table = Table()
+    let (waiter, action) = table.join(request("a", small), sink: 1)
+    let id = try #require(started(action))
+    let subject = Table.Subject(request("a", small).source)
+    #expect(table.job(of: subject) == id)
+    #expect(table.setPriority(of: waiter, to: .visible) == id)
+    #expect(table.priority(of: subject, for: id) == .visible)
+    _ = table.join(request("a", large, .visible), sink: 2)
+    #expect(table.setPriority(of: waiter, to: .prefetch) == id)
+    #expect(table.priority(of: subject, for: id) == .visible)
+    _ = table.finish(small, of: subject, for: id)
+    #expect(table.setPriority(of: waiter, to: .visible) == nil)
+    _ = table.end(subject, for: id)
+    #expect(table.job(of: subject) == nil)
+  }
+
+  @Test func aThumbnailGoesToMemoryAsSoonAsOneWaiterWantsThat() throws {
+    var table = Table()
+    var asked = request("a", small)
+    asked.keepsInMemory = false
+    let id = try #require(started(table.join(asked, sink: 1).1))
+    let subject = Table.Subject(asked.source)
+    _ = table.join(request("a", large), sink: 2)
+    #expect(!table.keepsInMemory(small, of: subject, for: id))
+    #expect(table.keepsInMemory(large, of: subject, for: id))
+    _ = table.join(request("a", small), sink: 3)
+    #expect(table.keepsInMemory(small, of: subject, for: id))
+  }
 }

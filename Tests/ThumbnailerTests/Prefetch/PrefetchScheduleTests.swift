@@ -92,6 +92,20 @@ import Testing
     #expect(jump.begun.map(\.index) == Array(2_000..<2_008))
   }
 
+  @Test func forAViewThatJumpsOnAndOnNothingIsBegunBeforeItStops() throws {
+    var schedule = try schedule(items: 100_000)
+    _ = update(&schedule, offset: 0)
+    #expect(update(&schedule, at: 1, offset: 200_000).begun.count == 8)
+    let second = update(&schedule, at: 1.016, offset: 300_000)
+    #expect(second.dropped.count == 8 && second.begun.isEmpty)
+    let third = update(&schedule, at: 1.032, offset: 400_000)
+    #expect(third.begun.isEmpty && !schedule.isIdle)
+    let wakeTime = try #require(third.wakeTime)
+    #expect(wakeTime <= start + .seconds(1.14))
+    let changes = schedule.update(at: wakeTime, look: { _ in .missing }, received: { _ in 0 })
+    #expect(changes.begun.map(\.index) == Array(4_000..<4_008))
+  }
+
   @Test func whatIsNearlyDoneGoesOn() throws {
     var schedule = try schedule(items: 100_000)
     let first = update(&schedule, offset: 0)
@@ -119,8 +133,8 @@ import Testing
     let ahead = update(&schedule, at: 2, offset: 4_600)
     #expect(ahead.begun.map(\.index) == Array(64..<68))
     // The view comes to rest a little below: what runs is still near, and yet gives way, but for what has its body.
-    schedule.move(to: Viewport(offset: 7_000, height: 1_200, time: start + .seconds(3)))
-    let cold = update(&schedule, at: 3.5, offset: 7_000) { $0 == 64 ? 1 : 0.9 }
+    schedule.move(to: Viewport(offset: 7_000, height: 1_200, time: start + .seconds(2.3)))
+    let cold = update(&schedule, at: 2.8, offset: 7_000) { $0 == 64 ? 1 : 0.9 }
     #expect(cold.dropped.map(\.index).sorted() == [65, 66, 67])
     #expect(cold.begun.map(\.index) == Array(70..<77))
   }
