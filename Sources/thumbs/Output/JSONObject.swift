@@ -12,6 +12,7 @@ struct JSONObject {
 
   mutating func add(_ name: String, _ value: Int) { add(name, json: String(value)) }
   mutating func add(_ name: String, _ value: Double) { add(name, json: value.isFinite ? String(value) : "0") }
+  mutating func add(_ name: String, _ value: Bool) { add(name, json: value ? "true" : "false") }
   mutating func add(_ name: String, _ value: JSONObject) { add(name, json: value.line) }
 
   mutating func add(_ name: String, _ value: String) {
@@ -21,6 +22,15 @@ struct JSONObject {
 
   mutating func add(_ name: String, _ values: [JSONObject]) {
     add(name, json: "[" + values.map(\.line).joined(separator: ",") + "]")
+  }
+
+  mutating func add(_ name: String, _ values: [String]) {
+    var text = "["
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      Self.append(value, to: &text)
+    }
+    add(name, json: text + "]")
   }
 
   private mutating func add(_ name: String, json: String) {
