@@ -36,20 +36,8 @@ struct CacheExamination: Sendable {
     isThere = place == path
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
-    guard isThere else {
-      (contents, problem) = (nil, Self.canWrite(to: place) ? nil : Self.unusable(path, errno))
-      return
-    }
-    var status = stat()
-    guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
-      (contents, problem) = (nil, Self.unusable(path, ENOTDIR))
-      return
-    }
-    do throws(SystemFailure) {
-      // Tried, not asked: a disk may be read-only for somebody who may do everything.
-      _ = try FileDescriptor.unnamed(in: path)
-    } catch {
-      (contents, problem) = (nil, Self.unusable(path, error.code))
+    if let failure = Self.failureToWrite(to: place) {
+      (contents, problem) = (nil, .directoryUnusable(path: path, reason: failure.reason))
       return
     }
     let file = CacheDatabase.path(in: path, majorVersion: DiskCacheSchema.majorVersion)
@@ -95,17 +83,15 @@ struct CacheExamination: Sendable {
     return url.path == URL(fileURLWithPath: path).standardizedFileURL.path ? path : url.path
   }
 
-  private static func canWrite(to folder: String) -> Bool {
-    var status = stat()
-    guard stat(folder, &status) == 0 else { return false }
-    guard status.st_mode & S_IFMT == S_IFDIR else {
-      errno = ENOTDIR
-      return false
+  /// Why nothing can be written to a folder. Tried, not asked: a disk may be read-only for somebody who may do everything.
+  /// The trial leaves nothing behind.
+  private static func failureToWrite(to folder: String) -> SystemFailure? {
+    do throws(SystemFailure) {
+      guard try FileState(of: RawPath(folder)).kind == .folder else { return SystemFailure(code: ENOTDIR) }
+      _ = try FileDescriptor.unnamed(in: folder)
+      return nil
+    } catch {
+      return error
     }
-    return access(folder, W_OK | X_OK) == 0
-  }
-
-  private static func unusable(_ path: String, _ code: Int32) -> DiskCacheError {
-    .directoryUnusable(path: path, reason: String(cString: strerror(code)))
   }
 }

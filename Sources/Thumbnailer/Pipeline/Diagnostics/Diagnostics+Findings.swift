@@ -68,7 +68,7 @@ extension Diagnostics {
             + "can be damaged: choose a folder on a local disk"))
     }
     let growth = limit.bytes + limit.bytes / 10 - cache.fileBytes
-    if let free = cache.freeBytes, free < growth {
+    if problem == nil, let free = cache.freeBytes, free < growth {
       findings.append(
         Finding(
           severity: .remark,
