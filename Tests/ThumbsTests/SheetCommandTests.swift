@@ -28,7 +28,7 @@ struct SheetCommandTests {
     #expect(page.components(separatedBy: "<figure").count == 4)
     #expect(page.components(separatedBy: "<figure class=\"failed\"").count == 2)
     #expect(page.contains("&lt;b&gt;.jpg") && !page.contains("<b>"))
-    #expect(page.contains("40×40") && page.contains("20×20") && page.contains("of 320×240 JPEG"))
+    #expect(page.contains("40×40") && page.contains("20×20") && page.contains("of 160×120 JPEG"))
     #expect(page.contains("3 pictures, <span class=\"failed\">1 failed</span>") && page.hasSuffix("</html>\n"))
     // Nothing else is left.
     #expect(!FileManager.default.fileExists(atPath: bench.url("sheet.html.tmp").path))

@@ -19,13 +19,14 @@ import Testing
       ("https://example.org:8080/a.jpg", "example.org/a.jpg"),
     ])
   func anAddressBecomesItsHostAndFolders(address: String, expected: String) throws {
-    #expect(try path(PictureName(try #require(URL(string: address)))) == expected)
+    let url = try #require(URL(string: address))
+    #expect(try path(PictureName(url)) == expected)
   }
 
   @Test(
     arguments: [
-      ("https://example.org/..%2F..%2Fetc%2Fpasswd", "example.org/_._.._etc_passwd.jpg"),
-      ("https://example.org/a/..%2f/b.jpg", "example.org/a/_._/b.jpg"),
+      ("https://example.org/..%2F..%2Fetc%2Fpasswd", "example.org/____etc_passwd.jpg"),
+      ("https://example.org/a/..%2f/b.jpg", "example.org/a/b.jpg"),
       ("https://example.org/%2e%2e/%2e%2e/b.jpg", "example.org/b.jpg"),
       ("https://example.org/a%0A%1B%5B2J.jpg", "example.org/a__[2J.jpg"),
       ("https://example.org/a%00.jpg", "example.org/a_.jpg"),
@@ -35,26 +36,29 @@ import Testing
       ("https://example.org/%FF%FE.jpg", "example.org/__.jpg"),
     ])
   func hostileNamesStayBelowTheirFolderAndCanBeTyped(address: String, expected: String) throws {
-    #expect(try path(PictureName(try #require(URL(string: address)))) == expected)
+    let url = try #require(URL(string: address))
+    #expect(try path(PictureName(url)) == expected)
   }
 
   @Test(arguments: [
     "https://example.org", "https://example.org/", "https://example.org/..%2f", "https://example.org/...",
   ])
   func whatHasNoNameIsNamedByItsDigest(address: String) throws {
-    let name = try #require(try path(PictureName(try #require(URL(string: address)))))
+    let url = try #require(URL(string: address))
+    let name = try #require(try path(PictureName(url)))
     let last = try #require(name.split(separator: "/").last)
-    #expect(last.count == 20 && last.dropLast(4).allSatisfy(\.isHexDigit) || last.hasPrefix("_"), "\(name)")
+    #expect(last.count == 20 && last.dropLast(4).allSatisfy(\.isHexDigit), "\(name)")
   }
 
   @Test func longNamesAreCutBetweenCharactersAndStayDifferent() throws {
     let long = String(repeating: "ä", count: 400)
-    let names = try ["1", "2"].map { try #require(try path(PictureName("\(long)\($0).jpeg", identity: $0))) }
+    let names = try ["1", "2"].compactMap { try path(PictureName("\(long)\($0).jpeg", identity: $0)) }
+    try #require(names.count == 2)
     #expect(names[0] != names[1])
     for name in names {
       #expect(name.utf8.count <= 160 && name.hasPrefix("äää") && name.hasSuffix(".jpg") && !name.contains("\u{FFFD}"))
     }
     let deep = PictureName(Array(repeating: "folder", count: 500).joined(separator: "/") + "/a.jpg", identity: "x")
-    #expect(try #require(try path(deep)).utf8.count < 40)
+    #expect(try path(deep)?.utf8.count ?? 99 < 40)
   }
 }

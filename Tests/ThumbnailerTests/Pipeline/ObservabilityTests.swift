@@ -117,12 +117,10 @@ import Testing
   @Test func everyCounterMoves() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let progressive = try TestImages.bytes("gallery/lake-at-dawn.jpg")
     let fixture = try PipelineFixture { request in
       switch request.path {
       case "/held": .ok(picture).held(by: gate)
       case "/missing": .status(404)
-      case "/progressive": .ok(progressive)
       default: .ok(picture)
       }
     }
@@ -143,16 +141,6 @@ import Testing
     let restarted = try await fixture.restarted()
     _ = try await restarted.thumbnail(for: fixture.request("/held"))
     #expect(restarted.statistics.diskHits == 1 && restarted.statistics.rendered == 0)
-  }
-
-  @Test func whatIsNotDownloadedIsCounted() async throws {
-    let picture = try TestImages.bytes("gallery/lake-at-dawn.jpg")
-    let isProgressive = try probe(.memory(Array(picture))).isProgressive
-    let fixture = try PipelineFixture { _ in .ok(picture, type: "image/jpeg") }
-    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    let statistics = fixture.pipeline.statistics
-    if !isProgressive { #expect(statistics.bytesLeft == 0) }
-    #expect(statistics.bytesLeft + statistics.downloadedBytes >= picture.count)
   }
 
   @Test func countersHaveTheNamesOfTheirProperties() {

@@ -26,7 +26,7 @@ struct Montage {
   /// The most lines in a cell without a picture.
   private static let longestText = 13
   /// About as many characters as go into a line.
-  private static let lineLength = 25
+  private static let lineLength = 24
   private static let padding = 6
   private static let gap = 6
   /// The size of a cell without the gap around it.
