@@ -97,7 +97,9 @@ struct Montage {
       }
       .applying(.encode) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
       .cropped(to: PixelRectangle(x: 0, y: 0, size: PixelSize(usedWidth, height)))
-      return try Encoder.save(picture, as: .jpeg, variant: Variant(size: Self.box, quality: 85), keeps: false)
+      // Without effort libjpeg writes as it goes; with it, it holds the coefficients of the whole picture.
+      let variant = Variant(size: Self.box, quality: 85, effort: 0)
+      return try Encoder.save(picture, as: .jpeg, variant: variant, keeps: false)
     } catch {
       throw .codec(error)
     }
