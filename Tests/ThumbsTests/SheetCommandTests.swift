@@ -131,4 +131,13 @@ struct SheetCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("disk").path).isEmpty)
     withExtendedLifetime(disk) {}
   }
+
+  @Test func theHelpHasAnExampleOfEach() async throws {
+    let prefetch = try await bench.run("prefetch", "--help")
+    for example in ["--sheet lakes.html", "--export small --name '{name}-{size}.{ext}'", "--overwrite"] {
+      #expect(prefetch.lines.contains { $0.contains(example) }, "\(example)")
+    }
+    #expect(
+      try await bench.run("get", "--help").lines.contains { $0.contains("thumbs get photo.jpg --sheet photo.html") })
+  }
 }
