@@ -61,6 +61,9 @@ static inline CURLcode ccurl_leave_resolver_behind(CURL *handle) {
 // The macro CURLVERSION_NOW.
 static inline const char *ccurl_version(void) { return curl_version_info(CURLVERSION_NOW)->version; }
 
+// The same macro.
+static inline const curl_version_info_data *ccurl_version_info(void) { return curl_version_info(CURLVERSION_NOW); }
+
 // The union in CURLMsg.
 static inline CURLcode ccurl_message_result(const CURLMsg *message) { return message->data.result; }
 

@@ -15,6 +15,7 @@ struct Thumbs: AsyncParsableCommand {
         thumbs convert photos --output small
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs cache stats
+        thumbs doctor
 
       Exit status:
         0    all done
@@ -25,7 +26,7 @@ struct Thumbs: AsyncParsableCommand {
         130  stopped by Ctrl-C (143: by SIGTERM), with all finished work kept
       """,
     version: ThumbnailPipeline.version,
-    subcommands: [PrefetchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self])
+    subcommands: [PrefetchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self, DoctorCommand.self])
 
   static func main() async {
     // Started by ourselves to decode pictures apart.

@@ -51,8 +51,8 @@ public struct PictureName: Sendable, Equatable {
 
   /// One part of a path without what a file's name must not or should not have; nil for one that is nothing then.
   ///
-  /// Control characters, slashes, quotes and what turns text around become `_`, and so does a dot or hyphen at the start,
-  /// which would hide the file or make it look like an option. A long one is cut, and marked so that it stays different
+  /// Control characters, slashes, quotes, two dots and what turns text around become `_`, and so does a dot or hyphen at
+  /// the start, which would hide the file or make it look like an option. A long one is cut, and marked so that it stays different
   /// from others that begin alike.
   private static func fit(_ part: [UInt8], _ hash: String) -> [UInt8]? {
     var text = ""
@@ -62,6 +62,7 @@ public struct PictureName: Sendable, Equatable {
       default: text.unicodeScalars.append("/\\:*?\"<>|\u{FFFD}".unicodeScalars.contains(scalar) ? "_" : scalar)
       }
     }
+    text = text.replacing("..", with: "_")
     if let first = text.first, ".-".contains(first) { text = "_" + text.dropFirst() }
     while text.last == " " || text.last == "." { text.removeLast() }
     if text.allSatisfy({ $0 == "_" }) { return nil }

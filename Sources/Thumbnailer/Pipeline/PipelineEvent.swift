@@ -1,6 +1,8 @@
 public import Foundation
 
 /// What happened at one stage on the way of a request. For progress displays, logs and tests.
+///
+/// Which event comes when, and in which order, stands in docs/observability.md.
 public struct PipelineEvent: Sendable {
   /// The stage and what it measured.
   public enum Kind: Sendable {

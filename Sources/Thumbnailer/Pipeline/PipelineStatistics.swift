@@ -33,6 +33,17 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var rememberedFailures = 0
   /// Requests that failed since nothing is downloaded offline.
   public var offlineMisses = 0
+
+  /// All counters by the names of their properties, in their order: for forwarding to whatever collects figures.
+  ///
+  /// They only grow while a pipeline lives, but for `storedBytes` and `bytesLeft`, which give back what turned out
+  /// otherwise.
+  public var counters: [(name: String, value: Int)] {
+    Mirror(reflecting: self).children.compactMap { child in
+      guard let name = child.label, let value = child.value as? Int else { return nil }
+      return (name, value)
+    }
+  }
 }
 
 /// The counters behind `PipelineStatistics`.

@@ -148,7 +148,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// A stream of what happens from now on, stage by stage. A listener that falls behind by more than `limit` events
-  /// loses the oldest.
+  /// loses the oldest; nothing waits for it. Each listener gets all events. The stream ends with the pipeline.
   public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PipelineEvent> {
     stages.events.subscribe(bufferingNewest: limit)
   }

@@ -33,6 +33,15 @@ struct JSONObject {
     add(name, json: "[" + values.map(\.line).joined(separator: ",") + "]")
   }
 
+  mutating func add(_ name: String, _ values: [String]) {
+    var text = "["
+    for (index, value) in values.enumerated() {
+      if index > 0 { text += "," }
+      Self.append(value, to: &text)
+    }
+    add(name, json: text + "]")
+  }
+
   private mutating func add(_ name: String, json: String) {
     begin(name)
     text += json

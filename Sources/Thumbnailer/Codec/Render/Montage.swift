@@ -18,10 +18,15 @@ struct Montage {
   }
 
   static let columns = 10
+  private static let fewestColumns = 3
   /// The box of a picture.
   static let box = PixelSize(160, 160)
   private static let lineHeight = 16
   private static let captionLines = 3
+  /// The most lines in a cell without a picture.
+  private static let longestText = 13
+  /// About as many characters as go into a line.
+  private static let lineLength = 24
   private static let padding = 6
   private static let gap = 6
   /// The size of a cell without the gap around it.
@@ -37,6 +42,7 @@ struct Montage {
   /// The row that is being filled.
   private var row: PixelCanvas
   private var cellsInRow = 0
+  private var cells = 0
   /// The height of what is in the file.
   private var height = 0
 
@@ -57,15 +63,17 @@ struct Montage {
       let inner = PixelSize(Self.cellSize.width - 4, Self.cellSize.height - 4)
       row.fill(x: x + 2, y: 2, size: inner, colour: .white)
     }
-    if let bytes = cell.picture, let raster = try? Self.raster(of: bytes) {
+    if let bytes = cell.picture, let raster = try? Raster(reading: bytes, within: Self.box) {
       let left = x + (Self.cellSize.width - raster.size.width) / 2
       row.draw(raster, x: left, y: Self.padding + (Self.box.height - raster.size.height) / 2)
     }
     let colour = cell.isFailure ? Self.red : Self.ink
-    let top = cell.picture == nil ? Self.cellSize.height / 3 : Self.box.height + 2 * Self.padding
-    for (index, line) in cell.caption.prefix(Self.captionLines).enumerated() {
+    let top = cell.picture == nil ? Self.padding : Self.box.height + 2 * Self.padding
+    let lines = cell.picture == nil ? cell.caption.flatMap(Self.wrapped) : cell.caption.map(Self.shortened)
+    for (index, line) in lines.prefix(cell.picture == nil ? Self.longestText : Self.captionLines).enumerated() {
       write(line, x: x + Self.padding, y: top + index * Self.lineHeight, colour: colour)
     }
+    cells += 1
     cellsInRow += 1
     if cellsInRow == Self.columns { try endRow() }
   }
@@ -82,14 +90,24 @@ struct Montage {
     }
     do throws(CodecError) {
       try Codec.start()
+      // Blocked with all that reads what strangers may have written; these pixels are ours, and have no format to lie in.
+      vips_operation_block_set("VipsForeignLoadRaw", 0)
       let picture = try VipsPicture.make(.encode) {
         cvips_load_raw("/proc/self/fd/\(file.rawValue)", $0, Int32(Self.width), Int32(height), 3)
       }
       .applying(.encode) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
-      return try Encoder.save(picture, as: .jpeg, variant: Variant(size: Self.box, quality: 85), keeps: false)
+      .cropped(to: PixelRectangle(x: 0, y: 0, size: PixelSize(usedWidth, height)))
+      // Without effort libjpeg writes as it goes; with it, it holds the coefficients of the whole picture.
+      let variant = Variant(size: Self.box, quality: 85, effort: 0)
+      return try Encoder.save(picture, as: .jpeg, variant: variant, keeps: false)
     } catch {
       throw .codec(error)
     }
+  }
+
+  /// What a montage of less than a row takes, with room for the foot.
+  private var usedWidth: Int {
+    Self.gap + min(max(cells, Self.fewestColumns), Self.columns) * (Self.cellSize.width + Self.gap)
   }
 
   private mutating func endRow() throws(SystemFailure) {
@@ -123,6 +141,33 @@ struct Montage {
     row.stain(through: raster, x: x, y: y, widest: Self.cellSize.width - 2 * Self.padding, colour: colour)
   }
 
+  /// One line of a text.
+  private static func shortened(_ text: String) -> String {
+    text.count <= lineLength ? text : text.prefix(lineLength - 1) + "…"
+  }
+
+  /// The lines that a text takes, broken between words and within those that are too long.
+  private static func wrapped(_ text: String) -> [String] {
+    var lines = [""]
+    for word in text.split(separator: " ") {
+      var rest = word[...]
+      while !rest.isEmpty {
+        let room = lineLength - (lines.last?.isEmpty ?? true ? 0 : (lines.last?.count ?? 0) + 1)
+        if rest.count <= room {
+          lines[lines.count - 1] += (lines.last?.isEmpty ?? true ? "" : " ") + rest
+          rest = ""
+        } else if lines.last?.isEmpty ?? true {
+          lines[lines.count - 1] = String(rest.prefix(lineLength))
+          rest = rest.dropFirst(lineLength)
+          lines.append("")
+        } else {
+          lines.append("")
+        }
+      }
+    }
+    return lines
+  }
+
   /// The text as Pango takes it, without what is not for people.
   private static func markup(_ text: String) -> String {
     var markup = ""
@@ -137,21 +182,6 @@ struct Montage {
       }
     }
     return markup
-  }
-
-  /// A picture in the size of its box, opaque, gray or RGB.
-  private static func raster(of bytes: [UInt8]) throws(CodecError) -> Raster {
-    let body = ByteSource.memory(bytes)
-    let variant = Variant(size: box, fit: .contain)
-    let plan = try DecodePlan.make(
-      probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: .max,
-      mayReadCoefficients: false)
-    guard let pass = plan.passes.first else { throw .invalidSize(box) }
-    let size = Layout(picture: plan.probe.storedSize, variant: variant).view
-    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
-    return try decoder.decode { picture throws(CodecError) in
-      try picture.standardColours().resized(to: size).flattened(onto: .white)
-    }
   }
 }
 

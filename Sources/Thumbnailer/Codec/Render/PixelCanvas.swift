@@ -14,7 +14,12 @@ struct PixelCanvas {
 
   /// Gives a rectangle one colour.
   mutating func fill(x: Int, y: Int, size: PixelSize, colour: RGBColor) {
-    each(x, y, size) { canvas, place, _ in canvas.put(colour, at: place) }
+    let columns = max(0, x)..<max(max(0, x), min(x + size.width, width))
+    let line = (0..<columns.count).flatMap { _ in [colour.red, colour.green, colour.blue] }
+    for row in max(0, y)..<max(max(0, y), min(y + size.height, height)) {
+      let start = (row * width + columns.lowerBound) * 3
+      samples.replaceSubrange(start..<start + line.count, with: line)
+    }
   }
 
   /// Draws a raster of one or three bands.
@@ -40,10 +45,6 @@ struct PixelCanvas {
         }
       }
     }
-  }
-
-  private mutating func put(_ colour: RGBColor, at place: Int) {
-    (samples[place], samples[place + 1], samples[place + 2]) = (colour.red, colour.green, colour.blue)
   }
 
   /// Lends a raster's samples; reading them cannot fail.

@@ -1,0 +1,45 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// `thumbs doctor`: what is here, what is in force, and what is wrong or missing.
+struct DoctorCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "doctor",
+    abstract: "Says what this machine can do, which limits hold, and what is wrong or missing.",
+    discussion: """
+      Examples:
+        thumbs doctor
+        thumbs doctor --json
+        thumbs doctor --cache-dir /var/cache/thumbs --disk-cache 20GiB
+
+      Reads and writes a tiny picture of every format, in process and in a helper,
+      looks into the cache without changing it, and says where each limit comes from:
+      an option, the default, the control group, or the system. Each line of what is
+      wrong says what to do. Exit status 1 when something that is needed is missing.
+
+      --json prints one object: healthy, versions {…}, formats [{format, reader
+      (process, helper or none), readingProblem, written, writingProblem}], cache
+      {directory, exists, thumbnails, sources, bytes, fileBytes, fileSystem, network,
+      freeBytes}, limits [{name, value, unit, origin}], network {tls, protocols,
+      httpVersions, compressions}, findings [{severity (problem or remark), message}].
+      """)
+
+  @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @Flag(help: "Print one JSON object.") var json = false
+
+  func run() async throws {
+    let console = Console()
+    let diagnostics: Diagnostics
+    do throws(ThumbnailError) {
+      diagnostics = try await Diagnostics.gather(isolation.applied(to: resources.configuration))
+    } catch {
+      console.complain(error.message)
+      throw ExitCode.validationFailure
+    }
+    let report = DoctorReport(diagnostics)
+    do { try console.print(json ? report.json : report.text) } catch { throw console.cannotPrint(error) }
+    if !diagnostics.isHealthy { throw ExitCode.someFailed }
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// What docs/observability.md says of events and counters.
+@Suite(.timeLimit(.minutes(1))) struct ObservabilityTests {
+  private static let kinds = [
+    "memoryHit", "diskHit", "joined", "opened", "downloaded", "planned", "rendered", "stored", "failed", "cancelled",
+    "cacheProblem",
+  ]
+
+  private func names(_ recorder: EventRecorder) -> [String] { recorder.kinds.map(Self.name) }
+
+  private static func name(_ kind: PipelineEvent.Kind) -> String {
+    Mirror(reflecting: kind).children.first?.label ?? "\(kind)"
+  }
+
+  private func page() throws -> String {
+    let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+    return try String(contentsOf: root.appendingPathComponent("docs/observability.md"), encoding: .utf8)
+  }
+
+  @Test func thePageNamesEveryLabelEventAndCounter() throws {
+    let page = try page()
+    for label in Log.all.map(\.label) { #expect(page.contains("| `\(label)` |"), "\(label)") }
+    for kind in Self.kinds { #expect(page.contains("| `\(kind)` |"), "\(kind)") }
+    for counter in PipelineStatistics().counters { #expect(page.contains("| `\(counter.name)` |"), "\(counter.name)") }
+  }
+
+  @Test func everyStageOfAPictureIsTold() async throws {
+    let fixture = try PipelineFixture()
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    await poll { fixture.recorder.kinds.count == 4 }
+    #expect(names(fixture.recorder) == ["downloaded", "planned", "rendered", "stored"])
+    guard
+      case .downloaded(let bytes, let expected, let isComplete, let attempts, let version, _) = fixture.recorder.kinds[
+        0]
+    else { return }
+    #expect(bytes > 1000 && expected == bytes && isComplete && attempts == 1 && version == "1.1")
+  }
+
+  @Test func hitsInMemoryAndOnDiskAreTold() async throws {
+    let fixture = try PipelineFixture()
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(200, 200)))
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(200, 200)))
+    await poll { names(fixture.recorder).contains("memoryHit") }
+    let restarted = try await fixture.restarted()
+    let recorder = EventRecorder()
+    recorder.follow(restarted)
+    _ = try await restarted.thumbnail(for: fixture.request("/a.jpg", PixelSize(200, 200)))
+    _ = try await restarted.thumbnail(for: fixture.request("/a.jpg", PixelSize(50, 50)))
+    await poll { names(recorder).filter { $0 == "diskHit" }.count == 2 }
+    #expect(names(recorder) == ["diskHit", "planned", "stored", "diskHit"])
+    let shrunk = recorder.kinds.compactMap { if case .diskHit(_, let shrunk, _) = $0 { shrunk } else { nil } }
+    #expect(shrunk == [false, true])
+  }
+
+  @Test func aLocalFileIsOpened() async throws {
+    let fixture = try PipelineFixture()
+    let file = ImageSource.file(at: TestImages.url("formats/jpeg-420.jpg").path)
+    _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(file, variant: Variant(size: PixelSize(40, 40))))
+    await poll { fixture.recorder.kinds.count == 4 }
+    #expect(names(fixture.recorder) == ["opened", "planned", "rendered", "stored"])
+  }
+
+  @Test func joiningFailingAndLeavingAreTold() async throws {
+    let gate = Gate()
+    let fixture = try PipelineFixture { $0.path == "/held" ? .ok(Data()).held(by: gate) : .status(404) }
+    defer { gate.open() }
+    _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/missing"))
+    let first = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/held")) }
+    await poll { fixture.pipeline.activeJobs == 1 }
+    let second = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/held")) }
+    await poll { names(fixture.recorder).contains("joined") }
+    first.cancel()
+    second.cancel()
+    _ = try? await first.value
+    _ = try? await second.value
+    await poll { names(fixture.recorder).contains("cancelled") }
+    #expect(names(fixture.recorder) == ["failed", "joined", "cancelled"])
+  }
+
+  @Test func aCacheThatFailsMeanwhileIsTold() async throws {
+    let fixture = try PipelineFixture()
+    let folder = fixture.directory.url
+    try FileManager.default.removeItem(at: folder)
+    try Data().write(to: folder)
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    await fixture.pipeline.flush()
+    await poll { names(fixture.recorder).contains("cacheProblem") }
+    #expect(fixture.pipeline.cacheProblem != nil)
+  }
+
+  @Test func everyListenerGetsAllEventsAndASlowOneLosesTheOldest() async throws {
+    let fixture = try PipelineFixture()
+    let slow = fixture.pipeline.events(bufferingNewest: 2)
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    await poll { fixture.recorder.kinds.count == 4 }
+    var kept = slow.makeAsyncIterator()
+    let kinds = [await kept.next(), await kept.next()].compactMap { $0?.kind }.map(Self.name)
+    #expect(kinds == ["rendered", "stored"])
+  }
+
+  @Test func theStreamEndsWithThePipeline() async throws {
+    let directory = try TemporaryDirectory()
+    var pipeline: ThumbnailPipeline? = try ThumbnailPipeline(.init(cacheDirectory: directory.url))
+    let events = try #require(pipeline).events()
+    pipeline = nil
+    var count = 0
+    for await _ in events { count += 1 }
+    #expect(count == 0)
+  }
+
+  @Test func everyCounterMoves() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { request in
+      switch request.path {
+      case "/held": .ok(picture).held(by: gate)
+      case "/missing": .status(404)
+      default: .ok(picture)
+      }
+    }
+    let pipeline = fixture.pipeline
+    let first = Task { try await pipeline.thumbnail(for: fixture.request("/held")) }
+    await poll { pipeline.activeJobs == 1 }
+    let second = Task { try await pipeline.thumbnail(for: fixture.request("/held")) }
+    await poll { pipeline.statistics.joins == 1 }
+    gate.open()
+    let thumbnail = try await first.value
+    _ = try await second.value
+    _ = try? await pipeline.thumbnail(for: fixture.request("/missing"))
+    _ = try await pipeline.thumbnail(for: fixture.request("/held"))
+    let statistics = pipeline.statistics
+    #expect(statistics.memoryHits == 1 && statistics.rendered == 1 && statistics.failures == 1)
+    #expect(statistics.downloads == 1 && statistics.decodes == 1 && statistics.joins == 1)
+    #expect(statistics.downloadedBytes >= picture.count && statistics.storedBytes == thumbnail.data.count)
+    let restarted = try await fixture.restarted()
+    _ = try await restarted.thumbnail(for: fixture.request("/held"))
+    #expect(restarted.statistics.diskHits == 1 && restarted.statistics.rendered == 0)
+  }
+
+  @Test func countersHaveTheNamesOfTheirProperties() {
+    var statistics = PipelineStatistics()
+    (statistics.memoryHits, statistics.joins) = (3, 4)
+    let counters = statistics.counters
+    #expect(counters.count >= 10 && counters.first?.name == "memoryHits" && counters.first?.value == 3)
+    #expect(counters.first { $0.name == "joins" }?.value == 4)
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+/// `thumbs doctor`.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct DoctorCommandTests {
+  private struct Report: Decodable {
+    struct Format: Decodable {
+      let format, reader: String
+      let written: Bool
+    }
+    struct Cache: Decodable {
+      let directory: String
+      let exists: Bool
+      let thumbnails, sources, bytes, fileBytes: Int
+      let network: Bool
+    }
+    struct Limit: Decodable {
+      let name, unit, origin: String
+      let value: Int
+    }
+    struct Network: Decodable { let protocols, httpVersions, compressions: [String] }
+    struct Finding: Decodable { let severity, message: String }
+
+    let healthy: Bool
+    let versions: [String: String]
+    let formats: [Format]
+    let cache: Cache?
+    let limits: [Limit]
+    let network: Network
+    let findings: [Finding]
+  }
+
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func report(_ run: Run) throws -> Report {
+    #expect(run.lines.count == 1)
+    return try JSONDecoder().decode(Report.self, from: run.stdout)
+  }
+
+  @Test func tellsVersionsFormatsLimitsAndTheNetwork() async throws {
+    let run = try await bench.run("doctor", "--json", "--downloads", "5")
+    let report = try report(run)
+    #expect(run.status == 0 && report.healthy, "\(run.lines)")
+    #expect(Set(report.versions.keys) == ["thumbs", "Swift", "libvips", "libcurl", "SQLite"])
+    #expect(report.versions.values.allSatisfy { $0.first?.isNumber == true })
+    let readers = Dictionary(uniqueKeysWithValues: report.formats.map { ($0.format, $0.reader) })
+    for format in ["jpeg", "png", "webp", "gif", "tiff"] { #expect(readers[format] == "process") }
+    #expect(readers["pnm"] == "helper")
+    #expect(report.formats.first { $0.format == "jpeg" }?.written == true)
+    let downloads = report.limits.first { $0.name == "downloads at once" }
+    #expect(downloads?.value == 5 && downloads?.origin == "configuration")
+    #expect(report.limits.first { $0.name == "memory cache" }?.origin == "default")
+    #expect(
+      Set(["http", "https"]).isSubset(of: report.network.protocols) && report.network.httpVersions.contains("1.1"))
+    // It makes nothing.
+    #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
+  }
+
+  @Test func countsWhatIsInTheCache() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
+    let run = try await bench.run("doctor", "--json")
+    let cache = try #require(try report(run).cache)
+    #expect(cache.exists && cache.thumbnails == 1 && cache.sources == 1 && cache.bytes > 0 && cache.fileBytes > 0)
+    #expect(cache.directory == bench.cache.path)
+  }
+
+  @Test func speaksToPeopleInLines() async throws {
+    let run = try await bench.run("doctor")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(run.lines.first?.hasPrefix("thumbs ") == true)
+    #expect(run.lines.contains { $0.hasPrefix("read in process:  JPEG, PNG") })
+    #expect(run.lines.contains { $0.contains("memory budget") && $0.contains("MiB") })
+  }
+
+  @Test func unsafeFormatsThatAreTurnedOffAreNotMissing() async throws {
+    let report = try report(try await bench.run("doctor", "--json", "--isolate", "off"))
+    #expect(report.healthy && report.formats.first { $0.format == "svg" }?.reader == "none")
+    #expect(!report.findings.contains { $0.message.contains("SVG") })
+  }
+
+  @Test(arguments: ["file", "file/below"]) func aBrokenCacheFolderIsToldWithStatusOne(path: String) async throws {
+    try Data("no folder".utf8).write(to: bench.url("file"))
+    let run = try await bench.run("doctor", "--cache-dir", path)
+    #expect(run.status == 1)
+    #expect(run.lines.last?.hasPrefix("problem: the cache directory ") == true)
+    #expect(run.lines.last?.contains("choose another directory") == true)
+  }
+
+  @Test func aDamagedCacheIsToldAndNotTouched() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    _ = try await bench.run("prefetch", "--query", "", "--provider", "folder:pictures")
+    let file = try #require(
+      try FileManager.default.contentsOfDirectory(at: bench.cache, includingPropertiesForKeys: nil)
+        .first { $0.pathExtension == "sqlite" })
+    // The log beside it would still have the pages.
+    for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+    try Data(repeating: 1, count: 9000).write(to: file)
+    let run = try await bench.run("doctor", "--json")
+    #expect(run.status == 1)
+    #expect(try report(run).findings.contains { $0.severity == "problem" && $0.message.contains("damaged") })
+    #expect(try Data(contentsOf: file) == Data(repeating: 1, count: 9000))
+  }
+
+  @Test func helpHasAnExample() async throws {
+    let run = try await bench.run("doctor", "--help")
+    #expect(run.status == 0 && run.lines.contains { $0.contains("thumbs doctor --json") })
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs prefetch --export`.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct ExportCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func files(_ folder: String) throws -> Set<String> {
+    let names = try FileManager.default.subpathsOfDirectory(atPath: bench.url(folder).path)
+    return Set(names.filter { bench.isFile("\(folder)/\($0)") })
+  }
+
+  private func prefetch(_ arguments: String...) async throws -> Run {
+    try await bench.start(["prefetch", "--query", "", "--provider", "folder:pictures"] + arguments).run()
+  }
+
+  @Test func theTreeOfAFolderIsKept() async throws {
+    let folder = try bench.folder("pictures/2024", pictures: 1)
+    try TestImages.bytes("formats/png-rgba.png").write(to: folder.appendingPathComponent("logo.png"))
+    let run = try await prefetch("--export", "out/small")
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(run.lines.contains("exported 2 files to out/small"))
+    #expect(try files("out/small") == ["2024/picture 0.jpg", "2024/logo.webp"])
+    let again = try await prefetch("--export", "out/small", "--json")
+    #expect(again.status == 0 && again.lines.last?.contains("\"exportedFiles\":0") == true)
+  }
+
+  @Test func aTemplateNamesTheFilesOfAllSizes() async throws {
+    _ = try bench.folder("pictures/a", pictures: 1)
+    let run = try await prefetch(
+      "--export", "out", "--name", "{size}/{name}-{width}.{ext}", "--size", "40x40", "--size", "20x10")
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try files("out") == ["40x40/picture 0-40.jpg", "20x10/picture 0-20.jpg"])
+  }
+
+  @Test func aListIsNamedByItsAddressesAndStaysInItsFolder() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let paths =
+      ["/x/1.jpeg", "/..%2F..%2Fevil.jpg", "/%2e%2e/%2e%2e/up.jpg", "/a%0Ab%1B.jpg", "/2.jpg?a", "/2.jpg?b"]
+      + ["/\(String(repeating: "long", count: 200)).jpg"]
+    let list = Data(paths.map { "\(origin.url("/"))\($0.dropFirst())\n" }.joined().utf8)
+    let run = try await bench.run("prefetch", "--urls", "-", "--export", "deep/out", input: .bytes(list))
+    #expect(run.status == 0, "\(run.stderr)")
+    let found = try files("deep/out")
+    let host = try #require(origin.url("/").host)
+    #expect(found.count == paths.count && found.allSatisfy { $0.hasPrefix("\(host)/") }, "\(found)")
+    #expect(found.isSuperset(of: ["\(host)/x/1.jpg", "\(host)/____evil.jpg", "\(host)/up.jpg", "\(host)/a_b_.jpg"]))
+    #expect(found.filter { $0.hasPrefix("\(host)/2") }.count == 2)
+    #expect(try files("deep").count == paths.count)
+  }
+
+  @Test func whatIsThereIsLeftUnlessToldOtherwise() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    _ = try bench.folder("out")
+    try Data("mine".utf8).write(to: bench.url("out/picture 0.jpg"))
+    let kept = try await prefetch("--export", "out")
+    #expect(kept.status == 1)
+    #expect(kept.complaints.count == 1 && kept.stderr.contains("--overwrite"))
+    #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")) == Data("mine".utf8))
+    let replaced = try await prefetch("--export", "out", "--overwrite")
+    #expect(replaced.status == 0, "\(replaced.stderr)")
+    #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")).starts(with: [0xFF, 0xD8]))
+  }
+
+  @Test func exportingIntoAFileIsAnErrorBeforeAnythingIsFetched() async throws {
+    try Data("mine".utf8).write(to: bench.url("out"))
+    let origin = try Origin { _ in .status(404) }
+    let list = Data("\(origin.url("/a.jpg"))\n".utf8)
+    let run = try await bench.run("prefetch", "--urls", "-", "--export", "out", input: .bytes(list))
+    #expect(run.status == 73)
+    #expect(run.complaints == ["thumbs: out cannot be exported to: Not a directory; name another folder with --export"])
+    #expect(origin.requests.isEmpty)
+    #expect(try Data(contentsOf: bench.url("out")) == Data("mine".utf8))
+  }
+
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting takes root"))
+  func aFullDiskEndsTheRunWithNothingHalfWritten() async throws {
+    _ = try bench.folder("pictures", pictures: 40)
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 100))
+    let run = try await prefetch("--export", "disk", "--pages", "9", "--size", "200x200", "--format", "png")
+    #expect(run.status == 73)
+    #expect(run.stderr.contains("No space left on device"))
+    let found = try files("disk")
+    let lengths = try Set(found.map { try Data(contentsOf: bench.url("disk/\($0)")).count })
+    #expect(!found.isEmpty && lengths.count == 1 && lengths.first ?? 0 > 1000)
+    #expect(found.allSatisfy { $0.hasPrefix("picture ") })
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test(
+    arguments: [
+      (["--name", "{name}"], "--export DIR"), (["--overwrite"], "--export DIR"), (["--export", ""], "name a folder"),
+      (["--export", "out", "--name", "same"], "{name} or {hash}"),
+      (["--export", "out", "--name", "../{name}"], "out of the output folder"),
+    ])
+  func wrongUsageSaysWhatToDo(arguments: [String], words: String) async throws {
+    let run = try await bench.start(["prefetch", "--urls", "list.txt"] + arguments).run()
+    #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains(words), "\(run.stderr)")
+  }
+}
+
+extension Bench {
+  /// Whether there is a file, and no folder.
+  fileprivate func isFile(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: url(path).path, isDirectory: &isFolder) && !isFolder.boolValue
+  }
+}

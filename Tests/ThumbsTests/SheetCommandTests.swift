@@ -1,0 +1,143 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `--sheet` of `thumbs prefetch` and `thumbs get`.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct SheetCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  private func text(_ name: String) throws -> String { try String(contentsOf: bench.url(name), encoding: .utf8) }
+
+  /// A folder of three pictures, one of which is none.
+  private func pictures() throws {
+    let folder = try bench.folder("pictures", pictures: 2)
+    try TestImages.bytes("broken/html-page.jpg").write(to: folder.appendingPathComponent("<b>.jpg"))
+  }
+
+  @Test func aPageHoldsTheThumbnailsAndInRedWhatFailed() async throws {
+    try pictures()
+    let run = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "sheet.html", "--size", "40x40", "--size",
+      "20x20")
+    #expect(run.status == 1)
+    let page = try text("sheet.html")
+    #expect(page.contains("src=\"data:image/jpeg;base64,/9j/"))
+    #expect(page.components(separatedBy: "<figure").count == 4)
+    #expect(page.components(separatedBy: "<figure class=\"failed\"").count == 2)
+    #expect(page.contains("&lt;b&gt;.jpg") && !page.contains("<b>"))
+    #expect(page.contains("40×40") && page.contains("20×20") && page.contains("of 160×120 JPEG"))
+    #expect(page.contains("3 pictures, <span class=\"failed\">1 failed</span>") && page.hasSuffix("</html>\n"))
+    // Nothing else is left.
+    #expect(!FileManager.default.fileExists(atPath: bench.url("sheet.html.tmp").path))
+  }
+
+  @Test func aPictureOfAllIsDrawn() async throws {
+    try pictures()
+    let run = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "sheet.JPG", "--quiet")
+    #expect(run.status == 1)
+    let data = try Data(contentsOf: bench.url("sheet.JPG"))
+    #expect(data.starts(with: [0xFF, 0xD8, 0xFF]) && data.count > 2000)
+    // It is a picture that can be read again.
+    #expect(try await bench.run("get", "sheet.JPG", "--output", "small.jpg").status == 0)
+  }
+
+  @Test func picturesOfTheWebAreLinkedWithoutPasswords() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let address = "\(origin.url("/a.jpg"))".replacing("http://", with: "http://me:secret@")
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--sheet", "sheet.html", input: .bytes(Data("\(address)\n".utf8)))
+    #expect(run.status == 0, "\(run.stderr)")
+    let page = try text("sheet.html")
+    #expect(page.contains("<a href=\"\(origin.url("/a.jpg"))\"") && !page.contains("secret"))
+  }
+
+  @Test func getMakesASheetOfItsOnePicture() async throws {
+    let picture = TestImages.url("formats/jpeg-420.jpg").path
+    let made = try await bench.run("get", picture, "--sheet", "one.html")
+    #expect(made.status == 0 && made.stderr.isEmpty, "\(made.stderr)")
+    #expect(try text("one.html").contains("jpeg-420.jpg"))
+    try Data().write(to: bench.url("empty.jpg"))
+    let failed = try await bench.run("get", "empty.jpg", "--sheet", "two.html")
+    #expect(failed.status == 1)
+    #expect(try text("two.html").contains("<figure class=\"failed\">"))
+    let drawn = try await bench.run("get", picture, "--sheet", "one.jpg", "--output", "small.jpg")
+    #expect(drawn.status == 0)
+    #expect(try Data(contentsOf: bench.url("one.jpg")).starts(with: [0xFF, 0xD8]))
+  }
+
+  @Test(arguments: ["sheet.txt", "sheet", ""]) func aSheetIsAPageOrAPicture(name: String) async throws {
+    for command in [["prefetch", "--urls", "list.txt"], ["get", "a.jpg", "--output", "b.jpg"]] {
+      let run = try await bench.start(command + ["--sheet", name]).run()
+      #expect(run.status == 64 && run.complaints.count == 1)
+      #expect(run.stderr.contains(".html or .jpg"))
+    }
+  }
+
+  @Test(arguments: ["sheet.html", "sheet.jpg"])
+  func whereNoSheetCanBeNothingIsFetched(name: String) async throws {
+    let origin = try Origin { _ in .status(404) }
+    let list = Data("\(origin.url("/a.jpg"))\n".utf8)
+    let run = try await bench.run("prefetch", "--urls", "-", "--sheet", "missing/\(name)", input: .bytes(list))
+    #expect(run.status == 73 && run.complaints.count == 1)
+    #expect(run.stderr.contains("missing") && run.stderr.contains("No such file or directory"))
+    #expect(origin.requests.isEmpty)
+    #expect(try await bench.run("get", "a.jpg", "--sheet", "missing/\(name)").status == 73)
+  }
+
+  @Test(arguments: ["sheet.html", "sheet.jpg"])
+  func afterASignalTheSheetHoldsWhatIsDone(name: String) async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { request in
+      request.path == "/held.jpg" ? .ok(picture).held(by: gate) : .ok(picture, type: "image/jpeg")
+    }
+    let list = Data(["/1.jpg", "/2.jpg", "/held.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
+    let process = try bench.start(
+      ["prefetch", "--urls", "-", "--json", "--sheet", name, "--export", "out"], input: .bytes(list))
+    let isHalfDone = await eventually(within: .seconds(30)) {
+      process.printed.split(separator: "\n").count == 2 && !origin.requests(for: "/held.jpg").isEmpty
+    }
+    #expect(isHalfDone)
+    process.send(SIGINT)
+    let run = await process.run()
+    #expect(run.status == 130)
+    let data = try Data(contentsOf: bench.url(name))
+    if name.hasSuffix("html") {
+      let page = String(decoding: data, as: UTF8.self)
+      #expect(page.components(separatedBy: "<figure").count == 3 && page.hasSuffix("</html>\n"))
+    } else {
+      #expect(data.starts(with: [0xFF, 0xD8]) && data.suffix(2) == Data([0xFF, 0xD9]))
+    }
+    let host = try #require(origin.url("/").host)
+    let exported = try FileManager.default.contentsOfDirectory(atPath: bench.url("out/\(host)").path)
+    #expect(exported.sorted() == ["1.jpg", "2.jpg"])
+    gate.open()
+  }
+
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting takes root"), arguments: ["sheet.html", "sheet.jpg"])
+  func aFullDiskEndsTheRunAndLeavesNoHalfSheet(name: String) async throws {
+    _ = try bench.folder("many", pictures: 40)
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 64))
+    let run = try await bench.run(
+      "prefetch", "--query", "", "--provider", "folder:many", "--pages", "9", "--size", "200x200", "--format", "png",
+      "--sheet", "disk/\(name)")
+    #expect(run.status == 73)
+    #expect(run.stderr.contains("No space left on device") && run.stderr.contains("kept in the cache"))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("disk").path).isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test func theHelpHasAnExampleOfEach() async throws {
+    let prefetch = try await bench.run("prefetch", "--help")
+    for example in ["--sheet lakes.html", "--export small --name '{name}-{size}.{ext}'", "--overwrite"] {
+      #expect(prefetch.lines.contains { $0.contains(example) }, "\(example)")
+    }
+    #expect(
+      try await bench.run("get", "--help").lines.contains { $0.contains("thumbs get photo.jpg --sheet photo.html") })
+  }
+}
