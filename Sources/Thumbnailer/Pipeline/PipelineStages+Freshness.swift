@@ -59,6 +59,7 @@ extension PipelineStages {
     confirmed.metadata = known.metadata.updated(by: download.headers)
     confirmed.freshness = freshness(of: confirmed.metadata, download)
     statistics.add(1, to: \.revalidations)
+    events.send(source, .revalidated(duration: download.duration))
     if confirmed.metadata.control.forbidsStoring {
       await forgetThumbnails(of: source)
     } else {
