@@ -120,7 +120,8 @@ struct UsageTests {
       "--per-host": "6",
       "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
       "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",
-      "--refresh": nil, "--max-age": nil, "--offline": nil, "--retry-failed": nil, "--json": nil, "--quiet": nil, "--no-progress": nil, "--verbose": nil,
+      "--refresh": nil, "--max-age": nil, "--offline": nil, "--retry-failed": nil, "--json": nil, "--quiet": nil,
+      "--no-progress": nil, "--verbose": nil,
     ]
     for (option, value) in defaults {
       let start = try #require(run.lines.firstIndex { Self.names(option, $0) }, "\(option) is missing")

@@ -25,7 +25,8 @@ struct FreshnessRule: Sendable {
     case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasCome(by: now())
     case .maximumAge(let age):
       let now = now()
-      return freshness.confirmed.hasCome(by: now) && now.timeIntervalSince(freshness.confirmed) < age / .seconds(1)
+      return freshness.confirmed.hasCome(by: now)
+        && max(0, now.timeIntervalSince(freshness.confirmed)) < age / .seconds(1)
     }
   }
 }

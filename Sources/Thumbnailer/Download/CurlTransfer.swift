@@ -304,7 +304,8 @@ final class CurlTransfer {
     putBackEarlierBody()
     stored?.remove()
     return TransferAnswer(
-      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), isComplete: isComplete, receivedBytes: received, expectedBytes: expected,
+      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), isComplete: isComplete,
+      receivedBytes: received, expectedBytes: expected,
       httpVersion: version, timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))
   }
 

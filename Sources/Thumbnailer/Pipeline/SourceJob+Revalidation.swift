@@ -86,7 +86,9 @@ extension SourceJob {
     }
     if standing.hasAsked {
       // The picture is gone, and what is stored of it was of another.
-      if case .notFound = error, standing.notes.answer(of: source.urlDigest) != nil { await stages.forgetThumbnails(of: source) }
+      if case .notFound = error, standing.notes.answer(of: source.urlDigest) != nil {
+        await stages.forgetThumbnails(of: source)
+      }
       stages.remember(error, of: source)
     }
     let variants = desk.fail(source, with: error)

@@ -62,7 +62,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   public var message: String {
     switch self {
     case .cancelled: "cancelled before it was done"
-    case .notCached: "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode, --offline)"
+    case .notCached:
+      "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode, --offline)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .storageUnavailable(let reason),

@@ -17,7 +17,9 @@ struct Freshness: Sendable, Equatable {
 
   /// Whether it may be used at a moment. Not before it was fetched: then the clock was ahead at that time, or is behind
   /// now, and how old it is cannot be told.
-  func isFresh(at now: Date) -> Bool { isLasting || confirmed.hasCome(by: now) && now < expires }
+  func isFresh(at now: Date) -> Bool {
+    isLasting || confirmed.hasCome(by: now) && now < expires && confirmed < expires
+  }
 }
 
 extension Date {

@@ -4,7 +4,8 @@ import Thumbnailer
 
 /// When the servers are asked about what is in the cache.
 struct FreshnessOptions: ParsableArguments {
-  @Flag(help: "Ask the servers about every picture in the cache, however fresh; what has not changed is not sent again.")
+  @Flag(
+    help: "Ask the servers about every picture in the cache, however fresh; what has not changed is not sent again.")
   var refresh = false
 
   @Option(
@@ -46,7 +47,8 @@ struct FreshnessOptions: ParsableArguments {
   private static func age(_ text: String) throws -> Duration {
     let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400]
     if text == "0" { return .zero }
-    if let seconds = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()), (0...1_000_000).contains(number),
+    if let seconds = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
+      (0...1_000_000).contains(number),
       text.first?.isNumber == true
     {
       return .seconds(number * seconds)

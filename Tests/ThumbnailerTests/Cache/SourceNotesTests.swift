@@ -51,7 +51,8 @@ struct SourceNotesTests {
   @Test func onlyTheLastURLsOfAPictureAreKept() async throws {
     let cache = try open()
     for number in 1...9 {
-      try await cache.store([Sample.entry(1, side: 100 + number)], of: record(answer(number, confirmed: 1000 + Double(number))))
+      try await cache.store(
+        [Sample.entry(1, side: 100 + number)], of: record(answer(number, confirmed: 1000 + Double(number))))
     }
     try await cache.flush()
     #expect(try cache.notes(of: source).answers.map(\.url) == [9, 8, 7, 6].map { Sample.source($0).key })
@@ -94,7 +95,8 @@ struct SourceNotesTests {
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
     #expect(try cache.notes(of: source).failures == [failure()])
-    #expect(try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
+    #expect(
+      try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
     // Not before it happened, and not for ever.
     for now in [990.0, 2000] {
       #expect(

@@ -9,7 +9,9 @@ import Testing
   @Test func aThousandStalePicturesAreConfirmedWithoutABody() async throws {
     let fixture = try RevalidationFixture()
     let requests = (0..<1000).map { fixture.request(PixelSize(20, 20), "/\($0).jpg") }
-    for await result in fixture.pipeline.thumbnails(for: requests) { #expect(throws: Never.self) { try result.result.get() } }
+    for await result in fixture.pipeline.thumbnails(for: requests) {
+      #expect(throws: Never.self) { try result.result.get() }
+    }
     fixture.clock.advance(by: 61)
     let connections = fixture.fixture.origin.connectionCount
     var origins: Set<ThumbnailResponse.Origin> = []

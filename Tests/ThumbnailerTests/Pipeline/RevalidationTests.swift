@@ -199,7 +199,9 @@ import Testing
     }
     let partial = fixture.directory.url.appendingPathComponent("partial")
     for (path, isKept) in [("/secret", false), ("/plain", true)] {
-      await #expect(throws: ThumbnailError.self) { _ = try await fixture.pipeline.thumbnail(for: fixture.request(path)) }
+      await #expect(throws: ThumbnailError.self) {
+        _ = try await fixture.pipeline.thumbnail(for: fixture.request(path))
+      }
       let names = (try? FileManager.default.contentsOfDirectory(atPath: partial.path)) ?? []
       #expect(names.isEmpty != isKept, "\(path): \(names)")
     }

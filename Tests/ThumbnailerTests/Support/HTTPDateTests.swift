@@ -16,7 +16,8 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "0", "-1", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
+    "", "0", "-1", "soon", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET",
+    "Sun, 31 Feb 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 1994 08:49 GMT",
     "Sun, 06 Nov 199 08:49:37 GMT", "Sun, 06 Smarch 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT",
     "Sun, 06 Nov 1994 08:49:37 GMT, Sun, 06 Nov 1994 08:49:37 GMT", "Sun Nov 6 08:49:37 94", "784111777",
@@ -27,8 +28,10 @@ import Testing
 
   @Test func ofTwoDigitsTheYearIsNeverMoreThanFiftyAhead() {
     // In 2027.
-    #expect(HTTPDate.parse("Sunday, 06-Nov-77 08:49:37 GMT", now: now).map(HTTPDate.text) == "Sat, 06 Nov 2077 08:49:37 GMT")
-    #expect(HTTPDate.parse("Sunday, 06-Nov-78 08:49:37 GMT", now: now).map(HTTPDate.text) == "Mon, 06 Nov 1978 08:49:37 GMT")
+    #expect(
+      HTTPDate.parse("Sunday, 06-Nov-77 08:49:37 GMT", now: now).map(HTTPDate.text) == "Sat, 06 Nov 2077 08:49:37 GMT")
+    #expect(
+      HTTPDate.parse("Sunday, 06-Nov-78 08:49:37 GMT", now: now).map(HTTPDate.text) == "Mon, 06 Nov 1978 08:49:37 GMT")
   }
 
   @Test(arguments: [0, 951_782_400, 951_868_799, 4_102_444_800, -1, -2_208_988_800, 253_402_300_799])

@@ -37,7 +37,8 @@ import Testing
     Case(10, ("Cache-Control", "max-age=10"), ("Cache-Control", "max-age=60")),
     // What makes no sense is stale.
     Case(0, ("Cache-Control", "max-age=never")), Case(0, ("Cache-Control", "max-age=-5")),
-    Case(0, ("Cache-Control", "max-age=1.5")), Case(0, ("Cache-Control", "max-age=")), Case(0, ("Cache-Control", "max-age")),
+    Case(0, ("Cache-Control", "max-age=1.5")), Case(0, ("Cache-Control", "max-age=")),
+    Case(0, ("Cache-Control", "max-age")),
     // Beyond every number means for ever, which is a year.
     Case(31_536_000, ("Cache-Control", "max-age=99999999999999999999999999")),
     Case(31_536_000, ("Cache-Control", "max-age=2147483648")),
@@ -45,13 +46,16 @@ import Testing
     // Of a field, not of the answer.
     Case(60, ("Cache-Control", "no-cache=\"Set-Cookie, X\", max-age=60")),
     // Directives that nobody knows, and texts that are none.
-    Case(60, ("Cache-Control", "what=ever, ,, =, max-age=60")), Case(604_800, ("Cache-Control", "what=\"unclosed, max-age=60")),
+    Case(60, ("Cache-Control", "what=ever, ,, =, max-age=60")),
+    Case(604_800, ("Cache-Control", "what=\"unclosed, max-age=60")),
     Case(604_800, ("Cache-Control", "")), Case(604_800, ("ETag", "\"a\"")), Case(604_800),
     Case(0, ("Vary", "*")), Case(0, ("Vary", "Accept, *"), ("Cache-Control", "max-age=60")),
     Case(60, ("Vary", "Accept"), ("Cache-Control", "max-age=60")),
     // What a cache on the way has held it for counts.
-    Case(40, ("Cache-Control", "max-age=60"), ("Age", "20")), Case(-40, ("Cache-Control", "max-age=60"), ("Age", "100")),
-    Case(60, ("Cache-Control", "max-age=60"), ("Age", "-20")), Case(60, ("Cache-Control", "max-age=60"), ("Age", "old")),
+    Case(40, ("Cache-Control", "max-age=60"), ("Age", "20")),
+    Case(-40, ("Cache-Control", "max-age=60"), ("Age", "100")),
+    Case(60, ("Cache-Control", "max-age=60"), ("Age", "-20")),
+    Case(60, ("Cache-Control", "max-age=60"), ("Age", "old")),
     Case(0, ("Expires", "0")), Case(0, ("Expires", "-1")), Case(0, ("Expires", "tomorrow")),
   ])
   func anAnswerHoldsForAsLongAsItSays(_ example: Case) {
@@ -76,7 +80,8 @@ import Testing
   @Test func datesFarInThePastAndFutureHoldForNothingAndForAYear() {
     #expect(freshFor([HTTPHeader("Expires", "Thu, 01 Jan 1970 00:00:00 GMT")]) == 0)
     #expect(freshFor([HTTPHeader("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")]) == 365 * Self.day)
-    #expect(freshFor([HTTPHeader("Date", "Thu, 01 Jan 1970 00:00:00 GMT"), HTTPHeader("Cache-Control", "max-age=60")]) < 0)
+    #expect(
+      freshFor([HTTPHeader("Date", "Thu, 01 Jan 1970 00:00:00 GMT"), HTTPHeader("Cache-Control", "max-age=60")]) < 0)
     #expect(
       freshFor([HTTPHeader("Date", "Fri, 31 Dec 9999 23:59:59 GMT"), HTTPHeader("Cache-Control", "max-age=60")]) == 60)
     #expect(freshFor([HTTPHeader("Date", "yesterday"), HTTPHeader("Cache-Control", "max-age=60")]) == 60)
