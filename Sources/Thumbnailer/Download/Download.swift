@@ -13,6 +13,8 @@ struct DownloadRequest: Sendable {
   var key: SourceKey?
   /// Asks for the body only if it is another than the one that is known. Nil asks for it in any case.
   var condition: DownloadCondition?
+  /// Whether a failed attempt may be repeated, as the configuration says.
+  var mayRepeat = true
 }
 
 /// Has one URL answer without a body when that is still the one that is known.

@@ -52,7 +52,8 @@ final class Downloader: Sendable {
       url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
-      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key), condition: request.condition)
+      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key), condition: request.condition,
+      mayRepeat: request.mayRepeat)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -107,7 +108,8 @@ final class Downloader: Sendable {
         (attempt, progress) = (1, count)
       }
       var random = SystemRandomNumberGenerator()
-      guard let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
+      guard exchange.mayRepeat,
+        let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
         journey.spent + pause < configuration.totalTimeout
       else {
         guard let last, exchange.keepsErrorBodies else { throw failure }

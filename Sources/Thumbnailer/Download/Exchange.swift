@@ -20,6 +20,8 @@ struct Exchange: Sendable {
   var partial: PartialBodySlot?
   /// See `DownloadRequest`.
   var condition: DownloadCondition?
+  /// See `DownloadRequest`.
+  var mayRepeat = true
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {

@@ -22,10 +22,12 @@ extension PipelineStages {
 
   /// Downloads the picture, or as much of it as what is asked takes.
   ///
-  /// - Parameter condition: Has the server send no body if it is the one that is known. The body is empty then.
+  /// - Parameters:
+  ///   - condition: Has the server send no body if it is the one that is known. The body is empty then.
+  ///   - mayRepeat: Whether the server gets a second chance.
   func download(
     _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
-    priority: PriorityControl
+    mayRepeat: Bool = true, priority: PriorityControl
   ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
@@ -36,7 +38,7 @@ extension PipelineStages {
       url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers),
-      condition: condition)
+      condition: condition, mayRepeat: mayRepeat)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(

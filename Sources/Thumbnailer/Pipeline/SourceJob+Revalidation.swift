@@ -34,8 +34,10 @@ extension SourceJob {
     standing.hasAsked = true
     let body: SourceBody
     if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
+      let canWait = stages.mayServeStale(notes, after: .unreachable(reason: ""))
       guard
-        let changed = try await stages.revalidate(source, known: known, demand: desk.demand, priority: priority)
+        let changed = try await stages.revalidate(
+          source, known: known, canWait: canWait, demand: desk.demand, priority: priority)
       else {
         standing.word = .unchanged
         return nil
