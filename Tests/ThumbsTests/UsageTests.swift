@@ -55,6 +55,14 @@ struct UsageTests {
     Mistake("prefetch --urls list --original", "--original", "--urls"),
     Mistake("prefetch --query a --provider folder:. --provider-url http://x", "folder", "URL"),
     Mistake("prefetch --query a --seize 3x3", "--seize", "did you mean '--size'"),
+    Mistake("prefetch --query a --refresh --offline", "--refresh", "--offline", "exclude each other"),
+    Mistake("prefetch --query a --max-age 1h --refresh", "--max-age", "--refresh", "exclude each other"),
+    Mistake("prefetch --query a --offline --retry-failed", "--offline", "--retry-failed", "exclude each other"),
+    Mistake("prefetch --query a --max-age 5", "'5'", "--max-age", "30s, 10m, 12h or 7d"),
+    Mistake("prefetch --query a --max-age +5s", "'+5s'", "--max-age", "30s, 10m, 12h or 7d"),
+    Mistake("prefetch --query a --max-age 5y", "'5y'", "--max-age", "30s, 10m, 12h or 7d"),
+    Mistake("prefetch --query a --max-age 99999999w", "'99999999w'", "--max-age"),
+    Mistake("get a.jpg --explain --offline", "--explain", "--offline"),
     Mistake("get", "URL|PATH", "thumbs get --help"),
     Mistake("get a.jpg", "nowhere to put", "--output FILE"),
     Mistake("get a.jpg --output b.jpg --size 1x1 --size 2x2", "--size once"),
@@ -129,7 +137,8 @@ struct UsageTests {
       "--per-host": "6",
       "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
       "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",
-      "--json": nil, "--quiet": nil, "--no-progress": nil, "--verbose": nil,
+      "--refresh": nil, "--max-age": nil, "--offline": nil, "--retry-failed": nil, "--json": nil, "--quiet": nil,
+      "--no-progress": nil, "--verbose": nil,
     ]
     for (option, value) in defaults {
       let start = try #require(run.lines.firstIndex { Self.names(option, $0) }, "\(option) is missing")

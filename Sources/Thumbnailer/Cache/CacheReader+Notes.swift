@@ -39,8 +39,7 @@ extension CacheReader {
     metadata.expires = try row.decode(String?.self, atIndex: 7)
     metadata.vary = try row.decode(String?.self, atIndex: 8)
     return StoredAnswer(
-      url: SourceKey(bytes: try row.decode(Data.self, atIndex: 0)),
-      address: SourceKey(bytes: try row.decode(Data.self, atIndex: 1)), metadata: metadata,
+      url: try digest(row, 0), address: try digest(row, 1), metadata: metadata,
       length: try row.decode(Int?.self, atIndex: 9),
       freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
   }
@@ -61,11 +60,17 @@ extension CacheReader {
 
   private static func failure(_ row: Row) throws -> RememberedFailure {
     RememberedFailure(
-      url: SourceKey(bytes: try row.decode(Data.self, atIndex: 0)), code: try row.decode(atIndex: 1),
+      url: try digest(row, 0), code: try row.decode(atIndex: 1),
       reason: try row.decode(atIndex: 2),
       limits: .init(
         bytes: try row.decode(atIndex: 3), pixels: try row.decode(atIndex: 4), memory: try row.decode(atIndex: 5)),
       noted: try date(row, 6), until: try date(row, 7))
+  }
+
+  private static func digest(_ row: Row, _ index: Int) throws -> SourceKey {
+    let bytes = try row.decode(Data.self, atIndex: index)
+    guard bytes.count == 16 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return SourceKey(bytes: bytes)
   }
 
   private static func date(_ row: Row, _ index: Int) throws -> Date {

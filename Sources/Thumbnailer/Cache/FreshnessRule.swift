@@ -22,10 +22,11 @@ struct FreshnessRule: Sendable {
     switch mode {
     case .offline: return true
     case .standard: return freshness.isFresh(at: now())
-    case .refresh: return start <= freshness.confirmed && freshness.confirmed <= now()
+    case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasCome(by: now())
     case .maximumAge(let age):
       let now = now()
-      return freshness.confirmed <= now && now.timeIntervalSince(freshness.confirmed) < age / .seconds(1)
+      return freshness.confirmed.hasCome(by: now)
+        && max(0, now.timeIntervalSince(freshness.confirmed)) < age / .seconds(1)
     }
   }
 }

@@ -52,7 +52,7 @@ struct RememberedFailure: Sendable, Equatable {
   var until: Date
 
   /// Whether it is to be believed at a moment. Not before it happened: then the clock was ahead at that time.
-  func isBelieved(at now: Date) -> Bool { noted <= now && now < until }
+  func isBelieved(at now: Date) -> Bool { noted.hasCome(by: now) && now < until }
 }
 
 /// What is known of a picture besides its thumbnails.

@@ -18,7 +18,7 @@ public struct PipelineEvent: Sendable {
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
     /// The server says that the picture is still the one whose thumbnails are stored: these are good again.
-    case revalidated([Variant], duration: Duration)
+    case revalidated(duration: Duration)
     /// The server has sent the picture anew: the stored thumbnails of all sizes give way to those made of it.
     case replaced
     /// Thumbnails were handed out though they are out of date, since their server could not be asked.

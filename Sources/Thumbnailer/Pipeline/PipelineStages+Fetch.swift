@@ -30,18 +30,21 @@ extension PipelineStages {
 
   /// Downloads the picture, or as much of it as what is asked takes, from the first of its places that has it.
   ///
-  /// - Parameter condition: Has the server send no body if it is the one that is known. The body is empty then.
+  /// - Parameters:
+  ///   - condition: Has the server send no body if it is the one that is known. The body is empty then.
+  ///   - mayRepeat: Whether the server gets a second chance.
   func download(
     _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
-    priority: PriorityControl, progress: BodyProgress
+    mayRepeat: Bool = true, priority: PriorityControl, progress: BodyProgress
   ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     var places = source.places
     while true {
       let place = places.removeFirst()
+      let attempts = mayRepeat ? (places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace) : 1
       do throws(ThumbnailError) {
         return try await download(
-          source, from: place, attempts: places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace, demand: demand,
-          mayUsePreview: mayUsePreview, condition: condition, priority: priority, progress: progress)
+          source, from: place, attempts: attempts, demand: demand, mayUsePreview: mayUsePreview, condition: condition,
+          priority: priority, progress: progress)
       } catch {
         guard !places.isEmpty, error.mayBeHadElsewhere else { throw error }
         Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")

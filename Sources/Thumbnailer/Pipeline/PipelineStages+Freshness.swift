@@ -35,15 +35,17 @@ extension PipelineStages {
 
   /// Asks the server whether the picture is still the one whose thumbnails are stored.
   ///
+  /// - Parameter canWait: Whether what is stored stands in for the moment: then a server that is down is not asked again.
   /// - Returns: The picture as it is now; nil when it has not changed, which the caches know by then.
   func revalidate(
-    _ source: ImageSource, known: StoredAnswer, demand: VariantDemand, priority: PriorityControl, progress: BodyProgress
+    _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, priority: PriorityControl,
+    progress: BodyProgress
   ) async throws(ThumbnailError) -> SourceBody? {
     let condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
     let mayUsePreview = configuration.previews
     var (body, download) = try await download(
-      source, demand: demand, mayUsePreview: mayUsePreview, condition: condition, priority: priority,
-      progress: progress)
+      source, demand: demand, mayUsePreview: mayUsePreview, condition: condition, mayRepeat: !canWait,
+      priority: priority, progress: progress)
     if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
       // It says that another body than ours has not changed: a mistake of the server's, or of a cache before it.
       (body, download) = try await self.download(
@@ -62,6 +64,7 @@ extension PipelineStages {
     confirmed.metadata = known.metadata.updated(by: download.headers)
     confirmed.freshness = freshness(of: confirmed.metadata, download)
     statistics.add(1, to: \.revalidations)
+    events.send(source, .revalidated(duration: download.duration))
     if confirmed.metadata.control.forbidsStoring {
       await forgetThumbnails(of: source)
     } else {

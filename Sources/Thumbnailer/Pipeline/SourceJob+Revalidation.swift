@@ -2,7 +2,7 @@
 extension SourceJob {
   /// What a job knows of the thumbnails that are stored of its source.
   struct Standing {
-    /// What the server has said of them in the course of the job.
+    /// What the server has said of them since they were asked for.
     enum Word {
       /// Nothing: each holds for its own time.
       case none
@@ -19,16 +19,9 @@ extension SourceJob {
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
     var hasAsked = false
-
-    /// The variants to be made anew, once the server has sent the picture.
-    mutating func takeOutdated() -> [Variant] {
-      defer { outdated = [] }
-      return outdated.map(\.variant)
-    }
   }
 
-  /// Gets the picture. Nil when all that was asked for is stored, and the server says that it still holds; then it is
-  /// answered.
+  /// Gets the picture. Nil when all that was asked for is stored, and the server says that it still holds.
   ///
   /// The server is asked whether the picture has changed only where that can do: a thumbnail that is `missing` takes the
   /// body in any case, and only the URL that has named a body can be asked about it.
@@ -41,20 +34,19 @@ extension SourceJob {
     standing.hasAsked = true
     let body: SourceBody
     if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
-      let started = ContinuousClock.now
+      let canWait = stages.mayServeStale(notes, after: .unreachable(reason: ""))
       guard
         let changed = try await stages.revalidate(
-          source, known: known, demand: desk.demand, priority: priority, progress: progress)
+          source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
       else {
         standing.word = .unchanged
-        await answerConfirmed(&standing, duration: .now - started)
         return nil
       }
       body = changed
       standing.word = .changed
     } else {
       body = try await fetchBody(demand: desk.demand, insteadOf: nil)
-      let isFresh = standing.word == .unchanged || stages.cache.rule.admits(notes.freshness)
+      let isFresh = stages.cache.rule.admits(notes.freshness)
       standing.word = notes.areOutdated(by: body.answer, isFresh: isFresh) ? .changed : .unchanged
     }
     if standing.word == .changed {
@@ -64,19 +56,25 @@ extension SourceJob {
     return body
   }
 
-  /// Answers those who wait for thumbnails that the server has just confirmed.
-  private func answerConfirmed(_ standing: inout Standing, duration: Duration) async {
-    let confirmed = standing.outdated
+  /// Answers those who wait for thumbnails that were out of date and that the server has confirmed. Where it has sent a
+  /// body instead, returns the variants, to be made anew of that.
+  func settleOutdated(_ standing: inout Standing, by body: SourceBody?) async -> [Variant] {
+    let outdated = standing.outdated
     standing.outdated = []
-    stages.events.send(source, .revalidated(confirmed.map(\.variant), duration: duration))
-    for var found in confirmed {
+    guard body == nil else { return outdated.map(\.variant) }
+    for var found in outdated {
       if found.isShrunk {
-        found.stored.freshness = await stages.notes(of: source, priority: priority).freshness
-        let inMemory = desk.keptInMemory([found.variant], of: source)
-        await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
+        let notes = await stages.notes(of: source, priority: priority)
+        found.stored.freshness = notes.freshness
+        // Nothing is known of what must not be stored any more.
+        if !notes.answers.isEmpty {
+          let inMemory = desk.keptInMemory([found.variant], of: source)
+          await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
+        }
       }
       deliver(found, origin: .revalidated)
     }
+    return []
   }
 
   /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.

@@ -15,15 +15,18 @@ struct SourceJob: Sendable {
       var body: SourceBody?
       var missing: [Variant] = []
       repeat {
+        standing.word = .none
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
         guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
-        if body == nil {
+        // What is out of date again since the body came is asked about again.
+        if body == nil || !standing.outdated.isEmpty {
           // Ends as soon as everything that is asked by then can be made of what has arrived.
           body = try await askServer(missing, &standing)
         }
         // Whoever came while the body was on its way shares its decode.
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
-        missing = desk.stillWanted(missing + standing.takeOutdated(), of: source)
+        missing += await settleOutdated(&standing, by: body)
+        missing = desk.stillWanted(missing, of: source)
         guard let current = body, !missing.isEmpty else { continue }
         body = try await render(missing, from: current, &standing)
         missing = []

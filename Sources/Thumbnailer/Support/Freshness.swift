@@ -17,5 +17,12 @@ struct Freshness: Sendable, Equatable {
 
   /// Whether it may be used at a moment. Not before it was fetched: then the clock was ahead at that time, or is behind
   /// now, and how old it is cannot be told.
-  func isFresh(at now: Date) -> Bool { isLasting || confirmed <= now && now < expires }
+  func isFresh(at now: Date) -> Bool {
+    isLasting || confirmed.hasCome(by: now) && now < expires && confirmed < expires
+  }
+}
+
+extension Date {
+  /// Whether it is not ahead of the clock. A second is allowed for, since clocks are put right all the time.
+  func hasCome(by now: Date) -> Bool { timeIntervalSince(now) <= 1 }
 }

@@ -35,7 +35,7 @@ import Testing
     #expect(!rule.admits(fetched(1, freshFor: 1000)))
     clock.advance(by: 5)
     #expect(rule.admits(fetched(1, freshFor: 0)))
-    #expect(!rule.admits(fetched(-1, freshFor: 1000)))
+    #expect(!rule.admits(fetched(-2, freshFor: 1000)))
   }
 
   @Test func offlineEverythingIsGood() {

@@ -52,7 +52,7 @@ import Testing
       ImageSource(fixture.fixture.origin.url("/other")), variant: Variant(size: PixelSize(9, 9)))
     await #expect(throws: ThumbnailError.notCached) { _ = try await offline.response(for: other) }
     #expect(fixture.asked.count == 1)
-    #expect(offline.statistics.offlineMisses == 2 && offline.statistics.failures == 2)
+    await poll { offline.statistics.offlineMisses == 2 && offline.statistics.failures == 2 }
     #expect(offline.statistics.rememberedFailures == 0)
   }
 

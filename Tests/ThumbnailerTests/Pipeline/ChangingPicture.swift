@@ -28,9 +28,9 @@ final class ChangingPicture: Sendable {
   /// Changes what the server answers from now on.
   func change(_ change: (inout sending State) -> Void) { state.withLock { change(&$0) } }
 
-  /// Puts another picture in its place, of other proportions.
+  /// Puts another picture in its place.
   func replace(etag: String? = "\"two\"") throws {
-    let bytes = try TestImages.bytes("formats/jpeg-progressive.jpg")
+    let bytes = try TestImages.bytes("formats/jpeg-gray.jpg")
     change { ($0.bytes, $0.etag) = (bytes, etag) }
   }
 

@@ -24,7 +24,7 @@ import Testing
     }
     if hasDisk { #expect(await fixture.code(of: try fixture.restarted()) == "not-found") }
     #expect(fixture.asked.count == 1)
-    #expect(fixture.statistics.rememberedFailures == 2 && fixture.statistics.failures == 3)
+    await poll { fixture.statistics.rememberedFailures == 2 && fixture.statistics.failures == 3 }
     fixture.clock.advance(by: 3601)
     fixture.picture.change { $0.status = nil }
     #expect(try await fixture.origin() == .source)

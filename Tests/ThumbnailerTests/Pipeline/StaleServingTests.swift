@@ -45,6 +45,13 @@ import Testing
     #expect(await fixture.code(PixelSize(100, 20)) == "unreachable")
   }
 
+  @Test func aServerThatIsDownIsNotAskedTwiceBeforeWhatIsStoredIsServed() async throws {
+    let fixture = try await stale { $0.attempts = 4 }
+    fixture.picture.change { $0.status = 503 }
+    #expect(try await fixture.origin() == .stale)
+    #expect(fixture.asked.count == 2)
+  }
+
   @Test func aServerThatFallsSilentLeavesWhatIsStoredGood() async throws {
     let clock = WallClock()
     let picture = try ChangingPicture()

@@ -31,7 +31,7 @@ import Testing
     #expect(
       HTTPDate.parse("Sunday, 06-Nov-77 08:49:37 GMT", now: now).map(HTTPDate.text) == "Sat, 06 Nov 2077 08:49:37 GMT")
     #expect(
-      HTTPDate.parse("Sunday, 06-Nov-78 08:49:37 GMT", now: now).map(HTTPDate.text) == "Sun, 06 Nov 1978 08:49:37 GMT")
+      HTTPDate.parse("Sunday, 06-Nov-78 08:49:37 GMT", now: now).map(HTTPDate.text) == "Mon, 06 Nov 1978 08:49:37 GMT")
   }
 
   @Test(arguments: [0, 951_782_400, 951_868_799, 4_102_444_800, -1, -2_208_988_800, 253_402_300_799])
