@@ -28,7 +28,7 @@ enum CacheVerifier {
 
   /// Reads up to `limit` thumbnails behind a row, in the order in which they lie in the file. In one short transaction.
   /// Nil when there are none left.
-  static func check(_ limit: Int, after start: Int64?, in db: Database) throws -> Findings? {
+  static func check(_ limit: Int, after start: Int64, in db: Database) throws -> Findings? {
     var findings: Findings?
     try db.inTransaction(.deferred) {
       findings = try checkRows(limit, after: start, in: db)
@@ -37,14 +37,14 @@ enum CacheVerifier {
     return findings
   }
 
-  private static func checkRows(_ limit: Int, after start: Int64?, in db: Database) throws -> Findings? {
+  private static func checkRows(_ limit: Int, after start: Int64, in db: Database) throws -> Findings? {
     let statement = try db.cachedStatement(
       sql: """
         SELECT \(columns), r.bytes, t.id FROM thumbnail t LEFT JOIN recency r ON r.id = t.id
-        WHERE t.id > ? OR ? IS NULL ORDER BY t.id LIMIT ?
+        WHERE t.id > ? ORDER BY t.id LIMIT ?
         """)
-    let rows = try Row.fetchCursor(statement, arguments: [start ?? .min, start, limit])
-    var findings = Findings(end: start ?? .min)
+    let rows = try Row.fetchCursor(statement, arguments: [start, limit])
+    var findings = Findings(end: start)
     var present: Set<Int64> = []
     while let row = try rows.next() {
       let id = try row.decode(Int64.self, atIndex: 12)
@@ -58,8 +58,8 @@ enum CacheVerifier {
     }
     let end = present.count < limit ? Int64.max : findings.end
     findings.traces = try Int64.fetchAll(
-      db.cachedStatement(sql: "SELECT id FROM recency WHERE (id > ? OR ? IS NULL) AND id <= ?"),
-      arguments: [start ?? .min, start, end]
+      db.cachedStatement(sql: "SELECT id FROM recency WHERE id > ? AND id <= ?"),
+      arguments: [start, end]
     ).filter { !present.contains($0) }
     return present.isEmpty && findings.traces.isEmpty ? nil : findings
   }

@@ -19,7 +19,7 @@ extension DiskCache {
     var result = CacheVerification()
     result.structure = try await structure(on: pool)
     if !result.structure.isEmpty { try await commits.stageAndWait(.rebuild) }
-    var start: Int64?
+    var start = Int64.min
     while let findings = try await look(
       on: pool,
       { [start] in

@@ -6,6 +6,7 @@ struct CacheExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
     abstract: "Copies thumbnails from the disk cache into files.",
+    usage: "thumbs cache export <DIR> [<URL|QUERY> ...] [<options>]",
     discussion: """
       Examples:
         thumbs cache export thumbnails

@@ -7,6 +7,7 @@ struct CacheListCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "list",
     abstract: "Lists the pictures in the disk cache, or the thumbnails of one.",
+    usage: "thumbs cache list [<URL|QUERY> ...] [<options>]",
     discussion: """
       Examples:
         thumbs cache list

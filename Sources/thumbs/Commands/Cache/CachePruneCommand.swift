@@ -7,6 +7,7 @@ struct CachePruneCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "prune",
     abstract: "Removes part of the disk cache.",
+    usage: "thumbs cache prune [<options>]",
     discussion: """
       Examples:
         thumbs cache prune --older-than 30d

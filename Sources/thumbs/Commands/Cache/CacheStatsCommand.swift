@@ -6,6 +6,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "stats",
     abstract: "Prints what the disk cache holds, by size, format, host and age.",
+    usage: "thumbs cache stats [<options>]",
     discussion: """
       Example:
         thumbs cache stats --json
