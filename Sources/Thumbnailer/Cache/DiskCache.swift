@@ -16,7 +16,7 @@ import Synchronization
 public final class DiskCache: Sendable {
   let database: CacheDatabase
   private let committer: CacheCommitter
-  private let commits: GroupCommit
+  let commits: GroupCommit
   private let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
@@ -218,7 +218,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Nil when the file was deleted; a new one is begun.
-  private func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
+  func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
     guard let connections = try database.connections() else { return nil }
     if connections.isInPlace { return connections }
     commits.requestRun()

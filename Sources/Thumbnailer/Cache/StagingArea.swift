@@ -10,6 +10,8 @@ struct StagingArea {
     /// Drops a damaged thumbnail: the row that was read, so that a whole one stored since stays. Nil where the row could
     /// not be read at all.
     case drop(CacheKey, row: Int64?)
+    /// Changes the pages of searches.
+    case pages(PageChange)
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)
@@ -31,7 +33,7 @@ struct StagingArea {
     var standsAlone: Bool {
       switch self {
       case .removeAll, .trim: true
-      case .store, .remove, .drop, .barrier: false
+      case .store, .remove, .drop, .pages, .barrier: false
       }
     }
   }
@@ -101,7 +103,7 @@ struct StagingArea {
       visible = [:]
       hiddenSources = [:]
       everythingHidden = lastTicket
-    case .drop, .trim, .barrier:
+    case .drop, .pages, .trim, .barrier:
       break
     }
     return lastTicket
@@ -165,7 +167,7 @@ struct StagingArea {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .trim, .barrier:
+      case .drop, .pages, .trim, .barrier:
         break
       }
     }

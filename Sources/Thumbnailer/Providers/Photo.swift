@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A photo of a provider: what it is called, whom it is by, and where to get it.
-public struct Photo: Identifiable, Equatable, Sendable {
+public struct Photo: Identifiable, Equatable, Sendable, Codable {
   /// What the provider knows the photo by; the same in every answer.
   public let id: String
   /// The name of the provider.
@@ -82,7 +82,7 @@ enum PhotoLocation: Equatable, Sendable {
 }
 
 /// The terms a photo may be used under.
-public struct PhotoLicence: Hashable, Sendable {
+public struct PhotoLicence: Hashable, Sendable, Codable {
   /// What the terms are called.
   public var name: String
   /// Where they can be read.

@@ -7,5 +7,6 @@ enum Log {
   static let cache = Logger(label: "thumbnailer.cache")
   static let pipeline = Logger(label: "thumbnailer.pipeline")
   static let providers = Logger(label: "thumbnailer.providers")
+  static let gallery = Logger(label: "thumbnailer.gallery")
   static let prefetch = Logger(label: "thumbnailer.prefetch")
 }
