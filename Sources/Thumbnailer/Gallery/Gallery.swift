@@ -87,7 +87,13 @@ public actor Gallery {
   public func showed(itemAt index: Int) { handle(.viewport(GalleryViewport(lastVisibleItem: index))) }
 
   /// Asks for the next page now. One that is on its way is not asked for twice.
-  public func loadNextPage() { handle(.next) }
+  ///
+  /// - Returns: Whether anything is on its way. False at the end, and while the source is left alone after a failure.
+  @discardableResult
+  public func loadNextPage() -> Bool {
+    handle(.next)
+    return machine.isLoading
+  }
 
   /// The view came, or went away: see `Options.loadsWhileHidden`.
   public func setVisible(_ isVisible: Bool) { handle(.shown(isVisible)) }

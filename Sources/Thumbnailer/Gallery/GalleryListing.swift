@@ -67,12 +67,19 @@ struct GalleryListing {
     return items.count - before
   }
 
+  /// Adds a portion of all cached photos, which counts as a page. Returns how many were not there before in this round.
+  mutating func appendCached(_ photos: [Photo], round: Int) -> Int {
+    pages += photos.isEmpty ? 0 : 1
+    return append(photos, round: round)
+  }
+
   /// Takes the photos that stand in away.
   mutating func dropSubstitutes() {
     guard isSubstitute else { return }
     isSubstitute = false
     items = []
     seen = []
+    pages = 0
   }
 
   /// Takes a photo out, in all its rounds, for good. Returns it, or nil when it is not there.

@@ -72,7 +72,7 @@ extension GalleryMachine {
 
   private mutating func takeCached(_ photos: [Photo], next: Int64?) {
     guard case .cached(_, let round, var came, var added) = feed else { return }
-    let new = listing.append(photos, round: round)
+    let new = listing.appendCached(photos, round: round)
     noteAdded(new)
     came += photos.count
     added += new
@@ -98,10 +98,13 @@ extension GalleryMachine {
       skipped: shown.skipped)
   }
 
+  /// Whether anything is on its way.
+  var isLoading: Bool { liveTicket != nil || storeTicket != nil }
+
   private var state: GalleryState {
     guard let query else { return .idle }
     let items = (previous ?? listing).items
-    if liveTicket != nil || storeTicket != nil {
+    if isLoading {
       return items.isEmpty || previous != nil ? .loading : .loadingNextPage
     }
     if let failure {

@@ -47,10 +47,11 @@ struct PrefetchCommand: AsyncParsableCommand {
     do {
       let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
       stages?.follow(pipeline)
-      let provider = try source.provider(for: pipeline)
+      let headers = try network.hostHeaders()
+      let provider = try source.provider(for: pipeline).storingPages(in: pipeline.pageStore, headers: headers)
       let prefetch = QueryPrefetch(
         provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits, headers: try network.hostHeaders())
+        limits: source.limits, headers: headers)
       let run = PrefetchRun(
         source: source, console: console, provider: provider, pipeline: pipeline, options: report)
       return await run.run(prefetch)

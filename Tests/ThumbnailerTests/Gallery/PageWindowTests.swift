@@ -172,7 +172,7 @@ import Testing
 }
 
 /// Numbers by chance that come again with the same seed.
-private struct SplitMix: RandomNumberGenerator {
+struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 
   mutating func next() -> UInt64 {

@@ -13,12 +13,15 @@ public protocol GalleryViewModel: Sendable {
 public struct StandardGalleryViewModel: GalleryViewModel {
   /// Whether there is a title.
   public var hasHeader: Bool
+  /// Whether there is a message on what happened.
+  public var hasNotices: Bool
   /// Whether the photos' sources and terms stand at the end. Many sources ask for it.
   public var hasAttribution: Bool
 
   /// A layout; by default with everything.
-  public init(hasHeader: Bool = true, hasAttribution: Bool = true) {
+  public init(hasHeader: Bool = true, hasNotices: Bool = true, hasAttribution: Bool = true) {
     self.hasHeader = hasHeader
+    self.hasNotices = hasNotices
     self.hasAttribution = hasAttribution
   }
 
@@ -47,7 +50,7 @@ public struct StandardGalleryViewModel: GalleryViewModel {
   }
 
   private func notices(of content: GalleryContent) -> [GalleryCell] {
-    guard let text = content.state.message else { return [] }
+    guard hasNotices, let text = content.state.message else { return [] }
     switch content.state {
     case .empty: return [.message(.init(reason: .empty, text: text, canRetry: false))]
     case .failed: return [.message(.init(reason: .failed, text: text, canRetry: true))]
