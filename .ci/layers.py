@@ -30,7 +30,7 @@ FOLDERS = {
     "Download": ["Request", "Concurrency", "Support"],
     "Codec": ["Request", "Concurrency", "Support"],
     "Pipeline": ["Cache", "Download", "Codec", "Request", "Concurrency", "Support"],
-    "Prefetch": ["Pipeline", "Request", "Support"],
+    "Prefetch": ["Pipeline", "Request", "Concurrency", "Support"],
     "Providers": ["Request", "Concurrency", "Support"],
     "Gallery": ["Prefetch", "Providers", "Pipeline", "Request", "Support"],
     "Batch": ["Pipeline", "Request", "Concurrency", "Support"],

@@ -66,3 +66,16 @@ enum TestImages {
   /// The bytes of a picture.
   static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 }
+
+/// Numbers by chance that come again with the same seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}

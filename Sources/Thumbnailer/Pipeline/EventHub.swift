@@ -1,14 +1,14 @@
 import Synchronization
 
 /// Hands each event to everyone who listens. Costs one atomic load while nobody does.
-final class EventHub: Sendable {
+final class EventHub<Event: Sendable>: Sendable {
   private let listenerCount = Atomic(0)
-  private let listeners = Mutex<(next: Int, streams: [Int: AsyncStream<PipelineEvent>.Continuation])>((0, [:]))
+  private let listeners = Mutex<(next: Int, streams: [Int: AsyncStream<Event>.Continuation])>((0, [:]))
 
   /// A new stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest.
-  func subscribe(bufferingNewest limit: Int) -> AsyncStream<PipelineEvent> {
+  func subscribe(bufferingNewest limit: Int) -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(
-      of: PipelineEvent.self, bufferingPolicy: .bufferingNewest(limit))
+      of: Event.self, bufferingPolicy: .bufferingNewest(limit))
     let number = listeners.withLock { state in
       state.next += 1
       state.streams[state.next] = continuation
@@ -20,9 +20,9 @@ final class EventHub: Sendable {
   }
 
   /// Tells the listeners; the event is made only when there are any.
-  func send(_ source: ImageSource?, _ kind: @autoclosure () -> PipelineEvent.Kind) {
+  func send(_ event: @autoclosure () -> Event) {
     guard listenerCount.load(ordering: .relaxed) > 0 else { return }
-    let event = PipelineEvent(source: source, kind: kind())
+    let event = event()
     for continuation in listeners.withLock({ Array($0.streams.values) }) { continuation.yield(event) }
   }
 
@@ -35,5 +35,12 @@ final class EventHub: Sendable {
     if listeners.withLock({ $0.streams.removeValue(forKey: number) }) != nil {
       listenerCount.subtract(1, ordering: .relaxed)
     }
+  }
+}
+
+extension EventHub<PipelineEvent> {
+  /// Tells the listeners what happened to a picture.
+  func send(_ source: ImageSource?, _ kind: @autoclosure () -> PipelineEvent.Kind) {
+    send(PipelineEvent(source: source, kind: kind()))
   }
 }

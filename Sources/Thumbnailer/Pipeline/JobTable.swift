@@ -45,7 +45,7 @@ struct JobTable<Sink> {
 
   private struct Waiter {
     let variant: Variant
-    let priority: Priority
+    var priority: Priority
     let sink: Sink
   }
 
@@ -92,6 +92,18 @@ struct JobTable<Sink> {
     jobs[waiter.subject] = job
     return (entry.sink, .goOn(job.id, priority: job.priority))
   }
+
+  /// Changes a waiter's priority, which the job's follows from. Returns its job; nil when it was answered before.
+  mutating func setPriority(of waiter: WaiterID, to priority: Priority) -> JobID? {
+    guard let index = jobs.index(forKey: waiter.subject), jobs.values[index].waiters[waiter.number] != nil else {
+      return nil
+    }
+    jobs.values[index].waiters[waiter.number]?.priority = priority
+    return jobs.values[index].id
+  }
+
+  /// The job that works on a subject; nil when none does.
+  func job(of subject: Subject) -> JobID? { jobs[subject]?.id }
 
   /// The variants that somebody waits for and nobody works on. From now on the caller works on them.
   mutating func takeVariants(of subject: Subject, for id: JobID) -> [Variant] {

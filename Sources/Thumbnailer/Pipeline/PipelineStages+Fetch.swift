@@ -6,22 +6,27 @@ extension PipelineStages {
   ///   - demand: What is asked of the picture at any moment: a download ends once that can be made of what has arrived.
   ///     Nil where the whole body is wanted.
   ///   - body: What is at hand of it, and did not do. Its preview is not used again.
+  ///   - progress: Told how much has arrived.
   func fetchBody(
-    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl
+    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl,
+    progress: BodyProgress = BodyProgress()
   ) async throws(ThumbnailError) -> SourceBody {
+    progress.setComplete(false)
+    defer { progress.setComplete(true) }
     if let body { statistics.add(-body.bytesLeft, to: \.bytesLeft) }
     let mayUsePreview = body == nil && configuration.previews
     var fetched =
       source.isUserFile
       ? try await openFile(source, priority: priority)
-      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority)
+      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress)
     fetched.mayUsePreview = mayUsePreview
     fetched.downloadedBytes += body?.downloadedBytes ?? 0
     return fetched
   }
 
   private func download(
-    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl
+    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl,
+    progress: BodyProgress
   ) async throws(ThumbnailError) -> SourceBody {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
@@ -35,7 +40,7 @@ extension PipelineStages {
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
-        request, observer: CountingObserver(observer, statistics: statistics), priority: priority)
+        request, observer: CountingObserver(observer, statistics: statistics, progress: progress), priority: priority)
     } catch {
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
         throw ThumbnailError(refusal, of: configuration)

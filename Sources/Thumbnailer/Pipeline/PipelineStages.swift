@@ -5,7 +5,7 @@ import Foundation
 /// Each method is one step on the way of a request and speaks the pipeline's own errors.
 struct PipelineStages: Sendable {
   let cache: ThumbnailCache
-  let events: EventHub
+  let events: EventHub<PipelineEvent>
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
@@ -22,7 +22,7 @@ struct PipelineStages: Sendable {
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
     self.configuration = configuration
-    let events = EventHub()
+    let events = EventHub<PipelineEvent>()
     self.events = events
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)

@@ -4,6 +4,7 @@
 struct SourceJob: Sendable {
   let source: ImageSource
   let priority: PriorityControl
+  let progress: BodyProgress
   let stages: PipelineStages
   let desk: ThumbnailPipeline.Desk
 
@@ -19,7 +20,7 @@ struct SourceJob: Sendable {
           current = body
         } else {
           // Ends as soon as everything that is asked by then can be made of what has arrived.
-          current = try await stages.fetchBody(of: source, demand: desk.demand, priority: priority)
+          current = try await fetchBody(demand: desk.demand, insteadOf: nil)
           body = current
         }
         // Whoever came while the body was on its way shares its decode.
@@ -68,19 +69,25 @@ struct SourceJob: Sendable {
         await answer(results, from: body, plan: plan)
         return body
       case .needsWholeBody:
-        body = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
+        body = try await fetchBody(demand: nil, insteadOf: body)
       case .needsPicture:
         if !body.isComplete {
-          body = try await stages.fetchBody(of: source, demand: desk.demand, insteadOf: body, priority: priority)
+          body = try await fetchBody(demand: desk.demand, insteadOf: body)
         }
         body.mayUsePreview = false
       case .needsLibvips:
         if !body.isComplete {
-          body = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
+          body = try await fetchBody(demand: nil, insteadOf: body)
         }
         body.mayReadCoefficients = false
       }
     }
+  }
+
+  private func fetchBody(
+    demand: VariantDemand?, insteadOf body: SourceBody?
+  ) async throws(ThumbnailError) -> SourceBody {
+    try await stages.fetchBody(of: source, demand: demand, insteadOf: body, priority: priority, progress: progress)
   }
 
   /// Stores what was made of a body, then tells everybody who waits for it.

@@ -24,6 +24,7 @@ public final class ThumbnailPipeline: Sendable {
   private struct RunningJob {
     let task: Task<Void, Never>
     let priority: PriorityControl
+    let progress: BodyProgress
     /// What its waiters ask for, changed along with the table.
     let demand: VariantDemand
   }
@@ -63,6 +64,28 @@ public final class ThumbnailPipeline: Sendable {
   /// The thumbnail that was asked for, and how it came about.
   public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
     try await responses(for: [request])[0].get()
+  }
+
+  /// The thumbnail that was asked for, at a priority that may change while it is waited for: the request's own counts for
+  /// nothing.
+  func response(
+    for request: ThumbnailRequest, following priority: PriorityControl
+  ) async throws(ThumbnailError) -> ThumbnailResponse {
+    let started = ContinuousClock.now
+    if let answer = fromMemory(request, since: started) { return try answer.get() }
+    let request = ThumbnailRequest(request.source, variant: request.variant, priority: priority.current)
+    let (waiter, sink) = join([request], since: started)[0]
+    let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, for: request.source, to: $0) }
+    defer { priority.stopObserving(observation) }
+    return try await sink.shot.wait { [weak self] in self?.leave(waiter, of: request) }.get()
+  }
+
+  /// The part of a picture's bytes that has arrived, from 0 to 1, while a job works on it: 1 when all is here that is
+  /// needed, nil when no job does.
+  func receivedPart(of source: ImageSource) -> Double? {
+    state.withLock { state in
+      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.fraction }
+    }
   }
 
   /// Several thumbnails of one picture, each with its own success or failure, in the order of `variants`.
@@ -205,6 +228,11 @@ public final class ThumbnailPipeline: Sendable {
     return waiters
   }
 
+  private func setPriority(of waiter: Waiter, for source: ImageSource, to priority: Priority) {
+    guard let id = state.withLock({ $0.table.setPriority(of: waiter, to: priority) }) else { return }
+    settlePriority(of: id, for: source)
+  }
+
   /// Gives a job the priority of its waiters as they are now, whoever joins and leaves meanwhile.
   private func settlePriority(of id: JobTable<Sink>.JobID, for source: ImageSource) {
     while true {
@@ -220,12 +248,14 @@ public final class ThumbnailPipeline: Sendable {
   private func startJob(_ id: JobTable<Sink>.JobID, for request: ThumbnailRequest) -> RunningJob {
     let priority = PriorityControl(request.priority)
     let demand = VariantDemand([request.variant])
+    let progress = BodyProgress()
     let job = SourceJob(
-      source: request.source, priority: priority, stages: stages, desk: Desk(pipeline: self, id: id, demand: demand))
+      source: request.source, priority: priority, progress: progress, stages: stages,
+      desk: Desk(pipeline: self, id: id, demand: demand))
     // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
     // it: on another level it would wake other threads at every turn.
     let task = Task { await job.run() }
-    return RunningJob(task: task, priority: priority, demand: demand)
+    return RunningJob(task: task, priority: priority, progress: progress, demand: demand)
   }
 
   private func leave(_ waiter: JobTable<Sink>.WaiterID, of request: ThumbnailRequest) {

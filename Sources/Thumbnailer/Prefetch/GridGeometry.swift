@@ -1,0 +1,65 @@
+/// A width and a height in points, the unit of a front end's layout; `GridLayout.scale` makes pixels of them.
+public struct GridSize: Sendable, Hashable {
+  /// Points across.
+  public var width: Double
+  /// Points down.
+  public var height: Double
+
+  /// A size of `width` × `height` points.
+  public init(_ width: Double, _ height: Double) {
+    self.width = width
+    self.height = height
+  }
+}
+
+/// The room around the cells of each section, in points.
+public struct GridInsets: Sendable, Hashable {
+  /// Above the first row, below the section's header.
+  public var top: Double
+  /// Left of the first column.
+  public var left: Double
+  /// Below the last row.
+  public var bottom: Double
+  /// Right of the last column.
+  public var right: Double
+
+  /// Insets; none by default.
+  public init(top: Double = 0, left: Double = 0, bottom: Double = 0, right: Double = 0) {
+    self.top = top
+    self.left = left
+    self.bottom = bottom
+    self.right = right
+  }
+}
+
+/// Where something lies in the content of a grid, in points from its upper left corner.
+public struct GridFrame: Sendable, Hashable {
+  /// The left edge.
+  public var x: Double
+  /// The upper edge.
+  public var y: Double
+  /// Points across.
+  public var width: Double
+  /// Points down.
+  public var height: Double
+
+  /// The lower edge.
+  public var bottom: Double { y + height }
+
+  /// Whether some of it lies between two heights of the content. What only touches them does not.
+  public func intersects(top: Double, bottom: Double) -> Bool { y < bottom && self.bottom > top }
+}
+
+/// The place of an item as front ends with sections name it.
+public struct GridIndex: Sendable, Hashable {
+  /// The section, from 0.
+  public var section: Int
+  /// The item within its section, from 0.
+  public var item: Int
+
+  /// Names an item of a section.
+  public init(section: Int, item: Int) {
+    self.section = section
+    self.item = item
+  }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Lists that change, and what the prefetcher asks of them.
+@Suite(.timeLimit(.minutes(1))) struct PrefetcherListTests {
+  @Test func moreItemsAreWantedBeforeTheViewReachesTheEnd() async throws {
+    let fixture = try PrefetcherFixture(items: 0)
+    var wanted = fixture.prefetcher.itemsWanted.makeAsyncIterator()
+    fixture.show(row: 0)
+    #expect(await wanted.next() == 16)
+    fixture.prefetcher.append(contentsOf: fixture.sources(10))
+    #expect(await wanted.next() == 16)
+    fixture.prefetcher.append(contentsOf: (10..<30).map { fixture.source($0) })
+    fixture.show(row: 10)
+    fixture.show(row: 20)
+    #expect(await wanted.next() == 36)
+  }
+
+  @Test func appendedItemsThatAreInTheWindowAreFetched() async throws {
+    let fixture = try PrefetcherFixture(items: 2)
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    fixture.prefetcher.append(contentsOf: (2..<5).map { fixture.source($0) })
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == paths(0..<5))
+    #expect(fixture.prefetcher.itemCount == 5)
+  }
+
+  @Test func otherItemsTakeThePlaceOfTheOldOnes() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PrefetcherFixture(
+      items: 4, answer: { ["/0", "/1"].contains($0.path) ? .ok(picture).held(by: gate) : .ok(picture) })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    fixture.prefetcher.setItems([0, 11, 2].map { fixture.source($0) })
+    await poll { fixture.origin.requests(for: "/1").first?.outcome == .clientClosed }
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == ["/0", "/1", "/11", "/2", "/3"])
+    #expect(fixture.cancelled.contains(1))
+  }
+
+  @Test func anItemThatIsTakenOutIsNotFetched() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PrefetcherFixture(items: 4, answer: { _ in .ok(picture).held(by: gate) })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    fixture.prefetcher.remove(at: 1)
+    fixture.prefetcher.remove(at: 77)
+    await poll { fixture.origin.requests(for: "/1").first?.outcome == .clientClosed }
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    await poll { fixture.ready.count == 3 }
+    #expect(fixture.ready.map(\.index).sorted() == [0, 1, 2])
+    #expect(try await fixture.prefetcher.thumbnail(at: 2) == fixture.pipeline.thumbnail(for: fixture.request(3)))
+    #expect(fixture.origin.requests.count == 4)
+  }
+
+  @Test func aReplacedItemIsFetchedAnew() async throws {
+    let fixture = try PrefetcherFixture(items: 2)
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    fixture.prefetcher.replace(at: 1, with: fixture.source(9))
+    fixture.prefetcher.replace(at: 2, with: fixture.source(9))
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == ["/0", "/1", "/9"])
+  }
+
+  @Test func cellsWithoutAPictureCostNothing() async throws {
+    let fixture = try PrefetcherFixture(items: 0)
+    fixture.prefetcher.setSections([
+      .init(items: [nil, fixture.source(0)], headerHeight: 50), .init(items: [fixture.source(1), nil]),
+    ])
+    #expect(fixture.prefetcher.layout.contentHeight == 450)
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == ["/0", "/1"])
+    #expect(fixture.prefetcher.visibleItems == 0..<4)
+    await #expect(throws: ThumbnailError.invalidRequest(reason: "item 0 has no picture")) {
+      try await fixture.prefetcher.thumbnail(at: 0)
+    }
+    await #expect(throws: ThumbnailError.invalidRequest(reason: "there is no item 4: the list has 4")) {
+      try await fixture.prefetcher.thumbnail(at: 4)
+    }
+    #expect(fixture.prefetcher.cachedThumbnail(at: 1) != nil)
+    #expect(fixture.prefetcher.cachedThumbnail(at: 0) == nil)
+  }
+
+  @Test func anotherLayoutBringsOtherItemsIntoView() async throws {
+    let fixture = try PrefetcherFixture(items: 100, options: { $0.screensAhead = 0 })
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    fixture.prefetcher.setLayout(try GridLayout(columns: 3, cell: GridSize(100, 100)))
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.prefetcher.visibleItems == 0..<12)
+    #expect(fixture.origin.requests.count == 12)
+  }
+}

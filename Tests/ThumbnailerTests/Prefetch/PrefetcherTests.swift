@@ -1,0 +1,246 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// SCENARIOS, prefetch, 30 to 45, against a real pipeline and origin. Rows 0 to 3 are in view at first, 4 to 7 ahead.
+@Suite(.timeLimit(.minutes(1))) struct PrefetcherTests {
+  private static func pictureHeld(by gate: Gate, _ isHeld: @escaping @Sendable (String) -> Bool) throws
+    -> @Sendable (OriginRequest) -> OriginResponse
+  {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    return { isHeld($0.path) ? .ok(picture).held(by: gate) : .ok(picture) }
+  }
+
+  @Test func whatIsCachedTakesNoWork() async throws {
+    let first = try PrefetcherFixture()
+    first.show(row: 0)
+    await first.prefetcher.waitUntilSettled()
+    let before = first.pipeline.statistics
+    let again = try PrefetcherFixture.prefetcher(on: first.fixture)
+    again.setItems(first.sources(100))
+    again.viewportChanged(to: Viewport(offset: 0, height: 400))
+    await again.waitUntilSettled()
+    let after = first.pipeline.statistics
+    #expect(after.downloads == before.downloads && after.decodes == before.decodes)
+    #expect(after.diskHits == before.diskHits)
+    #expect(first.origin.requests.count == 8)
+  }
+
+  @Test func theSameViewAndItemsAgainStartNothingTwice() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    for _ in 0..<20 {
+      fixture.show(row: 0)
+      fixture.prefetcher.setItems(fixture.sources(100))
+    }
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == paths(0..<8))
+    #expect(fixture.pipeline.statistics.joins == 0)
+    #expect(fixture.cancelled.isEmpty)
+  }
+
+  @Test func aStopRightAfterTheStartLeadsToNoDownload() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(
+      configuring: { $0.downloads = 1 }, answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
+    let blocker = await fixture.block(until: gate)
+    fixture.show(row: 0)
+    fixture.prefetcher.stop()
+    gate.open()
+    _ = try await blocker.value
+    await poll { fixture.pipeline.activeJobs == 0 }
+    #expect(fixture.paths == ["/blocker"])
+  }
+
+  @Test func stoppingDropsEverythingAndTheNextViewBeginsAnew() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
+    fixture.show(row: 0)
+    await poll { fixture.origin.runningRequests == 4 }
+    fixture.prefetcher.stop()
+    await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
+    #expect(fixture.origin.requests.allSatisfy { $0.outcome == .clientClosed })
+    gate.open()
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(Set(fixture.ready.map(\.index)) == Set(0..<8))
+  }
+
+  @Test func theWorkEndsWithItsOwner() async throws {
+    let fixture = try PipelineFixture { _ in .ok([UInt8](repeating: 0, count: 9_999)).stalling(after: 100) }
+    var prefetcher: Prefetcher? = try PrefetcherFixture.prefetcher(on: fixture)
+    prefetcher?.setItems((0..<9).map { ImageSource(fixture.origin.url("/\($0)")) })
+    prefetcher?.viewportChanged(to: Viewport(offset: 0, height: 400))
+    await poll { fixture.origin.runningRequests == 4 }
+    prefetcher = nil
+    await poll { fixture.pipeline.activeJobs == 0 && fixture.origin.runningRequests == 0 }
+  }
+
+  @Test func pausingKeepsWhatRunsAndHoldsTheRest() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(
+      options: { $0.maximumPrefetches = 2 }, answer: Self.pictureHeld(by: gate) { ["/4", "/5"].contains($0) })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 6 }
+    fixture.prefetcher.pause()
+    #expect(fixture.prefetcher.isPaused)
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == paths(0..<6))
+    // Cells in view are fetched all the same.
+    fixture.show(row: 3)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == paths(0..<7))
+    fixture.prefetcher.resume()
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.origin.requests.count == 11)
+  }
+
+  @Test func aVisibleRequestOvertakesQueuedPrefetches() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(
+      configuring: { $0.downloads = 1 }, options: { $0.maximumPrefetches = 3 },
+      answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
+    fixture.prefetcher.pause()
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    let blocker = await fixture.block(until: gate)
+    fixture.prefetcher.resume()
+    await poll { fixture.pipeline.waitingDownloads == 3 }
+    let cell = Task { try await fixture.prefetcher.thumbnail(at: 50) as Thumbnail }
+    await poll { fixture.pipeline.waitingDownloads == 4 }
+    gate.open()
+    _ = try await cell.value
+    _ = try await blocker.value
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths[5] == "/50")
+    #expect(Set(fixture.paths[6...]) == Set(paths(4..<8)))
+  }
+
+  @Test func aPrefetchIsPromotedWhenItsCellComesIntoView() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(
+      configuring: { $0.downloads = 1 }, options: { $0.maximumPrefetches = 4 },
+      answer: Self.pictureHeld(by: gate) { $0 == "/blocker" })
+    fixture.prefetcher.pause()
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    let blocker = await fixture.block(until: gate)
+    fixture.prefetcher.resume()
+    await poll { fixture.pipeline.waitingDownloads == 4 }
+    // Others that were there before, on the level of prefetches.
+    let others = Task { () -> [Result<ThumbnailResponse, ThumbnailError>] in
+      await fixture.pipeline.responses(
+        for: fixture.source(99), variants: [fixture.prefetcher.variant], priority: .prefetch)
+    }
+    await poll { fixture.pipeline.waitingDownloads == 5 }
+    fixture.show(row: 1)
+    gate.open()
+    _ = try await blocker.value
+    _ = await others.value
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths[5] == "/4")
+    #expect(fixture.origin.requests(for: "/4").count == 1)
+  }
+
+  @Test func aMovingWindowKeepsItsOverlapAndDropsWhatIsLeftBehind() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    fixture.show(row: 2)
+    await poll { fixture.origin.requests.count == 6 }
+    fixture.show(row: 30)
+    // Issued in the call itself: nobody waits for those any more.
+    for index in 0..<6 { #expect(fixture.pipeline.receivedPart(of: fixture.source(index)) == nil) }
+    await poll { fixture.origin.requests.count == 10 && fixture.origin.runningRequests == 4 }
+    gate.open()
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(Set(fixture.cancelled) == Set(0..<6))
+    let asked = Set(fixture.paths)
+    #expect(asked.count == fixture.paths.count)
+    #expect(asked == Set(paths(Array(0..<6) + Array(28..<38))))
+  }
+
+  @Test func onATurnTheOtherSideComesNext() async throws {
+    let fixture = try PrefetcherFixture(options: { $0.maximumPrefetches = 1 })
+    fixture.show(row: 40)
+    await fixture.prefetcher.waitUntilSettled()
+    let before = fixture.paths.count
+    fixture.show(row: 39)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(Array(fixture.paths[..<before].suffix(6)) == paths([44, 45, 46, 47, 39, 38]))
+    #expect(Array(fixture.paths[before...]) == paths([37, 36, 35]))
+  }
+
+  @Test func theWindowEndsWithTheList() async throws {
+    let fixture = try PrefetcherFixture(items: 6)
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    fixture.show(row: 4)
+    fixture.show(row: -2)
+    fixture.show(row: 500)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted() == paths(0..<6))
+  }
+
+  @Test func anEmptyListSettlesAtOnce() async throws {
+    let fixture = try PrefetcherFixture(items: 0)
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    await poll { fixture.events.values.contains { if case .settled = $0 { true } else { false } } }
+    #expect(fixture.origin.requests.isEmpty)
+  }
+
+  @Test func whenAllFailItSettlesAndEachSaysWhy() async throws {
+    let fixture = try PrefetcherFixture(answer: { _ in .status(404) })
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    await poll { fixture.failed.count == 8 }
+    #expect(Set(fixture.failed.map(\.index)) == Set(0..<8))
+    #expect(fixture.failed.allSatisfy { $0.error.code == "not-found" })
+    await #expect(throws: ThumbnailError.self) { try await fixture.prefetcher.thumbnail(at: 0) }
+  }
+
+  @Test func thousandsOfCachedItemsLeaveNoTrace() async throws {
+    let fixture = try PrefetcherFixture(items: 0)
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request(0))
+    fixture.prefetcher.setItems(Array(repeating: fixture.source(0), count: 10_000))
+    for row in stride(from: 0, to: 10_000, by: 2) { fixture.show(row: row) }
+    await fixture.prefetcher.waitUntilSettled()
+    let (errands, remembered) = fixture.prefetcher.state.withLock { ($0.errands.count, $0.schedule.rememberedItems) }
+    #expect(errands == 0)
+    #expect(remembered <= 20)
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func stoppingThePrefetcherLeavesACellsOwnRequestAlone() async throws {
+    let gate = Gate()
+    let fixture = try PrefetcherFixture(answer: Self.pictureHeld(by: gate) { _ in true })
+    fixture.show(row: 0)
+    await poll { fixture.origin.requests.count == 4 }
+    let cell = Task { try await fixture.prefetcher.thumbnail(at: 1) as Thumbnail }
+    await poll { fixture.pipeline.statistics.joins == 1 }
+    fixture.prefetcher.stop()
+    await poll { fixture.pipeline.activeJobs == 1 }
+    gate.open()
+    #expect(try await cell.value.size == PixelSize(40, 40))
+    #expect(fixture.origin.requests(for: "/1").map(\.outcome) == [.served])
+  }
+
+  @Test func theByteBudgetStopsTheLookAhead() async throws {
+    let length = try TestImages.bytes("formats/jpeg-420.jpg").count
+    let fixture = try PrefetcherFixture(options: {
+      $0.screensAhead = 10
+      $0.byteBudget = ByteSize(bytes: 6 * length)
+    })
+    fixture.show(row: 0)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(fixture.paths.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == paths(0..<10))
+  }
+}
