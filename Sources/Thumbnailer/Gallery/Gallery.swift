@@ -12,6 +12,7 @@ public actor Gallery {
   private let store: (any PageStore)?
   private let offline: OfflineProvider?
   private let options: Options
+  private let prefetcher: Prefetcher?
   private let viewModel: any GalleryViewModel
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Duration
@@ -19,17 +20,23 @@ public actor Gallery {
   private var machine: GalleryMachine
   private var fetches: [Int: Task<Void, Never>] = [:]
   private var typing: Task<Void, Never>?
+  private var listening: Task<Void, Never>?
+  /// The photos that the prefetcher has.
+  private var forwarded: [GalleryItem] = []
 
   /// A gallery of a source's photos. Nothing is asked for before the first search.
   ///
   /// - Parameters:
   ///   - provider: The source.
   ///   - pipeline: Whose cache keeps the pages, and loses what is deleted.
+  ///   - prefetcher: Gets the photos as they come, one item for each photo of the snapshots, and is heard when it wants
+  ///     more of them: the view has to tell where it is to the prefetcher alone.
   ///   - viewModel: Lays out what there is in sections of cells.
   ///   - clock: Measures the pauses after keystrokes and failures.
   public init(
-    provider: any PhotoProvider, pipeline: ThumbnailPipeline, options: Options = Options(),
-    viewModel: any GalleryViewModel = StandardGalleryViewModel(), clock: any Clock<Duration> = ContinuousClock()
+    provider: any PhotoProvider, pipeline: ThumbnailPipeline, prefetcher: Prefetcher? = nil,
+    options: Options = Options(), viewModel: any GalleryViewModel = StandardGalleryViewModel(),
+    clock: any Clock<Duration> = ContinuousClock()
   ) {
     let store = options.storesPages ? pipeline.pageStore : nil
     let storing = provider.storingPages(in: store, headers: options.headers)
@@ -39,6 +46,7 @@ public actor Gallery {
     self.store = keeps ? store : nil
     offline = keeps ? store.map { OfflineProvider(of: provider.name, store: $0) } : nil
     self.pipeline = pipeline
+    self.prefetcher = prefetcher
     self.options = options
     self.viewModel = viewModel
     self.clock = clock
@@ -50,6 +58,7 @@ public actor Gallery {
 
   deinit {
     typing?.cancel()
+    listening?.cancel()
     for fetch in fetches.values { fetch.cancel() }
     hub.finish()
   }
@@ -126,11 +135,44 @@ public actor Gallery {
       }
     }
     let content = machine.content
+    forward(content.items)
     if content != hub.latest.content {
       hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
     }
     return removed
   }
+
+  /// Tells the prefetcher which photos there are, and listens to how many it wants.
+  private func forward(_ items: [GalleryItem]) {
+    guard let prefetcher else { return }
+    if listening == nil {
+      listening = Task { [weak self, wishes = prefetcher.itemsWanted] in
+        for await count in wishes { await self?.want(items: count) }
+      }
+    }
+    // The photos that the prefetcher has are let go only where they are others: its work for them goes on.
+    let kept = zip(forwarded, items).prefix { $0.id == $1.id }.count
+    if kept == forwarded.count {
+      if kept < items.count { prefetcher.append(contentsOf: items[kept...].map { source(of: $0, for: prefetcher) }) }
+    } else if forwarded.count == items.count + 1,
+      zip(forwarded[(kept + 1)...], items[kept...]).allSatisfy({ $0.id == $1.id })
+    {
+      prefetcher.remove(at: kept)
+    } else {
+      prefetcher.setItems(items.map { source(of: $0, for: prefetcher) })
+    }
+    forwarded = items
+  }
+
+  /// The smallest form of a photo that is large enough for the prefetcher's thumbnails.
+  private func source(of item: GalleryItem, for prefetcher: Prefetcher) -> ImageSource {
+    let variant = prefetcher.variant
+    let scale = variant.scaling == .best ? 2 : 1
+    let box = PixelSize(variant.size.width * scale, variant.size.height * scale)
+    return item.photo.source(for: box, fit: variant.fit).adding(options.headers)
+  }
+
+  private func want(items count: Int) { handle(.wanted(items: count)) }
 
   private func start(_ fetch: GalleryFetch, _ ticket: Int) {
     fetches[ticket] = Task { [weak self, provider, offline] in

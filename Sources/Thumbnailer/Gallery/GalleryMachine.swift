@@ -32,6 +32,8 @@ struct GalleryMachine {
     /// The next page is wanted, whatever the trigger.
     case next
     case viewport(GalleryViewport)
+    /// There should be so many photos, since the view moves towards the last of them.
+    case wanted(items: Int)
     /// The view came, or went away.
     case shown(Bool)
     case delete(GalleryItem.ID)
@@ -76,6 +78,7 @@ struct GalleryMachine {
   private var viewport = GalleryViewport()
   private var isShown = true
   private var isNextWanted = false
+  private var itemsWanted = 0
 
   init(_ options: Options) {
     self.options = options
@@ -90,6 +93,7 @@ struct GalleryMachine {
     case .retry: retry(at: now)
     case .next: want(at: now)
     case .viewport(let viewport): look(viewport, at: now)
+    case .wanted(let items): want(items: items, at: now)
     case .shown(let isShown): show(isShown, at: now)
     case .delete(let id): delete(id, at: now)
     case .answer(let answer, let ticket): take(answer, ticket, at: now)
@@ -106,6 +110,7 @@ struct GalleryMachine {
     forgetFailure()
     viewport = GalleryViewport()
     isNextWanted = false
+    itemsWanted = 0
     return cancelled + proceed(at: now)
   }
 
@@ -130,6 +135,11 @@ struct GalleryMachine {
 
   private mutating func want(at now: Duration) -> [Action] {
     isNextWanted = true
+    return proceed(at: now)
+  }
+
+  private mutating func want(items: Int, at now: Duration) -> [Action] {
+    itemsWanted = items
     return proceed(at: now)
   }
 
@@ -181,7 +191,7 @@ struct GalleryMachine {
   }
 
   private var isMoreWanted: Bool {
-    previous != nil || listing.items.isEmpty || isNextWanted
+    previous != nil || listing.items.isEmpty || isNextWanted || listing.items.count < itemsWanted
       || options.trigger.fires(at: viewport, itemCount: listing.items.count, pageSize: listing.pageSize)
   }
 

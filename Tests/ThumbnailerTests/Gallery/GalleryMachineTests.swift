@@ -109,6 +109,22 @@ import Testing
     #expect(driver.asked.count == 4 && driver.state == .loaded)
   }
 
+  @Test mutating func asManyPhotosAreLoadedAsAreWanted() {
+    driver.search("lake")
+    driver.answer(0..<10, next: "2")
+    driver.send(.wanted(items: 25))
+    driver.answer(10..<20, next: "3")
+    driver.answer(20..<30, next: "4")
+    #expect(driver.state == .loaded && driver.asked.count == 3)
+    driver.send(.wanted(items: 30))
+    #expect(driver.running.isEmpty)
+    driver.send(.wanted(items: 31))
+    #expect(driver.state == .loadingNextPage)
+    driver.search("sea")
+    driver.answer(0..<10, next: "2")
+    #expect(driver.running.isEmpty)
+  }
+
   @Test mutating func nothingFoundIsAStateWithAMessage() {
     driver.search("xyzzy")
     driver.answer([], total: 0)
