@@ -135,8 +135,9 @@ public actor Gallery {
       }
     }
     let content = machine.content
-    forward(content.items)
+    // Arrays that are one and the same are not looked through: a scroll event costs the same however many photos there are.
     if content != hub.latest.content {
+      forward(content.items)
       hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
     }
     return removed

@@ -156,6 +156,9 @@ import Testing
     #expect(URLListProvider(path: "/tmp/list").storingPages(in: store) is URLListProvider)
     #expect(try fixture.provider().storingPages(in: store) is StoringProvider)
     #expect(try fixture.provider().storingPages(in: nil) is UnsplashProvider)
+    #expect(try FolderProvider(path: "/tmp").offline(in: store) is FolderProvider)
+    #expect(try fixture.provider().offline(in: store) is OfflineProvider)
+    #expect(throws: ProviderError.self) { try fixture.provider().offline(in: nil) }
   }
 
   @Test func everythingKnownOfAPhotoIsStored() throws {

@@ -1,3 +1,16 @@
+extension PhotoProvider {
+  /// The provider as far as it can be had without a network: folders and lists as they are, of all others what is stored.
+  ///
+  /// - Throws: `ProviderError.unreachable` where there is no store.
+  public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
+    if self is FolderProvider || self is URLListProvider { return self }
+    guard let store else {
+      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
+    }
+    return OfflineProvider(of: name, store: store)
+  }
+}
+
 /// What is stored of a provider, as a provider of its own: it never touches the network.
 ///
 /// A search whose first page is stored gives its stored pages, up to the first that is missing. Any other search, and one
