@@ -59,7 +59,12 @@ import Testing
   func appliedToTheOldItGivesTheNew(seed: Int) {
     var random = SplitMix(state: UInt64(seed))
     let old = lists(&random)
-    let new = lists(&random)
+    var new = lists(&random)
+    if seed.isMultiple(of: 3), !old.isEmpty {
+      // Now and then it is the same with more behind it.
+      new = old
+      new[old.count - 1].cells += lists(&random, besides: old).flatMap(\.cells)
+    }
     let diff = SnapshotDiff(from: old, to: new)
     #expect(diff.applied(to: old) == new)
     #expect(SnapshotDiff(from: new, to: old).applied(to: new) == old)
@@ -85,28 +90,37 @@ import Testing
   }
 
   @Test func aHundredThousandItemsAreCompared() {
-    let cells = (0..<100_000).map { GalleryCell.photo(GalleryItem(GalleryMachineDriver.photo($0))) }
-    let old = [GallerySection(id: "photos", cells: cells)]
+    let source = Sample.source(1)
+    let cells = (0...100_000).map {
+      GalleryCell.photo(GalleryItem(Photo(id: "\($0)", provider: "test", source: source)))
+    }
+    let old = [GallerySection(id: "photos", cells: Array(cells.dropLast()))]
+    let longer = [GallerySection(id: "photos", cells: cells)]
+    let appended = SnapshotDiff(from: old, to: longer)
+    #expect(appended.inserts.count == 1 && appended.moves.isEmpty && appended.deletes.isEmpty)
     var changed = cells
     changed.swapAt(5, 99_000)
     changed.remove(at: 50_000)
-    changed.append(.photo(GalleryItem(GalleryMachineDriver.photo(100_000))))
     let new = [GallerySection(id: "photos", cells: changed)]
     let diff = SnapshotDiff(from: old, to: new)
     #expect(diff.deletes.count == 1 && diff.inserts.count == 1 && diff.moves.count == 2 && diff.reloads.isEmpty)
     #expect(diff.applied(to: old) == new)
+    let reversed = [GallerySection(id: "photos", cells: cells.reversed())]
+    #expect(SnapshotDiff(from: longer, to: reversed).moves.count == 100_000)
   }
 
   /// Up to four sections with up to twelve of thirty cells, each in one of two versions.
-  private func lists(_ random: inout SplitMix) -> [GallerySection] {
-    var names = Array(0..<30).shuffled(using: &random)
-    return Array("stuv").shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random)).map { id in
-      let cells = (0..<Int.random(in: 0...7, using: &random)).map { _ in
-        let name = names.removeLast()
-        let isOther = Bool.random(using: &random)
-        return GalleryCell.text(.init(name: "\(name)", text: "\(name)\(isOther)"))
+  private func lists(_ random: inout SplitMix, besides others: [GallerySection] = []) -> [GallerySection] {
+    let taken = Set(others.flatMap { $0.cells.map(\.id) })
+    var names = (0..<60).filter { !taken.contains(.named(.text, "\($0)")) }.shuffled(using: &random)
+    return Array("stuv").shuffled(using: &random).prefix(Int.random(in: 0...4, using: &random))
+      .map { id in
+        let cells = (0..<Int.random(in: 0...7, using: &random)).map { _ in
+          let name = names.removeLast()
+          let isOther = Bool.random(using: &random)
+          return GalleryCell.text(.init(name: "\(name)", text: "\(name)\(isOther)"))
+        }
+        return GallerySection(id: String(id), cells: cells)
       }
-      return GallerySection(id: String(id), cells: cells)
-    }
   }
 }

@@ -63,40 +63,52 @@ public struct SnapshotDiff: Equatable, Sendable {
   /// Finds what has changed.
   public init(from old: [GallerySection], to new: [GallerySection]) {
     sections = ListChange(from: old.map(\.id), to: new.map(\.id))
-    var places: [GalleryCell.ID: Position] = [:]
-    places.reserveCapacity(old.reduce(0) { $0 + $1.cells.count })
-    for (section, group) in old.enumerated() {
-      for (index, cell) in group.cells.enumerated() { places[cell.id] = Position(section: section, cell: index) }
+    let formerSections = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
+    // What both begin with stays: mostly cells come at the end, and all others need no look-up.
+    let prefixes = new.map { group in
+      formerSections[group.id].map { zip(old[$0].cells, group.cells).prefix { $0.id == $1.id }.count } ?? 0
     }
-    var kept: Set<Position> = []
-    kept.reserveCapacity(places.count)
+    var kept = old.map { [Bool](repeating: false, count: $0.cells.count) }
+    for (group, prefix) in zip(new, prefixes) {
+      guard let former = formerSections[group.id] else { continue }
+      for index in 0..<prefix { kept[former][index] = true }
+    }
+    var places: [GalleryCell.ID: Position] = [:]
+    for (section, group) in old.enumerated() {
+      for index in group.cells.indices where !kept[section][index] {
+        places[group.cells[index].id] = Position(section: section, cell: index)
+      }
+    }
     var inserts: [Insertion] = []
     var moves: [Move] = []
     var reloads: [Reload] = []
     for (section, group) in new.enumerated() {
-      let former = group.cells.map { places[$0.id] }
+      let prefix = prefixes[section]
+      if let former = formerSections[group.id] {
+        for index in 0..<prefix where old[former].cells[index] != group.cells[index] {
+          reloads.append(Reload(position: Position(section: section, cell: index), cell: group.cells[index]))
+        }
+      }
+      let rest = group.cells[prefix...]
+      let former = rest.map { places[$0.id] }
       // Those that were in this section already, by where they were there.
-      let settled = Set(
-        LongestRise.indices(
-          of: former.map { place in place.flatMap { old[$0.section].id == group.id ? $0.cell : nil } }))
-      for (index, cell) in group.cells.enumerated() {
-        let position = Position(section: section, cell: index)
-        guard let place = former[index] else {
+      var isSettled = [Bool](repeating: false, count: rest.count)
+      let inPlace = former.map { place in place.flatMap { old[$0.section].id == group.id ? $0.cell : nil } }
+      for index in LongestRise.indices(of: inPlace) { isSettled[index] = true }
+      for (offset, cell) in rest.enumerated() {
+        let position = Position(section: section, cell: prefix + offset)
+        guard let place = former[offset] else {
           inserts.append(Insertion(position: position, cell: cell))
           continue
         }
-        kept.insert(place)
-        if !settled.contains(index) { moves.append(Move(from: place, to: position)) }
+        kept[place.section][place.cell] = true
+        if !isSettled[offset] { moves.append(Move(from: place, to: position)) }
         if old[place.section].cells[place.cell] != cell { reloads.append(Reload(position: position, cell: cell)) }
       }
     }
-    var deletes: [Position] = []
-    for (section, group) in old.enumerated() {
-      for index in group.cells.indices where !kept.contains(Position(section: section, cell: index)) {
-        deletes.append(Position(section: section, cell: index))
-      }
+    deletes = kept.enumerated().flatMap { section, isKept in
+      isKept.indices.filter { !isKept[$0] }.map { Position(section: section, cell: $0) }
     }
-    self.deletes = deletes
     self.inserts = inserts
     self.moves = moves
     self.reloads = reloads
