@@ -32,8 +32,9 @@ FOLDERS = {
     "Pipeline": ["Cache", "Download", "Codec", "Request", "Concurrency", "Support"],
     "Prefetch": ["Pipeline", "Request", "Concurrency", "Support"],
     "Providers": ["Request", "Concurrency", "Support"],
-    "Gallery": ["Prefetch", "Providers", "Pipeline", "Request", "Support"],
-    "Batch": ["Pipeline", "Request", "Concurrency", "Support"],
+    "Export": ["Codec", "Request", "Concurrency", "Support"],
+    "Gallery": ["Prefetch", "Providers", "Export", "Pipeline", "Request", "Support"],
+    "Batch": ["Export", "Pipeline", "Request", "Concurrency", "Support"],
 }
 
 # Modules with one home each. `thumbs` is the command.

@@ -186,6 +186,16 @@ static inline void cvips_set_animation(VipsImage *image, int height, const int *
   vips_image_set_int(image, "loop", loops);
 }
 
+// A line of text as a mask of one band: 255 where there is ink. `text` is Pango's markup.
+static inline int cvips_text(VipsImage **out, const char *text, const char *font) {
+  return vips_text(out, text, "font", font, "dpi", 96, NULL);
+}
+
+// Samples of 8 bits that lie in a file without a header, read a few rows at a time.
+static inline int cvips_load_raw(const char *path, VipsImage **out, int width, int height, int bands) {
+  return vips_rawload(path, out, width, height, bands, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+}
+
 // --- Savers ------------------------------------------------------------------------------------------------------------
 
 static inline int cvips_save_jpeg(

@@ -47,13 +47,13 @@ final class UnsplashAnswers: Sendable {
     case ["search", "photos"]:
       guard let query = request.query["query"], !query.isEmpty else { return errors(400, "query is missing") }
       if query == "spam" { return errors(410, "This query has been flagged as spam") }
-      return page(of: pictures(matching: query), for: request, isSearch: true)
+      return page(of: pictures.matching(query), for: request, isSearch: true)
     case ["photos"]:
       return page(of: pictures, for: request, isSearch: false)
     case ["photos", "random"]:
       return random(for: request)
     case _ where path.count == 3 && path[0] == "photos" && path[2] == "download":
-      return json(["url": "http://\(host(request))/images/\(path[1])"])
+      return .object(["url": "http://\(host(request))/images/\(path[1])"])
     default:
       return errors(404, "Couldn't find the page")
     }
@@ -67,9 +67,8 @@ final class UnsplashAnswers: Sendable {
     let items = found.dropFirst((page - 1) * perPage).prefix(perPage).map { item($0, for: request) }
     let isBeyond = page > max(pages, 1)
     let total = isBeyond ? 0 : found.count
-    var response =
-      isSearch
-      ? json(["total": total, "total_pages": isBeyond ? 0 : pages, "results": items] as [String: Any]) : json(items)
+    let search: [String: Any] = ["total": total, "total_pages": isBeyond ? 0 : pages, "results": items]
+    var response = OriginResponse.object(isSearch ? search as Any : items)
     let targets = [("first", 1), ("prev", page - 1), ("last", pages), ("next", page + 1)]
     let links = targets.filter { name, target in
       (name == "first" || name == "prev") ? page > 1 : page < pages && target <= pages
@@ -80,12 +79,12 @@ final class UnsplashAnswers: Sendable {
 
   /// One object without a count, a list with one, and a 404 when there is nothing to choose from.
   private func random(for request: OriginRequest) -> OriginResponse {
-    let found = request.query["query"].map(pictures(matching:)) ?? pictures
+    let found = request.query["query"].map { pictures.matching($0) } ?? pictures
     if found.isEmpty { return errors(404, "No photos found.") }
     guard let count = request.query["count"].flatMap({ Int($0) }) else {
-      return json(item(found.randomElement() ?? found[0], for: request))
+      return .object(item(found.randomElement() ?? found[0], for: request))
     }
-    return json(found.shuffled().prefix(min(max(count, 1), 30)).map { item($0, for: request) })
+    return .object(found.shuffled().prefix(min(max(count, 1), 30)).map { item($0, for: request) })
   }
 
   private func image(named name: String) -> OriginResponse {
@@ -93,18 +92,6 @@ final class UnsplashAnswers: Sendable {
     return .ok(picture.body, type: picture.type)
       .header("Cache-Control", "public, max-age=31536000")
       .header("Last-Modified", "Sun, 01 Jan 2023 00:00:00 GMT")
-  }
-
-  private func pictures(matching query: String) -> [UnsplashOrigin.Picture] {
-    let words = Self.folded(query).split(separator: " ")
-    return pictures.filter { picture in
-      let description = Self.folded(picture.description)
-      return words.allSatisfy { description.contains($0) }
-    }
-  }
-
-  private static func folded(_ text: String) -> String {
-    text.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
   }
 
   private func item(_ picture: UnsplashOrigin.Picture, for request: OriginRequest) -> [String: Any] {
@@ -149,13 +136,8 @@ final class UnsplashAnswers: Sendable {
   private func host(_ request: OriginRequest) -> String { request.value(of: "Host") ?? "127.0.0.1" }
 
   private func errors(_ status: Int, _ texts: String...) -> OriginResponse {
-    var response = json(["errors": texts])
+    var response = OriginResponse.object(["errors": texts])
     response.status = status
     return response
-  }
-
-  private func json(_ value: Any) -> OriginResponse {
-    let data = try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
-    return .ok(data ?? Data(), type: "application/json")
   }
 }

@@ -10,33 +10,7 @@ public import Foundation
 /// answer. Unlike the real one it serves pictures as they are: `w`, `h` and the like are written down, not obeyed.
 public final class UnsplashOrigin: Sendable {
   /// A photo of the collection.
-  public struct Picture: Sendable {
-    /// Unsplash's id.
-    public var id: String
-    /// What queries look for words in.
-    public var description: String
-    /// Width in pixels, as the API tells it.
-    public var width: Int
-    /// Height in pixels, as the API tells it.
-    public var height: Int
-    /// The file's bytes.
-    public var body: [UInt8]
-    /// The file's content type.
-    public var type: String
-
-    /// A photo.
-    public init(
-      id: String, description: String, width: Int = 6000, height: Int = 4000, body: [UInt8] = [],
-      type: String = "image/jpeg"
-    ) {
-      self.id = id
-      self.description = description
-      self.width = width
-      self.height = height
-      self.body = body
-      self.type = type
-    }
-  }
+  public typealias Picture = OriginPicture
 
   /// The server, with its log.
   public let origin: Origin

@@ -79,3 +79,11 @@ struct SplitMix: RandomNumberGenerator {
     return z ^ (z >> 31)
   }
 }
+
+/// A clock on the wall that moves only when a test says so, beginning with the present.
+final class WallClock: Sendable {
+  private let storage = Mutex(Date())
+  var now: Date { storage.withLock { $0 } }
+  /// Moves it by so many seconds, back as well.
+  func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
+}

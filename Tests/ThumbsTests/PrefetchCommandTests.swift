@@ -78,7 +78,7 @@ struct PrefetchCommandTests {
     #expect(last?.count == 1)
     #expect(
       Set(last?["summary"]?.keys ?? [:].keys) == [
-        "pictures", "stored", "hits", "failed", "downloadedBytes", "bytesLeft", "storedBytes", "seconds",
+        "pictures", "stored", "hits", "revalidated", "stale", "failed", "downloadedBytes", "bytesLeft", "storedBytes", "seconds",
         "picturesPerSecond",
         "peakMemoryBytes", "provider",
       ])

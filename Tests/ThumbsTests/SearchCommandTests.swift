@@ -137,6 +137,15 @@ struct SearchCommandTests {
     #expect(unknown.status == 0)
     #expect(try Set(lines(unknown).map(\.id)) == Set(try prefetched.pictures().map(\.id)))
 
+    // With --offline a prefetch asks nobody and finds everything.
+    let offline = try await bench.start(
+      ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash", "--json", "--provider-url"]
+        + ["\(unsplash.baseURL)"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
+    #expect(offline.status == 0, "\(offline.stderr)")
+    #expect(try Set(offline.pictures().map(\.id)) == Set(try prefetched.pictures().map(\.id)))
+    #expect(try offline.pictures().allSatisfy { $0.status == "disk" })
+
     let cleared = try await bench.run("cache", "clear")
     #expect(cleared.status == 0)
     let nothing = try await search(unsplash, "--query", "lake")

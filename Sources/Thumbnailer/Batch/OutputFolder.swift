@@ -6,8 +6,6 @@ import Synchronization
 /// A thumbnail is written under a temporary name in its own folder and renamed when it is complete. The temporary names are
 /// few and known, so what a kill has left is found without searching. The methods block: they are for threads of our own.
 final class OutputFolder: Sendable {
-  /// What begins the names that are the run's own.
-  static let reservedPrefix = Array(".thumbs-".utf8)
   /// How many thumbnails may be in the making at once, each under a temporary name of its own.
   private static let slotCount = 64
 
@@ -23,7 +21,7 @@ final class OutputFolder: Sendable {
   init(_ path: RawPath) throws(ConversionError) {
     self.path = path
     do throws(SystemFailure) {
-      try Self.makeFolders(path)
+      try NewFile.makeFolders(path)
     } catch {
       throw .cannotWrite(path: path, reason: error.reason)
     }
@@ -94,7 +92,7 @@ final class OutputFolder: Sendable {
     guard descriptor >= 0 else { throw .last }
     do throws(SystemFailure) {
       defer { close(descriptor) }
-      try Self.write(data, to: descriptor)
+      try NewFile.write(data, to: descriptor)
       if let times {
         let stamps = [times.accessed, times.modified].map { timespec(nanoseconds: $0) }
         guard futimens(descriptor, stamps) == 0 else { throw .last }
@@ -117,14 +115,14 @@ final class OutputFolder: Sendable {
   }
 
   private func temporary(_ slot: Int, in folder: [UInt8]) -> RawPath {
-    let name = Self.reservedPrefix + Array("\(slot).tmp".utf8)
+    let name = NamingTemplate.reservedPrefix + Array("\(slot).tmp".utf8)
     return folder.isEmpty ? path.appending(name) : path.appending(folder).appending(name)
   }
 
   /// Makes a folder of thumbnails, once, and notes in the index that it is being written to.
   private func prepare(_ folder: [UInt8]) throws(SystemFailure) {
     if state.withLock({ $0.folders.contains(folder) }) { return }
-    if !folder.isEmpty { try Self.makeFolders(path.appending(folder)) }
+    if !folder.isEmpty { try NewFile.makeFolders(path.appending(folder)) }
     index.noteFolder(folder)
     if let failure = index.failure { throw failure }
     state.withLock { _ = $0.folders.insert(folder) }
@@ -133,36 +131,6 @@ final class OutputFolder: Sendable {
   private static func create(_ path: RawPath) -> Int32 {
     path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
   }
-
-  private static func makeFolders(_ path: RawPath) throws(SystemFailure) {
-    if path.withCString({ mkdir($0, 0o777) }) == 0 { return }
-    switch errno {
-    case EEXIST:
-      guard try FileState(of: path).kind == .folder else { throw SystemFailure(code: ENOTDIR) }
-    case ENOENT:
-      let parent = RawPath(bytes: path.bytes[...].dropLastPart())
-      guard !parent.bytes.isEmpty, parent != path else { throw SystemFailure(code: ENOENT) }
-      try makeFolders(parent)
-      guard path.withCString({ mkdir($0, 0o777) }) == 0 || errno == EEXIST else { throw .last }
-    default: throw .last
-    }
-  }
-
-  private static func write(_ data: Data, to descriptor: Int32) throws(SystemFailure) {
-    let failure = data.withUnsafeBytes { bytes -> SystemFailure? in
-      var done = 0
-      while done < bytes.count {
-        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if written < 0 {
-          if errno == EINTR { continue }
-          return .last
-        }
-        done += written
-      }
-      return nil
-    }
-    if let failure { throw failure }
-  }
 }
 
 /// Why a thumbnail could not be written.
@@ -170,22 +138,6 @@ struct WriteFailure: Error {
   /// The thumbnail.
   let path: RawPath
   let failure: SystemFailure
-}
-
-extension SystemFailure {
-  /// Whether what follows could not be written either: the disk is full, or cannot be written to.
-  var endsRun: Bool { [ENOSPC, EDQUOT, EROFS].contains(code) }
-}
-
-extension Array<UInt8>.SubSequence {
-  /// A path without its last part and the slashes before it.
-  fileprivate func dropLastPart() -> ArraySlice<UInt8> {
-    var rest = self
-    while rest.last == RawPath.slash { rest.removeLast() }
-    while let last = rest.last, last != RawPath.slash { rest.removeLast() }
-    while rest.count > 1, rest.last == RawPath.slash { rest.removeLast() }
-    return rest
-  }
 }
 
 extension timespec {

@@ -59,15 +59,21 @@ struct CacheWriter: Sendable {
       for entry in entries {
         isKept = try store(entry, of: record.key, in: db) || isKept
       }
-      if isKept { try store(record, in: db) }
+      guard isKept else { return }
+      try store(record, in: db)
+      if let answer = record.answer { try store(answer, of: record.key, in: db) }
     case .remove(let source):
-      try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE source = ?").execute(arguments: [source.bytes])
+      for table in ["thumbnail", "failure"] {
+        try db.cachedStatement(sql: "DELETE FROM \(table) WHERE source = ?").execute(arguments: [source.bytes])
+      }
     case .drop(let key, let row):
       try db.cachedStatement(
         sql: "DELETE FROM thumbnail WHERE source = ? AND variant = ? AND id = coalesce(?, id)"
       ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
     case .pages(let change):
       try apply(change, in: db)
+    case .note(let source, let change):
+      try apply(change, of: source, in: db)
     case .removeAll, .trim, .barrier:
       break
     }

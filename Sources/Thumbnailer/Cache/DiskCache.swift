@@ -125,6 +125,13 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. What goes wrong later is thrown by `flush`.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
+    try await store(entries, of: record, replacing: false)
+  }
+
+  /// The same; with `replacing`, all other thumbnails of the picture are removed, which are of what it was before.
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool
+  ) async throws(DiskCacheError) {
     let bytes = entries.reduce(0) { $0 + $1.thumbnail.data.count }
     let reservation: ByteLimiter.Reservation
     do {
@@ -132,6 +139,7 @@ public final class DiskCache: Sendable {
     } catch {
       throw .cancelled
     }
+    if replacing { try commits.stage(.remove(record.key)) }
     try commits.stage(.store(record, entries, reservation))
   }
 

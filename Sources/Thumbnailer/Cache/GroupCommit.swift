@@ -126,6 +126,11 @@ final class GroupCommit: Sendable {
     state.withLock { $0.staging.variants(of: source) }
   }
 
+  /// Whether whatever the database has of a source is about to be removed.
+  func isRemoved(_ source: SourceKey) -> Bool {
+    state.withLock { $0.staging.isHidden(source) }
+  }
+
   /// Batches have about this many bytes from now on.
   func setBatchBytes(_ bytes: Int) {
     state.withLock { $0.batchBytes = bytes }

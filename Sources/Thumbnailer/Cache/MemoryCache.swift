@@ -7,14 +7,17 @@ import Synchronization
 /// When room is needed, what was asked for only once goes before what was asked for again, so that scrolling through
 /// thousands of new pictures does not push out the ones people return to.
 ///
-/// Nothing expires here: a thumbnail follows from its source and its variant alone. Whether the source itself has
-/// changed is for those to decide who fetch it; they remove it or store it anew.
+/// What is out of date by the rule given is kept, since its server may say that it still holds, but it is not handed out
+/// as a hit.
 public final class MemoryCache: Sendable {
   private struct State {
     var entries: SegmentedLRU
     var hits = 0
     var misses = 0
   }
+
+  /// Decides what is out of date.
+  private let rule: FreshnessRule
 
   private let state: Mutex<State>
 
@@ -23,17 +26,31 @@ public final class MemoryCache: Sendable {
   /// - Parameters:
   ///   - byteLimit: The most all thumbnails together may cost, in bytes. 0 keeps nothing.
   ///   - countLimit: The most thumbnails, whatever they cost.
-  public init(byteLimit: Int, countLimit: Int = .max) {
+  public convenience init(byteLimit: Int, countLimit: Int = .max) {
+    self.init(byteLimit: byteLimit, countLimit: countLimit, rule: FreshnessRule())
+  }
+
+  /// The same with a rule of what is out of date.
+  init(byteLimit: Int, countLimit: Int = .max, rule: FreshnessRule) {
+    self.rule = rule
     state = Mutex(State(entries: SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)))
   }
 
-  /// The thumbnail of that key, and counts it as used. Nil when it is not held.
+  /// The thumbnail of that key, and counts it as used. Nil when it is not held, or out of date.
   public func thumbnail(for key: CacheKey) -> Thumbnail? {
     state.withLock { state in
-      let thumbnail = state.entries.use(key)
-      if thumbnail == nil { state.misses += 1 } else { state.hits += 1 }
-      return thumbnail
+      guard let entry = state.entries.use(key), rule.admits(entry.freshness) else {
+        state.misses += 1
+        return nil
+      }
+      state.hits += 1
+      return entry.thumbnail
     }
+  }
+
+  /// The thumbnail of that key, be it out of date, with how long it holds.
+  func entry(for key: CacheKey) -> DatedThumbnail? {
+    state.withLock { $0.entries.use(key) }
   }
 
   /// Keeps a thumbnail, in place of an earlier one of the same key.
@@ -41,7 +58,18 @@ public final class MemoryCache: Sendable {
   /// Others leave until the limits hold again. A thumbnail that costs more than the whole limit is not kept, and neither
   /// is the earlier one it would have replaced.
   public func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
-    state.withLock { $0.entries.insert(thumbnail, for: key) }
+    insert(thumbnail, for: key, freshness: .lasting)
+  }
+
+  /// The same for a thumbnail that holds for a time.
+  func insert(_ thumbnail: Thumbnail, for key: CacheKey, freshness: Freshness) {
+    let entry = DatedThumbnail(thumbnail: thumbnail, freshness: freshness)
+    state.withLock { $0.entries.insert(entry, for: key) }
+  }
+
+  /// Has all thumbnails of a picture hold for as long as this, which its server has confirmed.
+  func renew(_ source: SourceKey, freshness: Freshness) {
+    state.withLock { $0.entries.renew(source, freshness: freshness) }
   }
 
   /// Forgets one thumbnail.
@@ -78,4 +106,10 @@ public final class MemoryCache: Sendable {
   public var hits: Int { state.withLock { $0.hits } }
   /// How often a thumbnail was asked for in vain.
   public var misses: Int { state.withLock { $0.misses } }
+}
+
+/// A thumbnail and how long it holds.
+struct DatedThumbnail: Sendable {
+  var thumbnail: Thumbnail
+  var freshness: Freshness
 }

@@ -12,7 +12,7 @@ struct SegmentedLRU {
   private struct Node {
     var key: CacheKey
     /// Nil while the node is free.
-    var thumbnail: Thumbnail?
+    var entry: DatedThumbnail?
     var cost: Int
     var isProtected: Bool
     var newer: Int32 = none
@@ -54,7 +54,7 @@ struct SegmentedLRU {
   var count: Int { slots.count }
 
   /// Looks a thumbnail up and counts it as used.
-  mutating func use(_ key: CacheKey) -> Thumbnail? {
+  mutating func use(_ key: CacheKey) -> DatedThumbnail? {
     guard let slot = slots[key] else { return nil }
     unlink(slot)
     nodes[Int(slot)].isProtected = true
@@ -65,13 +65,13 @@ struct SegmentedLRU {
       nodes[Int(demoted)].isProtected = false
       linkAsNewest(demoted)
     }
-    return nodes[Int(slot)].thumbnail
+    return nodes[Int(slot)].entry
   }
 
   /// Puts a thumbnail in, in place of an earlier one of its key. One that costs more than the limit is not taken, and an
   /// earlier one of its key leaves all the same: it is out of date.
-  mutating func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
-    let cost = thumbnail.data.count + Self.entryOverhead
+  mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
+    let cost = entry.thumbnail.data.count + Self.entryOverhead
     guard cost <= byteLimit, countLimit > 0 else {
       remove(key)
       return
@@ -80,10 +80,10 @@ struct SegmentedLRU {
     if let present = slots[key] {
       slot = present
       unlink(slot)
-      nodes[Int(slot)].thumbnail = thumbnail
+      nodes[Int(slot)].entry = entry
       nodes[Int(slot)].cost = cost
     } else {
-      slot = takeNode(Node(key: key, thumbnail: thumbnail, cost: cost, isProtected: false))
+      slot = takeNode(Node(key: key, entry: entry, cost: cost, isProtected: false))
       slots[key] = slot
       linkToSource(slot)
     }
@@ -117,6 +117,15 @@ struct SegmentedLRU {
     return variants
   }
 
+  /// Changes how long the variants of a source hold. Does not count as use.
+  mutating func renew(_ source: SourceKey, freshness: Freshness) {
+    var slot = firstOfSource[source] ?? Self.none
+    while slot != Self.none {
+      nodes[Int(slot)].entry?.freshness = freshness
+      slot = nodes[Int(slot)].nextOfSource
+    }
+  }
+
   /// Changes the limit and makes room at once.
   mutating func setByteLimit(_ limit: Int) {
     byteLimit = max(0, limit)
@@ -138,7 +147,7 @@ struct SegmentedLRU {
     unlink(slot)
     unlinkFromSource(slot)
     slots[nodes[Int(slot)].key] = nil
-    nodes[Int(slot)].thumbnail = nil
+    nodes[Int(slot)].entry = nil
     nodes[Int(slot)].older = firstFree
     firstFree = slot
   }

@@ -20,6 +20,10 @@ public struct SourceRecord: Sendable, Equatable {
   public let cacheControl: String?
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
+  /// What its server said with the bytes, to ask it later whether they have changed.
+  var answer: StoredAnswer?
+  /// How long the thumbnails hold.
+  var freshness = Freshness.lasting
 
   /// Describes a picture that was just fetched. Header values of more than 1024 bytes are not kept: cut short they would
   /// mean something else.

@@ -12,6 +12,8 @@ struct StagingArea {
     case drop(CacheKey, row: Int64?)
     /// Changes the pages of searches.
     case pages(PageChange)
+    /// Changes what is known of a picture besides its thumbnails.
+    case note(SourceKey, NoteChange)
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)
@@ -33,7 +35,7 @@ struct StagingArea {
     var standsAlone: Bool {
       switch self {
       case .removeAll, .trim: true
-      case .store, .remove, .drop, .pages, .barrier: false
+      case .store, .remove, .drop, .note, .pages, .barrier: false
       }
     }
   }
@@ -103,7 +105,7 @@ struct StagingArea {
       visible = [:]
       hiddenSources = [:]
       everythingHidden = lastTicket
-    case .drop, .pages, .trim, .barrier:
+    case .drop, .note, .pages, .trim, .barrier:
       break
     }
     return lastTicket
@@ -125,7 +127,8 @@ struct StagingArea {
     (visible[source].map { Array($0.keys) } ?? [], !isHidden(source))
   }
 
-  private func isHidden(_ source: SourceKey) -> Bool {
+  /// Whether whatever the database has of a source is about to be removed.
+  func isHidden(_ source: SourceKey) -> Bool {
     everythingHidden != nil || hiddenSources[source] != nil
   }
 
@@ -167,7 +170,7 @@ struct StagingArea {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .pages, .trim, .barrier:
+      case .drop, .note, .pages, .trim, .barrier:
         break
       }
     }

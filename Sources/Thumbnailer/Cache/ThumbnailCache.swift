@@ -16,14 +16,23 @@ final class ThumbnailCache: Sendable {
   let memory: MemoryCache
   /// The second tier. Nil when there is none, or its directory cannot be used.
   let disk: DiskCache?
+  /// Decides what of both may be used without asking.
+  let rule: FreshnessRule
+  /// What was learned of pictures lately.
+  let recent = RecentNotes()
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
   private let problems = Mutex(Problems())
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
 
-  /// Joins two caches. `onDiskProblem` is called with every failure of the disk cache, on any thread.
-  init(memory: MemoryCache, disk: DiskCache?, onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }) {
+  /// Joins two caches, of which the memory cache has the same `rule`. `onDiskProblem` is called with every failure of the
+  /// disk cache, on any thread.
+  init(
+    memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(),
+    onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
+  ) {
     self.memory = memory
     self.disk = disk
+    self.rule = rule
     self.onDiskProblem = onDiskProblem
     disk?.onProblem { [weak self] in
       self?.note($0)
@@ -37,61 +46,83 @@ final class ThumbnailCache: Sendable {
   /// Why the disk cache's file was replaced by an empty one; from then on it works as usual.
   var diskReplacement: DiskCacheError? { problems.withLock { $0.replaced } }
 
-  /// Looks in memory: synchronous, less than a microsecond.
+  /// Looks in memory for what is not out of date: synchronous, less than a microsecond.
   func memoryThumbnail(for key: CacheKey) -> Thumbnail? {
     memory.thumbnail(for: key)
   }
 
   /// Looks in memory once more, then on the disk, on a thread of its own, and brings what it finds there into memory. Nil
   /// as well when the task is cancelled.
+  ///
+  /// - Parameter lasts: Whether thumbnails of the source hold for ever, as those of a local file do.
   func storedThumbnail(
-    for key: CacheKey, priority: PriorityControl = PriorityControl(.visible)
-  ) async -> Thumbnail? {
+    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible)
+  ) async -> DatedThumbnail? {
     // It may have come into memory since the caller looked there, by a job that ended just now.
-    if let thumbnail = memory.thumbnail(for: key) { return thumbnail }
-    guard
-      let thumbnail = await read(priority: priority, { disk throws(DiskCacheError) in try disk.thumbnail(for: key) })
-    else { return nil }
-    memory.insert(thumbnail, for: key)
-    return thumbnail
+    let held = memory.entry(for: key)
+    if let held, rule.admits(held.freshness) { return held }
+    let found = await read(priority: priority) { disk throws(DiskCacheError) -> DatedThumbnail? in
+      guard let thumbnail = try disk.thumbnail(for: key) else { return nil }
+      return DatedThumbnail(
+        thumbnail: thumbnail, freshness: try self.freshness(of: key.source, on: disk, lasts: lasts))
+    }
+    guard let found else { return held }
+    memory.insert(found.thumbnail, for: key, freshness: found.freshness)
+    return found
+  }
+
+  private func freshness(
+    of source: SourceKey, on disk: DiskCache, lasts: Bool
+  ) throws(DiskCacheError) -> Freshness {
+    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness
   }
 
   /// The smallest thumbnail at hand from which the one asked for can be made by shrinking, in memory or on the disk.
   func shrinkable(
-    for key: CacheKey, priority: PriorityControl = PriorityControl(.visible)
-  ) async -> (variant: Variant, thumbnail: Thumbnail)? {
+    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible)
+  ) async -> (variant: Variant, larger: DatedThumbnail)? {
     for variant in key.variant.shrinkable(among: memory.variants(of: key.source)) {
-      if let thumbnail = memory.thumbnail(for: CacheKey(source: key.source, variant: variant)) {
-        return (variant, thumbnail)
-      }
+      let larger = memory.entry(for: CacheKey(source: key.source, variant: variant))
+      // What is out of date here may have been renewed on the disk by another process.
+      if let larger, disk == nil || rule.admits(larger.freshness) { return (variant, larger) }
     }
     return await read(priority: priority) { disk throws(DiskCacheError) in
       for variant in key.variant.shrinkable(among: try disk.variants(of: key.source)) {
         if let thumbnail = try disk.thumbnail(for: CacheKey(source: key.source, variant: variant)) {
-          return (variant, thumbnail)
+          let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
+          return (variant, DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
         }
       }
       return nil
     }
   }
 
-  /// Keeps thumbnails in both tiers. Returns once they can be read; waits while too much waits to be written.
-  func store(_ entries: [CacheEntry], of record: SourceRecord) async {
-    for entry in entries {
-      memory.insert(entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant))
+  /// Keeps thumbnails in both tiers, with `replacing` in the place of all that are there of the picture. Returns once they
+  /// can be read; waits while too much waits to be written.
+  func store(_ entries: [CacheEntry], of record: SourceRecord, replacing: Bool = false) async {
+    if replacing {
+      memory.removeAll(of: record.key)
+      recent.remove(record.key)
     }
-    await attempt { disk throws(DiskCacheError) in try await disk.store(entries, of: record) }
+    if let answer = record.answer { recent.change(record.key) { $0.put(answer) } }
+    for entry in entries {
+      memory.insert(
+        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+    }
+    await attempt { disk throws(DiskCacheError) in try await disk.store(entries, of: record, replacing: replacing) }
   }
 
   /// Forgets a picture in both tiers.
   func remove(_ source: SourceKey) async {
     memory.removeAll(of: source)
+    recent.remove(source)
     await attempt { disk throws(DiskCacheError) in try await disk.remove(source) }
   }
 
   /// Forgets everything in both tiers.
   func removeAll() async {
     memory.removeAll()
+    recent.removeAll()
     await attempt { disk throws(DiskCacheError) in try await disk.removeAll() }
   }
 
@@ -138,7 +169,7 @@ final class ThumbnailCache: Sendable {
     }
   }
 
-  private func report(_ problem: DiskCacheError) {
+  func report(_ problem: DiskCacheError) {
     if problem == .cancelled { return }
     let isNew = problems.withLock { problems in
       problems.seen.insert("\(problem)").inserted

@@ -83,34 +83,18 @@ struct BodyStore {
 
 /// Files that nobody sees and that are gone with their last descriptor, even when the process is killed.
 enum SpillFile {
-  /// Glibc declares `O_TMPFILE` for GNU sources only.
-  private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
-
   /// A new file, open for reading and writing, in the first directory that takes one.
   static func open(in directories: [String]) throws(DownloadError) -> FileDescriptor {
     var firstFailure: DownloadError?
     for directory in directories {
-      let descriptor = open(in: directory)
-      if descriptor >= 0 { return FileDescriptor(owning: descriptor) }
-      let reason = String(cString: strerror(errno))
-      if firstFailure == nil {
-        Log.download.debug("cannot keep bodies in \(directory): \(reason)")
-        firstFailure = .cannotStoreBody(path: directory, reason: reason)
+      do throws(SystemFailure) {
+        return try FileDescriptor.unnamed(in: directory)
+      } catch {
+        guard firstFailure == nil else { continue }
+        Log.download.debug("cannot keep bodies in \(directory): \(error.reason)")
+        firstFailure = .cannotStoreBody(path: directory, reason: error.reason)
       }
     }
     throw firstFailure ?? .cannotStoreBody(path: "", reason: "no directory for large bodies")
-  }
-
-  private static func open(in directory: String) -> Int32 {
-    let unnamed = Foundation.open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)
-    if unnamed >= 0 { return unnamed }
-    // Network and overlay file systems may not know files without a name: make one and take its name away.
-    var template = Array("\(directory)/.body-XXXXXX".utf8CString)
-    let named = mkstemp(&template)
-    if named >= 0 {
-      unlink(template)
-      _ = fcntl(named, F_SETFD, FD_CLOEXEC)
-    }
-    return named
   }
 }

@@ -33,6 +33,8 @@ final class CurlTransfer {
   private var stop: Stop?
   /// The beginning of the body as an earlier attempt has left it, until the answer goes on with it or does not.
   private var earlier: PartialBody?
+  /// Whether the answer may be that nothing has changed.
+  private var isConditional = false
   /// The tag under which the body can be gone on with, where it can.
   private var tag: String?
   /// The body's name on the disk, where it has one.
@@ -69,7 +71,8 @@ final class CurlTransfer {
     if order.decodesContent { handle.set(CURLOPT_ACCEPT_ENCODING, "") }
     configureTrust()
     let ownAccept = order.headers.firstValue(of: "Accept") == nil ? [HTTPHeader("Accept", order.accept)] : []
-    handle.setHeaders(order.headers + ownAccept + (earlier?.requestHeaders ?? []))
+    handle.setHeaders(order.headers + ownAccept + (earlier?.requestHeaders ?? order.conditions))
+    isConditional = earlier == nil && !order.conditions.isEmpty
 
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -200,10 +203,10 @@ final class CurlTransfer {
     }
   }
 
-  /// Gives a large body a name on the disk, where it can be gone on with after the end of the process.
+  /// Gives a large body a name on the disk, where it can be gone on with after the end of the process and may be kept.
   private func storeByName() {
     tag = PartialBody.etag(of: head)
-    guard let slot = order.partial, let expected, let tag,
+    guard let slot = order.partial, let expected, let tag, !ResponseMetadata(head.headers).control.forbidsStoring,
       let named = slot.store?.create(slot.name, address: order.url.digest, etag: tag, total: expected)
     else { return }
     body.spill(into: named.file)
@@ -301,7 +304,7 @@ final class CurlTransfer {
     putBackEarlierBody()
     stored?.remove()
     return TransferAnswer(
-      head: head, body: body.finish(), isComplete: isComplete, receivedBytes: received, expectedBytes: expected,
+      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), isComplete: isComplete, receivedBytes: received, expectedBytes: expected,
       httpVersion: version, timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))
   }
 

@@ -11,6 +11,18 @@ struct DownloadRequest: Sendable {
   /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
   /// nothing beyond this download.
   var key: SourceKey?
+  /// The most transfers at once that the server wants to be asked for; nil for as many as are configured.
+  var downloadsPerHost: Int?
+  /// Asks for the body only if it is another than the one that is known. Nil asks for it in any case.
+  var condition: DownloadCondition?
+}
+
+/// Has one URL answer without a body when that is still the one that is known.
+struct DownloadCondition: Sendable, Equatable {
+  /// Which URL named the body so, as a digest. No other is told.
+  var address: SourceKey
+  /// `If-None-Match`, `If-Modified-Since`.
+  var headers: [HTTPHeader]
 }
 
 /// A picture's bytes, and how they came.
@@ -27,6 +39,8 @@ struct Download: Sendable {
   let status: Int
   /// The answer's header fields in the order they came.
   let headers: [HTTPHeader]
+  /// The URL at the end of the redirects as a digest, to name it in a condition.
+  let address: SourceKey
   /// The URL at the end of the redirects; nil when Foundation cannot hold what the server named.
   let finalURL: URL?
   /// How many attempts it took, from 1.
@@ -39,6 +53,9 @@ struct Download: Sendable {
   let duration: Duration
   /// Its share of the memory for bodies, which goes back when the last copy of this value goes.
   let bodyShare: ByteLimiter.Reservation?
+
+  /// Whether the server says that the body is still the one that is known; there is none in here then.
+  var isUnchanged: Bool { status == 304 }
 
   /// The value of the first header field of that name, whatever its case.
   func value(of name: String) -> String? { headers.firstValue(of: name) }

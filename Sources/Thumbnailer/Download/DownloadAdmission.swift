@@ -18,8 +18,12 @@ struct DownloadAdmission<Element> {
 
   private struct Site {
     var running = 0
+    /// The most that may run at once here, as whoever asks for the least wants it.
+    var maximum = Int.max
     var returning = TwoLevelQueue<Waiting>()
     var fresh = TwoLevelQueue<Waiting>()
+
+    mutating func lower(to limit: Int) { maximum = min(maximum, max(1, limit)) }
 
     var isIdle: Bool { running == 0 && returning.isEmpty && fresh.isEmpty }
 
@@ -64,9 +68,10 @@ struct DownloadAdmission<Element> {
   /// How many wait now.
   var waiting: Int { places.count }
 
-  /// Puts a download in line. With the ticket of its earlier wait it keeps its age.
+  /// Puts a download in line. With the ticket of its earlier wait it keeps its age. A `limit` below `maximumPerSite`
+  /// counts for everybody at the site until nothing runs or waits there.
   mutating func enqueue(
-    _ element: Element, site name: String, at level: Priority, returning: Ticket? = nil
+    _ element: Element, site name: String, at level: Priority, limit: Int? = nil, returning: Ticket? = nil
   ) -> Ticket {
     lastNumber += 1
     let ticket = returning ?? Ticket(number: lastNumber)
@@ -75,6 +80,7 @@ struct DownloadAdmission<Element> {
       $0.enqueue(Waiting(ticket: ticket, element: element), at: level)
     }
     places[ticket] = Place(site: name, line: line, position: position)
+    if let limit { sites[name]?.lower(to: limit) }
     return ticket
   }
 
@@ -122,7 +128,7 @@ struct DownloadAdmission<Element> {
     while next != sites.endIndex {
       let index = next
       sites.formIndex(after: &next)
-      guard sites.values[index].running < maximumPerSite else { continue }
+      guard sites.values[index].running < min(maximumPerSite, sites.values[index].maximum) else { continue }
       for line in Line.allCases {
         guard let head = sites.values[index].with(line, { $0.peek(at: level) }) else { continue }
         if oldest.map({ head.ticket.number < $0.ticket.number }) ?? true {

@@ -52,13 +52,15 @@ final class Downloader: Sendable {
       url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
-      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key))
+      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
+      downloadsPerHost: request.downloadsPerHost, condition: request.condition)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
     return Download(
       body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
       timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
   }
@@ -140,7 +142,8 @@ final class Downloader: Sendable {
     while true {
       let previous = held
       held = nil
-      try await waitForSlot(at: route.url, journey: &journey, inPlaceOf: previous, priority: priority)
+      try await waitForSlot(
+        at: route.url, limit: exchange.downloadsPerHost, journey: &journey, inPlaceOf: previous, priority: priority)
       held = route.url.site
       if exchange.takesBodyShare, journey.bodyShare == nil {
         journey.bodyShare = try await shareOfBodyMemory(priority: priority)
@@ -174,6 +177,7 @@ final class Downloader: Sendable {
   /// The error that an answer's status stands for; nil for success.
   private static func failure(of answer: TransferAnswer) -> DownloadError? {
     let status = answer.head.status
+    if answer.isUnchanged { return nil }
     return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
   }
@@ -183,13 +187,13 @@ final class Downloader: Sendable {
   /// Waits for a slot at a site. A slot held from the transfer before is given up in the same step, so that nobody
   /// slips in between when it is the same site.
   private func waitForSlot(
-    at url: CurlURL, journey: inout Journey, inPlaceOf previous: String?, priority: PriorityControl
+    at url: CurlURL, limit: Int?, journey: inout Journey, inPlaceOf previous: String?, priority: PriorityControl
   ) async throws(DownloadError) {
     let shot = OneShot<Void, DownloadError>()
     let earlier = journey.ticket
     let ticket = admission.withLock { admission in
       let ticket = admission.enqueue(
-        shot, site: url.site, at: priority.current, returning: earlier)
+        shot, site: url.site, at: priority.current, limit: limit, returning: earlier)
       if let previous { admission.release(site: previous) }
       return ticket
     }

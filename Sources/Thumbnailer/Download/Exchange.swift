@@ -18,6 +18,9 @@ struct Exchange: Sendable {
   var observer: (any BodyObserver)?
   /// See `TransferOrder`.
   var partial: PartialBodySlot?
+  /// See `DownloadRequest`.
+  var downloadsPerHost: Int?
+  var condition: DownloadCondition?
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {
@@ -33,7 +36,8 @@ struct Exchange: Sendable {
       certificateAuthorityFile: configuration.certificateAuthorityFile, proxy: configuration.proxy,
       clientCertificate: configuration.clientCertificates.first {
         $0.host.matches(host: route.url.host, port: route.url.port)
-      }, observer: observer, partial: partial)
+      }, observer: observer, partial: partial,
+      conditions: condition?.address == route.url.digest ? condition?.headers ?? [] : [])
   }
 
   /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.

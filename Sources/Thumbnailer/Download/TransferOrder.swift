@@ -28,11 +28,16 @@ struct TransferOrder: Sendable {
   var observer: (any BodyObserver)?
   /// What an earlier attempt has left, and where this one leaves what it brought when it breaks off.
   var partial: PartialBodySlot?
+  /// Fields that may be answered by a status without a body (304), which counts as success then. Not sent to go on with
+  /// a body.
+  var conditions: [HTTPHeader] = []
 }
 
 /// What one transfer brought: any status at all.
 struct TransferAnswer: Sendable {
   var head: ResponseHead
+  /// Whether it says that the body is still the one that is known, having been asked.
+  var isUnchanged: Bool
   var body: ByteSource
   var isComplete: Bool
   var receivedBytes: Int

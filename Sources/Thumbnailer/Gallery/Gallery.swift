@@ -44,7 +44,11 @@ public actor Gallery {
     let keeps = storing is StoringProvider
     self.provider = storing
     self.store = keeps ? store : nil
-    offline = keeps ? store.map { OfflineProvider(of: provider.name, store: $0) } : nil
+    offline =
+      keeps
+      ? store.map {
+        OfflineProvider(of: provider.name, listing: provider.listingName, store: $0)
+      } : nil
     self.pipeline = pipeline
     self.prefetcher = prefetcher
     self.options = options
@@ -127,6 +131,8 @@ public actor Gallery {
   @discardableResult
   private func handle(_ event: GalleryMachine.Event) -> [Photo] {
     var removed: [Photo] = []
+    // Another source may stand in for the one that was meant.
+    machine.provider = provider.name
     for action in machine.handle(event, at: now()) {
       switch action {
       case .fetch(let fetch, let ticket): start(fetch, ticket)

@@ -93,7 +93,7 @@ extension GalleryMachine {
   var content: GalleryContent {
     let shown = previous ?? listing
     return GalleryContent(
-      query: query, provider: options.provider, state: state, items: shown.items,
+      query: query, provider: provider, state: state, items: shown.items,
       isOffline: failure?.isUnreachable == true, total: shown.total, pages: shown.pages, hasMore: hasMore,
       skipped: shown.skipped)
   }
@@ -122,6 +122,6 @@ extension GalleryMachine {
 
   private func emptyMessage(for query: String) -> String {
     query.isEmpty
-      ? "\(options.provider) has no picture" : "\(options.provider) has no picture for “\(query)”; try other words"
+      ? "\(provider) has no picture" : "\(provider) has no picture for “\(query)”; try other words"
   }
 }

@@ -61,6 +61,8 @@ struct GalleryMachine {
   }
 
   let options: Options
+  /// The name of the source.
+  var provider: String
   var query: String?
   var listing: GalleryListing
   /// What is shown until the first page of a repeated search has come.
@@ -82,6 +84,7 @@ struct GalleryMachine {
 
   init(_ options: Options) {
     self.options = options
+    provider = options.provider
     listing = GalleryListing(next: .ended, pageSize: options.pageSize)
   }
 

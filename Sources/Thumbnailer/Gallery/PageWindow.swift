@@ -25,6 +25,7 @@ struct PageWindow {
   private let ahead: Int
   private let pageLimit: Int
   private let photoLimit: Int
+  private let endsAtRepetition: Bool
   private var phase = Phase.ready(nil)
   private var seenCursors = RecentSet<PageCursor>()
   /// As bytes: two ids that only look alike, being composed differently, are two photos.
@@ -45,10 +46,12 @@ struct PageWindow {
   ///   - ahead: How many pages may be outstanding; at least 1. With 1 a page is asked for when the one before is done.
   ///   - pageLimit: How many pages are asked for in all; nil for no limit.
   ///   - photoLimit: How many photos are handed out in all; nil for no limit.
-  init(ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil) {
+  ///   - endsAtRepetition: Whether a page whose photos have all come before is the last, whatever it says.
+  init(ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil, endsAtRepetition: Bool = false) {
     self.ahead = max(1, ahead)
     self.pageLimit = pageLimit ?? .max
     self.photoLimit = photoLimit ?? .max
+    self.endsAtRepetition = endsAtRepetition
   }
 
   /// The pages that were asked for and are not wholly done.
@@ -68,7 +71,7 @@ struct PageWindow {
     pagesArrived += 1
     let photos = newPhotos(of: page)
     photosEmitted += photos.count
-    phase = phaseAfter(page)
+    phase = endsAtRepetition && photos.isEmpty && !page.photos.isEmpty ? .ended(nil) : phaseAfter(page)
     guard !photos.isEmpty else { return proceed() }
     remaining[pagesArrived] = photos.count
     // The next page first: it is on its way before the photos keep the connections busy.

@@ -30,7 +30,8 @@ extension QueryPrefetch {
       mostRunning = 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs)
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
       window = PageWindow(
-        ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos)
+        ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos,
+        endsAtRepetition: prefetch.provider.capabilities.mayRunInCircles)
       let (stream, continuation) = AsyncStream.makeStream(of: Arrival.self)
       self.continuation = continuation
       arrivals = stream.makeAsyncIterator()
@@ -122,6 +123,6 @@ extension QueryPrefetch {
     let sizes = variants.map { ($0.size, $0.scaling == .best ? 2 : 1) }
     let box = PixelSize(
       sizes.map { $0.width * $1 }.max() ?? 1, sizes.map { $0.height * $1 }.max() ?? 1)
-    return photo.source(for: box, fit: variants.first?.fit ?? .cover).adding(headers)
+    return photo.source(for: box, fit: variants.first?.fit ?? .cover, original: original).adding(headers)
   }
 }

@@ -46,12 +46,14 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   let variants: [Variant]
   let limits: Limits
   let headers: HostHeaders
+  let original: Bool
 
   /// Prepares the prefetch of the `variants` of all pictures found, each asked for with the `headers` for its host.
-  /// Nothing starts before the first `next()`.
+  /// Nothing starts before the first `next()`. With `original`, the photos are fetched as they were uploaded instead of
+  /// in the smallest form that is large enough.
   public init(
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
-    limits: Limits = Limits(), headers: HostHeaders = HostHeaders()
+    limits: Limits = Limits(), headers: HostHeaders = HostHeaders(), original: Bool = false
   ) {
     self.provider = provider
     self.query = query
@@ -59,6 +61,7 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     self.variants = variants
     self.limits = limits
     self.headers = headers
+    self.original = original
   }
 
   /// Starts from the first page.

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What happened at one stage on the way of a request. For progress displays, logs and tests.
 public struct PipelineEvent: Sendable {
   /// The stage and what it measured.
@@ -13,6 +15,14 @@ public struct PipelineEvent: Sendable {
     /// The body is here. `isComplete` is false when the rest was not needed.
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)
+    /// The server says that the picture is still the one whose thumbnails are stored: these are good again.
+    case revalidated([Variant], duration: Duration)
+    /// The server has sent the picture anew: the stored thumbnails of all sizes give way to those made of it.
+    case replaced
+    /// Thumbnails were handed out though they are out of date, since their server could not be asked.
+    case servedStale([Variant], ThumbnailError)
+    /// Nobody was asked, since the picture was not to be had a while ago; the failure follows.
+    case rememberedFailure(code: String, until: Date)
     /// How the picture will be read, and the memory that is reserved for it in bytes.
     case planned(description: String, reservedBytes: Int)
     /// The thumbnails of these variants were made, in `duration` on a worker thread.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// How the bytes of a picture come to be at hand: by a download, or by opening the local file that they are.
 extension PipelineStages {
   /// Gets the picture's bytes, unless its header says that it will not be read.
@@ -18,25 +20,49 @@ extension PipelineStages {
     var fetched =
       source.isUserFile
       ? try await openFile(source, priority: priority)
-      : try await download(source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress)
+      : try await download(
+        source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress
+      ).body
     fetched.mayUsePreview = mayUsePreview
     fetched.downloadedBytes += body?.downloadedBytes ?? 0
     return fetched
   }
 
+  /// Downloads the picture, or as much of it as what is asked takes, from the first of its places that has it.
+  ///
+  /// - Parameter condition: Has the server send no body if it is the one that is known. The body is empty then.
+  func download(
+    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
+    priority: PriorityControl, progress: BodyProgress
+  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
+    var places = source.places
+    while true {
+      let place = places.removeFirst()
+      do throws(ThumbnailError) {
+        return try await download(
+          source, from: place, demand: demand, mayUsePreview: mayUsePreview, condition: condition, priority: priority,
+          progress: progress)
+      } catch {
+        guard !places.isEmpty, error.mayBeHadElsewhere else { throw error }
+        Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
+      }
+    }
+  }
+
   private func download(
-    _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, priority: PriorityControl,
-    progress: BodyProgress
-  ) async throws(ThumbnailError) -> SourceBody {
+    _ source: ImageSource, from place: URL, demand: VariantDemand?, mayUsePreview: Bool,
+    condition: DownloadCondition?, priority: PriorityControl, progress: BodyProgress
+  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
       mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity, mayUsePreview: mayUsePreview) } : nil
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
-      url: source.url, headers: source.headers, byteLimit: configuration.maximumSourceBytes.bytes,
+      url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
-      key: SourceKey(identity: "\(source.identity)\n\(source.url.absoluteString)", headers: source.headers))
+      key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
+      downloadsPerHost: source.downloadsPerHost, condition: condition)
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
@@ -47,7 +73,9 @@ extension PipelineStages {
       }
       throw ThumbnailError(error, source: source)
     }
-    let body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    var body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    if download.isUnchanged { return (body, download) }
+    body.answer = answer(download, from: place)
     statistics.add(1, to: \.downloads)
     statistics.add(body.bytesLeft, to: \.bytesLeft)
     events.send(
@@ -55,7 +83,7 @@ extension PipelineStages {
       .downloaded(
         bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
         attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
-    return body
+    return (body, download)
   }
 
   /// Opens a file and reads its header, in one visit of a worker.
@@ -85,6 +113,26 @@ extension PipelineStages {
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))
       return SourceBody(file, place: place, header: header)
+    }
+  }
+}
+
+extension ImageSource {
+  /// Where the picture is to be had, in the order to ask. Never empty.
+  fileprivate var places: [URL] { [url] + alternates }
+
+  /// The header fields for one of the places: credentials stay with their host.
+  fileprivate func headers(at place: URL) -> [HTTPHeader] {
+    place == url || place.scheme == url.scheme && HostName(of: place) == HostName(of: url) ? headers : []
+  }
+}
+
+extension ThumbnailError {
+  /// Whether it is the server's doing, so that another may have the picture.
+  fileprivate var mayBeHadElsewhere: Bool {
+    switch self {
+    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .timedOut: true
+    default: false
     }
   }
 }

@@ -44,7 +44,9 @@ struct PipelineStages: Sendable {
       }
     }
     openingProblem = problem
-    cache = ThumbnailCache(memory: MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes), disk: disk) {
+    let rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
+    let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
+    cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) {
       events.send(nil, .cacheProblem("\($0)"))
     }
   }
@@ -63,7 +65,9 @@ struct PipelineStages: Sendable {
   }
 
   /// Fetches the small answers of photo search APIs over the same connections.
-  var httpClient: any HTTPClient { CurlHTTPClient(downloader: downloader) }
+  var httpClient: any HTTPClient {
+    configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: downloader)
+  }
 
   /// The number of downloads that wait for a slot.
   var waitingDownloads: Int { downloader.waitingDownloads }
@@ -179,9 +183,11 @@ struct PipelineStages: Sendable {
     return (value, .now - started)
   }
 
-  /// The thumbnail made from a larger one in the caches, if there is one.
-  func shrunkFromCache(_ key: CacheKey, of source: ImageSource, priority: PriorityControl) async -> Thumbnail? {
-    guard let larger = await cache.shrinkable(for: key, priority: priority) else { return nil }
+  /// The thumbnail made from a larger one in the caches, if there is one. It holds for as long as that one.
+  func shrunkFromCache(_ key: CacheKey, of source: ImageSource, priority: PriorityControl) async -> DatedThumbnail? {
+    guard let (_, larger) = await cache.shrinkable(for: key, lasts: source.isUserFile, priority: priority) else {
+      return nil
+    }
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
@@ -192,24 +198,7 @@ struct PipelineStages: Sendable {
       var thumbnail = try? results.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source
-    return thumbnail
-  }
-
-  /// Puts thumbnails into both caches; waits while too much waits to be written.
-  func store(_ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody?) async {
-    guard let description = thumbnails.first?.1.source else { return }
-    let record = SourceRecord(
-      source, description: description, fetchedAt: body == nil ? nil : Date(),
-      etag: body?.download?.value(of: "ETag"), lastModified: body?.download?.value(of: "Last-Modified"),
-      cacheControl: body?.download?.value(of: "Cache-Control"))
-    let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
-    // In a task of its own: what is made is kept, even if the last waiter leaves just now.
-    await Task { [cache] in await cache.store(entries, of: record) }.value
-    guard cache.disk != nil else { return }
-    for (variant, thumbnail) in thumbnails {
-      statistics.add(thumbnail.data.count, to: \.storedBytes)
-      events.send(source, .stored(variant, bytes: thumbnail.data.count))
-    }
+    return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
 
   /// Waits until everything stored is on disk.

@@ -4,7 +4,7 @@ import Synchronization
 public struct PipelineStatistics: Sendable, Equatable {
   /// Thumbnails answered from memory.
   public var memoryHits = 0
-  /// Thumbnails answered from the disk cache, shrunk ones included.
+  /// Thumbnails answered from the disk cache, shrunk, confirmed and out-of-date ones included.
   public var diskHits = 0
   /// Thumbnails made from their pictures.
   public var rendered = 0
@@ -23,6 +23,16 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var storedBytes = 0
   /// Requests that joined a job that ran already.
   public var joins = 0
+  /// Pictures whose stored thumbnails were out of date and whose server said that they still hold (304).
+  public var revalidations = 0
+  /// Pictures whose stored thumbnails were out of date and were replaced, since their server sent the picture anew.
+  public var replacements = 0
+  /// Thumbnails that were handed out though out of date, since their server could not be asked.
+  public var servedStale = 0
+  /// Requests that failed without asking anybody, since the picture was not to be had a while ago.
+  public var rememberedFailures = 0
+  /// Requests that failed since nothing is downloaded offline.
+  public var offlineMisses = 0
 }
 
 /// The counters behind `PipelineStatistics`.

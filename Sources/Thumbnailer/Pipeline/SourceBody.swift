@@ -12,6 +12,8 @@ struct SourceBody: Sendable {
   private let finestScale: JPEGScale?
   /// The file's place among those that may be open. It goes back with the last copy of this value.
   private let place: ByteLimiter.Reservation?
+  /// What the server said with a download, to ask it later whether the picture has changed.
+  var answer: StoredAnswer?
   /// False once the coefficient reader has handed the file over to libvips.
   var mayReadCoefficients = DecodePlan.readsCoefficients
   /// Whether the preview in its EXIF data may be used; false once it was seen not to be of this picture.

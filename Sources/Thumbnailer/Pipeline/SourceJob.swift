@@ -1,4 +1,4 @@
-/// The one way of a request, for all requests of one source: disk cache, download, plan, decode, store, deliver.
+/// The one way of a request, for all requests of one source: caches, server, download, plan, decode, store, deliver.
 ///
 /// Runs until nobody waits for the source any more. Requests that join while it runs are served by the same body.
 struct SourceJob: Sendable {
@@ -10,48 +10,48 @@ struct SourceJob: Sendable {
 
   /// Goes down the list of stages, again for every set of variants that came in meanwhile.
   func run() async {
+    var standing = Standing()
     do {
       var body: SourceBody?
+      var missing: [Variant] = []
       repeat {
-        var missing = await answerFromDisk(desk.takeVariants(of: source))
-        guard !missing.isEmpty else { continue }
-        let current: SourceBody
-        if let body {
-          current = body
-        } else {
+        missing += await answerFromCache(desk.takeVariants(of: source), &standing)
+        guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
+        if body == nil {
           // Ends as soon as everything that is asked by then can be made of what has arrived.
-          current = try await fetchBody(demand: desk.demand, insteadOf: nil)
-          body = current
+          body = try await askServer(missing, &standing)
         }
         // Whoever came while the body was on its way shares its decode.
-        missing += await answerFromDisk(desk.takeVariants(of: source))
-        missing = desk.stillWanted(missing, of: source)
-        guard !missing.isEmpty else { continue }
-        body = try await render(missing, from: current)
+        missing += await answerFromCache(desk.takeVariants(of: source), &standing)
+        missing = desk.stillWanted(missing + standing.takeOutdated(), of: source)
+        guard let current = body, !missing.isEmpty else { continue }
+        body = try await render(missing, from: current, &standing)
+        missing = []
       } while !desk.endIfIdle(source)
     } catch {
-      let variants = desk.fail(source, with: error)
-      if !variants.isEmpty, error != .cancelled {
-        stages.statistics.add(variants.count, to: \.failures)
-        stages.events.send(source, .failed(variants, error))
-      }
+      await fail(with: error, &standing)
     }
   }
 
-  /// Answers what the disk cache holds, exactly or in a larger size, and returns the rest.
-  private func answerFromDisk(_ variants: [Variant]) async -> [Variant] {
+  /// Answers what the caches hold, exactly or in a larger size, and returns the rest. What is out of date waits for the
+  /// server's word.
+  func answerFromCache(_ variants: [Variant], _ standing: inout Standing) async -> [Variant] {
+    // Of a picture that has changed nothing that is stored will do.
+    guard standing.word != .changed else { return variants }
     var missing: [Variant] = []
     for variant in variants {
       let started = ContinuousClock.now
-      let key = CacheKey(source: source.key, variant: variant)
-      if let thumbnail = await stages.cache.storedThumbnail(for: key, priority: priority) {
-        deliver(variant, thumbnail, origin: .disk, since: started)
-      } else if let thumbnail = await stages.shrunkFromCache(key, of: source, priority: priority) {
-        await stages.store([(variant, thumbnail)], of: source, from: nil)
-        deliver(variant, thumbnail, origin: .shrunk, since: started)
-      } else {
+      guard let found = await stages.storedThumbnail(variant, of: source, priority: priority) else {
         missing.append(variant)
+        continue
       }
+      guard found.isFresh || standing.word == .unchanged else {
+        standing.outdated.append(found)
+        continue
+      }
+      if found.isShrunk { await stages.store(variant, shrunk: found.stored, of: source) }
+      stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
+      deliver(found, origin: found.isShrunk ? .shrunk : .disk)
     }
     return missing
   }
@@ -61,12 +61,14 @@ struct SourceJob: Sendable {
   /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
   /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
   /// and libvips is the last reader, so there are at most four rounds.
-  private func render(_ variants: [Variant], from first: SourceBody) async throws(ThumbnailError) -> SourceBody {
+  private func render(
+    _ variants: [Variant], from first: SourceBody, _ standing: inout Standing
+  ) async throws(ThumbnailError) -> SourceBody {
     var body = first
     while true {
       switch try await stages.render(variants, of: source, from: body, priority: priority) {
       case .done(let results, let plan):
-        await answer(results, from: body, plan: plan)
+        await answer(results, from: body, plan: plan, &standing)
         return body
       case .needsWholeBody:
         body = try await fetchBody(demand: nil, insteadOf: body)
@@ -84,7 +86,7 @@ struct SourceJob: Sendable {
     }
   }
 
-  private func fetchBody(
+  func fetchBody(
     demand: VariantDemand?, insteadOf body: SourceBody?
   ) async throws(ThumbnailError) -> SourceBody {
     try await stages.fetchBody(of: source, demand: demand, insteadOf: body, priority: priority, progress: progress)
@@ -92,10 +94,15 @@ struct SourceJob: Sendable {
 
   /// Stores what was made of a body, then tells everybody who waits for it.
   private func answer(
-    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?
+    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?,
+    _ standing: inout Standing
   ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
-    await stages.store(finished, of: source, from: body)
+    if !finished.isEmpty {
+      await stages.store(finished, of: source, from: body, replacing: standing.word == .changed)
+      // Whatever is stored from now on is of this body.
+      standing.word = .unchanged
+    }
     for (variant, result) in results {
       switch result {
       case .success(let thumbnail):
@@ -111,13 +118,10 @@ struct SourceJob: Sendable {
     }
   }
 
-  private func deliver(
-    _ variant: Variant, _ thumbnail: Thumbnail, origin: ThumbnailResponse.Origin,
-    since started: ContinuousClock.Instant
-  ) {
+  /// Answers everybody who waits for a thumbnail from the caches.
+  func deliver(_ found: PipelineStages.StoredThumbnail, origin: ThumbnailResponse.Origin) {
     stages.statistics.add(1, to: \.diskHits)
-    stages.events.send(source, .diskHit(variant, shrunk: origin == .shrunk, duration: .now - started))
-    let response = ThumbnailResponse(thumbnail: thumbnail, origin: origin, duration: .zero)
-    _ = desk.answer(variant, of: source, with: .success(response))
+    let response = ThumbnailResponse(thumbnail: found.stored.thumbnail, origin: origin, duration: .zero)
+    _ = desk.answer(found.variant, of: source, with: .success(response))
   }
 }

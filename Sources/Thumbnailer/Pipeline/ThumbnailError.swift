@@ -32,6 +32,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case cannotEncode(reason: String)
   /// The body has no place to go: no directory can be written.
   case storageUnavailable(reason: String)
+  /// The thumbnail is not stored, and nothing is downloaded offline (`CacheMode.offline`).
+  case notCached
 
   /// A short, lasting name for programs: `not-found`, `too-large` ….
   public var code: String {
@@ -52,6 +54,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .damaged: "damaged"
     case .cannotEncode: "cannot-encode"
     case .storageUnavailable: "storage-unavailable"
+    case .notCached: "offline-miss"
     }
   }
 
@@ -59,6 +62,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   public var message: String {
     switch self {
     case .cancelled: "cancelled before it was done"
+    case .notCached:
+      "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode, --offline)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .storageUnavailable(let reason),

@@ -43,6 +43,15 @@ extension ThumbnailPipeline {
     /// file is read then. What an editor changed further down, and did not change in the preview, is not seen; and previews
     /// are of low quality. What was made so stays in the cache. Default: false.
     public var previews = false
+    /// When a stored thumbnail is taken for good, and when its server is asked whether the picture has changed.
+    /// Default: as the server said.
+    public var cacheMode = CacheMode.standard
+    /// Whether pictures that were not to be had are asked for all the same. Otherwise it is remembered which of them do
+    /// not exist (404, 410) or are no pictures, for an hour, and which are too large, for a day or until a limit is
+    /// raised. Default: false.
+    public var retriesFailures = false
+    /// The clock on the wall; tests have their own.
+    var now: @Sendable () -> Date = { Date() }
     /// Until a connection stands. Default: 10 s.
     public var connectTimeout = Duration.seconds(10)
     /// How long a transfer may bring nothing. Default: 20 s.
@@ -103,6 +112,7 @@ extension ThumbnailPipeline {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }
+      if case .maximumAge(let age) = cacheMode, age < .zero { return "the maximum age must not be negative" }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }
       if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }

@@ -8,6 +8,10 @@ public struct ThumbnailResponse: Sendable {
     case disk
     /// Shrunk from a larger thumbnail in the disk cache; nothing was downloaded.
     case shrunk
+    /// From the caches, out of date until the server said that the picture has not changed. No body was downloaded.
+    case revalidated
+    /// From the caches, though out of date: the server could not be asked.
+    case stale
     /// From the picture itself, downloaded and decoded now.
     case source
   }

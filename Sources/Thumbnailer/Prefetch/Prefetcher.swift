@@ -48,8 +48,9 @@ public final class Prefetcher: Sendable {
     var empty = layout
     empty.setSections([GridLayout.Section(itemCount: 0, headerHeight: layout.sections.first?.headerHeight ?? 0)])
     state = Mutex(
-      State(schedule: PrefetchSchedule(
-        layout: empty, options: options, limits: .init(options, pipeline.configuration))))
+      State(
+        schedule: PrefetchSchedule(
+          layout: empty, options: options, limits: .init(options, pipeline.configuration))))
   }
 
   deinit {

@@ -12,8 +12,10 @@ struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertibl
     value = trimmed
   }
 
-  /// The header field that carries the key.
-  func header(scheme: String) -> HTTPHeader { HTTPHeader("Authorization", "\(scheme) \(value)") }
+  /// The header field that carries the key, behind a scheme where there is one.
+  func header(scheme: String) -> HTTPHeader {
+    HTTPHeader("Authorization", scheme.isEmpty ? value : "\(scheme) \(value)")
+  }
 
   /// The text with every occurrence of the key replaced.
   func blottedOut(of text: String) -> String { text.replacing(value, with: "[key]") }

@@ -5,8 +5,12 @@ enum ImgixURL {
   /// Parameters that say how the picture is to be made. All others stay as they are: `ixid` tells Unsplash who shows
   /// the photo, and its terms want it kept.
   private static let rendering: Set<String> = [
-    "w", "h", "fit", "crop", "q", "fm", "dpr", "auto", "ar", "max-w", "max-h",
+    "w", "h", "fit", "crop", "q", "fm", "dpr", "auto", "ar", "max-w", "max-h", "cs",
   ]
+
+  private static let standardManner = [("fit", "max"), ("q", "85"), ("fm", "jpg"), ("dpr", "1")]
+  /// What Pexels' own answers have. Its `auto=compress` chooses the quality, not the format.
+  private static let pexelsManner = [("auto", "compress"), ("cs", "tinysrgb"), ("dpr", "1")]
 
   /// The URL of the whole picture, just large enough that the thumbnail need not be enlarged.
   ///
@@ -16,16 +20,16 @@ enum ImgixURL {
   /// - Parameters:
   ///   - source: The picture's own size in pixels.
   ///   - box: The thumbnail's size in device pixels.
-  static func variant(of raw: URL, source: PixelSize, box: PixelSize, fit: Fit) -> URL {
+  ///   - server: Whose parameters are used.
+  static func variant(
+    of raw: URL, source: PixelSize, box: PixelSize, fit: Fit, server: PhotoForms.Server = .imgix
+  ) -> URL {
     let size = serverSize(source: source, box: box, fit: fit)
     guard var components = URLComponents(url: raw, resolvingAgainstBaseURL: true) else { return raw }
     let kept = (components.percentEncodedQueryItems ?? []).filter { !rendering.contains($0.name) }
-    components.percentEncodedQueryItems =
-      kept + [
-        URLQueryItem(name: "w", value: "\(size.width)"), URLQueryItem(name: "h", value: "\(size.height)"),
-        URLQueryItem(name: "fit", value: "max"), URLQueryItem(name: "q", value: "85"),
-        URLQueryItem(name: "fm", value: "jpg"), URLQueryItem(name: "dpr", value: "1"),
-      ]
+    let manner = server == .pexels ? pexelsManner : standardManner
+    let sides = [("w", "\(size.width)"), ("h", "\(size.height)")]
+    components.percentEncodedQueryItems = kept + (sides + manner).map { URLQueryItem(name: $0.0, value: $0.1) }
     return components.url ?? raw
   }
 

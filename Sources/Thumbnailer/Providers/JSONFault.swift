@@ -38,22 +38,20 @@ enum JSONFault {
 /// An element of a list that may be bad without spoiling the others.
 struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   /// The element, or what is wrong with it.
-  let result: Result<Value, Fault>
-
-  /// What is wrong with an element.
-  struct Fault: Error {
-    let reason: String
-    /// False when the element is well-formed, but of a kind that is not wanted.
-    var isMalformed = true
-  }
+  let result: Result<Value, ItemFault>
 
   init(from decoder: any Decoder) {
     do {
       result = .success(try Value(from: decoder))
-    } catch let fault as Fault {
-      result = .failure(fault)
     } catch {
-      result = .failure(Fault(reason: JSONFault.reason(error)))
+      result = .failure(ItemFault(reason: JSONFault.reason(error)))
     }
   }
+}
+
+/// What is wrong with an element of a list.
+struct ItemFault: Error {
+  let reason: String
+  /// False when the element is well-formed, but of a kind that is not wanted.
+  var isMalformed = true
 }

@@ -1,6 +1,9 @@
 public import Foundation
 
 /// A photo of a provider: what it is called, whom it is by, and where to get it.
+///
+/// Can be encoded, to be stored with a page of a search. Header fields that its source is asked with are left out: they
+/// may be credentials.
 public struct Photo: Identifiable, Equatable, Sendable, Codable {
   /// What the provider knows the photo by; the same in every answer.
   public let id: String
@@ -20,8 +23,7 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   public var pageURL: URL?
   /// Under what terms it may be used.
   public var licence: PhotoLicence?
-  /// What the provider wants to be told when the photo is put to use (inserted, set as a background, exported), with a
-  /// GET that carries the access key. Not when it is shown or prefetched.
+  /// Where the provider wants to be told that the photo is put to use: see `PhotoProvider.reportUse(of:)`.
   public var downloadLocation: URL?
 
   private let location: PhotoLocation
@@ -60,25 +62,18 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   /// - Parameters:
   ///   - size: The thumbnail's box, in device pixels. For `Scaling.best`, twice that.
   ///   - fit: How the photo is laid into the box.
-  public func source(for size: PixelSize, fit: Fit) -> ImageSource {
+  ///   - original: Whether the photo is to be had as it was uploaded, whatever the box.
+  public func source(for size: PixelSize, fit: Fit, original: Bool = false) -> ImageSource {
     switch location {
-    case .single(let source): source
-    case .file(let path): .file(at: path)
-    case .imgix(let raw, let full, let identity):
-      ImageSource(ImgixURL.variant(of: raw, source: full, box: size, fit: fit), identity: identity)
+    case .single(let source): return source
+    case .file(let path): return .file(at: path)
+    case .served(let forms):
+      let urls = forms.urls(ofSize: self.size, for: original ? nil : PhotoForms.Cell(box: size, fit: fit))
+      return ImageSource(
+        urls[0], identity: "\(provider):\(id)", alternates: Array(urls.dropFirst()),
+        downloadsPerHost: forms.downloadsPerHost)
     }
   }
-}
-
-/// Where a photo's bytes are.
-enum PhotoLocation: Equatable, Sendable {
-  /// At one URL.
-  case single(ImageSource)
-  /// In a file that the user named or whose folder the user named.
-  case file(path: String)
-  /// At a server that speaks imgix' parameters, which makes any size of it up to its own. `identity` names it in the
-  /// cache, whatever the size and whatever the URL of the day.
-  case imgix(raw: URL, size: PixelSize, identity: String)
 }
 
 /// The terms a photo may be used under.

@@ -2,7 +2,8 @@
 ///
 /// Providers know where the photos are; they never fetch one. Several calls may run at once.
 public protocol PhotoProvider: Sendable {
-  /// What the provider is called in messages and in JSON: `unsplash`, `folder`, `urls`.
+  /// What the provider is called in messages and in JSON: `unsplash`, `folder`, `urls`. Where one stands in
+  /// for another, the one that answers.
   var name: String { get }
   /// What the provider can do.
   var capabilities: ProviderCapabilities { get }
@@ -19,6 +20,17 @@ public protocol PhotoProvider: Sendable {
   ///
   /// - Throws: `ProviderError.unsupported` where `capabilities.picksRandom` is false.
   func random(count: Int) async throws(ProviderError) -> [Photo]
+
+  /// Tells the provider that a photo is put to use: inserted into a document, set as a background, exported.
+  ///
+  /// Unsplash's terms ask for it. Not to be called when a photo is shown or prefetched; those count themselves, since
+  /// the photo comes from the provider's own server. Most providers do not want to know, and then nothing is sent.
+  func reportUse(of photo: Photo) async throws(ProviderError)
+}
+
+extension PhotoProvider {
+  /// Nothing.
+  public func reportUse(of photo: Photo) async throws(ProviderError) {}
 }
 
 /// What to look for, and in which portions.
@@ -50,11 +62,14 @@ public struct ProviderCapabilities: Hashable, Sendable {
   public var knowsTotal: Bool
   /// Whether a search can be made again from its first page.
   public var canRestart: Bool
+  /// Whether its pages are made by a server that may, by mistake, give the same photos for ever: a search then ends with
+  /// the first page that brings none that is new.
+  public var mayRunInCircles: Bool
 
   /// Describes a provider.
   public init(
     searches: Bool, picksRandom: Bool, largestPageSize: Int? = nil, needsKey: Bool = false, knowsTotal: Bool = false,
-    canRestart: Bool = true
+    canRestart: Bool = true, mayRunInCircles: Bool = false
   ) {
     self.searches = searches
     self.picksRandom = picksRandom
@@ -62,5 +77,6 @@ public struct ProviderCapabilities: Hashable, Sendable {
     self.needsKey = needsKey
     self.knowsTotal = knowsTotal
     self.canRestart = canRestart
+    self.mayRunInCircles = mayRunInCircles
   }
 }

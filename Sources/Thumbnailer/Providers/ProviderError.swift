@@ -30,8 +30,6 @@ public enum ProviderError: Error, Hashable, Sendable {
   case unknownProvider(String)
   /// The provider needs an access key in an environment variable that is not set, or holds something that is no key.
   case keyMissing(provider: String, variable: String, page: String)
-  /// No provider was named, and none can be chosen.
-  case nothingConfigured
   /// The provider's address is not a URL it can be reached at.
   case invalidAddress(String)
 
@@ -53,7 +51,6 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unsupported: "unsupported"
     case .unknownProvider: "unknown-provider"
     case .keyMissing: "key-missing"
-    case .nothingConfigured: "nothing-configured"
     case .invalidAddress: "invalid-address"
     }
   }
@@ -66,8 +63,8 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unauthorized(let provider):
       "\(provider) does not accept the access key; check it on the provider's page for developers"
     case .rateLimited(let provider, let retryAfter):
-      "\(provider) takes no more requests from this access key for now; "
-        + (retryAfter.map { "try again in \($0.components.seconds) s" } ?? "try again after the full hour")
+      "\(provider) takes no more requests for now; "
+        + (retryAfter.map { "try again in \($0.roundedUpSeconds) s" } ?? "try again in an hour")
     case .badRequest(let provider, let reason):
       "\(provider) does not accept the query: \(reason)"
     case .blocked(let provider, let reason):
@@ -89,12 +86,10 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unsupported(let provider, let reason):
       "\(provider): \(reason)"
     case .unknownProvider(let text):
-      "there is no provider \(Snippet.quoted(text)); choose auto, folder:PATH or unsplash"
+      "there is no provider \(Snippet.quoted(text)); choose auto, folder:PATH, unsplash, pexels, commons, openverse "
+        + "or picsum"
     case .keyMissing(let provider, let variable, let page):
       "\(provider) needs an access key: get one at \(page) and set \(variable)"
-    case .nothingConfigured:
-      "no photo source is set up: set \(ProviderSpecification.unsplashKeyVariable) (a key is to be had at "
-        + "\(ProviderSpecification.unsplashKeyPage)), or name a folder of pictures with folder:PATH"
     case .invalidAddress(let text):
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
     }
@@ -104,4 +99,9 @@ public enum ProviderError: Error, Hashable, Sendable {
 extension ProviderError: CustomStringConvertible {
   /// The message.
   public var description: String { message }
+}
+
+extension Duration {
+  /// The duration in seconds, none of which is lost.
+  fileprivate var roundedUpSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
 }

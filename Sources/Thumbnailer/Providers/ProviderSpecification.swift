@@ -1,29 +1,47 @@
 import Foundation
 
-/// The name of a provider as a person writes it: `auto`, `folder:PATH` or `unsplash`.
+/// The name of a provider as a person writes it: `auto`, `folder:PATH`, `unsplash`, `pexels`, `commons`, `openverse` or
+/// `picsum`.
 public enum ProviderSpecification: Hashable, Sendable {
-  /// Whichever is set up: Unsplash, when `UNSPLASH_ACCESS_KEY` is set.
+  /// Unsplash or Pexels, whichever has its access key set, in this order; else Wikimedia Commons, and Openverse where
+  /// that cannot be had.
   case auto
   /// The pictures of a folder; the path is absolute or counts from the current directory.
   case folder(path: String)
   /// The photos of unsplash.com.
   case unsplash
+  /// The photos of pexels.com.
+  case pexels
+  /// The photos of Wikimedia Commons.
+  case commons
+  /// The photos that Openverse finds.
+  case openverse
+  /// The pictures of Lorem Picsum.
+  case picsum
 
   /// The environment variable that holds the access key of Unsplash.
   public static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
   static let unsplashKeyPage = "https://unsplash.com/developers"
+  /// The environment variable that holds the access key of Pexels.
+  public static let pexelsKeyVariable = "PEXELS_API_KEY"
+  static let pexelsKeyPage = "https://www.pexels.com/api/"
+
+  private static let byName: [String: ProviderSpecification] = [
+    "auto": .auto, UnsplashProvider.name: .unsplash, PexelsProvider.name: .pexels, CommonsProvider.name: .commons,
+    OpenverseProvider.name: .openverse, PicsumProvider.name: .picsum,
+  ]
 
   /// Reads a name. A path may begin with `~/`, which shells leave alone behind the colon.
   ///
   /// - Throws: `ProviderError.unknownProvider` for anything else.
   public init(parsing text: String) throws(ProviderError) {
     let prefix = "folder:"
-    switch text {
-    case "auto": self = .auto
-    case UnsplashProvider.name: self = .unsplash
-    case _ where text.hasPrefix(prefix) && text.count > prefix.count:
+    if let known = Self.byName[text] {
+      self = known
+    } else if text.hasPrefix(prefix), text.count > prefix.count {
       self = .folder(path: Self.expandingHome(String(text.dropFirst(prefix.count))))
-    default: throw .unknownProvider(text)
+    } else {
+      throw .unknownProvider(text)
     }
   }
 
@@ -34,20 +52,46 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
   ///   - formats: What counts as a picture in a folder; by default what is read in process.
+  ///   - clock: The time, as the provider keeps it.
   func provider(
-    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, formats: Set<ImageFormat>? = nil
+    environment: [String: String], baseURL: String? = nil, client: any HTTPClient, formats: Set<ImageFormat>? = nil,
+    clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
-    let key = environment[Self.unsplashKeyVariable].flatMap { AccessKey($0) }
+    func address(_ standard: String) throws(ProviderError) -> URL { try Self.address(baseURL ?? standard) }
+    func key(_ variable: String) -> AccessKey? { environment[variable].flatMap { AccessKey($0) } }
+
     switch self {
-    case .auto where key == nil:
-      throw .nothingConfigured
-    case .auto, .unsplash:
-      guard let key else {
+    case .auto:
+      if let key = key(Self.unsplashKeyVariable) {
+        return UnsplashProvider(
+          accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), client: client, clock: clock)
+      }
+      if let key = key(Self.pexelsKeyVariable) {
+        return PexelsProvider(
+          accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
+      }
+      return AutoProvider(
+        CommonsProvider(baseURL: try address(CommonsProvider.defaultBaseURL), client: client, clock: clock),
+        OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock))
+    case .unsplash:
+      guard let key = key(Self.unsplashKeyVariable) else {
         throw .keyMissing(
           provider: UnsplashProvider.name, variable: Self.unsplashKeyVariable, page: Self.unsplashKeyPage)
       }
       return UnsplashProvider(
-        accessKey: key, baseURL: try Self.address(baseURL ?? UnsplashProvider.defaultBaseURL), client: client)
+        accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), client: client, clock: clock)
+    case .pexels:
+      guard let key = key(Self.pexelsKeyVariable) else {
+        throw .keyMissing(provider: PexelsProvider.name, variable: Self.pexelsKeyVariable, page: Self.pexelsKeyPage)
+      }
+      return PexelsProvider(
+        accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
+    case .commons:
+      return CommonsProvider(baseURL: try address(CommonsProvider.defaultBaseURL), client: client, clock: clock)
+    case .openverse:
+      return OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock)
+    case .picsum:
+      return PicsumProvider(baseURL: try address(PicsumProvider.defaultBaseURL), client: client, clock: clock)
     case .folder(let path):
       guard baseURL == nil else {
         throw .unsupported(provider: "folder", reason: "a folder has no URL; leave out the provider's URL")

@@ -123,7 +123,7 @@ enum URLListLine {
       switch location {
       case .single(let source): source.url.lastPathComponent
       case .file(let path): URL(fileURLWithPath: path).lastPathComponent
-      case .imgix: ""
+      case .served: ""
       }
     return name.isEmpty || name == "/" ? nil : name
   }

@@ -46,6 +46,8 @@ extension ImageSource {
   public func adding(_ headers: HostHeaders) -> ImageSource {
     guard !isUserFile, !headers.isEmpty else { return self }
     let more = headers.headers(for: url).filter { self.headers.firstValue(of: $0.name) == nil }
-    return more.isEmpty ? self : ImageSource(url, headers: self.headers + more, identity: identity)
+    guard !more.isEmpty else { return self }
+    return ImageSource(
+      url, headers: self.headers + more, identity: identity, alternates: alternates, downloadsPerHost: downloadsPerHost)
   }
 }

@@ -13,6 +13,11 @@ public struct ImageSource: Hashable, Sendable {
   public let isUserFile: Bool
   /// The identity and credentials as a digest, ready for look-ups.
   public let key: SourceKey
+  /// Where else the same picture is to be had: asked in their order when the URL does not give it, because it is not
+  /// there, its server fails, or does not answer in time. The header fields go to those at the URL's own host only.
+  public let alternates: [URL]
+  /// The most downloads at once that the server of the picture wants to be asked for; nil for as many as usual.
+  public let downloadsPerHost: Int?
 
   /// A picture on the web.
   ///
@@ -21,8 +26,15 @@ public struct ImageSource: Hashable, Sendable {
   ///   - headers: Sent with the request. All but `User-Agent` and `Referer` keep the picture apart from the same URL
   ///     asked with others, so that nobody sees what they may not.
   ///   - identity: What the picture is known by, where the URL is not it.
-  public init(_ url: URL, headers: [HTTPHeader] = [], identity: String? = nil) {
-    self.init(url: url, headers: headers, identity: identity ?? url.absoluteString, isUserFile: false)
+  ///   - alternates: Where else the same picture is to be had.
+  ///   - downloadsPerHost: The most downloads at once that its server wants to be asked for.
+  public init(
+    _ url: URL, headers: [HTTPHeader] = [], identity: String? = nil, alternates: [URL] = [],
+    downloadsPerHost: Int? = nil
+  ) {
+    self.init(
+      url: url, headers: headers, identity: identity ?? url.absoluteString, isUserFile: false, alternates: alternates,
+      downloadsPerHost: downloadsPerHost)
   }
 
   /// A local file that the user named.
@@ -55,11 +67,16 @@ public struct ImageSource: Hashable, Sendable {
     return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", isUserFile: true)
   }
 
-  private init(url: URL, headers: [HTTPHeader], identity: String, isUserFile: Bool) {
+  private init(
+    url: URL, headers: [HTTPHeader], identity: String, isUserFile: Bool, alternates: [URL] = [],
+    downloadsPerHost: Int? = nil
+  ) {
     self.url = url
     self.headers = headers
     self.identity = identity
     self.isUserFile = isUserFile
+    self.alternates = alternates
+    self.downloadsPerHost = downloadsPerHost
     key = SourceKey(identity: identity, headers: headers)
   }
 

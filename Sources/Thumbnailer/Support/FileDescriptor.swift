@@ -15,4 +15,21 @@ final class FileDescriptor: Sendable {
   deinit {
     close(rawValue)
   }
+
+  /// Glibc declares `O_TMPFILE` for GNU sources only.
+  private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
+
+  /// A new file in a directory, open for reading and writing, that nobody sees and that is gone with its last descriptor,
+  /// even when the process is killed.
+  static func unnamed(in directory: String) throws(SystemFailure) -> FileDescriptor {
+    let unnamed = open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)
+    if unnamed >= 0 { return FileDescriptor(owning: unnamed) }
+    // Network and overlay file systems may not know files without a name: make one and take its name away.
+    var template = Array("\(directory)/.body-XXXXXX".utf8CString)
+    let named = mkstemp(&template)
+    guard named >= 0 else { throw .last }
+    unlink(template)
+    _ = fcntl(named, F_SETFD, FD_CLOEXEC)
+    return FileDescriptor(owning: named)
+  }
 }

@@ -29,7 +29,7 @@ final class ConvertRun: Sendable {
       console.complain(error.message)
       return Self.status(of: error)
     } catch let error as ReportFile.Failure {
-      console.complain(error.message)
+      console.complain(error.message(keeping: "what was converted is kept"))
       return .cannotWrite
     } catch let error as Console.WriteError {
       return console.cannotPrint(error, "what was converted is kept")

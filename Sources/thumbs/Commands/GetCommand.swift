@@ -11,7 +11,9 @@ struct GetCommand: AsyncParsableCommand {
       Examples:
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs get photo.jpg --size 256x256 --explain
+        thumbs get https://example.org/a.jpg --refresh --output small.jpg
         thumbs get photo.heic --size 800x800 --fit contain --output - > small.jpg
+        thumbs get photo.jpg --sheet photo.html
 
       Without --format, the end of the output's name decides: .jpg, .png, .webp
       or .avif. The output is written as a whole or not at all.
@@ -28,7 +30,10 @@ struct GetCommand: AsyncParsableCommand {
   @Flag(help: "Say how the picture is read and what that costs, past the caches; --output is not needed then.")
   var explain = false
 
+  @OptionGroup var look: SheetOptions
+
   @OptionGroup(title: "Thumbnail") var thumbnail: ThumbnailOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -38,8 +43,11 @@ struct GetCommand: AsyncParsableCommand {
 
   func validate() throws {
     if thumbnail.sizes.count > 1 { throw ValidationError("get makes one thumbnail: give --size once") }
-    guard target != nil || explain else {
+    guard target != nil || explain || look.sheet != nil else {
       throw ValidationError("nowhere to put the thumbnail: give --output FILE, or - for stdout")
+    }
+    if explain, freshness.offline {
+      throw ValidationError("--explain and --offline exclude each other: it looks past the caches")
     }
     if target == "" { throw ValidationError("--output is empty: name a file, or - for stdout") }
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
@@ -72,9 +80,11 @@ struct GetCommand: AsyncParsableCommand {
       console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
       return .cannotWrite
     }
+    let sheet = try makeSheet(console)
     let interruption = Interruption()
     do {
-      var configuration = try isolation.applied(to: network.applied(to: resources.configuration))
+      var configuration = try isolation.applied(
+        to: network.applied(to: freshness.applied(to: resources.configuration)))
       if explain {
         configuration.diskCacheLimit = ByteSize(bytes: 0)
         configuration.memoryCacheLimit = ByteSize(bytes: 0)
@@ -87,6 +97,9 @@ struct GetCommand: AsyncParsableCommand {
       let request = ThumbnailRequest(source, variant: variant)
       let thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
       await pipeline.flush()
+      var cell = cell(of: source)
+      (cell.pictures, cell.source) = ([SheetCell.Picture(thumbnail)], thumbnail.source)
+      if let failed = await finish(sheet, cell, console) { return failed }
       if let explanation { await explanation.print(of: thumbnail, on: console, toStdout: output != "-") }
       if target == nil { return .success }
       if let named = namedFormat, named.rawValue != thumbnail.format.rawValue {
@@ -96,7 +109,36 @@ struct GetCommand: AsyncParsableCommand {
     } catch let error as ThumbnailError {
       if let signal = interruption.signal { return .stopped(by: signal) }
       console.complain("\(picture): \(error.message)")
-      return .someFailed
+      var cell = cell(of: source)
+      cell.failure = error.message
+      return await finish(sheet, cell, console) ?? .someFailed
+    }
+  }
+
+  /// The picture as a contact sheet shows it.
+  private func cell(of source: ImageSource) -> SheetCell {
+    SheetCell(name: source.url.lastPathComponent, url: source.isUserFile ? nil : source.url)
+  }
+
+  /// Begins the contact sheet, where one is asked for.
+  private func makeSheet(_ console: Console) throws -> SheetFile? {
+    do {
+      return try look.sheet.map { try SheetFile(path: $0, title: picture) }
+    } catch let error as ReportFile.Failure {
+      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      throw ExitCode.cannotWrite
+    }
+  }
+
+  /// Writes the sheet of the one picture; the status to end with when it cannot be written.
+  private func finish(_ sheet: SheetFile?, _ cell: SheetCell, _ console: Console) async -> ExitCode? {
+    do {
+      try await sheet?.add(cell)
+      _ = try await sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
+      return nil
+    } catch {
+      console.complain(PrefetchRun.fileMessage(error) ?? "\(error)")
+      return .cannotWrite
     }
   }
 

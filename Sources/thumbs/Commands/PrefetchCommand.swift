@@ -12,26 +12,59 @@ struct PrefetchCommand: AsyncParsableCommand {
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --query "" --provider folder:Pictures --pages 1000
         thumbs prefetch --query "mountain lake" --size 200x200 --size 800x800
+        thumbs prefetch --query fjord --provider commons \\
+          --user-agent 'fjords/1 (me@example.org)'
         thumbs prefetch --urls list.txt --json
         producer | thumbs prefetch --urls -
+        thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
+        thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
 
       Runs as a stream: the next pages are asked for while the pictures of this
       one download, at most --ahead pages beyond what is done. What is in the
       cache already is not downloaded again. Sizes are written like 256MiB.
 
-      --json prints for each picture: id, url, status (stored, memory, disk or
-      failed), error {code, message}, source {width, height, bytes, downloaded,
-      left}, thumbnails [{width, height, format, bytes}], ms. The last line holds
-      the summary. error stands there only for a failure, source only if it is
-      known. A local file counts as downloaded with its whole length; left are the
+      --sheet and --export grow as pictures finish; after Ctrl-C they hold what is
+      done. A contact sheet .html is one file with the thumbnails in it. Exported
+      files are named after folders and files, the addresses in a list, or the ids of
+      a photo service, made fit for file names. Files that are there already are
+      left, unless --overwrite; two pictures of one name get files of their own.
+
+      Services make each picture in several sizes: the smallest that is large enough
+      is fetched, and all of them are one picture to the cache. Their limits are
+      kept: Wikimedia Commons is asked for one page and two pictures at a time, and
+      wants a contact in --user-agent; Openverse gives 20 pictures every 3 seconds.
+      The summary names the service that answered. Keys go to their service only.
+
+      What is older than its server allows, or than a week where it says nothing,
+      is asked about first: what has not changed is not sent again. A server that
+      cannot be asked leaves what is stored good, unless it forbids that. Pictures
+      that do not exist or are none are not asked for again for an hour, those too
+      large for a day.
+
+      The pages of a search are stored, with whom to thank for each picture. With
+      --offline they come from there; for a search that is not stored, all pictures
+      that have thumbnails are taken.
+
+      --json prints for each picture: id, url, status (stored, memory, disk,
+      revalidated, stale or failed), error {code, message}, source {width, height,
+      bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
+      credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name when
+      the picture is shown, as far as the service tells. The last line holds the
+      summary, with exportedFiles after --export. error stands there only for a
+      failure, source only if it is known. revalidated is what its server has
+      confirmed, stale what is out of date while its server cannot be asked. A local
+      file counts as downloaded with its whole length; left are the
       bytes of a picture that were not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+  @OptionGroup(title: "Look") var look: ExportOptions
+  @OptionGroup(title: "Simulation") var simulation: SimulationOptions
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
@@ -43,17 +76,51 @@ struct PrefetchCommand: AsyncParsableCommand {
     if status != .success { throw status }
   }
 
+  func validate() throws {
+    guard simulation.simulate != nil else { return }
+    if !thumbnails.sizes.isEmpty {
+      throw ValidationError("--size does not go with --simulate: the thumbnails fill the cells, --cell times --scale")
+    }
+    if look.export != nil { throw ValidationError("--export does not go with --simulate: leave one of them out") }
+    if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) != .page {
+      throw ValidationError("--sheet \(sheet) cannot be written: with --simulate it is a page; name it .html")
+    }
+  }
+
+  /// Scrolls instead of fetching everything.
+  private func simulate(
+    _ trace: ScrollTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider
+  ) async throws -> ExitCode {
+    let layout = try simulation.layout
+    var variant = thumbnails.variants[0]
+    variant.size = layout.cellPixels
+    let query = PhotoQuery(source.query ?? "", pageSize: source.perPage)
+    let run = SimulationRun(
+      trace: trace, name: simulation.simulate ?? "", layout: layout, rows: simulation.rows ?? 6,
+      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline,
+      feed: PageFeed(provider: provider, query: query, headers: try network.hostHeaders()), variant: variant,
+      console: console, report: report, sheet: look.sheet.sheet)
+    return await run.run()
+  }
+
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(isolation.applied(to: network.applied(to: resources.configuration)))
+      let pipeline = try ThumbnailPipeline(
+        isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()
-      let provider = try source.provider(for: pipeline).storingPages(in: pipeline.pageStore, headers: headers)
+      let provider = try source.provider(for: pipeline)
+      let pages =
+        freshness.offline
+        ? try provider.offline(in: pipeline.pageStore)
+        : provider.storingPages(in: pipeline.pageStore, headers: headers)
+      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, pages) }
       let prefetch = QueryPrefetch(
-        provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits, headers: headers)
+        provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
+        limits: source.limits, headers: headers, original: source.original)
+      let files = try PrefetchFiles(look, title: source.title, variants: thumbnails.variants)
       let run = PrefetchRun(
-        source: source, console: console, provider: provider, pipeline: pipeline, options: report)
+        source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {
       console.complain(error.shownMessage)
@@ -61,6 +128,12 @@ struct PrefetchCommand: AsyncParsableCommand {
     } catch let error as ThumbnailError {
       console.complain(error.message)
       return .validationFailure
+    } catch let error as ReportFile.Failure {
+      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      return .cannotWrite
+    } catch let error as ExportError {
+      console.complain("\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
+      return .cannotWrite
     }
   }
 }

@@ -9,18 +9,21 @@ final class PrefetchRun: Sendable {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
   private let options: ReportOptions
+  private let files: PrefetchFiles
   private let limits: QueryPrefetch.Limits
   private let query: String?
   private let listName: String?
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
+  private let hasSaidWhoStandsIn = Atomic(false)
   private let summary = Mutex(RunSummary())
 
   init(
     source: SourceOptions, console: Console, provider: any PhotoProvider, pipeline: ThumbnailPipeline,
-    options: ReportOptions
+    options: ReportOptions, files: PrefetchFiles
   ) {
+    self.files = files
     self.console = console
     self.provider = provider
     self.pipeline = pipeline
@@ -38,6 +41,7 @@ final class PrefetchRun: Sendable {
     case sourceFailed(ProviderError)
     case interrupted(signal: Int32)
     case outputFailed(Console.WriteError)
+    case filesFailed(message: String)
   }
 
   /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
@@ -48,11 +52,13 @@ final class PrefetchRun: Sendable {
     if let knownReplacement { console.complain(knownReplacement) }
     if showsProgress { progress.start() }
     let started = ContinuousClock.now
-    let ending = await consume(prefetch)
+    var ending = await consume(prefetch)
     await pipeline.flush()
     await progress.stop()
+    let closing = await finishFiles(&ending)
     let counts = summary.withLock { summary in
       summary.provider = provider.name
+      (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       summary.finish(pipeline.statistics, since: started)
       return summary
     }
@@ -62,36 +68,71 @@ final class PrefetchRun: Sendable {
       if problem != knownProblem { console.complain("not everything is stored: \(problem)") }
       if status == .success { status = .someFailed }
     }
+    for complaint in closing.complaints { console.complain(complaint) }
+    if closing.hasKept, status == .success { status = .someFailed }
     return report(counts, ending, status)
   }
 
   private func consume(_ prefetch: QueryPrefetch) async -> Ending {
     do {
       try await interruption.cancelling { [self] in
-        for try await event in prefetch { try take(event) }
+        for try await event in prefetch { try await take(event) }
       }
     } catch let error as Console.WriteError {
       return .outputFailed(error)
     } catch let error as ProviderError where error != .cancelled {
       return .sourceFailed(error)
-    } catch {}
+    } catch {
+      if let message = Self.fileMessage(error) { return .filesFailed(message: message) }
+    }
     return interruption.signal.map { .interrupted(signal: $0) } ?? .complete
   }
 
-  private func take(_ event: QueryPrefetch.Element) throws(Console.WriteError) {
+  /// Completes the files, unless one of them could not be written before.
+  private func finishFiles(_ ending: inout Ending) async -> PrefetchFiles.Closing {
+    if case .filesFailed = ending { return PrefetchFiles.Closing() }
+    do {
+      return try await files.finish()
+    } catch {
+      ending = .filesFailed(message: Self.fileMessage(error) ?? "\(error)")
+      return PrefetchFiles.Closing()
+    }
+  }
+
+  /// Why a sheet or an exported file could not be written; nil for errors of another kind.
+  static func fileMessage(_ error: any Error) -> String? {
+    switch error {
+    case let error as ReportFile.Failure: error.message(keeping: "what was fetched is kept in the cache")
+    case let error as ExportError: "\(error.message); what was fetched is kept in the cache"
+    default: nil
+    }
+  }
+
+  private func take(_ event: QueryPrefetch.Element) async throws {
     switch event {
     case .page(_, let total):
+      sayWhoStandsIn()
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let most = [total, limits.photos, limits.pages.map { $0 * limits.perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
       try take(PictureReport(item), named: place(of: item))
+      try await files.add(item)
     case .photo(let outcome):
       // What a Ctrl-C cut short is neither done nor failed.
       if outcome.firstError == .cancelled { return }
       try take(PictureReport(outcome), named: outcome.source.displayName)
+      try await files.add(outcome)
     }
+  }
+
+  /// Says once that another provider stands in for the one that was to be asked first.
+  private func sayWhoStandsIn() {
+    guard let reason = (provider as? AutoProvider)?.fallbackReason,
+      hasSaidWhoStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+    else { return }
+    if !options.quiet { console.complain("\(reason); \(provider.name) stands in") }
   }
 
   private func take(
@@ -119,14 +160,25 @@ final class PrefetchRun: Sendable {
       if counts.pictures == 0 { console.complain(await nothingFound()) }
       return counts.failed > 0 ? .someFailed : .success
     case .sourceFailed(let error):
-      console.complain(error.shownMessage)
+      console.complain(offlineMessage(of: error) ?? error.shownMessage)
       return counts.pictures == 0 ? error.exitCode : .someFailed
     case .interrupted(let signal):
       if !options.quiet { console.complain("stopped; what is done is kept, and the same command does the rest") }
       return .stopped(by: signal)
     case .outputFailed(let error):
       return console.cannotPrint(error, "what was fetched is kept in the cache")
+    case .filesFailed(let message):
+      console.complain(message)
+      return .cannotWrite
     }
+  }
+
+  /// What to say about a source that nobody may ask.
+  private func offlineMessage(of error: ProviderError) -> String? {
+    guard case .unreachable(let name, _) = error, pipeline.configuration.cacheMode == .offline else { return nil }
+    return
+      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
+      + "a list (--urls), or leave --offline out"
   }
 
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
@@ -178,7 +230,7 @@ extension ProviderError {
   /// The exit status of a run that fetched nothing because of it.
   var exitCode: ExitCode {
     switch self {
-    case .keyMissing, .nothingConfigured, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
+    case .keyMissing, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
       .validationFailure
     default: .sourceUnavailable
     }

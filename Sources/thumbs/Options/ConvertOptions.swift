@@ -211,7 +211,7 @@ extension GlobPattern {
 extension NamingTemplate {
   /// Reads a template, or says what is wrong with it.
   static func option(_ text: String) throws -> NamingTemplate {
-    do throws(ConversionError) {
+    do throws(NamingTemplate.Problem) {
       return try NamingTemplate(text)
     } catch {
       throw ValidationError(error.message)

@@ -16,14 +16,18 @@ struct SourceOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      Where to search: folder:PATH, unsplash (its key in UNSPLASH_ACCESS_KEY), or auto, which takes whichever has its \
-      key set.
+      Where to search: folder:PATH, unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, \
+      openverse, picsum (lists only: --query ""), or auto: unsplash or pexels if its key is set, else commons, and \
+      openverse in its place when it cannot be had.
       """, valueName: "NAME"))
   var provider = "auto"
 
   @Option(
     help: ArgumentHelp("Where to reach the provider's API. (default: its own address)", valueName: "BASE"))
   var providerURL: String?
+
+  @Flag(help: "Fetch pictures as they were uploaded, not in the smallest form that is large enough.")
+  var original = false
 
   @Option(help: ArgumentHelp("The most pages to fetch. (default: 3; all of a list or with --count)", valueName: "N"))
   var pages: Int?
@@ -52,8 +56,9 @@ struct SourceOptions: ParsableArguments {
       if value > 1_000_000_000 { throw ValidationError("--\(name) \(value) cannot be used: give at most 1000000000") }
     }
     if perPage > 1000 { throw ValidationError("--per-page \(perPage) cannot be used: give at most 1000") }
-    if urls != nil, provider != "auto" || providerURL != nil {
-      throw ValidationError("--provider and --provider-url go with --query, not with --urls: leave them out")
+    if urls != nil, provider != "auto" || providerURL != nil || original {
+      throw ValidationError(
+        "--provider, --provider-url and --original go with --query, not with --urls: leave them out")
     }
   }
 

@@ -11,8 +11,8 @@ struct JSONObject {
   var line: String { text + "}" }
 
   mutating func add(_ name: String, _ value: Int) { add(name, json: String(value)) }
-  mutating func add(_ name: String, _ value: Bool) { add(name, json: value ? "true" : "false") }
   mutating func add(_ name: String, _ value: Double) { add(name, json: value.isFinite ? String(value) : "0") }
+  mutating func add(_ name: String, _ value: Bool) { add(name, json: value ? "true" : "false") }
   mutating func add(_ name: String, _ value: JSONObject) { add(name, json: value.line) }
 
   mutating func add(_ name: String, _ value: String) {

@@ -11,6 +11,10 @@ struct PictureReport {
     case memory
     /// All thumbnails were in the caches, some of them on disk.
     case disk
+    /// All thumbnails were in the caches, and the server has confirmed those that were out of date.
+    case revalidated
+    /// All thumbnails were in the caches, some of them out of date, and the server could not be asked.
+    case stale
     /// At least one thumbnail could not be made.
     case failed
   }
@@ -34,6 +38,8 @@ struct PictureReport {
   private let downloadedBytes: Int
   private let bytesLeft: Int
   private let milliseconds: Double
+  /// Whom to name; nil for a picture of one's own.
+  private let photo: Photo?
 
   init(_ outcome: PhotoOutcome) {
     let responses = outcome.results.compactMap { try? $0.get() }
@@ -46,6 +52,7 @@ struct PictureReport {
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
     bytesLeft = responses.map(\.bytesLeft).max() ?? 0
     milliseconds = outcome.duration.milliseconds.rounded(toPlaces: 3)
+    photo = outcome.photo
   }
 
   /// An item of the source that is no picture to be had.
@@ -59,6 +66,7 @@ struct PictureReport {
     downloadedBytes = 0
     bytesLeft = 0
     milliseconds = 0
+    photo = nil
   }
 
   /// The line of `--json`.
@@ -84,7 +92,20 @@ struct PictureReport {
     }
     object.add("thumbnails", thumbnails.map(Self.json))
     object.add("ms", milliseconds)
+    if let credit = photo.flatMap(Self.credit) { object.add("credit", credit) }
     return object.line
+  }
+
+  private static func credit(_ photo: Photo) -> JSONObject? {
+    let members = [
+      ("text", photo.attribution), ("author", photo.author), ("authorUrl", photo.authorURL?.absoluteString),
+      ("licence", photo.licence?.name), ("licenceUrl", photo.licence?.url?.absoluteString),
+      ("page", photo.pageURL?.absoluteString),
+    ]
+    guard members.contains(where: { $0.1 != nil }) else { return nil }
+    var object = JSONObject()
+    for (name, value) in members { value.map { object.add(name, PlainText.withoutPasswords($0)) } }
+    return object
   }
 
   private static func json(_ thumbnail: Thumbnail) -> JSONObject {
@@ -98,6 +119,8 @@ struct PictureReport {
 
   private static func status(of origins: [ThumbnailResponse.Origin]) -> Status {
     if origins.contains(where: { $0 == .source || $0 == .shrunk }) { return .stored }
+    if origins.contains(.stale) { return .stale }
+    if origins.contains(.revalidated) { return .revalidated }
     return origins.contains(.disk) ? .disk : .memory
   }
 }

@@ -10,7 +10,10 @@ struct RunSummary {
 
   var pictures = 0
   var stored = 0
+  /// From the cache, confirmed and out-of-date ones included.
   var hits = 0
+  var revalidated = 0
+  var stale = 0
   var failed = 0
   var downloadedBytes = 0
   var bytesLeft = 0
@@ -25,6 +28,11 @@ struct RunSummary {
   /// How many thumbnails there are now; for people only.
   var thumbnails = 0
 
+  /// How many files were exported; nil where none were asked for.
+  var exportedFiles: Int?
+  /// What was exported, in words; for people only.
+  var exportText: String?
+
   /// Counts one picture.
   mutating func add(_ report: PictureReport) {
     pictures += 1
@@ -32,6 +40,12 @@ struct RunSummary {
     switch report.status {
     case .stored: stored += 1
     case .memory, .disk: hits += 1
+    case .revalidated:
+      hits += 1
+      revalidated += 1
+    case .stale:
+      hits += 1
+      stale += 1
     case .failed:
       failed += 1
       failures[report.error?.code ?? "unknown", default: 0] += 1
@@ -55,6 +69,8 @@ struct RunSummary {
     figures.add("pictures", pictures)
     figures.add("stored", stored)
     figures.add("hits", hits)
+    figures.add("revalidated", revalidated)
+    figures.add("stale", stale)
     figures.add("failed", failed)
     figures.add("downloadedBytes", downloadedBytes)
     figures.add("bytesLeft", bytesLeft)
@@ -63,9 +79,17 @@ struct RunSummary {
     figures.add("picturesPerSecond", picturesPerSecond)
     figures.add("peakMemoryBytes", peakMemoryBytes)
     figures.add("provider", provider)
+    if let exportedFiles { figures.add("exportedFiles", exportedFiles) }
     var object = JSONObject()
     object.add("summary", figures)
     return object.line
+  }
+
+  /// What is to be said of those from the cache.
+  private var fromCache: String {
+    let parts = [(revalidated, "confirmed by their servers"), (stale, "out of date, their servers out of reach")]
+    let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
+    return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
   }
 
   /// The summary in a few lines of words.
@@ -73,13 +97,14 @@ struct RunSummary {
     var lines = [
       "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
         + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
-        + "\(stored) made, \(hits) from the cache, \(failed) failed",
+        + "\(stored) made, \(hits) from the cache\(fromCache), \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes))"
         + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
         + ", stored \(ByteSize(bytes: storedBytes)), "
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
         + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
     ]
+    if let exportText { lines.append(exportText) }
     if let unseen, unseen > 0 {
       lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")
     }

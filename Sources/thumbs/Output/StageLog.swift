@@ -46,6 +46,13 @@ final class StageLog: Sendable {
     case .downloaded(let bytes, let expected, let isComplete, let attempts, let version, let duration):
       "downloaded \(bytes)" + (isComplete ? "" : " of \(expected.map { "\($0)" } ?? "unknown")")
         + " bytes over \(version) in \(milliseconds(duration))" + (attempts > 1 ? ", attempt \(attempts)" : "")
+    case .revalidated(let variants, let duration):
+      "\(variants.map { "\($0.size)" }.joined(separator: ", ")) confirmed by the server in \(milliseconds(duration))"
+    case .replaced: "the picture has changed: what was stored gives way"
+    case .servedStale(let variants, let error):
+      "\(variants.map { "\($0.size)" }.joined(separator: ", ")) out of date, but the server cannot be asked: "
+        + error.message
+    case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
     case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
     case .rendered(let variants, let duration):
       "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"

@@ -261,7 +261,7 @@ import Thumbnailer
     let page = directory.url.appendingPathComponent("pages")
     try FileManager.default.createDirectory(at: page, withIntermediateDirectories: true)
     let run = try await convert()
-    var sheet = ContactSheet(
+    var sheet = ConversionSheet(
       path: RawPath(page.path + "/sheet.html"), outputFolder: RawPath(output.path))
     let text =
       run.results.values.sorted { $0.index > $1.index }.map { sheet.add($0) }.joined() + sheet.finish(run.summary)

@@ -28,6 +28,22 @@ struct DownloadAdmissionTests {
     #expect(admission.waiting == 0)
   }
 
+  @Test func aSiteMayWantLessAtOnce() {
+    var admission = Admission(maximum: 9, maximumPerSite: 6)
+    for name in ["a1", "a2", "a3"] { _ = admission.enqueue(name, site: "a", at: .visible, limit: 2) }
+    _ = admission.enqueue("a4", site: "a", at: .visible, limit: 5)
+    _ = admission.enqueue("b1", site: "b", at: .visible)
+    #expect(admission.admitAll() == ["a1", "a2", "b1"])
+    admission.release(site: "a")
+    #expect(admission.admitAll() == ["a3"])
+    for _ in 0..<2 { admission.release(site: "a") }
+    #expect(admission.admitAll() == ["a4"])
+    // A site where nothing runs or waits is any site.
+    admission.release(site: "a")
+    for name in ["a5", "a6", "a7"] { _ = admission.enqueue(name, site: "a", at: .visible) }
+    #expect(admission.admitAll() == ["a5", "a6", "a7"])
+  }
+
   @Test func prefetchGetsItsTurnHoweverBusyItIs() {
     var admission = Admission(maximum: 1, maximumPerSite: 1)
     _ = admission.enqueue("p", site: "s", at: .prefetch)

@@ -12,7 +12,7 @@ import Testing
     .blocked(provider: "test", reason: "403"), .notFound(provider: "test"), .folderMissing(path: "/a"),
     .notAFolder(path: "/a"), .folderUnreadable(path: "/a", reason: "EIO"), .listUnreadable(path: "/a", reason: "EIO"),
     .unsupported(provider: "test", reason: "no"), .unknownProvider("x"),
-    .keyMissing(provider: "test", variable: "KEY", page: "p"), .nothingConfigured, .invalidAddress("x"),
+    .keyMissing(provider: "test", variable: "KEY", page: "p"), .invalidAddress("x"),
   ]
 
   @Test(arguments: passing + lasting)

@@ -33,6 +33,17 @@ import Testing
     #expect(window.photoDone(page: 2) == [])
   }
 
+  @Test func aServerThatRunsInCirclesComesToAnEnd() {
+    // Each page has a cursor of its own, and none has anything new.
+    var list = PageWindow(ahead: 9)
+    var server = PageWindow(ahead: 9, endsAtRepetition: true)
+    _ = (list.start(), server.start())
+    _ = (list.pageArrived(Self.page("a", next: "2")), server.pageArrived(Self.page("a", next: "2")))
+    #expect(list.pageArrived(Self.page("a", next: "3")) == [.requestPage(PageCursor("3"))])
+    #expect(server.pageArrived(Self.page("a", next: "3")) == [])
+    #expect(server.photoDone(page: 1) == [.finish(failure: nil)])
+  }
+
   @Test func onePhotoThatTakesLongDoesNotHoldTheOthers() {
     var window = PageWindow(ahead: 2)
     _ = window.start()
@@ -95,7 +106,7 @@ import Testing
     #expect(window.photoDone(page: 1) == [.finish(failure: .unauthorized(provider: "test"))])
     var first = PageWindow()
     _ = first.start()
-    #expect(first.pageFailed(.nothingConfigured) == [.finish(failure: .nothingConfigured)])
+    #expect(first.pageFailed(.notFound(provider: "a")) == [.finish(failure: .notFound(provider: "a"))])
   }
 
   @Test func stoppingAsksForNoMorePages() {

@@ -30,9 +30,11 @@ struct PipelineFixture {
   }
 
   /// Another pipeline on the same cache folder, as after a restart.
-  func restarted() async throws -> ThumbnailPipeline {
+  func restarted(
+    configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
+  ) async throws -> ThumbnailPipeline {
     await pipeline.flush()
-    return try Self.pipeline(in: directory) { _ in }
+    return try Self.pipeline(in: directory, configure)
   }
 
   func request(

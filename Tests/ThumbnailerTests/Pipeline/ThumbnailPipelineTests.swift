@@ -151,7 +151,8 @@ import Testing
     #expect(try await pipeline.response(for: fixture.request()).origin == .memory)
   }
 
-  @Test func aDamagedRowIsMadeAnew() async throws {
+  // Scenario 79.
+  @Test func aDamagedRowIsMadeAnewOnce() async throws {
     let fixture = try PipelineFixture()
     let fresh = try await fixture.pipeline.thumbnail(for: fixture.request())
     await fixture.pipeline.flush()
@@ -160,6 +161,8 @@ import Testing
     let again = try await restarted.response(for: fixture.request())
     #expect(again.origin == .source)
     #expect(again.thumbnail.size == fresh.size)
+    await restarted.flush()
+    #expect(try await fixture.restarted().response(for: fixture.request()).origin == .disk)
     #expect(fixture.origin.requests.count == 2)
   }
 

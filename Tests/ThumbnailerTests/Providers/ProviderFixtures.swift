@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer
@@ -77,4 +78,51 @@ extension PhotoProvider {
   func ids(of text: String = "") async throws -> [String] {
     try await pages(of: PhotoQuery(text, pageSize: 1000)).flatMap { $0 }
   }
+}
+
+/// A clock whose time passes only when somebody waits for it.
+final class TestClock: Sendable {
+  private let state = Mutex((now: ContinuousClock.now, waits: [Duration]()))
+  private let start: Date
+
+  /// A clock that begins at so many seconds since 1970.
+  init(at seconds: Double = 1_800_000_000) { start = Date(timeIntervalSince1970: seconds) }
+
+  /// How long each wait was, in their order.
+  var waits: [Duration] { state.withLock { $0.waits } }
+
+  /// Lets time pass.
+  func advance(by duration: Duration) { state.withLock { $0.now += duration } }
+
+  /// The clock as providers take it. Its date stands still.
+  var clock: ProviderClock {
+    ProviderClock(
+      now: { self.state.withLock { $0.now } }, date: { self.start },
+      sleep: { duration in
+        self.state.withLock {
+          $0.waits.append(duration)
+          $0.now += duration
+        }
+      })
+  }
+}
+
+/// The real client, which reaches copies of APIs on loopback.
+func loopbackClient() -> CurlHTTPClient { CurlHTTPClient(downloader: Downloader(.quick())) }
+
+/// The error that a search ends with; nil when it succeeds.
+func searchError(
+  _ provider: any PhotoProvider, _ text: String = "lake", at cursor: PageCursor? = nil
+) async throws -> ProviderError? {
+  do throws(ProviderError) {
+    _ = try await provider.search(PhotoQuery(text), at: cursor)
+    return nil
+  } catch {
+    return error
+  }
+}
+
+/// Photos of lakes with the ids from 1.
+func lakes(_ count: Int, type: String = "image/jpeg") -> [OriginPicture] {
+  (1...count).map { OriginPicture(id: "\($0)", description: "lake \($0)", body: [1, 2, 3], type: type) }
 }

@@ -9,6 +9,10 @@ import Testing
   @Test func readsTheNamesThereAre() throws {
     #expect(try ProviderSpecification(parsing: "auto") == .auto)
     #expect(try ProviderSpecification(parsing: "unsplash") == .unsplash)
+    #expect(try ProviderSpecification(parsing: "pexels") == .pexels)
+    #expect(try ProviderSpecification(parsing: "commons") == .commons)
+    #expect(try ProviderSpecification(parsing: "openverse") == .openverse)
+    #expect(try ProviderSpecification(parsing: "picsum") == .picsum)
     #expect(try ProviderSpecification(parsing: "folder:a b/ü:c") == .folder(path: "a b/ü:c"))
     let home = FileManager.default.homeDirectoryForCurrentUser.path
     #expect(try ProviderSpecification(parsing: "folder:~/Pictures") == .folder(path: "\(home)/Pictures"))
@@ -19,17 +23,21 @@ import Testing
   }
 
   @Test func autoTakesWhatIsSetUp() throws {
-    let set = ["UNSPLASH_ACCESS_KEY": " abc\n"]
-    #expect(try ProviderSpecification.auto.provider(environment: set, client: client).name == "unsplash")
-    for environment in [[:], ["UNSPLASH_ACCESS_KEY": ""], ["UNSPLASH_ACCESS_KEY": "a b\nc"]] {
-      #expect(throws: ProviderError.nothingConfigured) {
-        try ProviderSpecification.auto.provider(environment: environment, client: client)
-      }
-      #expect(throws: ProviderError.self) {
-        try ProviderSpecification.unsplash.provider(environment: environment, client: client)
+    let unsplash = ["UNSPLASH_ACCESS_KEY": " abc\n"]
+    let pexels = ["PEXELS_API_KEY": "abc"]
+    func name(_ environment: [String: String]) throws -> String {
+      try ProviderSpecification.auto.provider(environment: environment, client: client).name
+    }
+    #expect(try name(unsplash) == "unsplash")
+    #expect(try name(pexels) == "pexels")
+    #expect(try name(pexels.merging(unsplash) { $1 }) == "unsplash")
+    for value in ["", "a b\nc"] {
+      let environment = ["UNSPLASH_ACCESS_KEY": value, "PEXELS_API_KEY": value]
+      #expect(try name(environment) == "commons")
+      for specification in [ProviderSpecification.unsplash, .pexels] {
+        #expect(throws: ProviderError.self) { try specification.provider(environment: environment, client: client) }
       }
     }
-    #expect(ProviderError.nothingConfigured.message.contains("UNSPLASH_ACCESS_KEY"))
   }
 
   @Test func anAddressMustBeOfTheWeb() throws {

@@ -210,6 +210,36 @@ import Testing
     #expect(try await Self.error(StubHTTPClient { _, _ in .failure(.unreachable(reason: "x")) })?.code == "unreachable")
   }
 
+  @Test func aUsedUpHourIsNotAskedFurther() async throws {
+    let clock = TestClock(at: 1_800_000_000 + 3000)
+    let client = StubHTTPClient(200, try Self.answer([]), headers: [HTTPHeader("X-Ratelimit-Remaining", "0")])
+    let provider = UnsplashProvider(
+      accessKey: try #require(AccessKey(Self.key)),
+      baseURL: try #require(URL(string: UnsplashProvider.defaultBaseURL)), client: client, clock: clock.clock)
+    #expect(try await searchError(provider) == nil)
+    #expect(try await searchError(provider) == .rateLimited(provider: "unsplash", retryAfter: nil))
+    #expect(client.requests.count == 1)
+    // The clock's hour ends ten minutes later.
+    clock.advance(by: .seconds(600))
+    #expect(try await searchError(provider) == nil)
+  }
+
+  @Test func actualUseIsReportedWithTheKeyToUnsplashOnly() async throws {
+    let client = StubHTTPClient(try Self.answer([Self.item("x")]))
+    let provider = try Self.provider(client)
+    var photo = try #require(try await provider.search(PhotoQuery("x"), at: nil).photos.first)
+    try await provider.reportUse(of: photo)
+    let report = try #require(client.requests.last)
+    #expect(report.url.absoluteString == "https://api.unsplash.com/photos/x/download?ixid=T1")
+    #expect(report.headers.contains(HTTPHeader("Authorization", "Client-ID \(Self.key)")))
+    photo.downloadLocation = URL(string: "https://elsewhere.example.org/photos/x/download")
+    await #expect(throws: ProviderError.self) { try await provider.reportUse(of: photo) }
+    photo.downloadLocation = nil
+    try await provider.reportUse(of: photo)
+    try await FolderProvider(path: "/").reportUse(of: photo)
+    #expect(client.requests.count == 2)
+  }
+
   @Test func randomPhotosComeAsAnObjectOrAListOrNotAtAll() async throws {
     #expect(try await Self.provider(StubHTTPClient(try Self.json(Self.item()))).random(count: 1).count == 1)
     #expect(try await Self.provider(StubHTTPClient(try Self.json([Self.item()]))).random(count: 1).count == 1)

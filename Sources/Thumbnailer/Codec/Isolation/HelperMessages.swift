@@ -38,8 +38,8 @@ struct HelperOrder: Codable, Equatable, Sendable {
   /// The variants by their tokens.
   var variants: [String]
   var limits: DecodeLimits
-  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory with good ones whose picture does not
-  /// begin at the canvas' corner.
+  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory with some good ones, as it
+  /// seems those whose picture does not begin at the canvas' corner.
   var usesImageMagick = false
 }
 

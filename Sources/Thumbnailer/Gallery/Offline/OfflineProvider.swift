@@ -7,7 +7,7 @@ extension PhotoProvider {
     guard let store else {
       throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
     }
-    return OfflineProvider(of: name, store: store)
+    return OfflineProvider(of: name, listing: listingName, store: store)
   }
 }
 
@@ -22,11 +22,16 @@ public struct OfflineProvider: PhotoProvider {
   /// Searches; knows no total.
   public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
 
+  /// What the pages are stored under.
+  private let listing: String
   private let store: any PageStore
 
   /// Reads what is stored of the provider of that name.
-  public init(of name: String, store: any PageStore) {
+  public init(of name: String, store: any PageStore) { self.init(of: name, listing: name, store: store) }
+
+  init(of name: String, listing: String, store: any PageStore) {
     self.name = name
+    self.listing = listing
     self.store = store
   }
 
@@ -62,13 +67,13 @@ public struct OfflineProvider: PhotoProvider {
   func pageSize(of query: PhotoQuery) async -> Int? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }
-    let sizes = await store.pageSizes(provider: name, query: text)
+    let sizes = await store.pageSizes(provider: listing, query: text)
     return sizes.contains(query.pageSize) ? query.pageSize : sizes.first
   }
 
   /// A page of a search as its provider gave it, with the provider's own cursors. Nil when it is not stored.
   func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
-    let stored = await store.page(at: PagePlace(query, provider: name, cursor: cursor))
+    let stored = await store.page(at: PagePlace(query, provider: listing, cursor: cursor))
     return stored.map { page in
       PhotoPage(
         photos: page.photos.compactMap { Photo($0) }, next: page.next.map { PageCursor($0) }, total: page.total)
@@ -84,7 +89,7 @@ public struct OfflineProvider: PhotoProvider {
   private func page(of query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard var page = await storedPage(of: query, at: cursor) else { return PhotoPage(photos: [], next: nil) }
     if let next = page.next {
-      let isStored = await store.page(at: PagePlace(query, provider: name, cursor: next)) != nil
+      let isStored = await store.page(at: PagePlace(query, provider: listing, cursor: next)) != nil
       page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
     }
     return page

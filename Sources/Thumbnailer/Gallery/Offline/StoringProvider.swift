@@ -27,7 +27,7 @@ public struct StoringProvider: PhotoProvider {
     let page = try await base.search(query, at: cursor)
     await store.store(
       StoredPage(
-        place: PagePlace(query, provider: name, cursor: cursor), next: page.next?.token, total: page.total,
+        place: PagePlace(query, provider: base.listingName, cursor: cursor), next: page.next?.token, total: page.total,
         photos: page.photos.compactMap { $0.stored(headers: headers) }))
     return page
   }
@@ -37,15 +37,22 @@ public struct StoringProvider: PhotoProvider {
     let photos = try await base.random(count: count)
     if !photos.isEmpty {
       let place = PagePlace(
-        provider: name, query: PagePlace.chance, pageSize: photos.count, cursor: UUID().uuidString)
+        provider: base.listingName, query: PagePlace.chance, pageSize: photos.count, cursor: UUID().uuidString)
       await store.store(
         StoredPage(place: place, next: nil, total: nil, photos: photos.compactMap { $0.stored(headers: headers) }))
     }
     return photos
   }
+
+  /// Tells the provider that is asked.
+  public func reportUse(of photo: Photo) async throws(ProviderError) { try await base.reportUse(of: photo) }
 }
 
 extension PhotoProvider {
+  /// What the pages are stored under. Several providers that stand in for each other have one name for all their pages,
+  /// since only they understand their cursors.
+  var listingName: String { self is AutoProvider ? "auto" : name }
+
   /// The provider with its pages kept in a store. Folders and lists are there without a network; they stay as they are,
   /// and so does every provider where there is no store.
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {

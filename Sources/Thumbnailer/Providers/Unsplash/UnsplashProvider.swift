@@ -2,9 +2,9 @@ import Foundation
 
 /// The photos of unsplash.com, through its API.
 ///
-/// Photos are to be shown with `attribution`, linked to `authorURL` and `pageURL`; when one is put to use,
-/// `downloadLocation` is to be called. The access key goes to the API's own host only, and stands in no message, log or
-/// description.
+/// Photos are to be shown with `attribution`, linked to `authorURL` and `pageURL`; when one is put to use, that is to be
+/// told with `reportUse(of:)`. Views count themselves: the pictures come from Unsplash's own servers, with the `ixid` that
+/// says who shows them. The access key goes to the API's own host only, and stands in no message, log or description.
 public struct UnsplashProvider: PhotoProvider {
   static let name = "unsplash"
   /// The most photos the API puts on a page; more are asked for in vain.
@@ -18,10 +18,11 @@ public struct UnsplashProvider: PhotoProvider {
   /// Searches and picks at random, 30 photos at a time; knows the total; needs a key.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(
-      searches: true, picksRandom: true, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true)
+      searches: true, picksRandom: true, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true,
+      mayRunInCircles: true)
   }
 
-  private let api: UnsplashAPI
+  private let api: ProviderAPI
   private let application: String
 
   /// A provider that uses an access key of Unsplash.
@@ -30,18 +31,16 @@ public struct UnsplashProvider: PhotoProvider {
   ///   - baseURL: The API's address, when it is not Unsplash's own; it may have a path.
   ///   - application: The name of the application, which links to Unsplash carry.
   init(
-    accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient
+    accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient,
+    clock: ProviderClock = ProviderClock()
   ) {
-    api = UnsplashAPI(key: accessKey, baseURL: baseURL, client: client)
+    api = ProviderAPI(UnsplashDialect.dialect, baseURL: baseURL, key: accessKey, client: client, clock: clock)
     self.application = application
   }
 
   /// One page of what Unsplash finds. Without words, of its newest photos.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    let page = cursor.map { Int($0.token) ?? 0 } ?? 1
-    guard page >= 1 else {
-      throw .badRequest(provider: name, reason: "this page cursor is not one of Unsplash")
-    }
+    let page = try PageCursor.number(of: cursor, for: name)
     let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
     let count = min(query.pageSize, Self.largestPage)
     let position = [("page", "\(page)"), ("per_page", "\(count)")]
@@ -103,22 +102,17 @@ public struct UnsplashProvider: PhotoProvider {
     return isFull
   }
 
-  /// The photos among a page's items. Fails only when all are malformed.
+  /// Calls the photo's `downloadLocation`, as Unsplash's terms want it when a photo is put to use.
+  ///
+  /// Nothing is sent for a photo of another provider, or one without that location.
+  public func reportUse(of photo: Photo) async throws(ProviderError) {
+    guard photo.provider == name, let location = photo.downloadLocation else { return }
+    _ = try await api.get(location, missingMeansEmpty: true)
+  }
+
   private func photos(of items: [Lenient<UnsplashPhoto>]) throws(ProviderError) -> ([Photo], [SkippedItem]) {
-    var photos: [Photo] = []
-    var skipped: [SkippedItem] = []
-    var firstFault: String?
-    for (index, item) in items.enumerated() {
-      do throws(Lenient<UnsplashPhoto>.Fault) {
-        photos.append(try item.result.get().photo(application: application))
-      } catch {
-        skipped.append(SkippedItem(place: "item \(index + 1)", reason: error.reason))
-        if error.isMalformed { firstFault = firstFault ?? error.reason }
-      }
+    try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+      try item.photo(application: application)
     }
-    if photos.isEmpty, let firstFault {
-      throw .malformed(provider: name, snippet: "none of \(items.count) photos can be read: \(firstFault)")
-    }
-    return (photos, skipped)
   }
 }

@@ -37,55 +37,34 @@ struct UnsplashPhoto: Decodable, Sendable {
     case altDescription = "alt_description"
   }
 
-  /// The longest side that is believed, in pixels.
-  private static let longestSide = 1_000_000
-
   /// The photo as the library knows it. Links to Unsplash say who sent the visitor, as its terms want it.
-  func photo(application: String) throws(Lenient<UnsplashPhoto>.Fault) -> Photo {
-    guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
-      throw .init(reason: "id cannot be used")
-    }
-    guard (1...Self.longestSide).contains(width), (1...Self.longestSide).contains(height) else {
-      throw .init(reason: "it claims to be \(width) × \(height) pixels")
-    }
-    guard let raw = Self.webURL(urls.raw), let host = raw.host()?.lowercased() else {
-      throw .init(reason: "urls.raw is not a URL of the web")
-    }
+  func photo(application: String) throws(ItemFault) -> Photo {
+    let id = try PhotoItems.id(id)
+    let size = try PhotoItems.size(width, height)
+    let raw = try PhotoItems.url(urls.raw, "urls.raw")
     // The API does not offer them, and yet some have come through it, with a watermark.
-    guard host != "plus.unsplash.com" else {
+    guard raw.host()?.lowercased() != "plus.unsplash.com" else {
       throw .init(reason: "it is an Unsplash+ photo, which is not free to use", isMalformed: false)
     }
-    let size = PixelSize(width, height)
     var photo = Photo(
-      id: id, provider: UnsplashProvider.name, title: Self.text(description) ?? Self.text(altDescription), size: size,
-      location: .imgix(raw: raw, size: size, identity: "unsplash:\(id)"))
-    let author = Self.text(user.name) ?? user.username
+      id: id, provider: UnsplashProvider.name, title: PhotoItems.text(description) ?? PhotoItems.text(altDescription),
+      size: size,
+      location: .served(PhotoForms(server: .imgix, url: raw)))
+    let author = PhotoItems.text(user.name) ?? user.username
     photo.author = author
     photo.authorURL = Self.credited(user.links?.html, application)
     photo.pageURL = Self.credited(links?.html, application)
     photo.attribution = "Photo by \(author) on Unsplash"
     photo.licence = PhotoLicence(name: "Unsplash License", url: URL(string: "https://unsplash.com/license"))
-    photo.downloadLocation = links?.downloadLocation.flatMap(Self.webURL)
+    photo.downloadLocation = PhotoItems.webURL(links?.downloadLocation)
     return photo
   }
 
-  private static func text(_ text: String?) -> String? {
-    let line = text.map { Snippet.line($0, limit: 500) } ?? ""
-    return line.isEmpty ? nil : line
-  }
-
   private static func credited(_ link: String?, _ application: String) -> URL? {
-    guard let url = link.flatMap(webURL) else { return nil }
+    guard let url = PhotoItems.webURL(link) else { return nil }
     return url.appending(queryItems: [
       URLQueryItem(name: "utm_source", value: application), URLQueryItem(name: "utm_medium", value: "referral"),
     ])
-  }
-
-  private static func webURL(_ text: String) -> URL? {
-    guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
-      let host = url.host(), !host.isEmpty
-    else { return nil }
-    return url
   }
 }
 

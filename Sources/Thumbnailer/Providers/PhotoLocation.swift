@@ -1,17 +1,24 @@
 import Foundation
 
-extension PhotoLocation: Codable {
-  private enum CodingKeys: CodingKey { case url, identity, path, raw, size }
+/// Where a photo's bytes are.
+enum PhotoLocation: Equatable, Sendable {
+  /// At one URL.
+  case single(ImageSource)
+  /// In a file that the user named or whose folder the user named.
+  case file(path: String)
+  /// At a provider's server, in several sizes. All of them are one picture to the cache.
+  case served(PhotoForms)
+}
 
-  /// Header fields are neither written nor read: they may be credentials.
+extension PhotoLocation: Codable {
+  private enum CodingKeys: CodingKey { case url, identity, path, forms }
+
   init(from decoder: any Decoder) throws {
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    if let path = try values.decodeIfPresent(String.self, forKey: .path) {
+    if let forms = try values.decodeIfPresent(PhotoForms.self, forKey: .forms) {
+      self = .served(forms)
+    } else if let path = try values.decodeIfPresent(String.self, forKey: .path) {
       self = .file(path: path)
-    } else if let raw = try values.decodeIfPresent(URL.self, forKey: .raw) {
-      self = .imgix(
-        raw: raw, size: try values.decode(PixelSize.self, forKey: .size),
-        identity: try values.decode(String.self, forKey: .identity))
     } else {
       self = .single(
         ImageSource(
@@ -23,12 +30,8 @@ extension PhotoLocation: Codable {
   func encode(to encoder: any Swift.Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     switch self {
-    case .file(let path):
-      try values.encode(path, forKey: .path)
-    case .imgix(let raw, let size, let identity):
-      try values.encode(raw, forKey: .raw)
-      try values.encode(size, forKey: .size)
-      try values.encode(identity, forKey: .identity)
+    case .served(let forms): try values.encode(forms, forKey: .forms)
+    case .file(let path): try values.encode(path, forKey: .path)
     case .single(let source):
       try values.encode(source.url, forKey: .url)
       if source.identity != source.url.absoluteString { try values.encode(source.identity, forKey: .identity) }

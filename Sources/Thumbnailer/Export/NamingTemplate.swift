@@ -19,6 +19,17 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     case path, name, ext, oldext, size, width, height, hash
   }
 
+  /// What is wrong with a template.
+  public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong and what to do about it, in one line.
+    public let message: String
+    /// The message.
+    public var description: String { message }
+  }
+
+  /// What begins the names that a run keeps for itself: no thumbnail gets such a one.
+  static let reservedPrefix = Array(".thumbs-".utf8)
+
   /// What a picture contributes to the names of its thumbnails.
   struct Source {
     /// The folder, empty or with a slash at its end.
@@ -47,9 +58,9 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
 
   /// Reads a template.
   ///
-  /// - Throws: `.invalidOption` for an unknown word, a brace without its counterpart, a name that would leave the output
-  ///   folder, or one that is the same for all pictures.
-  public init(_ text: String) throws(ConversionError) {
+  /// - Throws: For an unknown word, a brace without its counterpart, a name that would leave the output folder, or one
+  ///   that is the same for all pictures.
+  public init(_ text: String) throws(Problem) {
     var parts: [Part] = []
     var literal: [UInt8] = []
     var rest = text[...]
@@ -91,8 +102,8 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   ]
   private static let wordList = "{path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}"
 
-  private static func invalid(_ text: String, _ reason: String) -> ConversionError {
-    .invalidOption(reason: "the name \(text) cannot be used: \(reason)")
+  private static func invalid(_ text: String, _ reason: String) -> Problem {
+    Problem(message: "the name \(text) cannot be used: \(reason)")
   }
 
   /// Stands in a name for an end that is known only once the picture is read.
@@ -159,7 +170,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     var cleaned: [UInt8] = []
     cleaned.reserveCapacity(path.count)
     for part in path.split(separator: RawPath.slash) where !part.elementsEqual([dot]) {
-      if part.elementsEqual([dot, dot]) || part.starts(with: OutputFolder.reservedPrefix) { return nil }
+      if part.elementsEqual([dot, dot]) || part.starts(with: Self.reservedPrefix) { return nil }
       if !cleaned.isEmpty { cleaned.append(RawPath.slash) }
       cleaned.append(contentsOf: part)
     }

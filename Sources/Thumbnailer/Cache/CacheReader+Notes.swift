@@ -1,0 +1,74 @@
+import Foundation
+import GRDB
+
+/// Reading what is known of a picture besides its thumbnails.
+extension CacheReader {
+  /// What is known of a picture. Takes two look-ups, some ten microseconds. Rows that make no sense count as not there.
+  func notes(of source: SourceKey) throws -> SourceNotes {
+    try read { db in
+      var notes = SourceNotes()
+      let answers = try Row.fetchCursor(
+        db.cachedStatement(
+          sql: """
+            SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
+              length
+            FROM freshness WHERE source = ? ORDER BY confirmed_at DESC
+            """), arguments: [source.bytes])
+      while let row = try answers.next() {
+        if let answer = try? Self.answer(row) { notes.answers.append(answer) }
+      }
+      if notes.answers.isEmpty, let earlier = try Self.earlierAnswer(of: source, in: db) { notes.answers = [earlier] }
+      let failures = try Row.fetchCursor(
+        db.cachedStatement(
+          sql: """
+            SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until
+            FROM failure WHERE source = ?
+            """), arguments: [source.bytes])
+      while let row = try failures.next() {
+        if let failure = try? Self.failure(row) { notes.failures.append(failure) }
+      }
+      return notes
+    }
+  }
+
+  private static func answer(_ row: Row) throws -> StoredAnswer {
+    var metadata = ResponseMetadata()
+    metadata.etag = try row.decode(String?.self, atIndex: 4)
+    metadata.lastModified = try row.decode(String?.self, atIndex: 5)
+    metadata.cacheControl = try row.decode(String?.self, atIndex: 6)
+    metadata.expires = try row.decode(String?.self, atIndex: 7)
+    metadata.vary = try row.decode(String?.self, atIndex: 8)
+    return StoredAnswer(
+      url: SourceKey(bytes: try row.decode(Data.self, atIndex: 0)),
+      address: SourceKey(bytes: try row.decode(Data.self, atIndex: 1)), metadata: metadata,
+      length: try row.decode(Int?.self, atIndex: 9),
+      freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
+  }
+
+  /// What an earlier version has stored, which did not say for which URL.
+  private static func earlierAnswer(of source: SourceKey, in db: Database) throws -> StoredAnswer? {
+    let rows = try Row.fetchCursor(
+      db.cachedStatement(sql: "SELECT fetched_at, last_modified, cache_control FROM source WHERE key = ?"),
+      arguments: [source.bytes])
+    guard let row = try rows.next(), let fetched = try? date(row, 0) else { return nil }
+    var metadata = ResponseMetadata()
+    metadata.lastModified = try? row.decode(String?.self, atIndex: 1)
+    metadata.cacheControl = try? row.decode(String?.self, atIndex: 2)
+    return StoredAnswer(
+      url: nil, address: source, metadata: metadata,
+      freshness: metadata.freshness([], receivedAt: fetched, delay: 0))
+  }
+
+  private static func failure(_ row: Row) throws -> RememberedFailure {
+    RememberedFailure(
+      url: SourceKey(bytes: try row.decode(Data.self, atIndex: 0)), code: try row.decode(atIndex: 1),
+      reason: try row.decode(atIndex: 2),
+      limits: .init(
+        bytes: try row.decode(atIndex: 3), pixels: try row.decode(atIndex: 4), memory: try row.decode(atIndex: 5)),
+      noted: try date(row, 6), until: try date(row, 7))
+  }
+
+  private static func date(_ row: Row, _ index: Int) throws -> Date {
+    Date(timeIntervalSince1970: try row.decode(Double.self, atIndex: index))
+  }
+}

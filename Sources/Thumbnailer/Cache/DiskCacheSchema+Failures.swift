@@ -1,0 +1,21 @@
+extension DiskCacheSchema {
+  /// Pictures that were not to be had, a row for each URL; see `RememberedFailure`. `id` counts up, so that the oldest
+  /// leave when there are too many.
+  static let failures = Addition(
+    creation: """
+      CREATE TABLE IF NOT EXISTS failure (
+        id INTEGER PRIMARY KEY,
+        source BLOB NOT NULL,
+        url BLOB NOT NULL,
+        code TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        byte_limit INTEGER NOT NULL,
+        pixel_limit INTEGER NOT NULL,
+        memory_limit INTEGER NOT NULL,
+        noted_at REAL NOT NULL,
+        until REAL NOT NULL,
+        UNIQUE (source, url)
+      );
+      """,
+    copy: "INSERT INTO failure SELECT * FROM old.failure;")
+}

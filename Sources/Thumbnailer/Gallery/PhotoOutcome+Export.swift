@@ -1,0 +1,34 @@
+extension PhotoOutcome {
+  /// The picture on a contact sheet: with its page and its author where the source tells, and else with what was fetched.
+  public var sheetCell: SheetCell {
+    let thumbnails = results.compactMap { try? $0.get().thumbnail }
+    var cell = SheetCell(
+      name: photo.title ?? photo.id, url: photo.pageURL ?? source.url, pictures: thumbnails.map(SheetCell.Picture.init),
+      failure: firstError?.message)
+    (cell.author, cell.authorURL, cell.attribution) = (photo.author, photo.authorURL, photo.attribution)
+    (cell.licence, cell.licenceURL) = (photo.licence?.name, photo.licence?.url)
+    cell.source = thumbnails.first?.source
+    return cell
+  }
+
+  /// What the names of the picture's files are made of: its path below the folder that was searched, its address in a
+  /// list, or the id that a photo service gives it.
+  public var name: PictureName {
+    let isListed = photo.provider == URLListProvider.name
+    if isListed && !source.isUserFile { return PictureName(source.url) }
+    let path = isListed ? source.url.lastPathComponent : photo.id
+    return PictureName(path, identity: "\(photo.provider):\(photo.id)")
+  }
+}
+
+extension ThumbnailExport {
+  /// Writes the thumbnails of a picture that were made, and tells what became of each.
+  public func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(ExportError) -> [Outcome] {
+    var outcomes: [Outcome] = []
+    for (variant, result) in zip(variants, outcome.results) {
+      guard let response = try? result.get() else { continue }
+      outcomes.append(try await add(response.thumbnail, of: outcome.name, size: variant.size))
+    }
+    return outcomes
+  }
+}

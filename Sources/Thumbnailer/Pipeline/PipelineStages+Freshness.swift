@@ -1,0 +1,123 @@
+import Foundation
+
+/// Whether what is stored of a picture is still what its server has.
+extension PipelineStages {
+  /// A thumbnail from the caches.
+  struct StoredThumbnail: Sendable {
+    let variant: Variant
+    var stored: DatedThumbnail
+    /// Whether it was made from a larger one, and is not stored itself yet.
+    let isShrunk: Bool
+    /// Whether it may be used without asking the server.
+    let isFresh: Bool
+  }
+
+  /// What the caches hold of a variant, exactly or in a larger size.
+  func storedThumbnail(
+    _ variant: Variant, of source: ImageSource, priority: PriorityControl
+  ) async -> StoredThumbnail? {
+    let key = CacheKey(source: source.key, variant: variant)
+    if let stored = await cache.storedThumbnail(for: key, lasts: source.isUserFile, priority: priority) {
+      return StoredThumbnail(
+        variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
+    }
+    guard let shrunk = await shrunkFromCache(key, of: source, priority: priority) else { return nil }
+    return StoredThumbnail(
+      variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
+  }
+
+  /// What is known of a picture besides its thumbnails; nothing of a local file, which nobody is asked for.
+  func notes(of source: ImageSource, priority: PriorityControl) async -> SourceNotes {
+    source.isUserFile ? SourceNotes() : await cache.notes(of: source.key, priority: priority)
+  }
+
+  /// Asks the server whether the picture is still the one whose thumbnails are stored.
+  ///
+  /// - Returns: The picture as it is now; nil when it has not changed, which the caches know by then.
+  func revalidate(
+    _ source: ImageSource, known: StoredAnswer, demand: VariantDemand, priority: PriorityControl, progress: BodyProgress
+  ) async throws(ThumbnailError) -> SourceBody? {
+    let condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
+    let mayUsePreview = configuration.previews
+    var (body, download) = try await download(
+      source, demand: demand, mayUsePreview: mayUsePreview, condition: condition, priority: priority,
+      progress: progress)
+    if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
+      // It says that another body than ours has not changed: a mistake of the server's, or of a cache before it.
+      (body, download) = try await self.download(
+        source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress)
+    }
+    guard download.isUnchanged else {
+      body.mayUsePreview = mayUsePreview
+      return body
+    }
+    await confirm(known, by: download, of: source)
+    return nil
+  }
+
+  private func confirm(_ known: StoredAnswer, by download: Download, of source: ImageSource) async {
+    var confirmed = known
+    confirmed.metadata = known.metadata.updated(by: download.headers)
+    confirmed.freshness = freshness(of: confirmed.metadata, download)
+    statistics.add(1, to: \.revalidations)
+    if confirmed.metadata.control.forbidsStoring {
+      await forgetThumbnails(of: source)
+    } else {
+      cache.confirm(confirmed, insteadOf: known.metadata, of: source.key)
+    }
+  }
+
+  /// What a server said with a body.
+  func answer(_ download: Download, from place: URL) -> StoredAnswer {
+    let metadata = ResponseMetadata(download.headers)
+    return StoredAnswer(
+      url: place.digest, address: download.address, metadata: metadata,
+      length: download.expectedBytes, freshness: freshness(of: metadata, download))
+  }
+
+  private func freshness(of metadata: ResponseMetadata, _ download: Download) -> Freshness {
+    // The age counts from when the answer was asked for. That this counts its body's time as well errs on the safe side.
+    metadata.freshness(
+      download.headers, receivedAt: configuration.now(), delay: download.duration / .seconds(1))
+  }
+
+  /// Whether thumbnails that are out of date may stand in, since the server could not be asked.
+  ///
+  /// So it is when it could not be reached, or answered that it fails (5xx) or is asked too often (429), unless it has
+  /// forbidden that, or the user wants to know.
+  func mayServeStale(_ notes: SourceNotes, after error: ThumbnailError) -> Bool {
+    if configuration.cacheMode == .refresh { return false }
+    let controls = notes.answers.map(\.metadata.control)
+    if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime }) { return false }
+    switch error {
+    case .unreachable, .timedOut: return true
+    case .serverFailed, .rateLimited:
+      guard let most = controls.compactMap(\.staleIfError).min() else { return true }
+      return configuration.now() < notes.freshness.expires.addingTimeInterval(most)
+    default: return false
+    }
+  }
+}
+
+extension SourceNotes {
+  /// Whether the thumbnails that are stored are of what the picture was before a body came, which was asked for without a
+  /// condition: its URL names another body now, or names none and they are not fresh.
+  func areOutdated(by answer: StoredAnswer?, isFresh: Bool) -> Bool {
+    guard let answer, !answers.isEmpty else { return false }
+    guard let known = answer.url.flatMap({ self.answer(of: $0) }) else { return !isFresh }
+    if known.namesSameBody(as: answer) { return false }
+    // Who names no bodies cannot say that they differ.
+    let isNamed = [known, answer].contains { $0.metadata.etag != nil || $0.metadata.lastModified != nil }
+    return isNamed || !isFresh
+  }
+}
+
+extension ImageSource {
+  /// The digest of the URL that is asked first.
+  var urlDigest: SourceKey { url.digest }
+}
+
+extension URL {
+  /// The URL in a form that can be stored: the forms of one picture differ in it.
+  fileprivate var digest: SourceKey { SourceKey(identity: absoluteString, headers: []) }
+}

@@ -1,0 +1,110 @@
+/// What a job asks the server, and what its word means for the thumbnails that are stored.
+extension SourceJob {
+  /// What a job knows of the thumbnails that are stored of its source.
+  struct Standing {
+    /// What the server has said of them in the course of the job.
+    enum Word {
+      /// Nothing: each holds for its own time.
+      case none
+      /// They are of the picture as it is.
+      case unchanged
+      /// They are of what the picture was before.
+      case changed
+    }
+
+    var word = Word.none
+    /// Thumbnails that are out of date, until the server has spoken.
+    var outdated: [PipelineStages.StoredThumbnail] = []
+    /// What was known of the source when the server was asked.
+    var notes = SourceNotes()
+    /// Whether anybody was asked. Until then a failure is one that is remembered.
+    var hasAsked = false
+
+    /// The variants to be made anew, once the server has sent the picture.
+    mutating func takeOutdated() -> [Variant] {
+      defer { outdated = [] }
+      return outdated.map(\.variant)
+    }
+  }
+
+  /// Gets the picture. Nil when all that was asked for is stored, and the server says that it still holds; then it is
+  /// answered.
+  ///
+  /// The server is asked whether the picture has changed only where that can do: a thumbnail that is `missing` takes the
+  /// body in any case, and only the URL that has named a body can be asked about it.
+  func askServer(
+    _ missing: [Variant], _ standing: inout Standing
+  ) async throws(ThumbnailError) -> SourceBody? {
+    let notes = await stages.notes(of: source, priority: priority)
+    standing.notes = notes
+    if let refusal = stages.refusal(of: source, notes) { throw refusal }
+    standing.hasAsked = true
+    let body: SourceBody
+    if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
+      let started = ContinuousClock.now
+      guard
+        let changed = try await stages.revalidate(
+          source, known: known, demand: desk.demand, priority: priority, progress: progress)
+      else {
+        standing.word = .unchanged
+        await answerConfirmed(&standing, duration: .now - started)
+        return nil
+      }
+      body = changed
+      standing.word = .changed
+    } else {
+      body = try await fetchBody(demand: desk.demand, insteadOf: nil)
+      let isFresh = standing.word == .unchanged || stages.cache.rule.admits(notes.freshness)
+      standing.word = notes.areOutdated(by: body.answer, isFresh: isFresh) ? .changed : .unchanged
+    }
+    if standing.word == .changed {
+      stages.statistics.add(1, to: \.replacements)
+      stages.events.send(source, .replaced)
+    }
+    return body
+  }
+
+  /// Answers those who wait for thumbnails that the server has just confirmed.
+  private func answerConfirmed(_ standing: inout Standing, duration: Duration) async {
+    let confirmed = standing.outdated
+    standing.outdated = []
+    stages.events.send(source, .revalidated(confirmed.map(\.variant), duration: duration))
+    for var found in confirmed {
+      if found.isShrunk {
+        found.stored.freshness = await stages.notes(of: source, priority: priority).freshness
+        await stages.store(found.variant, shrunk: found.stored, of: source)
+      }
+      deliver(found, origin: .revalidated)
+    }
+  }
+
+  /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
+  func fail(with error: ThumbnailError, _ standing: inout Standing) async {
+    if stages.mayServeStale(standing.notes, after: error) {
+      // Those who came meanwhile may be served by what is stored, too.
+      _ = await answerFromCache(desk.takeVariants(of: source), &standing)
+      let stale = standing.outdated
+      if !stale.isEmpty {
+        stages.statistics.add(stale.count, to: \.servedStale)
+        stages.events.send(source, .servedStale(stale.map(\.variant), error))
+      }
+      for found in stale { deliver(found, origin: .stale) }
+    }
+    if standing.hasAsked {
+      // The picture is gone, and what is stored of it was of another.
+      if case .notFound = error, standing.notes.answer(of: source.urlDigest) != nil {
+        await stages.forgetThumbnails(of: source)
+      }
+      stages.remember(error, of: source)
+    }
+    let variants = desk.fail(source, with: error)
+    guard !variants.isEmpty, error != .cancelled else { return }
+    stages.statistics.add(variants.count, to: \.failures)
+    if error == .notCached {
+      stages.statistics.add(variants.count, to: \.offlineMisses)
+    } else if !standing.hasAsked {
+      stages.statistics.add(variants.count, to: \.rememberedFailures)
+    }
+    stages.events.send(source, .failed(variants, error))
+  }
+}

@@ -1,0 +1,102 @@
+import Synchronization
+
+/// Notes what happens to the cells in the course of a scroll.
+final class ScrollRecord: Sendable {
+  private struct State {
+    /// When an item's thumbnail was there, or that it failed.
+    var outcomes: [Int: Outcome] = [:]
+    var sources: [Int: SourceKey] = [:]
+    var sightings: [Sighting] = []
+    var seen: Set<Int> = []
+    var bytes: [Int: Int] = [:]
+    var offset: Double?
+    var lastMovement = ContinuousClock.now
+    var rest: ContinuousClock.Instant?
+  }
+
+  private struct Sighting {
+    let item: Int
+    let time: ContinuousClock.Instant
+    let isOfFirstScreen: Bool
+  }
+
+  private enum Outcome {
+    case ready(ContinuousClock.Instant)
+    case failed(ContinuousClock.Instant, String)
+  }
+
+  private let state = Mutex(State())
+  private let startBytes: Int
+
+  init(pipeline: ThumbnailPipeline) { startBytes = pipeline.statistics.downloadedBytes }
+
+  /// When the view moved last.
+  var lastMovement: ContinuousClock.Instant { state.withLock { $0.lastMovement } }
+
+  /// The prefetcher has something to tell.
+  func take(_ event: PrefetcherEvent) {
+    let now = ContinuousClock.now
+    state.withLock { state in
+      switch event {
+      case .ready(let index, _, let response):
+        if case .ready = state.outcomes[index] { break }
+        state.outcomes[index] = .ready(now)
+        state.bytes[index, default: 0] += response.downloadedBytes
+      case .failed(let index, _, let error):
+        if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.message) }
+      case .started, .cancelled, .settled: break
+      }
+    }
+  }
+
+  /// The view is here.
+  func move(to offset: Double, at now: ContinuousClock.Instant) {
+    state.withLock { state in
+      guard state.offset != offset else { return }
+      state.offset = offset
+      state.lastMovement = now
+      state.rest = nil
+    }
+  }
+
+  /// The view has come to the end of its way.
+  func rest(at now: ContinuousClock.Instant) {
+    state.withLock { if $0.rest == nil { $0.rest = now } }
+  }
+
+  /// Notes the cells that came into view.
+  func look(at prefetcher: Prefetcher, isFirstScreen: Bool, now: ContinuousClock.Instant) {
+    let visible = prefetcher.visibleItems
+    state.withLock { state in
+      for item in visible where state.seen.insert(item).inserted {
+        state.sightings.append(Sighting(item: item, time: now, isOfFirstScreen: isFirstScreen))
+      }
+    }
+  }
+
+  /// Whether all of these have their thumbnails or have failed.
+  func isComplete(_ items: Range<Int>) -> Bool {
+    state.withLock { state in items.allSatisfy { state.outcomes[$0] != nil } }
+  }
+
+  /// What became of the cells.
+  func report(since start: ContinuousClock.Instant, statistics: PipelineStatistics) -> ScrollReport {
+    state.withLock { state in
+      let cells = state.sightings.map { sighting in
+        var cell = ScrollReport.Cell(
+          item: sighting.item, inView: sighting.time - start, isOfFirstScreen: sighting.isOfFirstScreen)
+        switch state.outcomes[sighting.item] {
+        case .ready(let time): cell.ready = time - start
+        case .failed(_, let message): cell.failure = message
+        case nil: break
+        }
+        return cell
+      }
+      let onScreen = state.bytes.reduce(0) { state.seen.contains($1.key) ? $0 + $1.value : $0 }
+      let all = statistics.downloadedBytes - startBytes
+      return ScrollReport(
+        cells: cells, duration: .now - start, restsAt: (state.rest ?? .now) - start, downloadedBytes: all,
+        unseenBytes: max(0, all - onScreen))
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/// The picture of a scroll: a line for each cell, from left to right the time. Green until its thumbnail came into view
+/// in time, red while an empty cell was looked at, and a mark where the scroll came to rest.
+///
+/// An SVG element with its own colours and no script, to be put into any page.
+public struct ScrollTimeline: Sendable {
+  private static let width = 960.0
+  private static let left = 56.0
+  private static let bottom = 28.0
+  private let report: ScrollReport
+  private let seconds: Double
+  private let rowHeight: Double
+
+  /// Draws a report.
+  public init(_ report: ScrollReport) {
+    self.report = report
+    let latest = report.cells.reduce(report.duration) { max($0, $1.inView, $1.ready ?? .zero) }
+    seconds = max(0.001, latest.inSeconds)
+    rowHeight = min(6, max(0.5, 480 / Double(max(1, report.cells.count))))
+  }
+
+  /// The element, `<svg …>…</svg>`.
+  public var svg: String {
+    let height = Double(report.cells.count) * rowHeight
+    var parts = [
+      """
+      <svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 \(number(Self.width)) \(number(height + Self.bottom))" \
+      width="\(number(Self.width))" font-family="sans-serif" font-size="11" role="img">
+      <title>When each cell came into view, and when its thumbnail was there</title>
+      """
+    ]
+    parts += axis(height: height)
+    parts += report.cells.enumerated().flatMap { line(of: $1, at: (Double($0) + 0.5) * rowHeight) }
+    parts.append("</svg>")
+    return parts.joined(separator: "\n")
+  }
+
+  private func axis(height: Double) -> [String] {
+    let step = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 60, 120, 600, 3600].first { seconds / $0 <= 12 } ?? seconds / 10
+    var parts = stride(from: 0, through: seconds, by: step).flatMap { second in
+      [
+        stroke(from: x(second), to: x(second), y1: 0, y2: height, colour: "#ddd", width: 1),
+        "<text x=\"\(number(x(second)))\" y=\"\(number(height + 14))\" text-anchor=\"middle\">\(number(second)) s</text>",
+      ]
+    }
+    let rest = x(report.restsAt.inSeconds)
+    parts.append(stroke(from: rest, to: rest, y1: 0, y2: height, colour: "#06c", width: 1))
+    parts.append(
+      "<text x=\"\(number(rest))\" y=\"\(number(height + 26))\" text-anchor=\"middle\" fill=\"#06c\">rests</text>")
+    parts.append("<text x=\"0\" y=\"12\">cells</text>")
+    return parts
+  }
+
+  /// From the thumbnail to the view in green, or from the view to the thumbnail in red.
+  private func line(of cell: ScrollReport.Cell, at y: Double) -> [String] {
+    let inView = x(cell.inView.inSeconds)
+    let mark = stroke(from: inView, to: inView + 1.5, y1: y, y2: y, colour: "#222", width: rowHeight)
+    guard let ready = cell.ready else {
+      return [stroke(from: inView, to: x(seconds), y1: y, y2: y, colour: "#d22", width: rowHeight * 0.8), mark]
+    }
+    let arrival = x(ready.inSeconds)
+    let isLate = ready > cell.inView
+    let colour = isLate ? "#d22" : "#5b5"
+    return [
+      stroke(
+        from: min(arrival, inView), to: max(arrival, inView), y1: y, y2: y, colour: colour, width: rowHeight * 0.8),
+      mark,
+    ]
+  }
+
+  private func x(_ second: Double) -> Double {
+    Self.left + max(0, second) / seconds * (Self.width - Self.left - 24)
+  }
+
+  private func stroke(from x1: Double, to x2: Double, y1: Double, y2: Double, colour: String, width: Double) -> String {
+    "<line x1=\"\(number(x1))\" x2=\"\(number(x2))\" y1=\"\(number(y1))\" y2=\"\(number(y2))\" stroke=\"\(colour)\" "
+      + "stroke-width=\"\(number(width))\"/>"
+  }
+
+  /// A number with at most two decimals.
+  private func number(_ value: Double) -> String {
+    let rounded = (value * 100).rounded() / 100
+    return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
+  }
+}
+
+extension Duration {
+  fileprivate var inSeconds: Double { self / .seconds(1) }
+}

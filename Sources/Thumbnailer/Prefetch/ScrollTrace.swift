@@ -1,0 +1,130 @@
+/// How a grid is scrolled in the course of time: where the top of the viewport is at each moment, in rows.
+///
+/// Rows rather than points, so that one trace fits every layout. Between its points a trace is a straight line; before
+/// the first it rests there, and so it does after the last. A step in no time is a jump.
+public struct ScrollTrace: Sendable, Equatable {
+  /// A moment of a trace.
+  public struct Point: Sendable, Equatable {
+    /// From the beginning.
+    public var time: Duration
+    /// The row at the top of the viewport, from 0; with a fraction.
+    public var row: Double
+
+    /// A moment of a trace.
+    public init(time: Duration, row: Double) {
+      self.time = time
+      self.row = row
+    }
+  }
+
+  /// Why there is no trace.
+  public enum Problem: Error, Sendable, Equatable {
+    /// A trace needs at least one point.
+    case empty
+    /// A line is not two numbers, seconds and row, from 0.
+    case unreadable(line: Int, text: String)
+    /// A line's time is before that of the line before.
+    case backwards(line: Int)
+  }
+
+  /// The points in the order of their times. Never empty.
+  public let points: [Point]
+
+  /// A trace through points.
+  public init(_ points: [Point]) throws(Problem) {
+    guard !points.isEmpty else { throw .empty }
+    for (index, point) in points.enumerated() {
+      guard point.time >= .zero, point.row >= 0, point.row.isFinite else {
+        throw .unreadable(line: index + 1, text: "\(point.time) \(point.row)")
+      }
+      if index > 0, point.time < points[index - 1].time { throw .backwards(line: index + 1) }
+    }
+    self.points = points
+  }
+
+  /// When the last movement ends.
+  public var duration: Duration { points.last?.time ?? .zero }
+
+  /// Where the top of the viewport is, in rows. At the time of a jump it has been done.
+  public func row(at time: Duration) -> Double {
+    // The first point that lies after the time.
+    var (low, high) = (0, points.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if points[middle].time > time { high = middle } else { low = middle + 1 }
+    }
+    guard low > 0 else { return points[0].row }
+    let before = points[low - 1]
+    guard low < points.count else { return before.row }
+    let after = points[low]
+    return before.row + (after.row - before.row) * ((time - before.time) / (after.time - before.time))
+  }
+}
+
+extension ScrollTrace {
+  /// Reads a trace from text: a point a line, `SECONDS ROW`. Empty lines and those that begin with `#` are passed over.
+  public init(text: String) throws(Problem) {
+    var points: [Point] = []
+    for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+      let words = line.split(whereSeparator: \.isWhitespace)
+      guard let first = words.first, !first.hasPrefix("#") else { continue }
+      // A year is longer than anybody scrolls, and short enough for exact arithmetic.
+      guard words.count == 2, let seconds = Double(first), let row = Double(words[1]),
+        (0...31_536_000).contains(seconds),
+        (0...1e12).contains(row)
+      else { throw .unreadable(line: number + 1, text: String(line.prefix(80))) }
+      if let last = points.last, .seconds(seconds) < last.time { throw .backwards(line: number + 1) }
+      points.append(Point(time: .seconds(seconds), row: row))
+    }
+    try self.init(points)
+  }
+
+  private init(valid points: [(seconds: Double, row: Double)]) {
+    self.points = points.map { Point(time: .seconds($0.seconds), row: $0.row) }
+  }
+
+  /// The time that somebody looks at the first screen, in seconds.
+  private static let firstLook = 2.0
+
+  /// A look at the first screen, then so many rows a second, for 20 seconds.
+  public static func steady(rowsPerSecond: Double) -> ScrollTrace {
+    ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 20, 20 * max(0, rowsPerSecond))])
+  }
+
+  /// A look at the first screen, then 20 rows a second for two seconds, and rest.
+  public static let fling = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 2, 40)])
+
+  /// Down and up again three times, each time a little further, at three rows a second.
+  public static let backAndForth = ScrollTrace(
+    valid: [(0, 0), (firstLook, 0), (6, 12), (9, 3), (14, 18), (18, 6), (25, 27), (29, 15)])
+
+  /// A look at the first screen, then at once row 1,000.
+  public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook, 1000)])
+
+  /// A trace by its name: `fling`, `back-and-forth`, `jump` or `steady:ROWS_PER_S`. Nil for anything else.
+  public init?(named name: String) {
+    switch name {
+    case "fling": self = .fling
+    case "back-and-forth": self = .backAndForth
+    case "jump": self = .jump
+    default:
+      let prefix = "steady:"
+      guard name.hasPrefix(prefix), let speed = Double(name.dropFirst(prefix.count)), speed > 0, speed <= 1e6 else {
+        return nil
+      }
+      self = .steady(rowsPerSecond: speed)
+    }
+  }
+}
+
+extension ScrollTrace.Problem: CustomStringConvertible {
+  /// What is wrong and how it is written.
+  public var description: String {
+    switch self {
+    case .empty: "the trace is empty; write a point a line, SECONDS ROW"
+    case .unreadable(let line, let text):
+      "line \(line) of the trace, “\(text)”, is no point; write two numbers from 0, SECONDS ROW"
+    case .backwards(let line): "line \(line) of the trace goes back in time; write its points in their order"
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import Foundation
+
+/// The words in a piece of HTML, as some APIs give names and titles.
+enum HTMLText {
+  private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " "]
+  /// Elements whose contents are not shown.
+  private static let unseen: Set<String> = ["style", "script", "template"]
+
+  /// The text without tags and comments, with entities resolved; blanks and line breaks stand as they are.
+  static func plain(_ html: String) -> String {
+    guard html.contains("<") || html.contains("&") else { return html }
+    var text = ""
+    var rest = Substring(html)
+    while let mark = rest.firstIndex(where: { $0 == "<" || $0 == "&" }) {
+      text += rest[..<mark]
+      rest = rest[mark...]
+      if rest.first == "&" {
+        text += takeEntity(&rest)
+      } else if takeTag(&rest) {
+        text += " "
+      } else {
+        text += "<"
+        rest = rest.dropFirst()
+      }
+    }
+    text += rest
+    return text
+  }
+
+  /// Where the first link leads; nil without one.
+  static func firstLink(_ html: String) -> String? {
+    guard let start = html.range(of: "href=\"", options: .caseInsensitive)?.upperBound,
+      let end = html[start...].firstIndex(of: "\"")
+    else { return nil }
+    return plain(String(html[start..<end]))
+  }
+
+  private static func takeEntity(_ rest: inout Substring) -> String {
+    let name = rest.dropFirst().prefix(10).prefix { $0 != ";" && !$0.isWhitespace }
+    guard rest.dropFirst(name.count + 1).first == ";", let text = character(named: name) else {
+      rest = rest.dropFirst()
+      return "&"
+    }
+    rest = rest.dropFirst(name.count + 2)
+    return text
+  }
+
+  private static func character(named name: Substring) -> String? {
+    guard name.first == "#" else { return entities[name.lowercased()] }
+    let digits = name.dropFirst()
+    let number = digits.first?.lowercased() == "x" ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+    return number.flatMap(UnicodeScalar.init).map { String($0) }
+  }
+
+  /// Takes a tag or comment off the beginning. False when it is a mere sign.
+  private static func takeTag(_ rest: inout Substring) -> Bool {
+    if rest.hasPrefix("<!--") {
+      rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
+      return true
+    }
+    let name = rest.dropFirst().prefix { $0.isLetter || $0.isNumber || $0 == "/" || $0 == "!" }
+    guard !name.isEmpty else { return false }
+    guard let end = rest.firstIndex(of: ">") else {
+      rest = ""
+      return true
+    }
+    rest = rest[rest.index(after: end)...]
+    if unseen.contains(name.lowercased()) {
+      let closing = rest.range(of: "</\(name)", options: .caseInsensitive)
+      rest = closing.map { rest[$0.lowerBound...] } ?? ""
+    }
+    return true
+  }
+}

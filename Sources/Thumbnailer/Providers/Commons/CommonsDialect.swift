@@ -1,0 +1,48 @@
+import Foundation
+
+/// What is particular about the HTTP of Wikimedia Commons.
+enum CommonsDialect {
+  /// One request after the other, fewer than five a second, as Wikimedia asks of programs.
+  static let dialect = ProviderDialect(
+    name: CommonsProvider.name, pace: RequestPace.Rule(interval: .milliseconds(250), atOnce: 1),
+    exception: exception)
+
+  private static func exception(_ response: HTTPResponse) -> ProviderError? {
+    let name = CommonsProvider.name
+    // Comes as a 429 with a Retry-After, and yet will never be answered otherwise.
+    if response.status >= 400, String(decoding: response.body.prefix(16384), as: UTF8.self).contains("w.wiki/GHai") {
+      return .badRequest(provider: name, reason: "it has no thumbnails of that width")
+    }
+    switch response.status {
+    case 200..<300: return fault(in: response)
+    case 403:
+      return .blocked(
+        provider: name,
+        reason: "it wants a User-Agent with a contact, such as 'thumbs/1 (you@example.org)' (userAgent, --user-agent)")
+    default: return nil
+    }
+  }
+
+  private struct FaultyAnswer: Decodable {
+    struct Fault: Decodable {
+      let code: String
+      let info: String?
+    }
+    let error: Fault
+  }
+
+  /// Errors arrive with the status 200.
+  private static func fault(in response: HTTPResponse) -> ProviderError? {
+    guard let fault = try? JSONDecoder().decode(FaultyAnswer.self, from: response.body).error else { return nil }
+    let name = CommonsProvider.name
+    let reason = Snippet.line(HTMLText.plain(fault.info ?? fault.code))
+    switch fault.code {
+    case "ratelimited", "maxlag": return .rateLimited(provider: name, retryAfter: response.retryAfter)
+    case "readonly": return .unreachable(provider: name, reason: reason)
+    case let code where code.hasPrefix("internal_api_error") || code.hasPrefix("cirrussearch-"):
+      return .unreachable(provider: name, reason: reason)
+    case let code where code.contains("blocked"): return .blocked(provider: name, reason: reason)
+    default: return .badRequest(provider: name, reason: reason)
+    }
+  }
+}

@@ -1,0 +1,34 @@
+import Foundation
+
+/// What is particular about the HTTP of Unsplash.
+enum UnsplashDialect {
+  static let dialect = ProviderDialect(
+    name: UnsplashProvider.name, headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
+    allowance: { response, date in
+      guard remaining(response) == 0 else { return nil }
+      // The limit is one for each hour, and nothing says when the hour ends: by the clock, at the latest.
+      let hour = 3600.0
+      let rest = hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)
+      return UsedUpAllowance(pause: .seconds(rest), isTold: false)
+    },
+    exception: { response in
+      switch response.status {
+      case 403 where isRateLimit(response):
+        .rateLimited(provider: UnsplashProvider.name, retryAfter: response.retryAfter)
+      case 410:
+        .badRequest(
+          provider: UnsplashProvider.name, reason: "it takes the words for spam; use other words")
+      default: nil
+      }
+    })
+
+  private static func remaining(_ response: HTTPResponse) -> Int? {
+    response.value(of: "X-Ratelimit-Remaining").flatMap { Int($0) }
+  }
+
+  /// A used-up limit comes as a 403 in plain text, not as the 429 that the documentation names.
+  private static func isRateLimit(_ response: HTTPResponse) -> Bool {
+    remaining(response) == 0
+      || String(decoding: response.body.prefix(4096), as: UTF8.self).contains("Rate Limit")
+  }
+}

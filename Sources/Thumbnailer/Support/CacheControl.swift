@@ -1,0 +1,65 @@
+import Foundation
+
+/// The directives of `Cache-Control` that concern a cache of one user's own (RFC 9111, 5.2.2). `private`, `public`,
+/// `s-maxage` and `proxy-revalidate` are for shared caches. `stale-while-revalidate` is not made use of, and `immutable`
+/// need not be: what is fresh is not asked for again, unless the user says so.
+struct CacheControl: Sendable, Equatable {
+  /// For how many seconds the answer is fresh; 0 where the value makes no sense. Nil where nothing is said.
+  private(set) var maximumAge: Double?
+  /// The answer must not be kept.
+  private(set) var forbidsStoring = false
+  /// The answer must not be used without asking again, however young it is.
+  private(set) var asksEveryTime = false
+  /// A stale answer must not be used, not even when the server cannot be asked.
+  private(set) var forbidsStale = false
+  /// For how many seconds a stale answer may be used when the server answers with an error. Nil where nothing is said.
+  private(set) var staleIfError: Double?
+
+  /// Reads the field's value, all its lines joined by commas. What it does not know it passes over.
+  init(_ text: String) {
+    var mayBeUnderstood = false
+    for (name, value) in Self.directives(text) {
+      switch name {
+      // Of several the strictest.
+      case "max-age": maximumAge = min(maximumAge ?? .infinity, Self.seconds(value) ?? 0)
+      case "no-store": forbidsStoring = true
+      case "must-understand": mayBeUnderstood = true
+      // With a value, it concerns the fields named there, none of which is kept.
+      case "no-cache": if value == nil { asksEveryTime = true }
+      case "must-revalidate": forbidsStale = true
+      case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
+      default: break
+      }
+    }
+    // Who understands the status, as we do that of a picture, need not heed `no-store` beside it.
+    if mayBeUnderstood { forbidsStoring = false }
+  }
+
+  /// Whole seconds, quoted or not; as many as it takes, since a longer number means for ever. Nil for anything else.
+  private static func seconds(_ value: String?) -> Double? {
+    guard let value, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Double(value)
+  }
+
+  /// Names in lower case, each with its value. Commas within quotes part nothing.
+  private static func directives(_ text: String) -> [(name: String, value: String?)] {
+    var pieces: [String] = []
+    var piece = ""
+    var isQuoted = false
+    for character in text {
+      if character == "\"" { isQuoted.toggle() }
+      if character == ",", !isQuoted {
+        pieces.append(piece)
+        piece = ""
+      } else {
+        piece.append(character)
+      }
+    }
+    return (pieces + [piece]).compactMap { piece in
+      let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+      guard let name = parts.first, !name.isEmpty else { return nil }
+      return (name.lowercased(), parts.count > 1 ? parts[1].trimmingCharacters(in: ["\"", " "]) : nil)
+    }
+  }
+}

@@ -1,0 +1,85 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// A scroll that is played instead of fetching everything.
+struct SimulationOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Scroll through the pictures as a person would, and report which thumbnails were there on sight: steady:ROWS_PER_S, \
+      fling, back-and-forth, jump, or a file of lines “SECONDS ROW”.
+      """, valueName: "TRACE"))
+  var simulate: String?
+
+  @Option(help: ArgumentHelp("Cells side by side, with --simulate. (default: 2)", valueName: "N"))
+  var columns: Int?
+
+  @Option(
+    help: ArgumentHelp("A cell's size in points, with --simulate. (default: 200x200)", valueName: "WxH"),
+    transform: PixelSize.option)
+  var cell: PixelSize?
+
+  @Option(help: ArgumentHelp("Device pixels a point, with --simulate. (default: 2)", valueName: "N"))
+  var scale: Double?
+
+  @Option(help: ArgumentHelp("Rows of cells in view, with --simulate. (default: 6)", valueName: "N"))
+  var rows: Double?
+
+  @Flag(help: "Scroll on as soon as all cells in view have their thumbnails, with --simulate.")
+  var asFastAsReady = false
+
+  func validate() throws {
+    guard simulate != nil else {
+      let given = [
+        ("columns", columns != nil), ("cell", cell != nil), ("scale", scale != nil), ("rows", rows != nil),
+        ("as-fast-as-ready", asFastAsReady),
+      ]
+      if let (name, _) = given.first(where: \.1) {
+        throw ValidationError("--\(name) goes with --simulate: give --simulate steady:3, or leave it out")
+      }
+      return
+    }
+    if let columns, !(1...1000).contains(columns) {
+      throw ValidationError("--columns \(columns) cannot be used: give 1 to 1000")
+    }
+    if let scale, !(scale > 0 && scale <= 100) {
+      throw ValidationError("--scale \(scale) cannot be used: give more than 0 and at most 100")
+    }
+    if let rows, !(rows > 0 && rows <= 1000) {
+      throw ValidationError("--rows \(rows) cannot be used: give more than 0 and at most 1000")
+    }
+    _ = try trace
+    do throws(ThumbnailError) { _ = try layout } catch { throw ValidationError("--cell and --scale: \(error.message)") }
+  }
+
+  /// The scroll; nil when none is asked for.
+  var trace: ScrollTrace? {
+    get throws {
+      guard let simulate else { return nil }
+      if let named = ScrollTrace(named: simulate) { return named }
+      let text: String
+      do {
+        text = try String(contentsOfFile: simulate, encoding: .utf8)
+      } catch {
+        throw ValidationError(
+          "--simulate \(simulate) is neither steady:ROWS_PER_S, fling, back-and-forth or jump, nor a file that can be read"
+        )
+      }
+      do throws(ScrollTrace.Problem) {
+        return try ScrollTrace(text: text)
+      } catch {
+        throw ValidationError("\(simulate): \(error)")
+      }
+    }
+  }
+
+  /// The grid.
+  var layout: GridLayout {
+    get throws(ThumbnailError) {
+      let cell = cell ?? PixelSize(200, 200)
+      return try GridLayout(
+        columns: columns ?? 2, cell: GridSize(Double(cell.width), Double(cell.height)), scale: scale ?? 2)
+    }
+  }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+import Thumbnailer
+
+/// The files that a prefetch writes beside the cache: its contact sheet and the exported thumbnails.
+final class PrefetchFiles: Sendable {
+  private let sheet: SheetFile?
+  private let export: ThumbnailExport?
+  private let variants: [Variant]
+  private let state = Mutex((pictures: 0, failed: 0, written: 0, unchanged: 0, kept: 0))
+
+  /// Begins those that are asked for.
+  ///
+  /// - Throws: `ReportFile.Failure` or `ExportError` when one of them could not be written.
+  init(_ options: ExportOptions, title: String, variants: [Variant]) throws {
+    self.variants = variants
+    export = try options.export.map {
+      try ThumbnailExport(
+        folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
+    }
+    sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title) }
+  }
+
+  /// Adds a picture to the sheet, and its thumbnails to the folder.
+  func add(_ outcome: PhotoOutcome) async throws {
+    if sheet != nil { try await add(outcome.sheetCell) }
+    guard let export else { return }
+    for file in try await export.add(outcome, variants: variants) {
+      state.withLock { state in
+        switch file {
+        case .written: state.written += 1
+        case .unchanged: state.unchanged += 1
+        case .kept: state.kept += 1
+        }
+      }
+    }
+  }
+
+  /// Adds to the sheet what was no picture to be had.
+  func add(_ item: SkippedItem) async throws {
+    if sheet != nil { try await add(SheetCell(name: item.place, failure: item.reason)) }
+  }
+
+  private func add(_ cell: SheetCell) async throws {
+    state.withLock { state in
+      state.pictures += 1
+      state.failed += cell.failure == nil ? 0 : 1
+    }
+    try await sheet?.add(cell)
+  }
+
+  /// What a run says of its files at the end.
+  struct Closing {
+    /// A line for the summary.
+    var summary: String?
+    /// What did not come out as it was asked for.
+    var complaints: [String] = []
+    /// The number of exported files; nil where none were asked for.
+    var exported: Int?
+    /// Whether thumbnails were not exported, since other files have their names.
+    var hasKept = false
+  }
+
+  /// Completes the sheet with what is done.
+  func finish() async throws -> Closing {
+    var closing = Closing()
+    let counts = state.withLock { $0 }
+    if let sheet {
+      let missing = try await sheet.finish(pictures: counts.pictures, failed: counts.failed)
+      closing.complaints += missing.map { [$0] } ?? []
+    }
+    guard let export else { return closing }
+    closing.exported = counts.written
+    closing.summary =
+      "exported \(counts.written) \(counts.written == 1 ? "file" : "files") to \(export.folder)"
+      + (counts.unchanged > 0 ? ", \(counts.unchanged) were there already" : "")
+    if counts.kept > 0 {
+      closing.hasKept = true
+      let subject = counts.kept == 1 ? "1 file is" : "\(counts.kept) files are"
+      closing.complaints.append(
+        "in \(export.folder) \(subject) there already with other content and left so; give --overwrite, or another --name"
+      )
+    }
+    return closing
+  }
+}

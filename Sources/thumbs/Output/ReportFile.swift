@@ -1,0 +1,73 @@
+import Foundation
+import Synchronization
+
+/// A text file that grows line by line beside its place and takes it at the end.
+final class ReportFile: Sendable {
+  /// Why a report could not be written.
+  struct Failure: Error {
+    let path: String
+    let reason: String
+
+    /// What happened, and what it does not concern.
+    func message(keeping kept: String) -> String { "\(path) cannot be written: \(reason); \(kept)" }
+  }
+
+  let path: String
+  private let temporary: String
+  private let state: Mutex<(descriptor: Int32, pending: [UInt8])>
+
+  /// Makes the file under a temporary name; a device or a named pipe is written to at once.
+  init(path: String) throws(Failure) {
+    self.path = path
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    let isPlain = !exists || status.st_mode & S_IFMT == S_IFREG
+    temporary = isPlain ? "\(path).tmp" : path
+    let descriptor = open(temporary, isPlain ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0o666)
+    guard descriptor >= 0 else { throw Failure(path: path, reason: String(cString: strerror(errno))) }
+    state = Mutex((descriptor, []))
+  }
+
+  deinit {
+    let descriptor = state.withLock(\.descriptor)
+    guard descriptor >= 0 else { return }
+    close(descriptor)
+    if temporary != path { unlink(temporary) }
+  }
+
+  /// Appends text as it is.
+  func write(_ text: String) throws(Failure) {
+    let failure = state.withLock { state -> Int32? in
+      state.pending += text.utf8
+      return state.pending.count < 64 << 10 ? nil : Self.flush(&state)
+    }
+    if let failure { throw Failure(path: path, reason: String(cString: strerror(failure))) }
+  }
+
+  /// Writes the rest and gives the file its name.
+  func finish() throws(Failure) {
+    let failure = state.withLock { state -> Int32? in
+      if let failure = Self.flush(&state) { return failure }
+      close(state.descriptor)
+      state.descriptor = -1
+      return temporary == path || rename(temporary, path) == 0 ? nil : errno
+    }
+    if let failure { throw Failure(path: path, reason: String(cString: strerror(failure))) }
+  }
+
+  private static func flush(_ state: inout (descriptor: Int32, pending: [UInt8])) -> Int32? {
+    var done = 0
+    while done < state.pending.count {
+      let written = state.pending.withUnsafeBytes {
+        Foundation.write(state.descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
+      }
+      if written < 0 {
+        if errno == EINTR { continue }
+        return errno
+      }
+      done += written
+    }
+    state.pending.removeAll(keepingCapacity: true)
+    return nil
+  }
+}

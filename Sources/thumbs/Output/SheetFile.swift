@@ -1,0 +1,92 @@
+import Foundation
+import Thumbnailer
+
+/// The contact sheet of a run: grows as pictures finish, and has its name once it is complete.
+final class SheetFile: Sendable {
+  /// What the end of the file's name asks for.
+  enum Kind {
+    case page, print
+
+    init?(path: String) {
+      switch URL(fileURLWithPath: path).pathExtension.lowercased() {
+      case "html", "htm": self = .page
+      case "jpg", "jpeg": self = .print
+      default: return nil
+      }
+    }
+  }
+
+  private enum Target {
+    case page(ReportFile)
+    case print(ContactPrint)
+  }
+
+  private let path: String
+  private let target: Target
+
+  /// Begins a sheet; fails at once where it could not be written at the end.
+  ///
+  /// - Throws: `ReportFile.Failure`.
+  init(path: String, title: String) throws {
+    self.path = path
+    if Kind(path: path) == .print {
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      var isFolder: ObjCBool = false
+      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+        throw ReportFile.Failure(path: path, reason: String(cString: strerror(EISDIR)))
+      }
+      do throws(ExportError) {
+        target = .print(try ContactPrint(scratchFolder: folder))
+      } catch {
+        throw ReportFile.Failure(path: path, reason: error.reason)
+      }
+    } else {
+      let file = try ReportFile(path: path)
+      try file.write(ContactSheet.head(title: title))
+      target = .page(file)
+    }
+  }
+
+  /// Adds a picture.
+  func add(_ cell: SheetCell) async throws {
+    var cell = cell
+    cell.name = PlainText.line(cell.name)
+    cell.failure = cell.failure.map { PlainText.line(PlainText.withShortPaths($0)) }
+    switch target {
+    case .page(let file): try file.write(ContactSheet.figure(cell))
+    case .print(let print):
+      do throws(ExportError) {
+        try await print.add(cell)
+      } catch {
+        throw ReportFile.Failure(path: path, reason: error.reason)
+      }
+    }
+  }
+
+  /// Completes the sheet and gives it its name.
+  ///
+  /// - Returns: What its reader will miss in it, if anything.
+  func finish(pictures: Int, failed: Int) async throws -> String? {
+    let count = "\(pictures) \(pictures == 1 ? "picture" : "pictures")"
+    switch target {
+    case .page(let file):
+      try file.write(ContactSheet.foot([.init(count), .init("\(failed) failed", isFailure: failed > 0)]))
+      try file.finish()
+      return nil
+    case .print(let print):
+      let data: Data
+      do throws(ExportError) {
+        data = try await print.finish("\(count), \(failed) failed")
+      } catch {
+        throw ReportFile.Failure(path: path, reason: error.reason)
+      }
+      do {
+        try OutputFile.write(data, to: path)
+      } catch {
+        throw ReportFile.Failure(path: path, reason: (error as NSError).plainReason)
+      }
+      return print.leftOut == 0
+        ? nil : "\(path) shows the first \(ContactPrint.mostCells) pictures; a sheet that ends in .html shows all"
+    }
+  }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Thumbnailer
+
+/// What `thumbs prefetch --simulate` says: in words, as JSON lines, and as a page with the timeline.
+struct SimulationReport {
+  private let report: ScrollReport
+  private let trace: String
+  private let provider: String
+  /// Where each item's picture is, in their order.
+  private let urls: [String]
+
+  init(_ report: ScrollReport, trace: String, provider: String, urls: [String]) {
+    self.report = report
+    self.trace = trace
+    self.provider = provider
+    self.urls = urls
+  }
+
+  /// The number of cells that came into view and failed.
+  var failedCells: Int { report.cells.count { $0.failure != nil } }
+
+  private var firstScreen: Duration? {
+    let first = report.cells.filter(\.isOfFirstScreen)
+    return first.isEmpty ? nil : first.map { $0.ready ?? report.duration }.max()
+  }
+
+  /// The figures by their names.
+  private var figures: [(name: String, value: String)] {
+    var figures = [
+      ("cells seen", "\(report.cells.count), \(report.cellsAfterFirstScreen.count) of them after the first screen"),
+      ("ready on sight", "\((100 * report.readyOnSight).rounded(toPlaces: 1)) %"),
+    ]
+    let waits = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].compactMap { name, share in
+      report.wait(ofShare: share).map { "\(name) \(Self.milliseconds($0)) ms" }
+    }
+    if !waits.isEmpty { figures.append(("wait", waits.joined(separator: ", "))) }
+    if let firstScreen { figures.append(("first screen complete", "after \(Self.milliseconds(firstScreen)) ms")) }
+    figures.append(("last screen complete", "\(Self.milliseconds(report.completeAfterRest)) ms after the scroll rests"))
+    let unseen = report.unseenBytes
+    figures.append(
+      (
+        "downloaded",
+        "\(ByteSize(bytes: report.downloadedBytes)), \(ByteSize(bytes: unseen)) of it for cells never seen"
+      ))
+    if failedCells > 0 { figures.append(("failed", "\(failedCells)")) }
+    if let peak = report.peakMemoryBytes { figures.append(("peak memory", "\(ByteSize(bytes: peak))")) }
+    return figures.map { (name: $0.0, value: $0.1) }
+  }
+
+  /// The report in a few lines of words.
+  var text: String {
+    (["scrolled \(trace) through the pictures from \(provider)"] + figures.map { "\($0.name): \($0.value)" })
+      .joined(separator: "\n")
+  }
+
+  /// A line of `--json` for each cell, in the order in which they came into view.
+  var cellLines: [String] {
+    report.cells.map { cell in
+      var object = JSONObject()
+      object.add("item", cell.item)
+      object.add("url", urls.indices.contains(cell.item) ? PlainText.withoutPasswords(urls[cell.item]) : "")
+      object.add("inView", cell.inView.seconds.rounded(toPlaces: 4))
+      if let ready = cell.ready { object.add("ready", ready.seconds.rounded(toPlaces: 4)) }
+      if let failure = cell.failure { object.add("error", PlainText.withoutPasswords(failure)) }
+      object.add("firstScreen", cell.isOfFirstScreen)
+      return object.line
+    }
+  }
+
+  /// The last line of `--json`.
+  var json: String {
+    var figures = JSONObject()
+    figures.add("trace", trace)
+    figures.add("cells", report.cells.count)
+    figures.add("cellsAfterFirstScreen", report.cellsAfterFirstScreen.count)
+    figures.add("failed", failedCells)
+    figures.add("readyOnSight", report.readyOnSight.rounded(toPlaces: 4))
+    for (name, share) in [("waitP50Ms", 0.5), ("waitP95Ms", 0.95), ("waitP99Ms", 0.99)] {
+      figures.add(name, Self.milliseconds(report.wait(ofShare: share) ?? .zero))
+    }
+    if let firstScreen { figures.add("firstScreenMs", Self.milliseconds(firstScreen)) }
+    figures.add("completeAfterRestMs", Self.milliseconds(report.completeAfterRest))
+    figures.add("downloadedBytes", report.downloadedBytes)
+    figures.add("unseenBytes", report.unseenBytes)
+    figures.add("seconds", report.duration.seconds.rounded(toPlaces: 3))
+    figures.add("peakMemoryBytes", report.peakMemoryBytes ?? 0)
+    figures.add("provider", provider)
+    var object = JSONObject()
+    object.add("summary", figures)
+    return object.line
+  }
+
+  /// A page with the figures and the timeline, in one file.
+  var page: String {
+    let title = Self.escaped("Scroll: \(trace), pictures from \(provider)")
+    let rows = figures.map { "<tr><th>\(Self.escaped($0.name))</th><td>\(Self.escaped($0.value))</td></tr>" }
+    return """
+      <!DOCTYPE html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>\(title)</title>
+      <style>
+      body { margin: 1rem; font: 14px/1.4 sans-serif; color: #222; background: #fff; }
+      th { text-align: left; padding-right: 1rem; font-weight: normal; color: #777; }
+      svg { max-width: 100%; height: auto; }
+      .ready { color: #5b5; } .late { color: #d22; } .rest { color: #06c; }
+      </style>
+      </head>
+      <body>
+      <h1>\(title)</h1>
+      <table>
+      \(rows.joined(separator: "\n"))
+      </table>
+      <p>A line for each cell, from the top in the order in which they came into view, which is the dark mark.
+      <span class="ready">Green</span>: how long the thumbnail had been there. <span class="late">Red</span>: how long the
+      cell was empty. <span class="rest">Blue</span>: the scroll comes to rest.</p>
+      \(ScrollTimeline(report).svg)
+      </body>
+      </html>
+
+      """
+  }
+
+  private static func milliseconds(_ duration: Duration) -> Double { duration.milliseconds.rounded(toPlaces: 1) }
+
+  private static func escaped(_ text: String) -> String {
+    PlainText.line(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Pictures that are to be had at several places.
+@Suite(.timeLimit(.minutes(1))) struct AlternatesTests {
+  private let variant = Variant(size: PixelSize(40, 40))
+
+  private func request(_ fixture: PipelineFixture, _ paths: String...) -> ThumbnailRequest {
+    let urls = paths.map { fixture.origin.url($0) }
+    return ThumbnailRequest(
+      ImageSource(
+        urls[0], headers: [HTTPHeader("Authorization", "mine")], identity: "lasting",
+        alternates: Array(urls.dropFirst())), variant: variant)
+  }
+
+  @Test(arguments: [404, 410, 424, 429, 400, 403, 503])
+  func theNextPlaceIsAskedWhenOneDoesNotGiveThePicture(status: Int) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { $0.path == "/good" ? .ok(picture) : .status(status) }
+    let thumbnail = try await fixture.pipeline.thumbnail(for: request(fixture, "/bad", "/worse", "/good"))
+    #expect(thumbnail.size == PixelSize(40, 40))
+    #expect(NSOrderedSet(array: fixture.origin.requests.map(\.path)).array as? [String] == ["/bad", "/worse", "/good"])
+    // It is the same picture wherever it came from.
+    _ = try await fixture.pipeline.thumbnail(for: request(fixture, "/other"))
+    #expect(fixture.origin.requests(for: "/other").isEmpty)
+  }
+
+  @Test func theLastPlacesErrorIsTheOneThatIsTold() async throws {
+    let fixture = try PipelineFixture { $0.path == "/a" ? .status(424) : .status(404) }
+    await #expect(throws: ThumbnailError.notFound(reason: "the server has no such picture (status 404)")) {
+      try await fixture.pipeline.thumbnail(for: request(fixture, "/a", "/b"))
+    }
+  }
+
+  @Test func aBadPictureIsNotLookedForElsewhere() async throws {
+    let fixture = try PipelineFixture { _ in .ok(Array("<html>hello</html>".utf8)) }
+    await #expect(throws: ThumbnailError.self) {
+      try await fixture.pipeline.thumbnail(for: request(fixture, "/a", "/b"))
+    }
+    #expect(fixture.origin.requests.map(\.path) == ["/a"])
+  }
+
+  @Test func credentialsStayWithTheirHost() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let elsewhere = try Origin { _ in .ok(picture) }
+    let fixture = try PipelineFixture { _ in .status(404) }
+    let source = ImageSource(
+      fixture.origin.url("/a"), headers: [HTTPHeader("Authorization", "mine")],
+      alternates: [fixture.origin.url("/b"), elsewhere.url("/c")])
+    _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(source, variant: variant))
+    #expect(fixture.origin.requests.allSatisfy { $0.request.value(of: "Authorization") == "mine" })
+    #expect(fixture.origin.requests.map(\.path) == ["/a", "/b"])
+    #expect(elsewhere.requests.map { $0.request.value(of: "Authorization") } == [nil])
+  }
+
+  @Test func aServerIsNotAskedForMoreAtOnceThanItWants() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in .ok(picture).held(by: gate) }
+    let requests = (0..<5).map {
+      ThumbnailRequest(ImageSource(fixture.origin.url("/\($0)"), downloadsPerHost: 2), variant: variant)
+    }
+    let run = Task {
+      var count = 0
+      for await result in fixture.pipeline.thumbnails(for: requests) where (try? result.result.get()) != nil {
+        count += 1
+      }
+      return count
+    }
+    await poll { fixture.pipeline.waitingDownloads == 3 }
+    #expect(fixture.origin.runningRequests <= 2)
+    gate.open()
+    #expect(await run.value == 5)
+    #expect(fixture.origin.maximumSimultaneousRequests == 2)
+  }
+}

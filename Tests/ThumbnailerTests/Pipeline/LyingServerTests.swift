@@ -1,0 +1,74 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Servers whose words about a picture contradict each other.
+@Suite(.timeLimit(.minutes(1))) struct LyingServerTests {
+  @Test func aBodyUnderTheSameTagIsBelievedMoreThanTheTag() async throws {
+    let fixture = try RevalidationFixture()
+    let old = try await fixture.pipeline.thumbnail(for: fixture.request())
+    try fixture.picture.replace(etag: "\"one\"")
+    fixture.picture.change { $0.confirms = false }
+    fixture.clock.advance(by: 61)
+    let response = try await fixture.pipeline.response(for: fixture.request())
+    #expect(response.origin == .source && response.thumbnail.data != old.data)
+    #expect(fixture.asked == ["-", "\"one\""] && fixture.statistics.replacements == 1)
+  }
+
+  @Test func anotherLengthUnderTheSameTagIsAnotherPicture() async throws {
+    let fixture = try RevalidationFixture()
+    _ = try await fixture.origin()
+    try fixture.picture.replace(etag: "\"one\"")
+    // Fresh, but of a body that another size brings to light.
+    #expect(try await fixture.origin(PixelSize(100, 20)) == .source)
+    #expect(try await fixture.origin() == .source)
+    #expect(fixture.statistics.replacements == 1)
+  }
+
+  @Test func aConfirmationOfAnotherTagIsNone() async throws {
+    let picture = try ChangingPicture()
+    let clock = WallClock()
+    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
+      request.value(of: "If-None-Match") == nil
+        ? picture.answer(request) : OriginResponse(status: 304, headers: [("ETag", "\"other\"")])
+    }
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    clock.advance(by: 61)
+    #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .source)
+    #expect(fixture.origin.requests.map { $0.request.value(of: "If-None-Match") } == [nil, "\"one\"", nil])
+  }
+
+  @Test func aConfirmationThatNobodyAskedForIsAnError() async throws {
+    let fixture = try PipelineFixture { _ in OriginResponse(status: 304) }
+    do throws(ThumbnailError) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+      Issue.record("there should be no thumbnail")
+    } catch {
+      #expect(error.code == "refused" && error.message.contains("304"))
+    }
+  }
+
+  @Test func aTagThatIsAnotherEveryTimeCostsABodyEveryTime() async throws {
+    let fixture = try RevalidationFixture()
+    for number in 1...3 {
+      fixture.picture.change { $0.etag = "\"\(number)\"" }
+      #expect(try await fixture.origin() == .source)
+      fixture.clock.advance(by: 61)
+    }
+    #expect(fixture.asked == ["-", "\"1\"", "\"2\""])
+  }
+
+  @Test(arguments: ["max-age=soon", "max-age=-1", "=;=,,\"", "max-age=60, max-age=0"])
+  func fieldsThatMakeNoSenseDoNoHarm(text: String) async throws {
+    let fixture = try RevalidationFixture({
+      $0.headers = [
+        ("Cache-Control", text), ("Expires", "never"), ("Date", "today"), ("Age", "old"), ("Last-Modified", "once"),
+      ]
+    })
+    #expect(try await fixture.origin() == .source)
+    fixture.clock.advance(by: 1)
+    #expect(try await fixture.origin() == .revalidated)
+  }
+}

@@ -1,0 +1,143 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Pictures that are not to be had are not asked for again for a time; failures that may pass are: scenario 78.
+@Suite(.timeLimit(.minutes(1))) struct RememberedFailureTests {
+  @Test(arguments: [true, false], [404, 410])
+  func aMissingPictureIsAskedForOnceAnHour(hasDisk: Bool, status: Int) async throws {
+    let fixture = try RevalidationFixture({ $0.status = status }) {
+      if !hasDisk { $0.diskCacheLimit = ByteSize(bytes: 0) }
+    }
+    #expect(await fixture.code() == "not-found")
+    for size in [PixelSize(40, 40), PixelSize(50, 20)] {
+      do throws(ThumbnailError) {
+        _ = try await fixture.pipeline.thumbnail(for: fixture.request(size))
+        Issue.record("there should be no thumbnail")
+      } catch {
+        #expect(error.code == "not-found")
+        #expect(error.message.contains("remembered until") && error.message.contains("--retry-failed"))
+        #expect(error.message.contains("GMT") && !error.message.contains("\n"))
+      }
+    }
+    if hasDisk { #expect(await fixture.code(of: try fixture.restarted()) == "not-found") }
+    #expect(fixture.asked.count == 1)
+    #expect(fixture.statistics.rememberedFailures == 2 && fixture.statistics.failures == 3)
+    fixture.clock.advance(by: 3601)
+    fixture.picture.change { $0.status = nil }
+    #expect(try await fixture.origin() == .source)
+    #expect(fixture.asked.count == 2)
+  }
+
+  @Test func whoTriesAgainClearsTheMemory() async throws {
+    let fixture = try RevalidationFixture({ $0.status = 404 })
+    #expect(await fixture.code() == "not-found")
+    fixture.picture.change { $0.status = 503 }
+    let trying = try await fixture.restarted { $0.retriesFailures = true }
+    #expect(await fixture.code(of: trying) == "server-failed")
+    await trying.flush()
+    fixture.picture.change { $0.status = nil }
+    #expect(try await fixture.origin(of: fixture.restarted()) == .source)
+  }
+
+  @Test func aSuccessClearsTheMemory() async throws {
+    let fixture = try RevalidationFixture({ $0.status = 404 })
+    #expect(await fixture.code() == "not-found")
+    fixture.picture.change { $0.status = nil }
+    let trying = try await fixture.restarted { $0.retriesFailures = true }
+    #expect(try await fixture.origin(of: trying) == .source)
+    await trying.flush()
+    let restarted = try await fixture.restarted()
+    #expect(try await fixture.origin(of: restarted) == .disk)
+    #expect(try await fixture.origin(PixelSize(100, 20), of: restarted) == .source)
+  }
+
+  @Test(arguments: [401, 403, 408, 429, 500, 503])
+  func whatMayPassIsNotRemembered(status: Int) async throws {
+    let fixture = try RevalidationFixture({ $0.status = status })
+    for _ in 0..<2 { #expect(await fixture.code() != nil) }
+    fixture.picture.change { $0.status = nil }
+    #expect(try await fixture.origin() == .source)
+    #expect(fixture.statistics.rememberedFailures == 0)
+  }
+
+  @Test func aNetworkThatIsNotThereIsNotRemembered() async throws {
+    let fixture = try RevalidationFixture()
+    let port = fixture.fixture.origin.port
+    let offline = try await fixture.restarted { $0.cacheMode = .offline }
+    #expect(await fixture.code(of: offline) == "offline-miss")
+    let closed = try Origin { _ in .status(404) }
+    closed.stop()
+    let unreachable = ThumbnailRequest(ImageSource(closed.url("/a.jpg")), variant: Variant(size: PixelSize(40, 40)))
+    await #expect(throws: ThumbnailError.self) { _ = try await fixture.pipeline.thumbnail(for: unreachable) }
+    let broken = try await fixture.restarted { $0.proxy = .url("http://127.0.0.1:1") }
+    #expect(await fixture.code(of: broken) == "unreachable")
+    await broken.flush()
+    let database = try DiskCache(directory: fixture.fixture.directory.url, byteLimit: nil)
+    for request in [fixture.request(), unreachable] {
+      #expect(try database.notes(of: request.source.key).failures.isEmpty)
+    }
+    #expect(port > 0)
+    #expect(try await fixture.origin() == .source)
+  }
+
+  @Test func aPageIsNoPictureForAnHour() async throws {
+    let page = try TestImages.bytes("broken/html-page.jpg")
+    let fixture = try RevalidationFixture({ $0.bytes = page })
+    for _ in 0..<2 { #expect(await fixture.code() == "not-a-picture") }
+    #expect(fixture.asked.count == 1)
+    fixture.clock.advance(by: 3601)
+    #expect(await fixture.code() == "not-a-picture")
+    #expect(fixture.asked.count == 2)
+  }
+
+  @Test func aPictureThatIsTooLargeIsTriedAgainUnderAHigherLimit() async throws {
+    let fixture = try RevalidationFixture(configuring: { $0.maximumSourceBytes = ByteSize(bytes: 1000) })
+    for _ in 0..<2 { #expect(await fixture.code() == "too-large") }
+    #expect(fixture.asked.count == 1)
+    let lower = try await fixture.restarted { $0.maximumSourceBytes = ByteSize(bytes: 900) }
+    #expect(await fixture.code(of: lower) == "too-large")
+    #expect(fixture.asked.count == 1)
+    #expect(try await fixture.origin(of: fixture.restarted()) == .source)
+    #expect(fixture.asked.count == 2)
+  }
+
+  @Test func aPictureOfTooManyPixelsIsTriedAgainUnderAHigherLimit() async throws {
+    let fixture = try RevalidationFixture(configuring: { $0.maximumPixels = 100 })
+    for _ in 0..<2 { #expect(await fixture.code() == "too-large") }
+    #expect(fixture.asked.count == 1)
+    fixture.clock.advance(by: 86_399)
+    #expect(await fixture.code() == "too-large")
+    #expect(fixture.asked.count == 1)
+    #expect(try await fixture.origin(of: fixture.restarted { $0.maximumPixels = 1 << 20 }) == .source)
+  }
+
+  @Test func aClockThatWasSetBackDoesNotKeepAFailureForEver() async throws {
+    let fixture = try RevalidationFixture({ $0.status = 404 })
+    #expect(await fixture.code() == "not-found")
+    fixture.clock.advance(by: -1e9)
+    fixture.picture.change { $0.status = nil }
+    #expect(try await fixture.origin() == .source)
+  }
+
+  @Test func aMissingFileIsLookedForEveryTime() async throws {
+    let fixture = try RevalidationFixture()
+    let path = fixture.fixture.directory.url.appendingPathComponent("later.jpg").path
+    let variant = Variant(size: PixelSize(40, 40))
+    await #expect(throws: ThumbnailError.self) {
+      _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant))
+    }
+    try FileManager.default.copyItem(atPath: TestImages.url("formats/jpeg-420.jpg").path, toPath: path)
+    _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(.file(at: path), variant: variant))
+  }
+
+  @Test func forgettingAPictureForgetsItsFailureToo() async throws {
+    let fixture = try RevalidationFixture({ $0.status = 404 })
+    #expect(await fixture.code() == "not-found")
+    await fixture.pipeline.remove(fixture.request().source)
+    fixture.picture.change { $0.status = nil }
+    #expect(try await fixture.origin() == .source)
+  }
+}

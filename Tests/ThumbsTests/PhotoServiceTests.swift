@@ -1,0 +1,133 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// `thumbs prefetch` with photo services, against copies of them.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+struct PhotoServiceTests {
+  private let bench: Bench
+  private let lakes: [OriginPicture]
+
+  init() throws {
+    bench = try Bench()
+    let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
+    lakes = (1...3).map { OriginPicture(id: "\($0)", description: "lake \($0)", body: body) }
+  }
+
+  private func prefetch(
+    _ provider: String, _ service: PhotoServiceOrigin, _ more: String..., query: String = "lake",
+    environment: [String: String] = [:]
+  ) async throws -> Run {
+    try await bench.start(
+      ["prefetch", "--query", query, "--provider", provider, "--provider-url", "\(service.baseURL)", "--json"] + more,
+      environment: environment
+    ).run()
+  }
+
+  private func credits(_ run: Run) throws -> [[String: String]] {
+    try run.lines.dropLast().map { line in
+      let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+      return try #require(object?["credit"] as? [String: String])
+    }
+  }
+
+  @Test func everyServiceIsSearchedAndItsPicturesAreCredited() async throws {
+    let services: [(String, String, PhotoServiceOrigin, String, String)] = [
+      ("pexels", "lake", try .pexels(lakes, accessKey: "key-of-a-test"), "Test C", "Pexels License"),
+      ("commons", "lake", try .commons(lakes), "Test B & Co", "CC BY-SA 4.0"),
+      ("openverse", "lake", try .openverse(lakes), "Test D", "CC BY-SA 2.0"),
+      ("picsum", "", try .picsum(lakes), "Test E", "Unsplash License"),
+    ]
+    for (name, query, service, author, licence) in services {
+      let run = try await prefetch(
+        name, service, "--size", "40x40", query: query, environment: ["PEXELS_API_KEY": "key-of-a-test"])
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(name): \(run.stderr)")
+      #expect(try run.pictures().count == 3)
+      let summary = try run.summary()
+      #expect(summary.provider == name && summary.stored == 3)
+      let credits = try credits(run)
+      #expect(credits.allSatisfy { $0["author"] == author && $0["licence"] == licence }, "\(name)")
+      #expect(credits.allSatisfy { $0["text"] != nil && $0["page"]?.hasPrefix("https://") == true })
+      // The key goes to the API, not to the pictures.
+      #expect(service.imageRequests.allSatisfy { $0.request.value(of: "Authorization") == nil })
+
+      let again = try await prefetch(
+        name, service, "--size", "40x40", "--original", query: query, environment: ["PEXELS_API_KEY": "key-of-a-test"])
+      #expect(try again.summary().hits == 3, "\(name)")
+    }
+  }
+
+  @Test func theSmallestFormThatIsLargeEnoughIsFetchedUnlessTheOriginalIsWanted() async throws {
+    let commons = try PhotoServiceOrigin.commons(lakes)
+    let small = try await prefetch("commons", commons, "--size", "200x200", "--user-agent", "test/1 (me@example.org)")
+    #expect(small.status == 0)
+    #expect(commons.imageRequests.allSatisfy { $0.target.contains("/330px-") })
+    #expect(commons.imageRequests.count == 3)
+    #expect(commons.origin.requests.allSatisfy { $0.request.value(of: "User-Agent") == "test/1 (me@example.org)" })
+
+    let original = try PhotoServiceOrigin.commons(lakes)
+    #expect(try await prefetch("commons", original, "--original", "--cache-dir", "other").status == 0)
+    #expect(original.imageRequests.allSatisfy { $0.path.hasPrefix("/wikipedia/commons/") })
+    #expect(original.imageRequests.count == 3)
+  }
+
+  @Test func aThumbnailThatFailsIsFetchedFromTheOriginal() async throws {
+    let openverse = try PhotoServiceOrigin.openverse(lakes, withoutThumbnail: ["2"])
+    let run = try await prefetch("openverse", openverse)
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try run.summary().stored == 3)
+    #expect(openverse.imageRequests.filter { $0.path.hasPrefix("/original/") }.map(\.path) == ["/original/2.jpg"])
+  }
+
+  @Test func autoGoesByTheKeysThatAreSet() async throws {
+    let pexels = try PhotoServiceOrigin.pexels(lakes, accessKey: "key-of-a-test")
+    let byPexels = try await prefetch("auto", pexels, environment: ["PEXELS_API_KEY": "key-of-a-test"])
+    #expect(try byPexels.summary().provider == "pexels" && byPexels.status == 0)
+    let unsplash = try UnsplashOrigin(pictures: lakes)
+    let byUnsplash = try await bench.run(
+      "prefetch", "--query", "lake", "--provider-url", "\(unsplash.baseURL)", "--json",
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey, "PEXELS_API_KEY": "unused"])
+    #expect(try byUnsplash.summary().provider == "unsplash" && byUnsplash.status == 0)
+    let byNone = try await prefetch("auto", try .commons(lakes))
+    #expect(try byNone.summary().provider == "commons" && byNone.status == 0 && byNone.stderr.isEmpty)
+  }
+
+  @Test func autoSaysWhoStandsIn() async throws {
+    // Serves Openverse; of Commons' API there is a 403.
+    let openverse = try PhotoServiceOrigin.openverse(lakes)
+    let port = openverse.origin.port
+    let front = try Origin { request in
+      request.path == "/w/api.php"
+        ? .status(403) : .redirect(to: "http://127.0.0.1:\(port)\(request.target)", status: 307)
+    }
+    let run = try await bench.run(
+      "prefetch", "--query", "lake", "--provider-url", "\(front.url(""))")
+    #expect(run.status == 0)
+    #expect(run.complaints.count == 1)
+    #expect(run.stderr.contains("commons refuses to answer") && run.stderr.contains("openverse stands in"))
+    #expect(run.lines.first?.hasPrefix("3 pictures from openverse, 3 thumbnails") == true)
+  }
+
+  @Test func noKeyIsLeftInTheCacheOrInMessages() async throws {
+    let key = "hunter2-key-of-a-test"
+    let pexels = try PhotoServiceOrigin.pexels(lakes, accessKey: key)
+    let run = try await prefetch("pexels", pexels, "--verbose", environment: ["PEXELS_API_KEY": key])
+    #expect(run.status == 0)
+    #expect(!run.stderr.contains(key) && !String(decoding: run.stdout, as: UTF8.self).contains(key))
+    let files = try FileManager.default.subpathsOfDirectory(atPath: bench.cache.path)
+    #expect(!files.isEmpty)
+    for file in files {
+      let content = (try? Data(contentsOf: bench.cache.appendingPathComponent(file))) ?? Data()
+      #expect(content.firstRange(of: Data(key.utf8)) == nil, "\(file)")
+    }
+  }
+
+  @Test func aServiceThatCannotSearchSaysSo() async throws {
+    let picsum = try PhotoServiceOrigin.picsum(lakes)
+    let run = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "picsum", "--provider-url", "\(picsum.baseURL)")
+    #expect(run.status == 64 && run.complaints.count == 1)
+    #expect(run.stderr.contains("picsum") && run.stderr.contains("empty query"))
+    #expect(picsum.origin.requests.isEmpty)
+  }
+}
