@@ -56,8 +56,12 @@ struct SearchCommand: AsyncParsableCommand {
       options.pageSize = source.perPage
       options.picksRandom = false
       options.headers = try network.hostHeaders()
-      let gallery = Gallery(provider: try source.provider(for: pipeline), pipeline: pipeline, options: options)
-      return report(await list(gallery), console)
+      let provider = try source.provider(for: pipeline)
+      let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+      if let reason = (provider as? AutoProvider)?.fallbackReason, !content.isOffline {
+        console.complain("\(reason); \(provider.name) stands in")
+      }
+      return report(content, console)
     } catch let error as ProviderError {
       console.complain(error.shownMessage)
       return error.exitCode

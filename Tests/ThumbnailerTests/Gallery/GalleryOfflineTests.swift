@@ -149,6 +149,33 @@ import Testing
     #expect(page.photos.count == 20 && page.next == nil)
   }
 
+  /// Gives one page, or an error.
+  private struct Fixed: PhotoProvider {
+    let name: String
+    let result: Result<PhotoPage, ProviderError>
+    let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
+    func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+      try result.get()
+    }
+    func random(count: Int) async throws(ProviderError) -> [Photo] { [] }
+  }
+
+  @Test func providersThatStandInForEachOtherHaveOneStore() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let page = PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: PageCursor("2"))
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .failure(.blocked(provider: "first", reason: "no"))),
+      Fixed(name: "second", result: .success(page)))
+    let live = try await auto.storingPages(in: store).search(PhotoQuery("lake"), at: nil)
+    #expect(auto.name == "second" && live.next == PageCursor("second:2"))
+    // As after a restart, when nobody has stood in yet.
+    let fresh = AutoProvider(
+      Fixed(name: "first", result: .success(page)), Fixed(name: "second", result: .success(page)))
+    let stored = try await fresh.offline(in: store).search(PhotoQuery("lake"), at: nil)
+    #expect(stored.photos == page.photos && stored.next == nil)
+  }
+
   @Test func foldersAndListsAreNotStored() throws {
     let fixture = try GalleryFixture(photos: 1)
     let store = fixture.pipeline.pageStore
