@@ -13,6 +13,7 @@ struct Thumbs: AsyncParsableCommand {
         thumbs prefetch --query lake --provider folder:Pictures
         thumbs prefetch --urls list.txt --size 200x200 --size 400x400
         thumbs convert photos --output small
+        thumbs search --query lake --provider folder:Pictures
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs cache stats
         thumbs doctor
@@ -26,7 +27,10 @@ struct Thumbs: AsyncParsableCommand {
         130  stopped by Ctrl-C (143: by SIGTERM), with all finished work kept
       """,
     version: ThumbnailPipeline.version,
-    subcommands: [PrefetchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self, DoctorCommand.self])
+    subcommands: [
+      PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
+      DoctorCommand.self,
+    ])
 
   static func main() async {
     // Started by ourselves to decode pictures apart.

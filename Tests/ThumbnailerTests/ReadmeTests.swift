@@ -27,13 +27,43 @@ private func readmeExample(directory: URL, url: URL, requests: [ThumbnailRequest
   #expect(atHand == thumbnail)
 }
 
+/// The README's gallery, compiled and run, to the letter as well.
+private func readmeGallery(directory: URL, source: String, show: ([GallerySection], SnapshotDiff) -> Void) async throws
+{
+  // README gallery begins
+  let pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory))
+  let provider = try ProviderSpecification(parsing: source).provider(for: pipeline)  // "unsplash", "folder:Pictures" …
+  let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2)
+  let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
+  let gallery = Gallery(provider: provider, pipeline: pipeline, prefetcher: prefetcher)
+
+  // As the view scrolls. What is in view is made first, then what comes next; the next page is asked for in time.
+  prefetcher.viewportChanged(to: Viewport(offset: 0, height: 1_200))
+  await gallery.search("lake")  // type(_:) instead while somebody types
+
+  // Sections of cells with what has changed; without a network, from what is stored.
+  var shown: [GallerySection] = []
+  for await snapshot in gallery.snapshots {
+    show(snapshot.sections, SnapshotDiff(from: shown, to: snapshot.sections))
+    shown = snapshot.sections
+    if !snapshot.content.hasMore { break }
+  }
+
+  // A cell's thumbnail, at once where it is there.
+  let thumbnail = try await prefetcher.thumbnail(at: 0)
+  // README gallery ends
+  #expect(thumbnail.size == PixelSize(400, 400) && shown == gallery.snapshot.sections)
+}
+
 @Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
-  @Test func theReadmesExampleIsThisCode() throws {
+  @Test(arguments: ["README", "README gallery"])
+  func theReadmesExampleIsThisCode(mark: String) throws {
     let here = URL(fileURLWithPath: #filePath)
     let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     let code = try String(contentsOf: here, encoding: .utf8)
-    let begin = try #require(code.range(of: "  // README begins\n")?.upperBound)
-    let end = try #require(code.range(of: "  // README ends\n")?.lowerBound)
+    let begin = try #require(code.range(of: "  // \(mark) begins\n")?.upperBound)
+    let end = try #require(code.range(of: "  // \(mark) ends\n")?.lowerBound)
+    #expect(code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false).count < 30)
     let example = code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false)
       .map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : String($0) }.joined(separator: "\n")
     let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
@@ -48,5 +78,13 @@ private func readmeExample(directory: URL, url: URL, requests: [ThumbnailRequest
     let url = origin.url("/a.jpg")
     try await readmeExample(
       directory: directory.url, url: url, requests: [ThumbnailRequest(url, size: PixelSize(100, 100))])
+  }
+  @Test func theReadmesGalleryRuns() async throws {
+    let directory = try TemporaryDirectory()
+    let changes = Recorder<Bool>()
+    try await readmeGallery(directory: directory.url, source: "folder:\(TestImages.url("gallery").path)") { _, change in
+      changes.append(change.isEmpty)
+    }
+    #expect(changes.values.last == false)
   }
 }

@@ -31,7 +31,7 @@ final class Bench: Sendable {
     stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured
   ) throws -> ThumbsProcess {
     var arguments = arguments
-    let takesCache = [["prefetch"], ["get"], ["cache"], ["doctor"]].contains { arguments.starts(with: $0) }
+    let takesCache = [["prefetch"], ["search"], ["get"], ["cache"], ["doctor"]].contains { arguments.starts(with: $0) }
     if takesCache, arguments != ["cache"], arguments != ["cache", "empty"], !arguments.contains("--help"),
       !arguments.contains("--cache-dir")
     {

@@ -54,6 +54,7 @@ extension CacheWriter {
     var isDone = false
     while !isDone {
       try transaction { db in
+        try evictPages(in: db)
         let isEvicted = try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
         isDone = try giveBackPages(in: db) && isEvicted
       }

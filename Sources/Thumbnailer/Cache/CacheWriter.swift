@@ -71,6 +71,8 @@ struct CacheWriter: Sendable {
       try db.cachedStatement(
         sql: "DELETE FROM thumbnail WHERE source = ? AND variant = ? AND id = coalesce(?, id)"
       ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
+    case .pages(let change):
+      try apply(change, in: db)
     case .note(let source, let change):
       try apply(change, of: source, in: db)
     case .removeAll, .trim, .work, .rebuild, .barrier:

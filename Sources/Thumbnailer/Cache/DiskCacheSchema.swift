@@ -11,7 +11,7 @@ enum DiskCacheSchema {
   /// Counts what was added to the first form of the file.
   static var minorVersion: Int { 1 + additions.count }
   /// What was added since, the oldest first. Each has its own file; none is ever taken out or moved.
-  static let additions: [Addition] = [.freshness, .failures, .tally, .census]
+  static let additions: [Addition] = [.freshness, .failures, .tally, .census, .listings]
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
 

@@ -10,6 +10,8 @@ struct StagingArea {
     /// Drops a damaged thumbnail: the row that was read, so that a whole one stored since stays. Nil where the row could
     /// not be read at all.
     case drop(CacheKey, row: Int64?)
+    /// Changes the pages of searches.
+    case pages(PageChange)
     /// Changes what is known of a picture besides its thumbnails.
     case note(SourceKey, NoteChange)
     case removeAll
@@ -38,7 +40,7 @@ struct StagingArea {
     var standsAlone: Bool {
       switch self {
       case .removeAll, .trim, .work, .rebuild: true
-      case .store, .remove, .drop, .note, .barrier: false
+      case .store, .remove, .drop, .note, .pages, .barrier: false
       }
     }
   }
@@ -114,7 +116,7 @@ struct StagingArea {
       hiddenSources = [:]
       everythingHidden = lastTicket
       tally = LookupTally()
-    case .drop, .note, .trim, .work, .rebuild, .barrier:
+    case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
       break
     }
     return lastTicket
@@ -184,7 +186,7 @@ struct StagingArea {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .note, .trim, .work, .rebuild, .barrier:
+      case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
         break
       }
     }

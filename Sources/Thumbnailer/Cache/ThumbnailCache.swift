@@ -140,7 +140,7 @@ final class ThumbnailCache: Sendable {
   }
 
   @discardableResult
-  private func attempt(_ change: (DiskCache) async throws(DiskCacheError) -> Void) async -> Bool {
+  func attempt(_ change: (DiskCache) async throws(DiskCacheError) -> Void) async -> Bool {
     guard let disk else { return true }
     do throws(DiskCacheError) {
       try await change(disk)
@@ -153,7 +153,8 @@ final class ThumbnailCache: Sendable {
   }
 
   func read<Value: Sendable>(
-    priority: PriorityControl, _ query: @escaping @Sendable (DiskCache) throws(DiskCacheError) -> Value?
+    priority: PriorityControl = PriorityControl(.visible),
+    _ query: @escaping @Sendable (DiskCache) throws(DiskCacheError) -> Value?
   ) async -> Value? {
     guard let disk else { return nil }
     let result = try? await readers.run(priority: priority) { _ in

@@ -165,6 +165,10 @@ public final class ThumbnailPipeline: Sendable {
   /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
   var httpClient: any HTTPClient { stages.httpClient }
 
+  /// Where the pages of photo searches are kept beside the thumbnails, for times without a network; nil without a disk
+  /// cache.
+  public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
+
   /// The last reason why something that was made could not be stored on disk, in words that say what to do; nil when
   /// all could.
   public var cacheProblem: String? { stages.cacheProblem }

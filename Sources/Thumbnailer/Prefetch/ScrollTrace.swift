@@ -98,8 +98,8 @@ extension ScrollTrace {
   public static let backAndForth = ScrollTrace(
     valid: [(0, 0), (firstLook, 0), (6, 12), (9, 3), (14, 18), (18, 6), (25, 27), (29, 15)])
 
-  /// A look at the first screen, then at once row 1,000.
-  public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook, 1000)])
+  /// A look at the first screen, two seconds at three rows a second, then at once row 1,000.
+  public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (4, 6), (4, 1000)])
 
   /// A trace by its name: `fling`, `back-and-forth`, `jump` or `steady:ROWS_PER_S`. Nil for anything else.
   public init?(named name: String) {

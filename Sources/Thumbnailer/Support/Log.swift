@@ -15,9 +15,11 @@ enum Log {
   static let pipeline = Logger(label: "thumbnailer.pipeline")
   /// What photo services answered that was not as expected.
   static let providers = Logger(label: "thumbnailer.providers")
+  /// Galleries: pages and what is stored of them.
+  static let gallery = Logger(label: "thumbnailer.gallery")
   /// What is made ahead of who scrolls.
   static let prefetch = Logger(label: "thumbnailer.prefetch")
 
   /// All of them.
-  static let all = [download, codec, cache, pipeline, providers, prefetch]
+  static let all = [download, codec, cache, pipeline, providers, gallery, prefetch]
 }

@@ -40,8 +40,11 @@ struct PrefetchCommand: AsyncParsableCommand {
       is asked about first: what has not changed is not sent again. A server that
       cannot be asked leaves what is stored good, unless it forbids that. Pictures
       that do not exist or are none are not asked for again for an hour, those too
-      large for a day. With --offline the source itself must be local: a list or a
-      folder.
+      large for a day.
+
+      The pages of a search are stored, with whom to thank for each picture. With
+      --offline they come from there; for a search that is not stored, all pictures
+      that have thumbnails are taken.
 
       --json prints for each picture: id, url, status (stored, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
@@ -106,11 +109,16 @@ struct PrefetchCommand: AsyncParsableCommand {
       let pipeline = try ThumbnailPipeline(
         isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
+      let headers = try network.hostHeaders()
       let provider = try source.provider(for: pipeline)
-      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, provider) }
+      let pages =
+        freshness.offline
+        ? try provider.offline(in: pipeline.pageStore)
+        : provider.storingPages(in: pipeline.pageStore, headers: headers)
+      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, pages) }
       let prefetch = QueryPrefetch(
-        provider: provider, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
-        limits: source.limits, headers: try network.hostHeaders(), original: source.original)
+        provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
+        limits: source.limits, headers: headers, original: source.original)
       let files = try PrefetchFiles(look, title: source.title, variants: thumbnails.variants)
       let run = PrefetchRun(
         source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)

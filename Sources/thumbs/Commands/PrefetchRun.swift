@@ -177,8 +177,9 @@ final class PrefetchRun: Sendable {
   /// What to say about a source that nobody may ask.
   private func offlineMessage(of error: ProviderError) -> String? {
     guard case .unreachable(let name, _) = error, pipeline.configuration.cacheMode == .offline else { return nil }
-    return "\(name) is not asked with --offline; give a folder (--provider folder:PATH) or a list (--urls), or leave "
-      + "--offline out"
+    return
+      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
+      + "a list (--urls), or leave --offline out"
   }
 
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {

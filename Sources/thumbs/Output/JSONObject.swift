@@ -20,15 +20,6 @@ struct JSONObject {
     Self.append(value, to: &text)
   }
 
-  mutating func add(_ name: String, _ values: [String]) {
-    let texts = values.map { value in
-      var text = ""
-      Self.append(value, to: &text)
-      return text
-    }
-    add(name, json: "[" + texts.joined(separator: ",") + "]")
-  }
-
   mutating func add(_ name: String, _ values: [JSONObject]) {
     add(name, json: "[" + values.map(\.line).joined(separator: ",") + "]")
   }

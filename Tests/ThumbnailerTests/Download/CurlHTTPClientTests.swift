@@ -55,7 +55,7 @@ struct CurlHTTPClientTests {
     do {
       _ = try await client.get(HTTPRequest(url: origin.url()))
       Issue.record("an answer")
-    } catch .invalidAnswer(let reason) {
+    } catch .unreachable(let reason) {
       #expect(reason.contains("ended"))
     } catch {
       Issue.record("\(error)")

@@ -37,6 +37,11 @@ struct SimulatedScroll {
     (self.layout, self.height) = (layout, height)
   }
 
+  /// Where the view is after so many seconds, in points.
+  func offset(of trace: ScrollTrace, at seconds: Double) -> Double {
+    trace.row(at: .seconds(seconds)) * layout.rowPitch
+  }
+
   /// Plays a trace, and some seconds more at its end.
   mutating func play(_ trace: ScrollTrace, with schedule: inout PrefetchSchedule, rest: Double = 5) {
     let start = ContinuousClock.now
@@ -53,8 +58,8 @@ struct SimulatedScroll {
       }
       // Sixty frames a second, as long as the view moves.
       if number % 8 == 0, now <= trace.duration.seconds {
-        schedule.move(to: trace.viewport(at: .seconds(now), height: height, start: start))
-        for index in layout.items(from: trace.offset(at: .seconds(now)), height: height)
+        schedule.move(to: Viewport(offset: offset(of: trace, at: now), height: height, time: time))
+        for index in layout.items(from: offset(of: trace, at: now), height: height)
         where cells[index]?.seen == nil {
           cells[index, default: Cell()].seen = now
         }

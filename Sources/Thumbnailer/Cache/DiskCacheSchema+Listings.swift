@@ -1,0 +1,41 @@
+extension DiskCacheSchema.Addition {
+  /// The pages of photo searches.
+  ///
+  /// - `listing_page` has a page for each place of each search; `cursor` is empty for the first and `=` and the provider's
+  ///   mark for the others. `used` counts up like that of `recency`.
+  /// - `listing_photo` has the photos of the pages. `source` leads to those that have thumbnails. Rows leave with their
+  ///   page, and pages when they are the longest unused and all together are beyond `DiskCacheLimits.listingBytes`.
+  static let listings = DiskCacheSchema.Addition(
+    creation: """
+      CREATE TABLE IF NOT EXISTS listing_page (
+        id INTEGER PRIMARY KEY,
+        provider TEXT NOT NULL,
+        query TEXT NOT NULL,
+        page_size INTEGER NOT NULL,
+        cursor TEXT NOT NULL,
+        next TEXT,
+        total INTEGER,
+        fetched_at REAL NOT NULL,
+        used INTEGER NOT NULL,
+        bytes INTEGER NOT NULL,
+        UNIQUE (provider, query, page_size, cursor)
+      );
+      CREATE INDEX IF NOT EXISTS listing_page_used ON listing_page (used, bytes);
+      CREATE TABLE IF NOT EXISTS listing_photo (
+        id INTEGER PRIMARY KEY,
+        page INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        source BLOB NOT NULL,
+        data BLOB NOT NULL
+      );
+      CREATE INDEX IF NOT EXISTS listing_photo_page ON listing_photo (page, place);
+      CREATE INDEX IF NOT EXISTS listing_photo_source ON listing_photo (source);
+      CREATE TRIGGER IF NOT EXISTS listing_page_deleted AFTER DELETE ON listing_page BEGIN
+        DELETE FROM listing_photo WHERE page = old.id;
+      END;
+      """,
+    copy: """
+      INSERT INTO listing_page SELECT * FROM old.listing_page;
+      INSERT INTO listing_photo SELECT * FROM old.listing_photo;
+      """)
+}

@@ -1,0 +1,21 @@
+extension ThumbnailCache: PageStore {
+  func store(_ page: StoredPage) async {
+    await attempt { disk throws(DiskCacheError) in try await disk.store(page) }
+  }
+
+  func page(at place: PagePlace) async -> StoredPage? {
+    await read { disk throws(DiskCacheError) in try disk.page(at: place) }
+  }
+
+  func pageSizes(provider: String, query: String) async -> [Int] {
+    await read { disk throws(DiskCacheError) in try disk.pageSizes(provider: provider, query: query) } ?? []
+  }
+
+  func cachedPhotos(after mark: Int64?, count: Int) async -> CachedPhotos {
+    await read { disk throws(DiskCacheError) in try disk.cachedPhotos(after: mark, count: count) } ?? CachedPhotos()
+  }
+
+  func removePhoto(_ source: SourceKey) async {
+    await attempt { disk throws(DiskCacheError) in try await disk.removePhoto(source) }
+  }
+}

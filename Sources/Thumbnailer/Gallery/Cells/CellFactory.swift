@@ -1,0 +1,102 @@
+/// Makes a front end's own cells: it knows a renderer for each kind of cell, and renders any snapshot.
+///
+///     var factory = CellFactory<String>()
+///     factory.register(.photo) { $0.photo.title ?? "" }
+///     factory.register(.header) { "# \($0.title)" }
+///     let sections = try factory.render(snapshot)
+public struct CellFactory<Output> {
+  /// Why a cell cannot be rendered.
+  public enum Failure: Error, Hashable, CustomStringConvertible {
+    /// No renderer was registered for the kind.
+    case unregistered(CellKind)
+
+    /// The kind's name, and what to do.
+    public var description: String {
+      switch self {
+      case .unregistered(let kind): "no renderer is registered for cells of the kind \(kind.rawValue); register one"
+      }
+    }
+  }
+
+  /// A section's cells as the front end's own.
+  public struct Section: Identifiable {
+    /// The id of the section of the snapshot.
+    public let id: String
+    /// The cells, in their order.
+    public let cells: [Output]
+  }
+
+  private var renderers: [CellKind: (GalleryCell) -> Output?] = [:]
+
+  /// A factory that knows no kind.
+  public init() {}
+
+  /// Sets how cells of a kind are rendered, in place of how they were before.
+  public mutating func register<Content>(_ type: CellType<Content>, _ render: @escaping (Content) -> Output) {
+    renderers[type.kind] = { type.content($0).map(render) }
+  }
+
+  /// Renders a cell.
+  ///
+  /// - Throws: `unregistered` with the cell's kind.
+  public func render(_ cell: GalleryCell) throws(Failure) -> Output {
+    guard let output = renderers[cell.kind]?(cell) else { throw .unregistered(cell.kind) }
+    return output
+  }
+
+  /// Renders all cells of a snapshot, section by section.
+  ///
+  /// - Throws: `unregistered` with the first kind that has no renderer.
+  public func render(_ snapshot: GallerySnapshot) throws(Failure) -> [Section] {
+    var sections: [Section] = []
+    for section in snapshot.sections {
+      var cells: [Output] = []
+      cells.reserveCapacity(section.cells.count)
+      for cell in section.cells { cells.append(try render(cell)) }
+      sections.append(Section(id: section.id, cells: cells))
+    }
+    return sections
+  }
+}
+
+/// A kind of cell together with what is in it.
+public struct CellType<Content>: Sendable {
+  let kind: CellKind
+  let content: @Sendable (GalleryCell) -> Content?
+}
+
+extension CellType where Content == GalleryItem {
+  /// Photos.
+  public static var photo: Self { Self(kind: .photo) { if case .photo(let item) = $0 { item } else { nil } } }
+}
+
+extension CellType where Content == GalleryCell.TextContent {
+  /// Lines of text.
+  public static var text: Self { Self(kind: .text) { if case .text(let text) = $0 { text } else { nil } } }
+}
+
+extension CellType where Content == GalleryCell.HeaderContent {
+  /// Titles.
+  public static var header: Self { Self(kind: .header) { if case .header(let header) = $0 { header } else { nil } } }
+}
+
+extension CellType where Content == GalleryCell.LoadingContent {
+  /// Signs that something is on its way.
+  public static var loading: Self {
+    Self(kind: .loading) { if case .loading(let loading) = $0 { loading } else { nil } }
+  }
+}
+
+extension CellType where Content == GalleryCell.MessageContent {
+  /// Messages.
+  public static var message: Self {
+    Self(kind: .message) { if case .message(let message) = $0 { message } else { nil } }
+  }
+}
+
+extension CellType where Content == GalleryCell.AttributionContent {
+  /// Thanks.
+  public static var attribution: Self {
+    Self(kind: .attribution) { if case .attribution(let attribution) = $0 { attribution } else { nil } }
+  }
+}

@@ -1,0 +1,94 @@
+/// Lays out what a gallery has to show in sections of cells.
+///
+/// A pure function: the same content gives the same sections, and what stays has the same ids, so that a front end can
+/// tell what has changed.
+public protocol GalleryViewModel: Sendable {
+  /// The sections, from the top.
+  func sections(of content: GalleryContent) -> [GallerySection]
+}
+
+/// A title, what happened, the photos, and at the end what is on its way or whom to thank.
+///
+/// Sections without cells are left out. Their ids are `header`, `notices`, `photos` and `footer`.
+public struct StandardGalleryViewModel: GalleryViewModel {
+  /// Whether there is a title.
+  public var hasHeader: Bool
+  /// Whether there is a message on what happened.
+  public var hasNotices: Bool
+  /// Whether the photos' sources and terms stand at the end. Many sources ask for it.
+  public var hasAttribution: Bool
+
+  /// A layout; by default with everything.
+  public init(hasHeader: Bool = true, hasNotices: Bool = true, hasAttribution: Bool = true) {
+    self.hasHeader = hasHeader
+    self.hasNotices = hasNotices
+    self.hasAttribution = hasAttribution
+  }
+
+  /// The sections that are not empty.
+  public func sections(of content: GalleryContent) -> [GallerySection] {
+    let sections = [
+      GallerySection(id: "header", cells: header(of: content)),
+      GallerySection(id: "notices", cells: notices(of: content)),
+      GallerySection(id: "photos", cells: content.items.map { .photo($0) }),
+      GallerySection(id: "footer", cells: footer(of: content)),
+    ]
+    return sections.filter { !$0.cells.isEmpty }
+  }
+
+  private func header(of content: GalleryContent) -> [GalleryCell] {
+    guard hasHeader, let query = content.query else { return [] }
+    let count = content.items.count
+    let ofTotal = content.total.map { $0 > count ? " of \($0)" : "" } ?? ""
+    let pictures = count == 1 && ofTotal.isEmpty ? "picture" : "pictures"
+    return [
+      .header(
+        .init(
+          name: "title", title: query.isEmpty ? "Pictures" : query,
+          subtitle: "\(count)\(ofTotal) \(pictures) from \(content.provider)\(content.isOffline ? ", offline" : "")"))
+    ]
+  }
+
+  private func notices(of content: GalleryContent) -> [GalleryCell] {
+    guard hasNotices, let text = content.state.message else { return [] }
+    switch content.state {
+    case .empty: return [.message(.init(reason: .empty, text: text, canRetry: false))]
+    case .failed: return [.message(.init(reason: .failed, text: text, canRetry: true))]
+    case .offline: return [.message(.init(reason: .offline, text: text, canRetry: true))]
+    case .idle, .loading, .loaded, .loadingNextPage: return []
+    }
+  }
+
+  private func footer(of content: GalleryContent) -> [GalleryCell] {
+    var cells: [GalleryCell] = []
+    if content.state.isLoading {
+      cells.append(.loading(.init(text: content.items.isEmpty ? "Loading" : "Loading more")))
+    } else if content.state == .loaded, !content.hasMore {
+      cells.append(.text(.init(name: "end", text: "That is all")))
+    }
+    if let first = content.skipped.first {
+      let others = content.skipped.count > 1 ? ", and \(content.skipped.count - 1) more" : ""
+      cells.append(.text(.init(name: "skipped", text: "left out: \(first.message)\(others)")))
+    }
+    return cells + (hasAttribution ? attributions(of: content.items) : [])
+  }
+
+  /// One for each source and its terms, in the order they come.
+  private func attributions(of items: [GalleryItem]) -> [GalleryCell] {
+    struct Terms: Hashable {
+      let provider: String
+      let licence: PhotoLicence?
+    }
+    var known: Set<Terms> = []
+    var texts: Set<String> = []
+    var cells: [GalleryCell] = []
+    for item in items {
+      let photo = item.photo
+      guard known.insert(Terms(provider: photo.provider, licence: photo.licence)).inserted else { continue }
+      let text = "Pictures from \(photo.provider)" + (photo.licence.map { ", \($0.name)" } ?? "")
+      guard texts.insert(text).inserted else { continue }
+      cells.append(.attribution(.init(text: text, url: photo.licence?.url)))
+    }
+    return cells
+  }
+}

@@ -1,0 +1,97 @@
+/// The photos of one search as far as they have come, and where the next ones are. A pure value.
+struct GalleryListing {
+  /// Where the source goes on.
+  enum Next: Equatable {
+    /// With the page at this place.
+    case page(PageCursor?)
+    /// With photos picked by chance.
+    case random
+    /// Nowhere.
+    case ended
+  }
+
+  /// So many pages in a row without a photo that was not there before, and the source counts as a circle.
+  static let mostBarrenPages = 3
+
+  private(set) var items: [GalleryItem] = []
+  private(set) var next: Next
+  private(set) var total: Int?
+  private(set) var pages = 0
+  private(set) var skipped: [SkippedItem] = []
+  /// The page size that `next` counts in.
+  var pageSize: Int
+  /// Whether the photos have nothing to do with the search: they stand in while the source cannot be reached.
+  var isSubstitute = false
+  /// Photos that were deleted do not come back.
+  private var deleted: Set<[UInt8]>
+  private var seen: Set<GalleryItem.ID> = []
+  private var seenCursors: Set<PageCursor> = []
+  private var barrenPages = 0
+
+  init(next: Next, pageSize: Int, without deleted: Set<[UInt8]> = []) {
+    self.next = next
+    self.pageSize = pageSize
+    self.deleted = deleted
+  }
+
+  /// Adds a page of the source, or of what is stored of it. Returns how many of its photos were not there before.
+  mutating func append(_ page: PhotoPage) -> Int {
+    let added = append(page.photos, round: 0)
+    pages += 1
+    total = page.total ?? total
+    skipped = (skipped + page.skipped).suffix(100)
+    barrenPages = added == 0 ? barrenPages + 1 : 0
+    let isCircle = barrenPages >= Self.mostBarrenPages
+    switch next {
+    case .random where page.photos.isEmpty || isCircle: next = .ended
+    case .random, .ended: break
+    case .page:
+      if let cursor = page.next, !(page.photos.isEmpty && page.skipped.isEmpty), !isCircle,
+        seenCursors.insert(cursor).inserted
+      {
+        next = .page(cursor)
+      } else {
+        next = .ended
+      }
+    }
+    return added
+  }
+
+  /// Adds photos. Returns how many of them were not there before in this round.
+  mutating func append(_ photos: [Photo], round: Int) -> Int {
+    let before = items.count
+    for photo in photos {
+      let item = GalleryItem(photo, round: round)
+      if !deleted.contains(item.id.key), seen.insert(item.id).inserted { items.append(item) }
+    }
+    return items.count - before
+  }
+
+  /// Adds a portion of all cached photos, which counts as a page. Returns how many were not there before in this round.
+  mutating func appendCached(_ photos: [Photo], round: Int) -> Int {
+    pages += photos.isEmpty ? 0 : 1
+    return append(photos, round: round)
+  }
+
+  /// Takes the photos that stand in away.
+  mutating func dropSubstitutes() {
+    guard isSubstitute else { return }
+    isSubstitute = false
+    items = []
+    seen = []
+    pages = 0
+  }
+
+  /// Takes a photo out, in all its rounds, for good. Returns it, or nil when it is not there.
+  mutating func delete(_ key: [UInt8]) -> Photo? {
+    deleted.insert(key)
+    let photo = items.first { $0.id.key == key }?.photo
+    if photo != nil { items.removeAll { $0.id.key == key } }
+    return photo
+  }
+
+  /// The same search from its beginning.
+  func restarted(next: Next, pageSize: Int) -> GalleryListing {
+    GalleryListing(next: next, pageSize: pageSize, without: deleted)
+  }
+}

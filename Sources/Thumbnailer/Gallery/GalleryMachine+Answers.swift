@@ -1,0 +1,127 @@
+/// What answers lead to.
+extension GalleryMachine {
+  mutating func take(_ answer: GalleryAnswer, _ ticket: Int, at now: Duration) -> [Action] {
+    switch answer {
+    case .live(let result):
+      guard ticket == liveTicket else { return [] }
+      liveTicket = nil
+      switch result {
+      case .success(let page): return take(page, at: now)
+      case .failure(.cancelled): return []
+      case .failure(let error): return take(error, at: now)
+      }
+    case .stored(let page, let pageSize):
+      guard ticket == storeTicket else { return [] }
+      storeTicket = nil
+      takeStored(page, pageSize: pageSize)
+      return proceed(at: now)
+    case .cached(let photos, let next):
+      guard ticket == storeTicket else { return [] }
+      storeTicket = nil
+      takeCached(photos, next: next)
+      return proceed(at: now)
+    }
+  }
+
+  /// The source has answered: whatever was done meanwhile because it did not is over.
+  private mutating func take(_ page: PhotoPage, at now: Duration) -> [Action] {
+    let cancelled: [Action] = storeTicket.map { [.cancel(ticket: $0)] } ?? []
+    storeTicket = nil
+    forgetFailure()
+    previous = nil
+    listing.dropSubstitutes()
+    // The store was quicker with this page, and its successor is known.
+    let isKnown = listing.next != askedNext
+    noteAdded(isKnown ? listing.append(page.photos, round: 0) : listing.append(page))
+    return cancelled + proceed(at: now)
+  }
+
+  private mutating func take(_ error: ProviderError, at now: Duration) -> [Action] {
+    noteFailure(error, at: now)
+    if let previous { listing = previous }
+    previous = nil
+    if !error.isUnreachable {
+      feed = nil
+    } else if feed == nil, options.hasStore, let query {
+      feed = firstFeed(for: query)
+    }
+    return proceed(at: now)
+  }
+
+  private func firstFeed(for query: String) -> Feed? {
+    let everything = Feed.cached(after: nil, round: 0, came: 0, added: 0)
+    if query.isEmpty || listing.isSubstitute { return everything }
+    if case .page(let cursor) = listing.next { return .stored(cursor) }
+    return nil
+  }
+
+  private mutating func takeStored(_ page: PhotoPage?, pageSize: Int) {
+    guard case .stored = feed else { return }
+    if let page {
+      listing.pageSize = pageSize
+      noteAdded(listing.append(page))
+      if case .page(let cursor) = listing.next { feed = .stored(cursor) } else { feed = .exhausted }
+    } else if listing.items.isEmpty, listing.pages == 0 {
+      // Nobody knows the search: any picture is better than none.
+      listing.isSubstitute = true
+      feed = .cached(after: nil, round: 0, came: 0, added: 0)
+    } else {
+      feed = .exhausted
+    }
+  }
+
+  private mutating func takeCached(_ photos: [Photo], next: Int64?) {
+    guard case .cached(_, let round, var came, var added) = feed else { return }
+    let new = listing.appendCached(photos, round: round)
+    noteAdded(new)
+    came += photos.count
+    added += new
+    if let next {
+      feed = .cached(after: next, round: round, came: came, added: added)
+    } else if came > 0, added > 0 || round == 0 {
+      // At the end of all there is, again from the start.
+      feed = .cached(after: nil, round: round + 1, came: 0, added: 0)
+    } else {
+      feed = .exhausted
+    }
+  }
+}
+
+/// What is shown.
+extension GalleryMachine {
+  /// All that there is to show.
+  var content: GalleryContent {
+    let shown = previous ?? listing
+    return GalleryContent(
+      query: query, provider: provider, state: state, items: shown.items,
+      isOffline: failure?.isUnreachable == true, total: shown.total, pages: shown.pages, hasMore: hasMore,
+      skipped: shown.skipped)
+  }
+
+  /// Whether anything is on its way.
+  var isLoading: Bool { liveTicket != nil || storeTicket != nil }
+
+  private var state: GalleryState {
+    guard let query else { return .idle }
+    let items = (previous ?? listing).items
+    if isLoading {
+      return items.isEmpty || previous != nil ? .loading : .loadingNextPage
+    }
+    if let failure {
+      return failure.isUnreachable && options.hasStore && !items.isEmpty ? .offline(failure) : .failed(failure)
+    }
+    if !items.isEmpty { return .loaded }
+    return listing.next == .ended ? .empty(message: emptyMessage(for: query)) : .loading
+  }
+
+  private var hasMore: Bool {
+    guard query != nil else { return false }
+    if listing.next != .ended { return true }
+    return feed.map { $0 != .exhausted } ?? false
+  }
+
+  private func emptyMessage(for query: String) -> String {
+    query.isEmpty
+      ? "\(provider) has no picture" : "\(provider) has no picture for “\(query)”; try other words"
+  }
+}

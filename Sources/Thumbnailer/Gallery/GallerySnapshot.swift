@@ -1,0 +1,20 @@
+/// A gallery at one moment, as it is to be shown.
+public struct GallerySnapshot: Equatable, Sendable {
+  /// What there is to show.
+  public let content: GalleryContent
+  /// The same in sections of cells, as the view model lays it out.
+  public let sections: [GallerySection]
+
+  /// Puts a snapshot together.
+  public init(content: GalleryContent, sections: [GallerySection]) {
+    self.content = content
+    self.sections = sections
+  }
+
+  /// Where the gallery stands.
+  public var state: GalleryState { content.state }
+  /// The photos.
+  public var items: [GalleryItem] { content.items }
+  /// Whether the source could not be reached when it was last asked.
+  public var isOffline: Bool { content.isOffline }
+}

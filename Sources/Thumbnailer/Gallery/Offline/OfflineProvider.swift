@@ -1,0 +1,128 @@
+extension PhotoProvider {
+  /// The provider as far as it can be had without a network: folders and lists as they are, of all others what is stored.
+  ///
+  /// - Throws: `ProviderError.unreachable` where there is no store.
+  public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
+    if self is FolderProvider || self is URLListProvider { return self }
+    guard let store else {
+      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
+    }
+    return OfflineProvider(of: name, listing: listingName, store: store)
+  }
+}
+
+/// What is stored of a provider, as a provider of its own: it never touches the network.
+///
+/// A search whose first page is stored gives its stored pages, up to the first that is missing. Any other search, and one
+/// without words, gives all photos that have thumbnails in the cache, whichever provider they are of. Each photo is as it
+/// was when it was stored, with its author and licence.
+public struct OfflineProvider: PhotoProvider {
+  /// The name of the provider whose pages are stored.
+  public let name: String
+  /// Searches; knows no total.
+  public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
+
+  /// What the pages are stored under.
+  private let listing: String
+  private let store: any PageStore
+
+  /// Reads what is stored of the provider of that name.
+  public init(of name: String, store: any PageStore) { self.init(of: name, listing: name, store: store) }
+
+  init(of name: String, listing: String, store: any PageStore) {
+    self.name = name
+    self.listing = listing
+    self.store = store
+  }
+
+  /// One page of what is stored.
+  ///
+  /// - Throws: `ProviderError.unreachable` where nothing at all is.
+  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    switch cursor.map({ Mark($0) }) {
+    case .query(let pageSize, let place)??:
+      return try await page(of: PhotoQuery(query.text, pageSize: pageSize), at: place)
+    case .cached(let mark)??:
+      return await cachedPage(after: mark, count: query.pageSize)
+    case .some(nil):
+      throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
+    case nil:
+      if let pageSize = await pageSize(of: query) {
+        return try await page(of: PhotoQuery(query.text, pageSize: pageSize), at: nil)
+      }
+      let page = await cachedPage(after: nil, count: query.pageSize)
+      if page.photos.isEmpty {
+        throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
+      }
+      return page
+    }
+  }
+
+  /// Not to be had.
+  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+    throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
+  }
+
+  /// The page size a search is stored with: the one asked for, else the one used last. Nil when it is not known.
+  func pageSize(of query: PhotoQuery) async -> Int? {
+    let text = PagePlace.folded(query.text)
+    guard !text.isEmpty else { return nil }
+    let sizes = await store.pageSizes(provider: listing, query: text)
+    return sizes.contains(query.pageSize) ? query.pageSize : sizes.first
+  }
+
+  /// A page of a search as its provider gave it, with the provider's own cursors. Nil when it is not stored.
+  func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
+    let stored = await store.page(at: PagePlace(query, provider: listing, cursor: cursor))
+    return stored.map { page in
+      PhotoPage(
+        photos: page.photos.compactMap { Photo($0) }, next: page.next.map { PageCursor($0) }, total: page.total)
+    }
+  }
+
+  /// Photos that have thumbnails, of all searches, and where the next of them begin.
+  func cachedPhotos(after mark: Int64?, count: Int) async -> (photos: [Photo], next: Int64?) {
+    let cached = await store.cachedPhotos(after: mark, count: count)
+    return (cached.photos.compactMap { Photo($0) }, cached.next)
+  }
+
+  private func page(of query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    guard var page = await storedPage(of: query, at: cursor) else { return PhotoPage(photos: [], next: nil) }
+    if let next = page.next {
+      let isStored = await store.page(at: PagePlace(query, provider: listing, cursor: next)) != nil
+      page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
+    }
+    return page
+  }
+
+  private func cachedPage(after mark: Int64?, count: Int) async -> PhotoPage {
+    let (photos, next) = await cachedPhotos(after: mark, count: count)
+    return PhotoPage(photos: photos, next: next.map { Mark.cached($0).cursor })
+  }
+
+  /// Where a page of what is stored begins.
+  private enum Mark {
+    /// A page of a search, by the provider's own cursor.
+    case query(pageSize: Int, PageCursor)
+    /// A portion of all cached photos.
+    case cached(Int64)
+
+    init?(_ cursor: PageCursor) {
+      let parts = cursor.token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      if parts.count == 3, parts[0] == "query", let pageSize = Int(parts[1]) {
+        self = .query(pageSize: pageSize, PageCursor(String(parts[2])))
+      } else if parts.count == 2, parts[0] == "cached", let mark = Int64(parts[1]) {
+        self = .cached(mark)
+      } else {
+        return nil
+      }
+    }
+
+    var cursor: PageCursor {
+      switch self {
+      case .query(let pageSize, let cursor): PageCursor("query:\(pageSize):\(cursor.token)")
+      case .cached(let mark): PageCursor("cached:\(mark)")
+      }
+    }
+  }
+}

@@ -1,0 +1,138 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// `thumbs search`: lists a gallery in the terminal.
+struct SearchCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "search",
+    abstract: "Lists the pictures of a photo search or a folder, with whom to thank.",
+    discussion: """
+      Examples:
+        thumbs search --query lake --provider folder:Pictures
+        thumbs search --query "mountain lake" --pages 2 --html lake.html
+        thumbs search --query lake --json
+
+      Fetches no picture, only the pages of the search, and stores them. When the
+      source cannot be reached, the stored pages are listed; for a search that is
+      not stored, all pictures that have thumbnails. That is said on stderr.
+
+      --html writes a page with the pictures, to be opened in a browser.
+
+      --json prints for each picture: id, provider, title, width, height, author,
+      authorURL, attribution, page, licence {name, url}, url. What is not known is
+      left out. The last line holds the summary: pictures, pages, total, provider,
+      offline.
+      """)
+
+  @OptionGroup(title: "Source") var source: SourceOptions
+  @OptionGroup(title: "Cache") var cache: CacheOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
+
+  @Option(help: ArgumentHelp("Write a page with the pictures.", valueName: "FILE"))
+  var html: String?
+
+  @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
+  var json = false
+
+  func validate() throws {
+    if html == "" { throw ValidationError("--html is empty: name a file") }
+  }
+
+  func run() async throws {
+    let console = Console()
+    Logs.start(verbose: false, console: console)
+    let status = try await search(console)
+    if status != .success { throw status }
+  }
+
+  private func search(_ console: Console) async throws -> ExitCode {
+    do {
+      var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
+      if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
+      let pipeline = try ThumbnailPipeline(network.applied(to: configuration))
+      if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+      var options = Gallery.Options()
+      options.pageSize = source.perPage
+      options.picksRandom = false
+      options.headers = try network.hostHeaders()
+      let provider = try source.provider(for: pipeline)
+      let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+      if let reason = (provider as? AutoProvider)?.fallbackReason, !content.isOffline {
+        console.complain("\(reason); \(provider.name) stands in")
+      }
+      return report(content, console)
+    } catch let error as ProviderError {
+      console.complain(error.shownMessage)
+      return error.exitCode
+    } catch let error as ThumbnailError {
+      console.complain(error.message)
+      return .validationFailure
+    }
+  }
+
+  /// Turns the gallery's pages until there are enough or no more. Pictures that begin again from the start are left out.
+  private func list(_ gallery: Gallery) async -> GalleryContent {
+    await gallery.search(source.query ?? "")
+    for await snapshot in gallery.snapshots {
+      let content = snapshot.content
+      if content.state.isLoading { continue }
+      let isEnough =
+        content.pages >= source.limits.pages ?? .max || content.items.count >= source.limits.photos ?? .max
+        || content.items.last?.round ?? 0 > 0
+      let goesOn =
+        switch content.state {
+        case .loaded, .offline: content.hasMore && !isEnough
+        case .idle, .loading, .loadingNextPage, .empty, .failed: false
+        }
+      if goesOn, await gallery.loadNextPage() { continue }
+      break
+    }
+    var content = gallery.snapshot.content
+    content.items = Array(content.items.lazy.filter { $0.round == 0 }.prefix(source.limits.photos ?? .max))
+    return content
+  }
+
+  /// Prints what there is, says what went wrong, and gives the exit status.
+  private func report(_ content: GalleryContent, _ console: Console) -> ExitCode {
+    var status = ExitCode.success
+    switch content.state {
+    case .failed(let error):
+      console.complain(error.shownMessage)
+      status = content.items.isEmpty ? error.exitCode : .someFailed
+    case .empty(let message): console.complain(message)
+    case .offline(let error): console.complain("\(error.shownMessage); these are the pictures that are stored")
+    case .idle, .loading, .loaded, .loadingNextPage: break
+    }
+    do {
+      if json {
+        for item in content.items { try console.printSoon(PhotoLine.json(item.photo)) }
+        try console.print(PhotoLine.summary(content))
+      } else if !content.items.isEmpty {
+        let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
+        let text = try TextGallery().render(GallerySnapshot(content: content, sections: sections))
+        try console.print(text.trimmingCharacters(in: .newlines))
+      }
+    } catch let error as Console.WriteError {
+      return console.cannotPrint(error)
+    } catch {
+      console.complain("\(error)")
+      return .cannotWrite
+    }
+    return write(content, console) ?? status
+  }
+
+  /// Writes the page; nil when that went well, or none was asked for.
+  private func write(_ content: GalleryContent, _ console: Console) -> ExitCode? {
+    guard let html else { return nil }
+    do {
+      let sections = StandardGalleryViewModel().sections(of: content)
+      let page = try HTMLGallery().page(GallerySnapshot(content: content, sections: sections))
+      try OutputFile.write(Data(page.utf8), to: html)
+      return nil
+    } catch {
+      console.complain("\(html) cannot be written: \((error as NSError).plainReason); choose another file")
+      return .cannotWrite
+    }
+  }
+}

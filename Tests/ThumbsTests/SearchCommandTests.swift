@@ -1,0 +1,154 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct SearchCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  /// A line of `--json`.
+  private struct Line: Decodable {
+    struct Licence: Decodable { let name: String; let url: String? }
+    let id, provider, url: String
+    let title, author, attribution, page: String?
+    let width, height: Int?
+    let licence: Licence?
+  }
+
+  private struct Sum: Decodable {
+    let pictures, pages: Int
+    let total: Int?
+    let provider: String
+    let offline: Bool
+  }
+
+  private func lines(_ run: Run) throws -> [Line] {
+    try run.lines.dropLast().map { try JSONDecoder().decode(Line.self, from: Data($0.utf8)) }
+  }
+
+  private func sum(_ run: Run) throws -> Sum? {
+    try JSONDecoder().decode([String: Sum].self, from: Data((run.lines.last ?? "").utf8))["summary"]
+  }
+
+  private func search(
+    _ unsplash: UnsplashOrigin, _ arguments: String...
+  ) async throws -> Run {
+    try await bench.start(
+      ["search", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)"] + arguments,
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
+  }
+
+  @Test func listsAFolder() async throws {
+    _ = try bench.folder("pictures", pictures: 5)
+    let run = try await bench.run("search", "--query", "picture", "--provider", "folder:pictures")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(
+      run.lines == [
+        "picture: 5 pictures from folder", "", "- picture 0.jpg", "- picture 1.jpg", "- picture 2.jpg",
+        "- picture 3.jpg", "- picture 4.jpg", "", "That is all", "Pictures from folder",
+      ])
+  }
+
+  @Test func pagesAndCountEndTheList() async throws {
+    _ = try bench.folder("pictures", pictures: 9)
+    let paged = try await bench.run(
+      "search", "--query", "", "--provider", "folder:pictures", "--pages", "2", "--per-page", "4", "--json")
+    #expect(try lines(paged).map(\.id) == (0..<8).map { "picture \($0).jpg" })
+    let sum = try #require(try sum(paged))
+    #expect(sum.pictures == 8 && sum.pages == 2 && sum.total == 9 && sum.provider == "folder" && !sum.offline)
+    let counted = try await bench.run(
+      "search", "--query", "", "--provider", "folder:pictures", "--count", "3", "--per-page", "2", "--json")
+    #expect(try lines(counted).count == 3)
+  }
+
+  @Test func nothingFoundIsSaid() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    let run = try await bench.run("search", "--query", "xyzzy", "--provider", "folder:pictures")
+    #expect(run.status == 0 && run.stdout.isEmpty)
+    #expect(run.complaints == ["thumbs: folder has no picture for “xyzzy”; try other words"])
+  }
+
+  @Test func aSourceThatIsNotThereEndsWith69() async throws {
+    let run = try await bench.run("search", "--query", "lake", "--provider", "folder:nowhere")
+    #expect(run.status == 69 && run.stdout.isEmpty)
+    #expect(run.complaints == ["thumbs: there is no folder nowhere; check the path"])
+  }
+
+  @Test func wrongUsageEndsWith64() async throws {
+    for arguments in [
+      ["search"], ["search", "--query", "a", "--html", ""], ["search", "--query", "a", "--pages", "0"],
+    ] {
+      let run = try await bench.start(arguments).run()
+      #expect(run.status == 64 && run.complaints.count == 1)
+    }
+    let noKey = try await bench.run("search", "--query", "a", "--provider", "unsplash")
+    #expect(noKey.status == 64 && noKey.stderr.contains("UNSPLASH_ACCESS_KEY"))
+  }
+
+  @Test func listsAnAPIWithWhomToThank() async throws {
+    let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
+    let text = try await search(unsplash, "--query", "lake", "--html", "lake.html")
+    #expect(text.status == 0 && text.stderr.isEmpty)
+    #expect(text.lines.first?.hasPrefix("lake: ") == true)
+    #expect(text.lines.contains { $0.contains("Photo by Test Er on Unsplash, <https://unsplash.com/photos/tst_") })
+    #expect(text.lines.last == "Pictures from unsplash, Unsplash License <https://unsplash.com/license>")
+    let page = try String(contentsOf: bench.url("lake.html"), encoding: .utf8)
+    #expect(page.hasPrefix("<!DOCTYPE html>") && page.contains("<figure id=\"photo-unsplash"))
+    #expect(page.contains("src=\"\(unsplash.baseURL)/images/photo-tst_"))
+
+    let json = try await search(unsplash, "--query", "lake", "--json")
+    let first = try #require(try lines(json).first)
+    #expect(first.provider == "unsplash" && first.author == "Test Er" && first.licence?.name == "Unsplash License")
+    #expect(first.width ?? 0 > 0 && first.page != nil && first.title != nil)
+    #expect(unsplash.imageRequests.isEmpty)
+  }
+
+  @Test func aPageThatCannotBeWrittenEndsWith73() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    let run = try await bench.run(
+      "search", "--query", "", "--provider", "folder:pictures", "--html", "nowhere/page.html")
+    #expect(run.status == 73)
+    #expect(
+      run.complaints == ["thumbs: nowhere/page.html cannot be written: No such file or directory; choose another file"])
+  }
+
+  @Test func withoutANetworkWhatIsStoredIsListed() async throws {
+    let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
+    let online = try await search(unsplash, "--query", "lake", "--json")
+    let prefetched = try await bench.start(
+      ["prefetch", "--query", "mountain", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--json"],
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
+    #expect(online.status == 0 && prefetched.status == 0)
+    unsplash.origin.stop()
+
+    let known = try await search(unsplash, "--query", "Lake", "--json")
+    #expect(known.status == 0 && known.complaints.count == 1)
+    #expect(known.stderr.contains("unsplash cannot be reached") && known.stderr.contains("pictures that are stored"))
+    #expect(try lines(known).map(\.id) == lines(online).map(\.id))
+    #expect(try lines(known).first?.attribution == "Photo by Test Er on Unsplash")
+    #expect(try sum(known)?.offline == true)
+
+    // A prefetch stores its pages as well, and all its pictures have thumbnails.
+    let unknown = try await search(unsplash, "--query", "something else", "--json")
+    #expect(unknown.status == 0)
+    #expect(try Set(lines(unknown).map(\.id)) == Set(try prefetched.pictures().map(\.id)))
+
+    // With --offline a prefetch asks nobody and finds everything.
+    let offline = try await bench.start(
+      ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash", "--json", "--provider-url"]
+        + ["\(unsplash.baseURL)"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
+    #expect(offline.status == 0, "\(offline.stderr)")
+    #expect(try Set(offline.pictures().map(\.id)) == Set(try prefetched.pictures().map(\.id)))
+    #expect(try offline.pictures().allSatisfy { $0.status == "disk" })
+
+    let cleared = try await bench.run("cache", "clear")
+    #expect(cleared.status == 0)
+    let nothing = try await search(unsplash, "--query", "lake")
+    #expect(nothing.status == 69 && nothing.stdout.isEmpty && nothing.complaints.count == 1)
+  }
+}
