@@ -94,9 +94,11 @@ extension ScrollTrace {
   /// A look at the first screen, then 20 rows a second for two seconds, and rest.
   public static let fling = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 2, 40)])
 
-  /// Down and up again three times, each time a little further, at three rows a second.
+  /// Four times 24 rows down and 16 up again at four rows a second, and down to the farthest row once more.
   public static let backAndForth = ScrollTrace(
-    valid: [(0, 0), (firstLook, 0), (6, 12), (9, 3), (14, 18), (18, 6), (25, 27), (29, 15)])
+    valid: [
+      (0, 0), (firstLook, 0), (8, 24), (12, 8), (18, 32), (22, 16), (28, 40), (32, 24), (38, 48), (42, 32), (46, 48),
+    ])
 
   /// A look at the first screen, two seconds at three rows a second, then at once row 1,000.
   public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (4, 6), (4, 1000)])
