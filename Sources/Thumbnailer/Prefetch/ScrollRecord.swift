@@ -12,6 +12,7 @@ final class ScrollRecord: Sendable {
     var offset: Double?
     var lastMovement = ContinuousClock.now
     var rest: ContinuousClock.Instant?
+    var updates: [Duration] = []
   }
 
   private struct Sighting {
@@ -59,6 +60,9 @@ final class ScrollRecord: Sendable {
     }
   }
 
+  /// The prefetcher has taken a viewport within this time.
+  func update(took duration: Duration) { state.withLock { $0.updates.append(duration) } }
+
   /// The view has come to the end of its way.
   func rest(at now: ContinuousClock.Instant) {
     state.withLock { if $0.rest == nil { $0.rest = now } }
@@ -96,7 +100,7 @@ final class ScrollRecord: Sendable {
       let all = statistics.downloadedBytes - startBytes
       return ScrollReport(
         cells: cells, duration: .now - start, restsAt: (state.rest ?? .now) - start, downloadedBytes: all,
-        unseenBytes: max(0, all - onScreen))
+        unseenBytes: max(0, all - onScreen), viewportUpdates: state.updates)
     }
   }
 }

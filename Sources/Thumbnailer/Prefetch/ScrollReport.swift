@@ -38,19 +38,22 @@ public struct ScrollReport: Sendable, Equatable {
   public var downloadedBytes: Int
   /// What of that was received for cells that never came into view, in bytes, broken-off downloads included.
   public var unseenBytes: Int
+  /// How long each call of `Prefetcher.viewportChanged` took.
+  public var viewportUpdates: [Duration]
   /// The largest number of bytes the process has had in memory, where the system tells.
   public var peakMemoryBytes: Int?
 
   /// A report.
   public init(
     cells: [Cell], duration: Duration, restsAt: Duration, downloadedBytes: Int, unseenBytes: Int,
-    peakMemoryBytes: Int? = nil
+    viewportUpdates: [Duration] = [], peakMemoryBytes: Int? = nil
   ) {
     self.cells = cells
     self.duration = duration
     self.restsAt = restsAt
     self.downloadedBytes = downloadedBytes
     self.unseenBytes = unseenBytes
+    self.viewportUpdates = viewportUpdates
     self.peakMemoryBytes = peakMemoryBytes
   }
 
@@ -70,10 +73,17 @@ public struct ScrollReport: Sendable, Equatable {
   ///
   /// - Parameter share: From 0 to 1; 0.5 is the median.
   public func wait(ofShare share: Double) -> Duration? {
-    let waits = cellsAfterFirstScreen.map { $0.wait ?? max(.zero, duration - $0.inView) }.sorted()
-    guard !waits.isEmpty else { return nil }
-    let rank = Int((min(1, max(0, share)) * Double(waits.count)).rounded(.up))
-    return waits[max(1, rank) - 1]
+    Self.nearestRank(share, of: cellsAfterFirstScreen.map { $0.wait ?? max(.zero, duration - $0.inView) })
+  }
+
+  /// The time that a share of the calls of `Prefetcher.viewportChanged` did not exceed, by the nearest rank. Nil where
+  /// there were none.
+  public func viewportUpdate(ofShare share: Double) -> Duration? { Self.nearestRank(share, of: viewportUpdates) }
+
+  private static func nearestRank(_ share: Double, of durations: [Duration]) -> Duration? {
+    guard !durations.isEmpty else { return nil }
+    let rank = Int((min(1, max(0, share)) * Double(durations.count)).rounded(.up))
+    return durations.sorted()[max(1, rank) - 1]
   }
 
   /// From the moment the scroll rests until every cell in view has its thumbnail or has failed.

@@ -79,7 +79,9 @@ public struct ScrollSimulation: Sendable {
     let wanted = trace.row(at: time) * layout.rowPitch
     let offset = min(wanted, max(0, layout.contentHeight - viewHeight))
     record.move(to: offset, at: now)
+    let begun = ContinuousClock.now
     prefetcher.viewportChanged(to: Viewport(offset: offset, height: viewHeight, time: now))
+    record.update(took: .now - begun)
     record.look(at: prefetcher, isFirstScreen: wanted == trace.row(at: .zero) * layout.rowPitch, now: now)
   }
 

@@ -82,6 +82,9 @@ struct SimulationReport {
     figures.add("completeAfterRestMs", Self.milliseconds(report.completeAfterRest))
     figures.add("downloadedBytes", report.downloadedBytes)
     figures.add("unseenBytes", report.unseenBytes)
+    for (name, share) in [("viewportUpdateP50Us", 0.5), ("viewportUpdateP99Us", 0.99), ("viewportUpdateMaxUs", 1)] {
+      figures.add(name, (1000 * (report.viewportUpdate(ofShare: share) ?? .zero).milliseconds).rounded(toPlaces: 1))
+    }
     figures.add("seconds", report.duration.seconds.rounded(toPlaces: 3))
     figures.add("peakMemoryBytes", report.peakMemoryBytes ?? 0)
     figures.add("provider", provider)
