@@ -114,8 +114,8 @@ struct UsageTests {
   }
 
   @Test(arguments: [
-    "", "prefetch", "convert", "get", "cache", "cache stats", "cache list", "cache export", "cache verify",
-    "cache prune", "cache clear",
+    "", "prefetch", "search", "convert", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
+    "cache verify", "cache prune", "cache clear",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)

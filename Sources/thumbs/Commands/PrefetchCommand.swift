@@ -18,44 +18,52 @@ struct PrefetchCommand: AsyncParsableCommand {
         producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
+        thumbs prefetch --query lake --provider folder:Pictures --simulate fling
 
       Runs as a stream: the next pages are asked for while the pictures of this
-      one download, at most --ahead pages beyond what is done. What is in the
-      cache already is not downloaded again. Sizes are written like 256MiB.
+      one download, at most --ahead pages beyond what is done. Sizes are written
+      like 256MiB.
+
+      Services make each picture in several sizes: the smallest that is large
+      enough is fetched, and all of them are one picture to the cache. Their
+      limits are kept: Wikimedia Commons is asked for one page and two pictures at
+      a time, and takes more requests if --user-agent names a contact; Openverse
+      gives 20 pictures every 3 seconds, and 240 for one query. The summary names
+      the service that answered. Keys go to their service only.
+
+      What is in the cache is not downloaded again. What is older than its server
+      allows, or than a week where it says nothing, is asked about first: what has
+      not changed is not sent again. A server that cannot be asked leaves what is
+      stored good, unless it forbids that. Pictures that do not exist or are none
+      are not asked for again for an hour, those too large for a day.
+
+      The pages of a search are stored, with whom to thank for each picture. With
+      --offline they come from there; for a search that is not stored, all
+      pictures of stored searches that have thumbnails are taken. Folders and
+      lists are read as they are.
 
       --sheet and --export grow as pictures finish; after Ctrl-C they hold what is
       done. A contact sheet .html is one file with the thumbnails in it. Exported
-      files are named after folders and files, the addresses in a list, or the ids of
-      a photo service, made fit for file names. Files that are there already are
-      left, unless --overwrite; two pictures of one name get files of their own.
+      files are named after folders and files, the addresses in a list, or the ids
+      of a photo service, made fit for file names. Files that are there already
+      are left, unless --overwrite; two pictures of one name get files of their
+      own.
 
-      Services make each picture in several sizes: the smallest that is large enough
-      is fetched, and all of them are one picture to the cache. Their limits are
-      kept: Wikimedia Commons is asked for one page and two pictures at a time, and
-      takes ten times as many requests if --user-agent names a contact; Openverse
-      gives 20 pictures every 3 seconds, and 240 for one query.
-      The summary names the service that answered. Keys go to their service only.
-
-      What is older than its server allows, or than a week where it says nothing,
-      is asked about first: what has not changed is not sent again. A server that
-      cannot be asked leaves what is stored good, unless it forbids that. Pictures
-      that do not exist or are none are not asked for again for an hour, those too
-      large for a day.
-
-      The pages of a search are stored, with whom to thank for each picture. With
-      --offline they come from there; for a search that is not stored, all pictures
-      that have thumbnails are taken.
+      --simulate scrolls instead, over as many pages as that takes, and fetches
+      what the view needs. --sheet FILE.html then draws the timeline; --json
+      prints for each cell that was seen: item, url, inView and ready (seconds
+      since the beginning), firstScreen, error; and the summary as the last.
 
       --json prints for each picture: id, url, status (stored, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
       bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
-      credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name when
-      the picture is shown, as far as the service tells. The last line holds the
-      summary, with exportedFiles after --export. error stands there only for a
-      failure, source only if it is known. revalidated is what its server has
-      confirmed, stale what is out of date while its server cannot be asked. A local
-      file counts as downloaded with its whole length; left are the
-      bytes of a picture that were not downloaded since no thumbnail needed them.
+      credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
+      when the picture is shown, as far as the service tells. The last line holds
+      the summary, with exportedFiles after --export. error stands there only for
+      a failure, source only if it is known. revalidated is what its server has
+      confirmed, stale what is out of date while its server cannot be asked. A
+      local file counts as downloaded with its whole length; left are the bytes of
+      a picture that were not downloaded since no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions

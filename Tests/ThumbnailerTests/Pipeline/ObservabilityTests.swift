@@ -7,8 +7,8 @@ import Testing
 /// What docs/observability.md says of events and counters.
 @Suite(.timeLimit(.minutes(1))) struct ObservabilityTests {
   private static let kinds = [
-    "memoryHit", "diskHit", "joined", "opened", "downloaded", "planned", "rendered", "stored", "failed", "cancelled",
-    "cacheProblem",
+    "memoryHit", "diskHit", "joined", "opened", "downloaded", "revalidated", "replaced", "servedStale",
+    "rememberedFailure", "planned", "rendered", "stored", "failed", "cancelled", "cacheProblem",
   ]
 
   private func names(_ recorder: EventRecorder) -> [String] { recorder.kinds.map(Self.name) }

@@ -5,13 +5,16 @@ import Thumbnailer
 struct CacheClearCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "clear",
-    abstract: "Removes all thumbnails from the disk cache.",
+    abstract: "Empties the disk cache.",
     discussion: """
       Example:
         thumbs cache clear --cache-dir /var/cache/thumbs
 
-      The beginnings of broken downloads leave, too. --json prints directory,
-      removedThumbnails, removedBytes.
+      With the thumbnails leave the stored pages of searches, what servers said
+      of the pictures, remembered failures, the count of hits and misses, and the
+      beginnings of broken downloads. Others may use the cache meanwhile.
+
+      --json prints directory, removedThumbnails, removedBytes.
       """)
 
   @OptionGroup var cache: CacheOptions

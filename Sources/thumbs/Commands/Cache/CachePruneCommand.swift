@@ -16,7 +16,7 @@ struct CachePruneCommand: AsyncParsableCommand {
 
       With --older-than and --host, pictures leave that meet both. --to then takes
       away the thumbnails that were not used for longest, whatever their host,
-      until the rest fits.
+      until the rest fits. The pages of searches and remembered failures stay.
 
       --json prints directory, dryRun, removedThumbnails, removedBytes, fileBytes.
       """)
