@@ -10,6 +10,8 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit
 
+from PIL import Image
+
 CONNECTIONS = 6
 
 
@@ -24,8 +26,6 @@ async def _fetch(connection, url):
 
 def _decode(data):
     """Decodes a picture in full. Returns the bytes of its bitmap."""
-    from PIL import Image
-
     with Image.open(io.BytesIO(data)) as image:
         image.load()
         return image.width * image.height * 4
@@ -58,7 +58,11 @@ async def _replay(cells):
             if item not in seen:
                 seen.add(item)
                 waiting.put_nowait((item, url, time.monotonic()))
-        await waiting.join()
+        done = asyncio.create_task(waiting.join())
+        await asyncio.wait([done, *workers], return_when=asyncio.FIRST_COMPLETED)
+        for worker in workers:
+            if worker.done():
+                worker.result()  # Why it ended.
         for worker in workers:
             worker.cancel()
     return waits, received, bitmaps, time.monotonic() - begun

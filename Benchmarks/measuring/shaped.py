@@ -74,7 +74,7 @@ class ShapedOrigin:
         return server
 
     async def _talk(self, reader, writer):
-        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.CancelledError):
             await self._link.wait_for_answer()  # The handshake.
             while True:
                 head = (await reader.readuntil(HEAD_END)).decode("latin-1")
@@ -154,6 +154,9 @@ def shaped_origin(photos, link, total=10_000):
         task = loop.create_task(run())
         with contextlib.suppress(asyncio.CancelledError):
             loop.run_until_complete(task)
+        for talk in asyncio.all_tasks(loop):
+            talk.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
 
     thread = threading.Thread(target=work, daemon=True)
     thread.start()
