@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestOrigin
 import Testing
 
@@ -37,11 +38,30 @@ import Testing
     #expect(fixture.origin.requests(for: "/b").count == 3)
   }
 
-  @Test func theLastPlacesErrorIsTheOneThatIsTold() async throws {
-    let fixture = try PipelineFixture { $0.path == "/a" ? .status(424) : .status(404) }
-    await #expect(throws: ThumbnailError.notFound(reason: "the server has no such picture (status 404)")) {
-      try await fixture.pipeline.thumbnail(for: request(fixture, "/a", "/b"))
+  @Test(arguments: [("/a", 503), ("/b", 503), ("/a", 403), ("/b", 403)])
+  func thatOnePlaceHasNoPictureSaysNothingWhileAnotherCannotBeAsked(path: String, status: Int) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let isBack = Mutex(false)
+    let fixture = try PipelineFixture { request in
+      if isBack.withLock({ $0 }) { return .ok(picture) }
+      return .status(request.path == path ? status : 404)
     }
+    let request = request(fixture, "/a", "/b")
+    let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+    #expect(error?.code == (status == 503 ? "server-failed" : "refused"))
+    // Nor is it remembered.
+    isBack.withLock { $0 = true }
+    _ = try await fixture.pipeline.thumbnail(for: request)
+  }
+
+  @Test func whatNoPlaceHasIsRemembered() async throws {
+    let fixture = try PipelineFixture { _ in .status(404) }
+    let request = request(fixture, "/a", "/b")
+    for _ in 1...2 {
+      let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+      #expect(error?.code == "not-found")
+    }
+    #expect(fixture.origin.requests.map(\.path) == ["/a", "/b"])
   }
 
   @Test func aBadPictureIsNotLookedForElsewhere() async throws {
