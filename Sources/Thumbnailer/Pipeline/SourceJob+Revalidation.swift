@@ -14,7 +14,7 @@ extension SourceJob {
 
     var word = Word.none
     /// Thumbnails that are out of date, until the server has spoken.
-    var outdated: [PipelineStages.StoredThumbnail] = []
+    var outdated: [PipelineStages.FoundThumbnail] = []
     /// What was known of the source when the server was asked.
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
@@ -34,7 +34,8 @@ extension SourceJob {
     standing.hasAsked = true
     let body: SourceBody
     if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
-      let canWait = stages.mayServeStale(notes, after: .unreachable(reason: ""))
+      // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
+      let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
       guard
         let changed = try await stages.revalidate(
           source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
