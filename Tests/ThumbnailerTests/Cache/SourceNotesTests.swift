@@ -185,4 +185,14 @@ struct SourceNotesTests {
     for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceNotes() } }
     #expect(recent[source] == nil && recent[Sample.source(3).key] != nil)
   }
+
+  @Test func ofAPictureWithManyURLsABoundedNumberIsKnown() {
+    var notes = SourceNotes()
+    for number in 1...100 {
+      notes.put(answer(number))
+      notes.put(failure(number))
+    }
+    #expect(notes.answers.map(\.url) == [100, 99, 98, 97].map { Sample.source($0).key })
+    #expect(notes.failures.map(\.url) == [97, 98, 99, 100].map { Sample.source($0).key })
+  }
 }
