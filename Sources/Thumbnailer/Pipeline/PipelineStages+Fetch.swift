@@ -52,7 +52,8 @@ extension PipelineStages {
       } catch {
         guard !places.isEmpty, error.mayBeHadElsewhere else { throw error.lifetime == nil ? error : passing ?? error }
         if error.lifetime == nil { passing = error }
-        Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
+        // Its host alone: the rest of a URL may hold a password.
+        Log.pipeline.debug("\(place.host ?? "one place"): \(error); asking at the next place")
       }
     }
   }

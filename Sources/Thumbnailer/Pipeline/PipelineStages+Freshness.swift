@@ -10,6 +10,11 @@ extension PipelineStages {
     let isShrunk: Bool
     /// Whether it may be used without asking the server.
     let isFresh: Bool
+
+    /// The answer to whoever waits for it.
+    func response(origin: ThumbnailResponse.Origin) -> ThumbnailResponse {
+      ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, duration: .zero)
+    }
   }
 
   /// What the caches hold of a variant, exactly or in a larger size.

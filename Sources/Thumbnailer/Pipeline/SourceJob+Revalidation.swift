@@ -80,15 +80,16 @@ extension SourceJob {
 
   /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
   func fail(with error: ThumbnailError, _ standing: inout Standing) async {
+    var stale: [Variant: ThumbnailResponse] = [:]
     if stages.mayServeStale(standing.notes, after: error) {
       // Those who came meanwhile may be served by what is stored, too.
       _ = await answerFromCache(desk.takeVariants(of: source), &standing)
-      let stale = standing.outdated
+      for found in standing.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
         stages.statistics.add(stale.count, to: \.servedStale)
-        stages.events.send(source, .servedStale(stale.map(\.variant), error))
+        stages.statistics.add(stale.count, to: \.diskHits)
+        stages.events.send(source, .servedStale(standing.outdated.map(\.variant), error))
       }
-      for found in stale { deliver(found, origin: .stale) }
     }
     if standing.hasAsked {
       // The picture is gone, and what is stored of it was of another.
@@ -97,7 +98,7 @@ extension SourceJob {
       }
       stages.remember(error, of: source)
     }
-    let variants = desk.fail(source, with: error)
+    let variants = desk.fail(source, with: error, except: stale)
     guard !variants.isEmpty, error != .cancelled else { return }
     stages.statistics.add(variants.count, to: \.failures)
     if error == .notCached {
