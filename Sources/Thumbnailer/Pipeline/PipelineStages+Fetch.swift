@@ -131,7 +131,7 @@ extension PipelineStages {
 
 extension ImageSource {
   /// Where the picture is to be had, in the order to ask. Never empty.
-  fileprivate var places: [URL] { [url] + alternates }
+  var places: [URL] { [url] + alternates }
 
   /// The header fields for one of the places: credentials stay with their host.
   fileprivate func headers(at place: URL) -> [HTTPHeader] {

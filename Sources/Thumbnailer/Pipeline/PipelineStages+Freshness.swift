@@ -127,6 +127,11 @@ extension SourceNotes {
 extension ImageSource {
   /// The digest of the URL that is asked first.
   var urlDigest: SourceKey { url.digest }
+
+  /// What one of its places is known to have answered, the first of them.
+  func knownAnswer(in notes: SourceNotes) -> StoredAnswer? {
+    places.lazy.compactMap { notes.answer(of: $0.digest) }.first
+  }
 }
 
 extension URL {

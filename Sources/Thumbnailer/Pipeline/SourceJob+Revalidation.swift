@@ -33,7 +33,7 @@ extension SourceJob {
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
     standing.hasAsked = true
     let body: SourceBody
-    if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
+    if missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty {
       // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
       let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
       guard
@@ -93,7 +93,7 @@ extension SourceJob {
     }
     if standing.hasAsked {
       // The picture is gone, and what is stored of it was of another.
-      if case .notFound = error, standing.notes.answer(of: source.urlDigest) != nil {
+      if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
         await stages.forgetThumbnails(of: source)
       }
       stages.remember(error, of: source)

@@ -54,6 +54,28 @@ import Testing
     _ = try await fixture.pipeline.thumbnail(for: request)
   }
 
+  @Test func aPictureThatCameFromTheNextPlaceIsAskedAboutThere() async throws {
+    let clock = WallClock()
+    let picture = try ChangingPicture()
+    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
+      request.path == "/a" ? .status(404) : picture.answer(request)
+    }
+    let request = request(fixture, "/a", "/b")
+    _ = try await fixture.pipeline.thumbnail(for: request)
+    clock.advance(by: 61)
+    #expect(try await fixture.pipeline.response(for: request).origin == .revalidated)
+    #expect(fixture.origin.requests.map(\.path) == ["/a", "/b", "/a", "/b"])
+    let tags = fixture.origin.requests.map { $0.request.value(of: "If-None-Match") }
+    #expect(tags == [nil, nil, nil, "\"one\""])
+    // Gone from all places, it is not kept.
+    picture.change { $0.status = 404 }
+    clock.advance(by: 61)
+    let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+    #expect(error?.code == "not-found")
+    await fixture.pipeline.flush()
+    #expect(fixture.pipeline.cachedThumbnail(for: request.key) == nil)
+  }
+
   @Test func whatNoPlaceHasIsRemembered() async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = request(fixture, "/a", "/b")
