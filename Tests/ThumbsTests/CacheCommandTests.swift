@@ -139,9 +139,20 @@ struct CacheCommandTests {
   func aFolderThatCannotBeUsedIsNamed(command: String) async throws {
     try Data("hello".utf8).write(to: bench.url("file"))
     let words = command.split(separator: " ").map(String.init)
-    let run = try await bench.start(["cache"] + words + ["--cache-dir", "file"]).run()
-    #expect(run.status == 73 && run.complaints.count == 1 && run.stdout.isEmpty)
-    #expect(run.stderr.contains("file cannot be used: Not a directory; choose another directory"))
+    for folder in ["file", "file/below"] {
+      let run = try await bench.start(["cache"] + words + ["--cache-dir", folder]).run()
+      #expect(run.status == 73 && run.complaints.count == 1 && run.stdout.isEmpty)
+      #expect(run.stderr.contains("\(folder) cannot be used: Not a directory; choose another directory"))
+    }
+  }
+
+  @Test(arguments: ["::1", "[::1]", "[::1"])
+  func anIPv6AddressIsReadAsTheStatisticsShowIt(host: String) async throws {
+    _ = try await fill()
+    try CacheFile(bench.cache).execute("UPDATE source SET host = '::1' WHERE key = (SELECT max(key) FROM source)")
+    let run = try await bench.run("cache", "prune", "--host", host)
+    #expect(run.status == (host == "[::1" ? 64 : 0))
+    #expect((run.lines.first?.hasPrefix("removed 2 thumbnails") == true) == (run.status == 0), "\(run.lines)")
   }
 
   @Test func listShowsPicturesByWordsAndOnePictureWithItsThumbnails() async throws {

@@ -6,7 +6,7 @@ import Testing
 /// Durations on the command line.
 @Suite struct DurationOptionTests {
   @Test(arguments: [
-    ("30s", 30), ("10m", 600), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600), ("1.5h", 5400), ("0d", 0),
+    ("30s", 30), ("10m", 600), ("12h", 43_200), ("7d", 604_800), ("2w", 1_209_600), ("1.5h", 5400), ("0d", 0), ("0", 0),
   ])
   func aNumberWithItsUnitIsRead(text: String, seconds: Int) throws {
     #expect(try Duration.option(text) == .seconds(seconds))

@@ -123,6 +123,17 @@ struct FreshnessCommandTests {
     #expect(asked == 6)
   }
 
+  @Test func getRemembersWhatIsNotThereAsWell() async throws {
+    server.status.withLock { $0 = 404 }
+    for number in 1...5 {
+      for isAgain in [false, true] {
+        let run = try await bench.run("get", "\(origin.url("/\(number).jpg"))", "--output", "a.jpg")
+        #expect(run.status == 1 && run.stderr.contains("remembered until") == isAgain, "\(run.stderr)")
+      }
+    }
+    #expect(asked == 5)
+  }
+
   @Test func getTakesTheSameOptions() async throws {
     let url = "\(origin.url("/a.jpg"))"
     let miss = try await bench.run("get", url, "--offline", "--output", "a.jpg")

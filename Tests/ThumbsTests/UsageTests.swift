@@ -97,7 +97,7 @@ struct UsageTests {
     Mistake("cache export out --name fixed", "names all pictures alike"),
     Mistake("cache export out --name ../{name}", "out of the output folder"),
     Mistake("cache prune", "--older-than DURATION", "--to SIZE", "--host HOST"),
-    Mistake("cache prune --older-than 30", "'30'", "--older-than", "30s, 10m, 12h, 7d or 2w"),
+    Mistake("cache prune --older-than 30", "'30'", "--older-than", "30s, 10m, 12h or 7d, or 0"),
     Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
     Mistake("cache prune --to lots", "'lots'", "--to", "256MiB"),
     Mistake("cache prune --host https://example.org/a", "--host https://example.org/a", "images.example.org"),

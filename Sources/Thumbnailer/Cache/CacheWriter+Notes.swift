@@ -3,13 +3,10 @@ import GRDB
 
 /// Writing what is known of a picture besides its thumbnails.
 extension CacheWriter {
-  /// A picture keeps what so many of its URLs answered, those confirmed last.
-  private static let answersKept = 4
-
   /// How many failures are remembered: one for each 16 KiB of thumbnails that the cache may hold.
   private var failuresKept: Int { min(max(limits.byteLimit >> 14, 64), 10_000) }
 
-  /// Keeps what a server said with the body of a picture.
+  /// Keeps what a server said with the body of a picture. Of its URLs those confirmed last are kept.
   func store(_ answer: StoredAnswer, of source: SourceKey, in db: Database) throws {
     guard let url = answer.url else { return }
     let metadata = answer.metadata
@@ -29,7 +26,7 @@ extension CacheWriter {
         DELETE FROM freshness WHERE source = ?1 AND confirmed_at <
           (SELECT confirmed_at FROM freshness WHERE source = ?1 ORDER BY confirmed_at DESC LIMIT 1 OFFSET ?2)
         """
-    ).execute(arguments: [source.bytes, Self.answersKept - 1])
+    ).execute(arguments: [source.bytes, SourceNotes.longest - 1])
   }
 
   func apply(_ change: NoteChange, of source: SourceKey, in db: Database) throws {

@@ -56,6 +56,8 @@ struct CacheWriter: Sendable {
   private func apply(_ operation: StagingArea.Operation, in db: Database) throws {
     switch operation {
     case .store(let record, let entries, _):
+      // What was made of another thumbnail holds as long as that. Once the picture has left nobody knows how long.
+      if record.fetchedAt == nil, try !isKnown(record.key, in: db) { return }
       var isKept = false
       for entry in entries {
         isKept = try store(entry, of: record.key, in: db) || isKept
@@ -78,6 +80,11 @@ struct CacheWriter: Sendable {
     case .removeAll, .trim, .work, .rebuild, .barrier:
       break
     }
+  }
+
+  private func isKnown(_ source: SourceKey, in db: Database) throws -> Bool {
+    let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
+    return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
   }
 
   /// False when the thumbnail is larger than the whole cache may be; an earlier one of its key is removed all the same.
@@ -112,8 +119,8 @@ struct CacheWriter: Sendable {
   private func store(_ record: SourceRecord, in db: Database) throws {
     try db.cachedStatement(
       sql: """
-        INSERT \(record.fetchedAt == nil ? "OR IGNORE" : "OR REPLACE") INTO source (key, location, host, fetched_at, etag, last_modified, cache_control, width,
-          height, format, bytes)
+        INSERT \(record.fetchedAt == nil ? "OR IGNORE" : "OR REPLACE") INTO source (key, location, host, fetched_at,
+          etag, last_modified, cache_control, width, height, format, bytes)
         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     ).execute(arguments: [

@@ -113,32 +113,6 @@ enum DiskCacheSchema {
     try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
   }
 
-  /// Copies the thumbnails used since `start`, in the order of their use, with their sources, into the empty tables of
-  /// `db`. Small transactions keep the log short.
-  static func copy(from path: String, since start: Int64, into db: Database) throws {
-    try db.execute(sql: "ATTACH ? AS old", arguments: [path])
-    defer { try? db.execute(sql: "DETACH old") }
-    var start = start
-    while let end = try Int64.fetchOne(
-      db,
-      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
-      arguments: [start])
-    {
-      try db.inTransaction(.immediate) {
-        try db.execute(
-          sql: """
-            INSERT INTO thumbnail SELECT t.* FROM old.recency r JOIN old.thumbnail t ON t.id = r.id
-            WHERE r.used BETWEEN ? AND ? ORDER BY r.used
-            """, arguments: [start, end])
-        return .commit
-      }
-      start = end + 1
-    }
-    try db.execute(
-      sql: "INSERT INTO source SELECT s.* FROM old.source s WHERE s.key IN (SELECT source FROM thumbnail)")
-    for addition in additions { try db.execute(sql: addition.copy) }
-  }
-
   private static let parts =
     "'source', 'thumbnail', 'recency', 'recency_used', 'total', 'thumbnail_inserted', 'thumbnail_deleted'"
 

@@ -57,6 +57,9 @@ struct RememberedFailure: Sendable, Equatable {
 
 /// What is known of a picture besides its thumbnails.
 struct SourceNotes: Sendable, Equatable {
+  /// The most URLs of one picture of which something is kept.
+  static let longest = 4
+
   /// What its URLs answered, the last confirmed first.
   var answers: [StoredAnswer] = []
   /// What went wrong at its URLs.
@@ -73,16 +76,18 @@ struct SourceNotes: Sendable, Equatable {
     failures.first { $0.url == url && $0.isBelieved(at: now) }
   }
 
-  /// Puts an answer in the place of what its URL answered before.
+  /// Puts an answer in the place of what its URL answered before. The one put longest ago leaves when there are too many.
   mutating func put(_ answer: StoredAnswer) {
     answers.removeAll { $0.url == answer.url || $0.url == nil }
     answers.insert(answer, at: 0)
+    if answers.count > Self.longest { answers.removeLast() }
   }
 
-  /// Puts a failure in the place of an earlier one at its URL.
+  /// Puts a failure in the place of an earlier one at its URL. The oldest leaves when there are too many.
   mutating func put(_ failure: RememberedFailure) {
     failures.removeAll { $0.url == failure.url }
     failures.append(failure)
+    if failures.count > Self.longest { failures.removeFirst() }
   }
 }
 

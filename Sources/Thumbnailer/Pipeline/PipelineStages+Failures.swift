@@ -39,7 +39,7 @@ extension PipelineStages {
 extension ThumbnailError {
   /// For how long the failure is believed without asking again, in seconds. Nil for what may be otherwise the next time:
   /// a server that is down or refuses, a network that is not there, a decoder that is missing.
-  fileprivate var lifetime: Double? {
+  var lifetime: Double? {
     switch self {
     // The page at which a public network asks for a login is no picture, either: an hour, not longer.
     case .notFound, .notAPicture: 3600

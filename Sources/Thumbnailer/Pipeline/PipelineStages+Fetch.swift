@@ -30,6 +30,9 @@ extension PipelineStages {
 
   /// Downloads the picture, or as much of it as what is asked takes, from the first of its places that has it.
   ///
+  /// Where none has it, the error is the last that may be otherwise the next time: that one place has no such picture says
+  /// nothing while another could not be asked.
+  ///
   /// - Parameters:
   ///   - condition: Has the server send no body if it is the one that is known. The body is empty then.
   ///   - mayRepeat: Whether the server gets a second chance.
@@ -38,6 +41,7 @@ extension PipelineStages {
     mayRepeat: Bool = true, priority: PriorityControl, progress: BodyProgress
   ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
     var places = source.places
+    var passing: ThumbnailError?
     while true {
       let place = places.removeFirst()
       let attempts = mayRepeat ? (places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace) : 1
@@ -46,8 +50,10 @@ extension PipelineStages {
           source, from: place, attempts: attempts, demand: demand, mayUsePreview: mayUsePreview, condition: condition,
           priority: priority, progress: progress)
       } catch {
-        guard !places.isEmpty, error.mayBeHadElsewhere else { throw error }
-        Log.pipeline.debug("\(place.absoluteString): \(error); asking at the next place")
+        guard !places.isEmpty, error.mayBeHadElsewhere else { throw error.lifetime == nil ? error : passing ?? error }
+        if error.lifetime == nil { passing = error }
+        // Its host alone: the rest of a URL may hold a password.
+        Log.pipeline.debug("\(place.host ?? "one place"): \(error); asking at the next place")
       }
     }
   }
@@ -125,7 +131,7 @@ extension PipelineStages {
 
 extension ImageSource {
   /// Where the picture is to be had, in the order to ask. Never empty.
-  fileprivate var places: [URL] { [url] + alternates }
+  var places: [URL] { [url] + alternates }
 
   /// The header fields for one of the places: credentials stay with their host.
   fileprivate func headers(at place: URL) -> [HTTPHeader] {

@@ -3,28 +3,33 @@ import Foundation
 /// Whether what is stored of a picture is still what its server has.
 extension PipelineStages {
   /// A thumbnail from the caches.
-  struct StoredThumbnail: Sendable {
+  struct FoundThumbnail: Sendable {
     let variant: Variant
     var stored: DatedThumbnail
     /// Whether it was made from a larger one, and is not stored itself yet.
     let isShrunk: Bool
     /// Whether it may be used without asking the server.
     let isFresh: Bool
+
+    /// The answer to whoever waits for it.
+    func response(origin: ThumbnailResponse.Origin) -> ThumbnailResponse {
+      ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, duration: .zero)
+    }
   }
 
   /// What the caches hold of a variant, exactly or in a larger size.
   func storedThumbnail(
     _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, priority: PriorityControl
-  ) async -> StoredThumbnail? {
+  ) async -> FoundThumbnail? {
     let key = CacheKey(source: source.key, variant: variant)
     if let stored = await cache.storedThumbnail(
       for: key, lasts: source.isUserFile, priority: priority, keepsInMemory: keepsInMemory)
     {
-      return StoredThumbnail(
+      return FoundThumbnail(
         variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
     }
     guard let shrunk = await shrunkFromCache(key, of: source, priority: priority) else { return nil }
-    return StoredThumbnail(
+    return FoundThumbnail(
       variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
   }
 
@@ -41,6 +46,8 @@ extension PipelineStages {
     _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, priority: PriorityControl,
     progress: BodyProgress
   ) async throws(ThumbnailError) -> SourceBody? {
+    progress.setComplete(false)
+    defer { progress.setComplete(true) }
     let condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
     let mayUsePreview = configuration.previews
     var (body, download) = try await download(
@@ -120,6 +127,11 @@ extension SourceNotes {
 extension ImageSource {
   /// The digest of the URL that is asked first.
   var urlDigest: SourceKey { url.digest }
+
+  /// What one of its places is known to have answered, the first of them.
+  func knownAnswer(in notes: SourceNotes) -> StoredAnswer? {
+    places.lazy.compactMap { notes.answer(of: $0.digest) }.first
+  }
 }
 
 extension URL {

@@ -14,7 +14,7 @@ extension SourceJob {
 
     var word = Word.none
     /// Thumbnails that are out of date, until the server has spoken.
-    var outdated: [PipelineStages.StoredThumbnail] = []
+    var outdated: [PipelineStages.FoundThumbnail] = []
     /// What was known of the source when the server was asked.
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
@@ -33,8 +33,9 @@ extension SourceJob {
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
     standing.hasAsked = true
     let body: SourceBody
-    if missing.isEmpty, let known = notes.answer(of: source.urlDigest), !known.metadata.conditions.isEmpty {
-      let canWait = stages.mayServeStale(notes, after: .unreachable(reason: ""))
+    if missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty {
+      // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
+      let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
       guard
         let changed = try await stages.revalidate(
           source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
@@ -79,24 +80,25 @@ extension SourceJob {
 
   /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
   func fail(with error: ThumbnailError, _ standing: inout Standing) async {
+    var stale: [Variant: ThumbnailResponse] = [:]
     if stages.mayServeStale(standing.notes, after: error) {
       // Those who came meanwhile may be served by what is stored, too.
       _ = await answerFromCache(desk.takeVariants(of: source), &standing)
-      let stale = standing.outdated
+      for found in standing.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
         stages.statistics.add(stale.count, to: \.servedStale)
-        stages.events.send(source, .servedStale(stale.map(\.variant), error))
+        stages.statistics.add(stale.count, to: \.diskHits)
+        stages.events.send(source, .servedStale(standing.outdated.map(\.variant), error))
       }
-      for found in stale { deliver(found, origin: .stale) }
     }
     if standing.hasAsked {
       // The picture is gone, and what is stored of it was of another.
-      if case .notFound = error, standing.notes.answer(of: source.urlDigest) != nil {
+      if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
         await stages.forgetThumbnails(of: source)
       }
       stages.remember(error, of: source)
     }
-    let variants = desk.fail(source, with: error)
+    let variants = desk.fail(source, with: error, except: stale)
     guard !variants.isEmpty, error != .cancelled else { return }
     stages.statistics.add(variants.count, to: \.failures)
     if error == .notCached {

@@ -128,9 +128,8 @@ struct SourceJob: Sendable {
   }
 
   /// Answers everybody who waits for a thumbnail from the caches.
-  func deliver(_ found: PipelineStages.StoredThumbnail, origin: ThumbnailResponse.Origin) {
+  func deliver(_ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin) {
     stages.statistics.add(1, to: \.diskHits)
-    let response = ThumbnailResponse(thumbnail: found.stored.thumbnail, origin: origin, duration: .zero)
-    _ = desk.answer(found.variant, of: source, with: .success(response))
+    _ = desk.answer(found.variant, of: source, with: .success(found.response(origin: origin)))
   }
 }

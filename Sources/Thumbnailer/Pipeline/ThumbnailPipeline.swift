@@ -325,16 +325,22 @@ extension ThumbnailPipeline {
       return sinks.count
     }
 
-    /// Answers everybody who still waits for the source with one error, ends the job, and tells which variants that
-    /// concerned.
-    func fail(_ source: ImageSource, with error: ThumbnailError) -> [Variant] {
+    /// Ends the job and answers everybody who still waits for the source: with the error, except for some variants.
+    /// Tells which variants the error concerned.
+    ///
+    /// All in one step: whoever is answered and asks again at once is not taken for one who waited for the job.
+    func fail(
+      _ source: ImageSource, with error: ThumbnailError, except answers: [Variant: ThumbnailResponse] = [:]
+    ) -> [Variant] {
       let ended =
         pipeline()?.state.withLock { state -> [(variant: Variant, sink: Sink)] in
           state.running[id] = nil
           return state.table.end(.init(source), for: id)
         } ?? []
-      Self.resume(ended.map(\.sink), with: .failure(error))
-      return ended.map(\.variant)
+      for (variant, sink) in ended {
+        Self.resume([sink], with: answers[variant].map { .success($0) } ?? .failure(error))
+      }
+      return ended.map(\.variant).filter { answers[$0] == nil }
     }
 
     /// Ends the job if nobody waits any more. False when it must go on.

@@ -35,19 +35,21 @@ struct CacheControl: Sendable, Equatable {
     if mayBeUnderstood { forbidsStoring = false }
   }
 
-  /// Whole seconds, quoted or not; as many as it takes, since a longer number means for ever. Nil for anything else.
-  private static func seconds(_ value: String?) -> Double? {
+  /// Whole seconds. What is beyond 68 years counts as that much (RFC 9111, 1.2.2). Nil for anything else.
+  static func seconds(_ value: String?) -> Double? {
     guard let value, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
-    return Double(value)
+    return Double(value).map { min($0, 2_147_483_648) }
   }
 
-  /// Names in lower case, each with its value. Commas within quotes part nothing.
+  /// Names in lower case, each with its value. Commas within quotes part nothing; a quote that is never closed quotes
+  /// nothing, or it would hide what stands behind it.
   private static func directives(_ text: String) -> [(name: String, value: String?)] {
     var pieces: [String] = []
     var piece = ""
     var isQuoted = false
+    let isClosed = text.count { $0 == "\"" }.isMultiple(of: 2)
     for character in text {
-      if character == "\"" { isQuoted.toggle() }
+      if character == "\"", isClosed { isQuoted.toggle() }
       if character == ",", !isQuoted {
         pieces.append(piece)
         piece = ""

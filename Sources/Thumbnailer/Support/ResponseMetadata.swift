@@ -75,7 +75,7 @@ struct ResponseMetadata: Sendable, Equatable {
     let date = headers.firstValue(of: "Date").flatMap { HTTPDate.parse($0, now: now) }
     let apparentAge = date.map { now.timeIntervalSince($0) } ?? 0
     // One that makes no sense is passed over; whoever sent it may still have told the truth in the others.
-    let age = headers.firstValue(of: "Age").flatMap { Int($0) }.map { Double(max(0, $0)) } ?? 0
+    let age = headers.firstValue(of: "Age").flatMap { CacheControl.seconds($0) } ?? 0
     let initialAge = max(0, apparentAge, age + max(0, delay))
     let lifetime = min(lifetime(date: date ?? now, now: now), Self.longestLifetime)
     return Freshness(confirmed: now, expires: now.addingTimeInterval(lifetime - initialAge))

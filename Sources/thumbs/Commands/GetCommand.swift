@@ -95,7 +95,14 @@ struct GetCommand: AsyncParsableCommand {
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
       let request = ThumbnailRequest(source, variant: variant)
-      let thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
+      let thumbnail: Thumbnail
+      do {
+        thumbnail = try await interruption.cancelling { try await pipeline.thumbnail(for: request) }
+      } catch {
+        // That it is not to be had is remembered, too.
+        await pipeline.flush()
+        throw error
+      }
       await pipeline.flush()
       var cell = cell(of: source)
       (cell.pictures, cell.source) = ([SheetCell.Picture(thumbnail)], thumbnail.source)

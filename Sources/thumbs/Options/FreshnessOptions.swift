@@ -11,7 +11,7 @@ struct FreshnessOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Ask about what was fetched or confirmed longer ago than this, such as 30s, 10m, 12h, 7d or 0, whatever servers say.",
-      valueName: "AGE"), transform: Self.age)
+      valueName: "AGE"), transform: Duration.option)
   var maxAge: Duration?
 
   @Flag(help: "Download nothing: what is in the cache is good, however old, and the rest fails with offline-miss.")
@@ -41,18 +41,5 @@ struct FreshnessOptions: ParsableArguments {
     if let maxAge { configuration.cacheMode = .maximumAge(maxAge) }
     if offline { configuration.cacheMode = .offline }
     return configuration
-  }
-
-  /// Reads a whole number with its unit, or 0.
-  private static func age(_ text: String) throws -> Duration {
-    let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400]
-    if text == "0" { return .zero }
-    if let seconds = text.last.flatMap({ units[$0] }), let number = Int(text.dropLast()),
-      (0...1_000_000).contains(number),
-      text.first?.isNumber == true
-    {
-      return .seconds(number * seconds)
-    }
-    throw ValidationError("write a number and its unit, such as 30s, 10m, 12h or 7d, or 0")
   }
 }

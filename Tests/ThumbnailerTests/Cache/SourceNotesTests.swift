@@ -48,6 +48,22 @@ struct SourceNotesTests {
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM freshness") } == 0)
   }
 
+  @Test func whatWasMadeOfAThumbnailIsNotKeptOnceThePictureHasLeft() async throws {
+    let cache = try open()
+    var record = record(nil)
+    record.fetchedAt = nil
+    // Nobody would know any more for how long it holds.
+    try await cache.store([Sample.entry(1)], of: record)
+    try await cache.flush()
+    #expect(try cache.thumbnail(for: Sample.key(1)) == nil)
+    #expect(try cache.statistics().sources == 0)
+    try await cache.store([Sample.entry(1)], of: self.record(answer(1)))
+    try await cache.store([Sample.entry(2, side: 200)], of: record)
+    try await cache.flush()
+    #expect(try cache.variants(of: source).count == 2)
+    #expect(try cache.notes(of: source).answers == [answer(1)])
+  }
+
   @Test func onlyTheLastURLsOfAPictureAreKept() async throws {
     let cache = try open()
     for number in 1...9 {
@@ -168,5 +184,15 @@ struct SourceNotesTests {
     #expect(newer.merged(with: recent[source]).answers == [answer(1, confirmed: 1002)])
     for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceNotes() } }
     #expect(recent[source] == nil && recent[Sample.source(3).key] != nil)
+  }
+
+  @Test func ofAPictureWithManyURLsABoundedNumberIsKnown() {
+    var notes = SourceNotes()
+    for number in 1...100 {
+      notes.put(answer(number))
+      notes.put(failure(number))
+    }
+    #expect(notes.answers.map(\.url) == [100, 99, 98, 97].map { Sample.source($0).key })
+    #expect(notes.failures.map(\.url) == [97, 98, 99, 100].map { Sample.source($0).key })
   }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestOrigin
 import Testing
 
@@ -37,11 +38,52 @@ import Testing
     #expect(fixture.origin.requests(for: "/b").count == 3)
   }
 
-  @Test func theLastPlacesErrorIsTheOneThatIsTold() async throws {
-    let fixture = try PipelineFixture { $0.path == "/a" ? .status(424) : .status(404) }
-    await #expect(throws: ThumbnailError.notFound(reason: "the server has no such picture (status 404)")) {
-      try await fixture.pipeline.thumbnail(for: request(fixture, "/a", "/b"))
+  @Test(arguments: [("/a", 503), ("/b", 503), ("/a", 403), ("/b", 403)])
+  func thatOnePlaceHasNoPictureSaysNothingWhileAnotherCannotBeAsked(path: String, status: Int) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let isBack = Mutex(false)
+    let fixture = try PipelineFixture { request in
+      if isBack.withLock({ $0 }) { return .ok(picture) }
+      return .status(request.path == path ? status : 404)
     }
+    let request = request(fixture, "/a", "/b")
+    let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+    #expect(error?.code == (status == 503 ? "server-failed" : "refused"))
+    // Nor is it remembered.
+    isBack.withLock { $0 = true }
+    _ = try await fixture.pipeline.thumbnail(for: request)
+  }
+
+  @Test func aPictureThatCameFromTheNextPlaceIsAskedAboutThere() async throws {
+    let clock = WallClock()
+    let picture = try ChangingPicture()
+    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
+      request.path == "/a" ? .status(404) : picture.answer(request)
+    }
+    let request = request(fixture, "/a", "/b")
+    _ = try await fixture.pipeline.thumbnail(for: request)
+    clock.advance(by: 61)
+    #expect(try await fixture.pipeline.response(for: request).origin == .revalidated)
+    #expect(fixture.origin.requests.map(\.path) == ["/a", "/b", "/a", "/b"])
+    let tags = fixture.origin.requests.map { $0.request.value(of: "If-None-Match") }
+    #expect(tags == [nil, nil, nil, "\"one\""])
+    // Gone from all places, it is not kept.
+    picture.change { $0.status = 404 }
+    clock.advance(by: 61)
+    let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+    #expect(error?.code == "not-found")
+    await fixture.pipeline.flush()
+    #expect(fixture.pipeline.cachedThumbnail(for: request.key) == nil)
+  }
+
+  @Test func whatNoPlaceHasIsRemembered() async throws {
+    let fixture = try PipelineFixture { _ in .status(404) }
+    let request = request(fixture, "/a", "/b")
+    for _ in 1...2 {
+      let error = await failure(of: Task { try await fixture.pipeline.thumbnail(for: request) })
+      #expect(error?.code == "not-found")
+    }
+    #expect(fixture.origin.requests.map(\.path) == ["/a", "/b"])
   }
 
   @Test func aBadPictureIsNotLookedForElsewhere() async throws {

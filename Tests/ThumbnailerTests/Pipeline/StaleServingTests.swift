@@ -52,6 +52,19 @@ import Testing
     #expect(fixture.asked.count == 2)
   }
 
+  @Test func whoAsksAgainAtOnceIsServedAgain() async throws {
+    let fixture = try await stale()
+    fixture.fixture.origin.stop()
+    for _ in 1...50 { #expect(try await fixture.origin() == .stale) }
+  }
+
+  @Test func aServerWhoseErrorsMustBeToldGetsTheUsualAttempts() async throws {
+    let fixture = try await stale("max-age=60, stale-if-error=0") { $0.attempts = 2 }
+    fixture.picture.change { $0.status = 503 }
+    #expect(await fixture.code() == "server-failed")
+    #expect(fixture.asked.count == 3)
+  }
+
   @Test func aServerThatFallsSilentLeavesWhatIsStoredGood() async throws {
     let clock = WallClock()
     let picture = try ChangingPicture()

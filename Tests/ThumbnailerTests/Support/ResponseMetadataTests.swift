@@ -47,7 +47,9 @@ import Testing
     Case(60, ("Cache-Control", "no-cache=\"Set-Cookie, X\", max-age=60")),
     // Directives that nobody knows, and texts that are none.
     Case(60, ("Cache-Control", "what=ever, ,, =, max-age=60")),
-    Case(604_800, ("Cache-Control", "what=\"unclosed, max-age=60")),
+    // A quote that is never closed hides nothing.
+    Case(60, ("Cache-Control", "what=\"unclosed, max-age=60")),
+    Case(0, ("Cache-Control", "private=\"unclosed, no-store, max-age=60")),
     Case(604_800, ("Cache-Control", "")), Case(604_800, ("ETag", "\"a\"")), Case(604_800),
     Case(0, ("Vary", "*")), Case(0, ("Vary", "Accept, *"), ("Cache-Control", "max-age=60")),
     Case(60, ("Vary", "Accept"), ("Cache-Control", "max-age=60")),
@@ -56,6 +58,8 @@ import Testing
     Case(-40, ("Cache-Control", "max-age=60"), ("Age", "100")),
     Case(60, ("Cache-Control", "max-age=60"), ("Age", "-20")),
     Case(60, ("Cache-Control", "max-age=60"), ("Age", "old")),
+    // Beyond every number it is as old as can be.
+    Case(60 - 2_147_483_648, ("Cache-Control", "max-age=60"), ("Age", "99999999999999999999999999")),
     Case(0, ("Expires", "0")), Case(0, ("Expires", "-1")), Case(0, ("Expires", "tomorrow")),
   ])
   func anAnswerHoldsForAsLongAsItSays(_ example: Case) {

@@ -8,13 +8,19 @@ extension CacheOptions {
 
   /// The disk cache itself, whatever its size; nil when nobody has made one there yet, and then none is made.
   func open(_ console: Console) throws -> DiskCache? {
-    var isFolder: ObjCBool = false
-    let isThere = FileManager.default.fileExists(atPath: directory.path, isDirectory: &isFolder)
-    // Something else in the folder's place is an error, which opening the cache words.
-    if !DiskCache.exists(in: directory), isThere == isFolder.boolValue { return nil }
+    // What cannot be looked into may hold a cache: that is an error, which opening it words.
+    if !DiskCache.exists(in: directory), isAbsent || isFolderToLookInto { return nil }
     return try console.usingCache { () throws(DiskCacheError) in
       try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
     }
+  }
+
+  private var isAbsent: Bool { access(directory.path, F_OK) != 0 && errno == ENOENT }
+
+  private var isFolderToLookInto: Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: directory.path, isDirectory: &isFolder) && isFolder.boolValue
+      && access(directory.path, X_OK) == 0
   }
 }
 

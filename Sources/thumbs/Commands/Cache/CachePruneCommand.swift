@@ -43,9 +43,15 @@ struct CachePruneCommand: AsyncParsableCommand {
     if olderThan == nil, to == nil, host == nil {
       throw ValidationError("nothing to remove: give --older-than DURATION, --to SIZE or --host HOST")
     }
-    if let host, HostName(parsing: host)?.port != nil || HostName(parsing: host) == nil {
+    if let host, hostName == nil {
       throw ValidationError("--host \(host) is not a host: give its name alone, such as images.example.org")
     }
+  }
+
+  /// The host as the cache knows it, an IPv6 address with or without its brackets. Nil where it is none.
+  private var hostName: String? {
+    guard let host, let name = HostName(parsing: host) ?? HostName(parsing: "[\(host)]") else { return nil }
+    return name.port == nil ? name.host : nil
   }
 
   func run() async throws {
@@ -53,7 +59,7 @@ struct CachePruneCommand: AsyncParsableCommand {
     let disk = try cache.open(console)
     let pruning = CachePruning(
       fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
-      host: host.flatMap { HostName(parsing: $0)?.host }, byteLimit: to?.bytes)
+      host: hostName, byteLimit: to?.bytes)
     var outcome = CachePruning.Outcome()
     var fileBytes = 0
     if let disk {

@@ -1,0 +1,76 @@
+import GRDB
+
+/// Moving what is in one file into another.
+extension DiskCacheSchema {
+  /// Copies the thumbnails used since `start`, in the order of their use, with their sources, into the empty tables of
+  /// `db`. Small transactions keep the log short.
+  ///
+  /// Of a damaged file the rows that lie on whole pages are copied, one by one where they do not come together.
+  static func copy(from path: String, since start: Int64, into db: Database) throws {
+    try db.execute(sql: "ATTACH ? AS old", arguments: [path])
+    defer { try? db.execute(sql: "DETACH old") }
+    var start = start
+    while let end = try Int64.fetchOne(
+      db,
+      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
+      arguments: [start])
+    {
+      if try !copyThumbnails(usedFrom: start, to: end, into: db) {
+        let uses = try Int64.fetchAll(
+          db, sql: "SELECT used FROM old.recency WHERE used BETWEEN ? AND ? ORDER BY used", arguments: [start, end])
+        for use in uses { _ = try copyThumbnails(usedFrom: use, to: use, into: db) }
+      }
+      start = end + 1
+    }
+    try copySources(into: db)
+    for addition in additions {
+      try whereReadable { try inTransaction(db) { try db.execute(sql: addition.copy) } }
+    }
+  }
+
+  /// False when one of them cannot be read; none is copied then.
+  private static func copyThumbnails(usedFrom start: Int64, to end: Int64, into db: Database) throws -> Bool {
+    try whereReadable {
+      try inTransaction(db) {
+        try db.execute(
+          sql: """
+            INSERT OR IGNORE INTO thumbnail SELECT t.* FROM old.recency r JOIN old.thumbnail t ON t.id = r.id
+            WHERE r.used BETWEEN ? AND ? ORDER BY r.used
+            """, arguments: [start, end])
+      }
+    }
+  }
+
+  private static func copySources(into db: Database) throws {
+    let areWhole = try whereReadable {
+      try inTransaction(db) {
+        try db.execute(
+          sql: "INSERT INTO source SELECT s.* FROM old.source s WHERE s.key IN (SELECT source FROM thumbnail)")
+      }
+    }
+    if areWhole { return }
+    for key in try DatabaseValue.fetchAll(db, sql: "SELECT DISTINCT source FROM thumbnail") {
+      try whereReadable {
+        try db.execute(sql: "INSERT INTO source SELECT * FROM old.source WHERE key = ?", arguments: [key])
+      }
+    }
+  }
+
+  private static func inTransaction(_ db: Database, _ body: () throws -> Void) throws {
+    try db.inTransaction(.immediate) {
+      try body()
+      return .commit
+    }
+  }
+
+  /// Whether what `body` reads could be read.
+  @discardableResult
+  private static func whereReadable(_ body: () throws -> Void) throws -> Bool {
+    do {
+      try body()
+      return true
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
+      return false
+    }
+  }
+}
