@@ -98,6 +98,36 @@ import Testing
     #expect(fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] } == ["1", "1", "2", "2"])
   }
 
+  @Test func aSourceThatAnswersAgainIsFoundWithoutAWord() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503), .status(503))
+    #expect(try await gallery.found("lake").items.isEmpty)
+    for pause in [1, 2] {
+      await poll { fixture.clock.sleeperCount == 1 }
+      fixture.clock.advance(by: .seconds(pause))
+    }
+    let found = try await gallery.snapshot { $0.state == .loaded }
+    #expect(found.items.count == 3 && !found.isOffline)
+    #expect(fixture.unsplash.apiRequests.count == 3)
+    // Nothing is waited for any more.
+    await poll { fixture.clock.sleeperCount == 0 }
+  }
+
+  @Test func aSourceThatFailsIsLeftAloneWhileNothingIsWanted() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    _ = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .status(503))
+    await gallery.showed(itemAt: 29)
+    _ = try await gallery.snapshot { $0.isOffline }
+    await poll { fixture.clock.sleeperCount == 1 }
+    // The view goes back to where there is enough.
+    await gallery.showed(itemAt: 0)
+    await poll { fixture.clock.sleeperCount == 0 }
+    #expect(fixture.unsplash.apiRequests.count == 2)
+  }
+
   @Test func aBadKeyDoesNotOpenTheStore() async throws {
     let fixture = try GalleryFixture()
     _ = try await fixture.gallery().found("lake")
