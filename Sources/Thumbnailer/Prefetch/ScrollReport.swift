@@ -36,7 +36,8 @@ public struct ScrollReport: Sendable, Equatable {
   public var restsAt: Duration
   /// What was received in all, in bytes.
   public var downloadedBytes: Int
-  /// What of that was received for cells that never came into view, in bytes, broken-off downloads included.
+  /// What of that was received for cells that never came into view, in bytes. Broken-off downloads, and those of pictures
+  /// that failed, are included.
   public var unseenBytes: Int
   /// The largest number of bytes the process has had in memory, where the system tells.
   public var peakMemoryBytes: Int?
