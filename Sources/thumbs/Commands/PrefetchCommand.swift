@@ -90,17 +90,20 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Scrolls instead of fetching everything.
   private func simulate(
-    _ trace: ScrollTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider
+    _ scroll: NamedTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider,
+    pages: any PhotoProvider
   ) async throws -> ExitCode {
     let layout = try simulation.layout
     var variant = thumbnails.variants[0]
     variant.size = layout.cellPixels
     let query = PhotoQuery(source.query ?? "", pageSize: source.perPage)
+    let feed = PageFeed(
+      provider: pages, query: query, headers: try network.hostHeaders(), original: source.original,
+      pages: source.pages, photos: source.count)
     let run = SimulationRun(
-      trace: trace, name: simulation.simulate ?? "", layout: layout, rows: simulation.rows ?? 6,
-      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline,
-      feed: PageFeed(provider: provider, query: query, headers: try network.hostHeaders()), variant: variant,
-      console: console, report: report, sheet: look.sheet.sheet)
+      scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
+      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
+      variant: variant, console: console, report: report, sheet: look.sheet.sheet)
     return await run.run()
   }
 
@@ -115,7 +118,9 @@ struct PrefetchCommand: AsyncParsableCommand {
         freshness.offline
         ? try provider.offline(in: pipeline.pageStore)
         : provider.storingPages(in: pipeline.pageStore, headers: headers)
-      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, pages) }
+      if let scroll = simulation.simulate {
+        return try await simulate(scroll, console, pipeline, provider, pages: pages)
+      }
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)
