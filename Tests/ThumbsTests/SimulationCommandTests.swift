@@ -130,6 +130,15 @@ struct SimulationCommandTests {
     #expect(nowhere.status == 73 && nowhere.complaints.count == 1 && nowhere.stderr.contains("none/a.html"))
   }
 
+  @Test func theNameOfATraceMovesNoCursorAndIsNoMarkup() async throws {
+    let name = "\u{1B}[31m<b>.txt"
+    try Data("0 0\n".utf8).write(to: bench.url(name))
+    let run = try await start(name, folder(4), "--sheet", "scroll.html").run()
+    #expect(run.lines.first == "scrolled  [31m<b>.txt through the pictures from folder", "\(run.stderr)")
+    let page = try String(contentsOf: bench.url("scroll.html"), encoding: .utf8)
+    #expect(page.contains("[31m&lt;b&gt;.txt") && !page.contains("\u{1B}") && Markup.problem(in: page) == nil)
+  }
+
   @Test func readsATraceFromAPipe() async throws {
     var ends: [Int32] = [-1, -1]
     try #require(pipe(&ends) == 0)
@@ -156,7 +165,7 @@ struct SimulationCommandTests {
     _ = try bench.folder("pictures", pictures: 1)
     let run = try await start("long.txt", ["--query", "xyzzy", "--provider", "folder:pictures"]).run()
     #expect(run.status == 0 && run.stdout.isEmpty)
-    #expect(run.complaints == ["thumbs: folder has no picture to scroll through; try other words"])
+    #expect(run.complaints == ["thumbs: folder has no picture to scroll through; give other words or another source"])
   }
 
   @Test func picturesThatFailAreCounted() async throws {
@@ -203,6 +212,10 @@ struct SimulationCommandTests {
     ).run()
     #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
     #expect(try cells(run).count == 12 && figures(run).downloadedBytes == 0)
+    let nothing = try await start("scroll.txt", source, "--offline", "--cache-dir", "other", environment: environment)
+      .run()
+    #expect(nothing.status == 69 && nothing.stdout.isEmpty && nothing.complaints.count == 1)
+    #expect(nothing.stderr.contains("--offline") && nothing.stderr.contains("nothing is stored"))
   }
 
   @Test func theLimitsOfTheSourceHold() async throws {

@@ -91,9 +91,14 @@ public actor Gallery {
     typing?.cancel()
     typing = Task { [weak self, clock, pause = options.typingPause] in
       do { try await clock.sleep(for: pause) } catch { return }
-      guard !Task.isCancelled else { return }
-      await self?.search(query)
+      await self?.search(typed: query)
     }
+  }
+
+  /// Searches, unless somebody has typed on before it was the turn of this task.
+  private func search(typed query: String) {
+    guard !Task.isCancelled else { return }
+    search(query)
   }
 
   /// Tells what is in view, so that the next page can be asked for in time. To be called as it changes.

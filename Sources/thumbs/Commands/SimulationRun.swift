@@ -64,10 +64,10 @@ struct SimulationRun: Sendable {
       console.complain("\(reason); \(provider.name) stands in")
     }
     if let failure {
-      console.complain(failure.shownMessage)
+      console.complain(failure.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
       if result.cells.isEmpty { return failure.exitCode }
     } else if urls.isEmpty, interruption.signal == nil {
-      console.complain("\(provider.name) has no picture to scroll through; try other words")
+      console.complain("\(provider.name) has no picture to scroll through; give other words or another source")
     }
     return finish(
       SimulationReport(result, trace: scroll.name, provider: provider.name, urls: urls), interruption, failure)

@@ -51,7 +51,7 @@ struct SimulationReport {
 
   /// The report in a few lines of words.
   var text: String {
-    (["scrolled \(trace) through the pictures from \(provider)"] + figures.map { "\($0.name): \($0.value)" })
+    ([PlainText.line("scrolled \(trace) through the pictures from \(provider)")] + figures.map { "\($0.name): \($0.value)" })
       .joined(separator: "\n")
   }
 
