@@ -51,7 +51,8 @@ struct SimulationReport {
 
   /// The report in a few lines of words.
   var text: String {
-    ([PlainText.line("scrolled \(trace) through the pictures from \(provider)")] + figures.map { "\($0.name): \($0.value)" })
+    ([PlainText.line("scrolled \(trace) through the pictures from \(provider)")]
+      + figures.map { "\($0.name): \($0.value)" })
       .joined(separator: "\n")
   }
 

@@ -31,7 +31,6 @@ import Testing
     #expect(report.restsAt <= report.duration && report.completeAfterRest >= .zero)
     let size = try Self.picture().count
     #expect(report.downloadedBytes - report.unseenBytes == 10 * size)
-    for item in 0..<10 { #expect(fixture.origin.requests(for: "/\(item)").count == 1) }
   }
 
   @Test func whatIsThereBeforeItsCellIsReadyOnSight() async throws {
