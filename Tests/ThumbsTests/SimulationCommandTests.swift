@@ -266,6 +266,7 @@ struct SimulationCommandTests {
     UsageTests.Mistake("--simulate steady:0", "'steady:0'", "steady:ROWS_PER_S"),
     UsageTests.Mistake("--simulate ''", "''", "steady:ROWS_PER_S"),
     UsageTests.Mistake("--simulate .", "'.'", "steady:ROWS_PER_S"),
+    UsageTests.Mistake("--simulate /dev/zero", "/dev/zero", "longer than 16"),
     UsageTests.Mistake("--simulate wrong.txt", "wrong.txt", "line 2", "one two", "SECONDS ROW"),
     UsageTests.Mistake("--simulate empty.txt", "empty.txt", "empty", "SECONDS ROW"),
     UsageTests.Mistake("--simulate back.txt", "back.txt", "line 2", "back in time"),

@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test func aPageWhosePhotosWereAllDeletedIsNotTheEndOfAStoredSearch() async throws {
+    let fixture = try GalleryFixture(photos: 6)
+    let online = try fixture.gallery { $0.pageSize = 2 }
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 4 && !$0.state.isLoading }
+    for item in shown.items.prefix(2) { await online.delete(item.id) }
+    let pipeline = try await fixture.restarted()
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery(on: pipeline) { $0.pageSize = 2 }
+    #expect(try await gallery.found("lake").items.map(\.photo.id) == ["p2", "p3"])
+  }
+
   @Test func anUnknownSearchShowsEveryCachedPictureAgainAndAgain() async throws {
     let fixture = try GalleryFixture(photos: 9)
     let shown = try await fixture.gallery().found("lake")
