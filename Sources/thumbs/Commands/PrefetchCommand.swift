@@ -18,6 +18,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
+        thumbs prefetch --query lake --simulate fling --sheet fling.html
 
       Runs as a stream: the next pages are asked for while the pictures of this
       one download, at most --ahead pages beyond what is done. What is in the
@@ -45,6 +46,12 @@ struct PrefetchCommand: AsyncParsableCommand {
       The pages of a search are stored, with whom to thank for each picture. With
       --offline they come from there; for a search that is not stored, all pictures
       that have thumbnails are taken.
+
+      With --simulate as many pages are fetched as the scroll comes to. It begins
+      with the first page. --sheet draws when each cell came into view and when its
+      thumbnail was there; --json prints for each cell: item, url, inView, ready,
+      error, firstScreen, times in seconds. A cell that was there on sight has a
+      ready no later than its inView, and one without a thumbnail has none.
 
       --json prints for each picture: id, url, status (stored, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
