@@ -4,8 +4,8 @@
 ///     await gallery.search("lake")
 ///     for await snapshot in gallery.snapshots { … }
 ///
-/// Without a network it shows what is stored, and goes on where it was when the source answers again. Errors are states,
-/// not ends: what was there stays. Work stops when the gallery is dropped, and its streams end.
+/// Without a network it shows what is stored, and goes on where it was when the source answers again: while more is wanted
+/// the source is asked from time to time. Errors are states, not ends: what was there stays. Work stops when the gallery is dropped, and its streams end.
 public actor Gallery {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
@@ -21,6 +21,8 @@ public actor Gallery {
   private var fetches: [Int: Task<Void, Never>] = [:]
   private var typing: Task<Void, Never>?
   private var listening: Task<Void, Never>?
+  /// What waits until a source that failed may be asked again.
+  private var alarm: (task: Task<Void, Never>, time: Duration)?
   /// The photos that the prefetcher has.
   private var forwarded: [GalleryItem] = []
 
@@ -63,6 +65,7 @@ public actor Gallery {
   deinit {
     typing?.cancel()
     listening?.cancel()
+    alarm?.task.cancel()
     for fetch in fetches.values { fetch.cancel() }
     hub.finish()
   }
@@ -88,9 +91,14 @@ public actor Gallery {
     typing?.cancel()
     typing = Task { [weak self, clock, pause = options.typingPause] in
       do { try await clock.sleep(for: pause) } catch { return }
-      guard !Task.isCancelled else { return }
-      await self?.search(query)
+      await self?.search(typed: query)
     }
+  }
+
+  /// Searches, unless somebody has typed on before it was the turn of this task.
+  private func search(typed query: String) {
+    guard !Task.isCancelled else { return }
+    search(query)
   }
 
   /// Tells what is in view, so that the next page can be asked for in time. To be called as it changes.
@@ -140,6 +148,7 @@ public actor Gallery {
       case .remove(let photo): removed.append(photo)
       }
     }
+    setAlarm()
     let content = machine.content
     // Arrays that are one and the same are not looked through: a scroll event costs the same however many photos there are.
     if content != hub.latest.content {
@@ -147,6 +156,26 @@ public actor Gallery {
       hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
     }
     return removed
+  }
+
+  /// Sees to it that the machine hears when its time has come.
+  private func setAlarm() {
+    let wakeTime = machine.wakeTime
+    guard wakeTime != alarm?.time else { return }
+    alarm?.task.cancel()
+    alarm = wakeTime.map { time in
+      let task = Task { [weak self, clock, pause = max(.zero, time - now())] in
+        do { try await clock.sleep(for: pause) } catch { return }
+        await self?.ring(at: time)
+      }
+      return (task, time)
+    }
+  }
+
+  private func ring(at time: Duration) {
+    guard alarm?.time == time else { return }
+    alarm = nil
+    handle(.awake)
   }
 
   /// Tells the prefetcher which photos there are, and listens to how many it wants.

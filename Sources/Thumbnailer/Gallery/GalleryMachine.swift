@@ -37,6 +37,8 @@ struct GalleryMachine {
     /// The view came, or went away.
     case shown(Bool)
     case delete(GalleryItem.ID)
+    /// It is `wakeTime`.
+    case awake
     case answer(GalleryAnswer, ticket: Int)
   }
 
@@ -99,8 +101,18 @@ struct GalleryMachine {
     case .wanted(let items): want(items: items, at: now)
     case .shown(let isShown): show(isShown, at: now)
     case .delete(let id): delete(id, at: now)
+    case .awake: proceed(at: now)
     case .answer(let answer, let ticket): take(answer, ticket, at: now)
     }
+  }
+
+  /// When to tell that it is time, if nothing happens before: more is wanted of a source that has failed, and may answer
+  /// by then. Nil where nothing follows from the time alone.
+  var wakeTime: Duration? {
+    guard query != nil, failure?.mayPass == true, liveTicket == nil, listing.next != .ended,
+      isShown || options.loadsWhileHidden, isMoreWanted
+    else { return nil }
+    return notBefore
   }
 
   private mutating func search(_ text: String, at now: Duration) -> [Action] {

@@ -5,12 +5,10 @@ final class ScrollRecord: Sendable {
   private struct State {
     /// When an item's thumbnail was there, or that it failed.
     var outcomes: [Int: Outcome] = [:]
-    var sources: [Int: SourceKey] = [:]
     var sightings: [Sighting] = []
     var seen: Set<Int> = []
     var bytes: [Int: Int] = [:]
     var offset: Double?
-    var lastMovement = ContinuousClock.now
     var rest: ContinuousClock.Instant?
     var updates: [Duration] = []
   }
@@ -31,18 +29,15 @@ final class ScrollRecord: Sendable {
 
   init(pipeline: ThumbnailPipeline) { startBytes = pipeline.statistics.downloadedBytes }
 
-  /// When the view moved last.
-  var lastMovement: ContinuousClock.Instant { state.withLock { $0.lastMovement } }
-
   /// The prefetcher has something to tell.
   func take(_ event: PrefetcherEvent) {
     let now = ContinuousClock.now
     state.withLock { state in
       switch event {
       case .ready(let index, _, let response):
+        state.bytes[index, default: 0] += response.downloadedBytes
         if case .ready = state.outcomes[index] { break }
         state.outcomes[index] = .ready(now)
-        state.bytes[index, default: 0] += response.downloadedBytes
       case .failed(let index, _, let error):
         if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.message) }
       case .started, .cancelled, .settled: break
@@ -51,11 +46,10 @@ final class ScrollRecord: Sendable {
   }
 
   /// The view is here.
-  func move(to offset: Double, at now: ContinuousClock.Instant) {
+  func move(to offset: Double) {
     state.withLock { state in
       guard state.offset != offset else { return }
       state.offset = offset
-      state.lastMovement = now
       state.rest = nil
     }
   }
@@ -63,17 +57,26 @@ final class ScrollRecord: Sendable {
   /// The prefetcher has taken a viewport within this time.
   func update(took duration: Duration) { state.withLock { $0.updates.append(duration) } }
 
-  /// The view has come to the end of its way.
-  func rest(at now: ContinuousClock.Instant) {
-    state.withLock { if $0.rest == nil { $0.rest = now } }
+  /// The view has come to the end of its way. Returns since when it rests there.
+  func rest(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+    state.withLock { state in
+      let rest = state.rest ?? now
+      state.rest = rest
+      return rest
+    }
   }
 
-  /// Notes the cells that came into view.
+  /// Notes the cells that came into view in a frame. What is in memory by then is shown with it, whenever the prefetcher
+  /// tells of it.
   func look(at prefetcher: Prefetcher, isFirstScreen: Bool, now: ContinuousClock.Instant) {
     let visible = prefetcher.visibleItems
+    let arrivals = state.withLock { state in visible.filter { state.seen.insert($0).inserted } }
+    let shown = arrivals.filter { prefetcher.cachedThumbnail(at: $0) != nil }
     state.withLock { state in
-      for item in visible where state.seen.insert(item).inserted {
-        state.sightings.append(Sighting(item: item, time: now, isOfFirstScreen: isFirstScreen))
+      state.sightings += arrivals.map { Sighting(item: $0, time: now, isOfFirstScreen: isFirstScreen) }
+      for item in shown {
+        if case .ready(let time) = state.outcomes[item], time <= now { continue }
+        state.outcomes[item] = .ready(now)
       }
     }
   }

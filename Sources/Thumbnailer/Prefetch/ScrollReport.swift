@@ -36,7 +36,8 @@ public struct ScrollReport: Sendable, Equatable {
   public var restsAt: Duration
   /// What was received in all, in bytes.
   public var downloadedBytes: Int
-  /// What of that was received for cells that never came into view, in bytes, broken-off downloads included.
+  /// What of that was received for cells that never came into view, in bytes. Broken-off downloads, and those of pictures
+  /// that failed, are included.
   public var unseenBytes: Int
   /// How long each call of `Prefetcher.viewportChanged` took.
   public var viewportUpdates: [Duration]

@@ -1,14 +1,14 @@
 /// Scrolls a grid as a trace says, with a prefetcher and its pipeline at work, and notes for every cell when it came into
 /// view and when its thumbnail was there.
 ///
-/// The view never goes beyond the content: where the trace is ahead of the items that have come, the view waits at their
-/// end, as a real one would.
+/// The trace begins when the first items are there: nobody scrolls an empty grid. The view never goes beyond the content:
+/// where the trace is ahead of the items that have come, the view waits at their end, as a real one would.
 public struct ScrollSimulation: Sendable {
   /// How the trace's time passes.
   public enum Pace: Sendable {
     /// As on a clock.
     case realTime
-    /// Stands still while a cell in view has no thumbnail, and takes no time otherwise.
+    /// Stands still while a cell in view has no thumbnail, or while items are missing; eight times as fast otherwise.
     case untilReady
   }
 
@@ -20,7 +20,7 @@ public struct ScrollSimulation: Sendable {
   public var pace: Pace
   /// How often the view moves in a second of the trace.
   public var framesPerSecond: Int
-  /// How long after the end of the trace the last screen may take before the simulation gives up on it.
+  /// How long the last screen may take from the moment the view rests, before the simulation gives up on it.
   public var patience: Duration
 
   /// A simulation; 60 frames a second and a minute of patience by default.
@@ -39,7 +39,8 @@ public struct ScrollSimulation: Sendable {
   ///
   /// - Parameters:
   ///   - prefetcher: Fresh, and fed by nobody else with viewports.
-  ///   - hasMoreItems: Whether more items may still come: the simulation does not end on a screen that waits for them.
+  ///   - hasMoreItems: Whether more items may still come: while they do, the simulation does not end in a place that the
+  ///     trace has left behind. To be false only after the last items were added.
   /// - Returns: What became of the cells; of those in view so far when the calling task is cancelled.
   public func run(
     on prefetcher: Prefetcher, hasMoreItems: @escaping @Sendable () -> Bool = { false }
@@ -50,22 +51,25 @@ public struct ScrollSimulation: Sendable {
     }
     defer { listener.cancel() }
     let start = ContinuousClock.now
+    var firstItems: ContinuousClock.Instant?
     var traceTime = Duration.zero
     while !Task.isCancelled {
       let now = ContinuousClock.now
+      // Asked before the view moves: what it moves over is all there is when there is no more.
+      let hasMore = hasMoreItems()
       show(at: traceTime, on: prefetcher, record: record, now: now)
+      let isEmpty = prefetcher.itemCount == 0
+      if isEmpty, !hasMore { break }
+      if !isEmpty, firstItems == nil { firstItems = now }
       let isComplete = record.isComplete(prefetcher.visibleItems)
-      if traceTime >= trace.duration, !hasArrived(on: prefetcher) {
-        // The view is on its way still, held up by items that have not come.
-        if !hasMoreItems() && isComplete { break }
-      } else if traceTime >= trace.duration {
-        record.rest(at: now)
-        if isComplete { break }
-        if now - record.lastMovement > patience { break }
+      let isHeldUp = hasMore && !reaches(prefetcher.layout, at: traceTime)
+      if traceTime >= trace.duration, !isHeldUp {
+        let rest = record.rest(at: now)
+        if isComplete || now - rest > patience { break }
       }
       switch pace {
-      case .realTime: traceTime = now - start
-      case .untilReady where isComplete: traceTime += .seconds(1) / framesPerSecond
+      case .realTime: traceTime = firstItems.map { now - $0 } ?? .zero
+      case .untilReady where isComplete && !isHeldUp: traceTime += .seconds(1) / framesPerSecond
       case .untilReady: break
       }
       try? await Task.sleep(for: .seconds(1) / framesPerSecond / (pace == .untilReady ? 8 : 1))
@@ -78,16 +82,15 @@ public struct ScrollSimulation: Sendable {
     let layout = prefetcher.layout
     let wanted = trace.row(at: time) * layout.rowPitch
     let offset = min(wanted, max(0, layout.contentHeight - viewHeight))
-    record.move(to: offset, at: now)
+    record.move(to: offset)
     let begun = ContinuousClock.now
     prefetcher.viewportChanged(to: Viewport(offset: offset, height: viewHeight, time: now))
     record.update(took: .now - begun)
     record.look(at: prefetcher, isFirstScreen: wanted == trace.row(at: .zero) * layout.rowPitch, now: now)
   }
 
-  /// Whether the view is where the trace ends.
-  private func hasArrived(on prefetcher: Prefetcher) -> Bool {
-    let layout = prefetcher.layout
-    return layout.itemCount > 0 && trace.row(at: trace.duration) * layout.rowPitch + viewHeight <= layout.contentHeight
+  /// Whether there are items enough for the view to be where the trace has it at a moment.
+  private func reaches(_ layout: GridLayout, at time: Duration) -> Bool {
+    layout.itemCount > 0 && trace.row(at: time) * layout.rowPitch + viewHeight <= layout.contentHeight
   }
 }

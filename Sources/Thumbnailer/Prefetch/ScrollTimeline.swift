@@ -1,5 +1,5 @@
-/// The picture of a scroll: a line for each cell, from left to right the time. Green until its thumbnail came into view
-/// in time, red while an empty cell was looked at, and a mark where the scroll came to rest.
+/// The picture of a scroll: a line for each cell, from left to right the time. Green from when its thumbnail was there to
+/// when it came into view, red for as long as it was empty in view, and a line across where the scroll came to rest.
 ///
 /// An SVG element with its own colours and no script, to be put into any page.
 public struct ScrollTimeline: Sendable {

@@ -18,7 +18,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         producer | thumbs prefetch --urls -
         thumbs prefetch --query lake --provider folder:Pictures --sheet lakes.html
         thumbs prefetch --urls list.txt --export small --name '{name}-{size}.{ext}'
-        thumbs prefetch --query lake --provider folder:Pictures --simulate fling
+        thumbs prefetch --query lake --simulate fling --sheet fling.html
 
       Runs as a stream: the next pages are asked for while the pictures of this
       one download, at most --ahead pages beyond what is done. Sizes are written
@@ -53,6 +53,12 @@ struct PrefetchCommand: AsyncParsableCommand {
       what the view needs. --sheet FILE.html then draws the timeline; --json
       prints for each cell that was seen: item, url, inView and ready (seconds
       since the beginning), firstScreen, error; and the summary as the last.
+
+      With --simulate as many pages are fetched as the scroll comes to. It begins
+      with the first page. --sheet draws when each cell came into view and when its
+      thumbnail was there; --json prints for each cell: item, url, inView, ready,
+      error, firstScreen, times in seconds. A cell that was there on sight has a
+      ready no later than its inView, and one without a thumbnail has none.
 
       --json prints for each picture: id, url, status (stored, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
@@ -98,17 +104,20 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Scrolls instead of fetching everything.
   private func simulate(
-    _ trace: ScrollTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider
+    _ scroll: NamedTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider,
+    pages: any PhotoProvider
   ) async throws -> ExitCode {
     let layout = try simulation.layout
     var variant = thumbnails.variants[0]
     variant.size = layout.cellPixels
     let query = PhotoQuery(source.query ?? "", pageSize: source.perPage)
+    let feed = PageFeed(
+      provider: pages, query: query, headers: try network.hostHeaders(), original: source.original,
+      pages: source.pages, photos: source.count)
     let run = SimulationRun(
-      trace: trace, name: simulation.simulate ?? "", layout: layout, rows: simulation.rows ?? 6,
-      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline,
-      feed: PageFeed(provider: provider, query: query, headers: try network.hostHeaders()), variant: variant,
-      console: console, report: report, sheet: look.sheet.sheet)
+      scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
+      pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
+      variant: variant, console: console, report: report, sheet: look.sheet.sheet)
     return await run.run()
   }
 
@@ -123,7 +132,9 @@ struct PrefetchCommand: AsyncParsableCommand {
         freshness.offline
         ? try provider.offline(in: pipeline.pageStore)
         : provider.storingPages(in: pipeline.pageStore, headers: headers)
-      if let trace = try simulation.trace { return try await simulate(trace, console, pipeline, pages) }
+      if let scroll = simulation.simulate {
+        return try await simulate(scroll, console, pipeline, provider, pages: pages)
+      }
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)

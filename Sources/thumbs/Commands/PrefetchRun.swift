@@ -161,7 +161,7 @@ final class PrefetchRun: Sendable {
       if counts.pictures == 0 { console.complain(await nothingFound()) }
       return counts.failed > 0 ? .someFailed : .success
     case .sourceFailed(let error):
-      console.complain(offlineMessage(of: error) ?? error.shownMessage)
+      console.complain(error.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
       return counts.pictures == 0 ? error.exitCode : .someFailed
     case .interrupted(let signal):
       if !options.quiet { console.complain("stopped; what is done is kept, and the same command does the rest") }
@@ -172,14 +172,6 @@ final class PrefetchRun: Sendable {
       console.complain(message)
       return .cannotWrite
     }
-  }
-
-  /// What to say about a source that nobody may ask.
-  private func offlineMessage(of error: ProviderError) -> String? {
-    guard case .unreachable(let name, _) = error, pipeline.configuration.cacheMode == .offline else { return nil }
-    return
-      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
-      + "a list (--urls), or leave --offline out"
   }
 
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
@@ -227,6 +219,14 @@ final class PrefetchRun: Sendable {
 extension ProviderError {
   /// The message with the paths as their user knows them.
   var shownMessage: String { PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces) }
+
+  /// The message; of a source that nobody may ask, since `--offline` says so, what to do about that.
+  func shownMessage(offline: Bool) -> String {
+    guard offline, case .unreachable(let name, _) = self else { return shownMessage }
+    return
+      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
+      + "a list (--urls), or leave --offline out"
+  }
 
   /// The exit status of a run that fetched nothing because of it.
   var exitCode: ExitCode {

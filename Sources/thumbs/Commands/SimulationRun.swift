@@ -5,9 +5,7 @@ import Thumbnailer
 
 /// One run of `thumbs prefetch --simulate`: scrolls, and says which thumbnails were there on sight.
 struct SimulationRun: Sendable {
-  let trace: ScrollTrace
-  /// The trace as its user named it.
-  let name: String
+  let scroll: NamedTrace
   let layout: GridLayout
   let rows: Double
   let pace: ScrollSimulation.Pace
@@ -39,13 +37,17 @@ struct SimulationRun: Sendable {
   /// Scrolls to the end, or to Ctrl-C, prints the report and returns the exit status.
   func run() async -> ExitCode {
     let interruption = Interruption()
+    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout, variant: variant)
     let fed = Fed()
-    let simulation = ScrollSimulation(trace: trace, viewHeight: rows * layout.rowPitch, pace: pace)
-    let scroll = try? await interruption.cancelling { [feed] in
+    let simulation = ScrollSimulation(trace: scroll.trace, viewHeight: rows * layout.rowPitch, pace: pace)
+    let result = try? await interruption.cancelling { [feed, console, provider] in
       let feeding = Task {
         do throws(ProviderError) {
-          try await feed.run(into: prefetcher) { fed.add($0) }
+          try await feed.run(into: prefetcher) { sources, skipped in
+            fed.add(sources)
+            for item in skipped { console.complain("\(provider.name), \(item.place): \(item.reason)") }
+          }
           fed.end(with: nil)
         } catch {
           fed.end(with: error)
@@ -56,13 +58,19 @@ struct SimulationRun: Sendable {
     }
     await pipeline.flush()
     let (urls, failure) = (fed.urls, fed.failure)
-    guard var scroll else { return .stopped(by: interruption.signal ?? SIGINT) }
-    scroll.peakMemoryBytes = ProcessMemory.peak
-    if let failure {
-      console.complain(failure.shownMessage)
-      if scroll.cells.isEmpty { return failure.exitCode }
+    guard var result else { return .stopped(by: interruption.signal ?? SIGINT) }
+    result.peakMemoryBytes = ProcessMemory.peak
+    if let reason = (provider as? AutoProvider)?.fallbackReason, !report.quiet {
+      console.complain("\(reason); \(provider.name) stands in")
     }
-    return finish(SimulationReport(scroll, trace: name, provider: provider.name, urls: urls), interruption, failure)
+    if let failure {
+      console.complain(failure.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
+      if result.cells.isEmpty { return failure.exitCode }
+    } else if urls.isEmpty, interruption.signal == nil {
+      console.complain("\(provider.name) has no picture to scroll through; give other words or another source")
+    }
+    return finish(
+      SimulationReport(result, trace: scroll.name, provider: provider.name, urls: urls), interruption, failure)
   }
 
   private func finish(
@@ -72,7 +80,7 @@ struct SimulationRun: Sendable {
       if report.json {
         for line in result.cellLines { try console.print(line) }
         try console.print(result.json)
-      } else if !report.quiet {
+      } else if !report.quiet, !result.isEmpty {
         try console.print(result.text)
       }
     } catch {

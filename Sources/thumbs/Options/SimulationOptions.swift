@@ -9,8 +9,8 @@ struct SimulationOptions: ParsableArguments {
       """
       Scroll through the pictures as a person would, and report which thumbnails were there on sight: steady:ROWS_PER_S, \
       fling, back-and-forth, jump, or a file of lines “SECONDS ROW”.
-      """, valueName: "TRACE"))
-  var simulate: String?
+      """, valueName: "TRACE"), transform: NamedTrace.init(option:))
+  var simulate: NamedTrace?
 
   @Option(help: ArgumentHelp("Cells side by side, with --simulate. (default: 2)", valueName: "N"))
   var columns: Int?
@@ -49,29 +49,7 @@ struct SimulationOptions: ParsableArguments {
     if let rows, !(rows > 0 && rows <= 1000) {
       throw ValidationError("--rows \(rows) cannot be used: give more than 0 and at most 1000")
     }
-    _ = try trace
     do throws(ThumbnailError) { _ = try layout } catch { throw ValidationError("--cell and --scale: \(error.message)") }
-  }
-
-  /// The scroll; nil when none is asked for.
-  var trace: ScrollTrace? {
-    get throws {
-      guard let simulate else { return nil }
-      if let named = ScrollTrace(named: simulate) { return named }
-      let text: String
-      do {
-        text = try String(contentsOfFile: simulate, encoding: .utf8)
-      } catch {
-        throw ValidationError(
-          "--simulate \(simulate) is neither steady:ROWS_PER_S, fling, back-and-forth or jump, nor a file that can be read"
-        )
-      }
-      do throws(ScrollTrace.Problem) {
-        return try ScrollTrace(text: text)
-      } catch {
-        throw ValidationError("\(simulate): \(error)")
-      }
-    }
   }
 
   /// The grid.
@@ -80,6 +58,39 @@ struct SimulationOptions: ParsableArguments {
       let cell = cell ?? PixelSize(200, 200)
       return try GridLayout(
         columns: columns ?? 2, cell: GridSize(Double(cell.width), Double(cell.height)), scale: scale ?? 2)
+    }
+  }
+}
+
+/// A scroll with the name that its user has for it.
+struct NamedTrace: Sendable {
+  let name: String
+  let trace: ScrollTrace
+
+  /// The longest file that is read, in bytes: half a million points.
+  private static let longestFile = 16 << 20
+
+  /// Takes a trace by its name, or reads a file, once: it may be a pipe.
+  init(option text: String) throws {
+    name = text
+    if let named = ScrollTrace(named: text) {
+      trace = named
+      return
+    }
+    // A handle reads pipes as well; of a folder it reads nothing.
+    guard let handle = FileHandle(forReadingAtPath: text),
+      let file = try? handle.read(upToCount: Self.longestFile + 1) ?? Data()
+    else {
+      throw ValidationError(
+        "neither a file that can be read nor steady:ROWS_PER_S, fling, back-and-forth or jump; give one of these")
+    }
+    guard file.count <= Self.longestFile else {
+      throw ValidationError("the trace is longer than \(ByteSize(bytes: Self.longestFile)); give a shorter one")
+    }
+    do throws(ScrollTrace.Problem) {
+      trace = try ScrollTrace(text: String(decoding: file, as: UTF8.self))
+    } catch {
+      throw ValidationError("\(error)")
     }
   }
 }

@@ -16,6 +16,9 @@ struct SimulationReport {
     self.urls = urls
   }
 
+  /// Whether no cell came into view.
+  var isEmpty: Bool { report.cells.isEmpty }
+
   /// The number of cells that came into view and failed.
   var failedCells: Int { report.cells.count { $0.failure != nil } }
 
@@ -26,10 +29,9 @@ struct SimulationReport {
 
   /// The figures by their names.
   private var figures: [(name: String, value: String)] {
-    var figures = [
-      ("cells seen", "\(report.cells.count), \(report.cellsAfterFirstScreen.count) of them after the first screen"),
-      ("ready on sight", "\((100 * report.readyOnSight).rounded(toPlaces: 1)) %"),
-    ]
+    let later = report.cellsAfterFirstScreen.count
+    var figures = [("cells seen", "\(report.cells.count), \(later) of them after the first screen")]
+    if later > 0 { figures.append(("ready on sight", "\((100 * report.readyOnSight).rounded(toPlaces: 1)) %")) }
     let waits = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].compactMap { name, share in
       report.wait(ofShare: share).map { "\(name) \(Self.milliseconds($0)) ms" }
     }
@@ -49,7 +51,8 @@ struct SimulationReport {
 
   /// The report in a few lines of words.
   var text: String {
-    (["scrolled \(trace) through the pictures from \(provider)"] + figures.map { "\($0.name): \($0.value)" })
+    ([PlainText.line("scrolled \(trace) through the pictures from \(provider)")]
+      + figures.map { "\($0.name): \($0.value)" })
       .joined(separator: "\n")
   }
 

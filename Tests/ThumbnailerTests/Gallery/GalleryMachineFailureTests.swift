@@ -53,7 +53,8 @@ import Testing
       driver.show(9)
       #expect(driver.asked.count == asked)
       driver.now += .milliseconds(1)
-      driver.show(9)
+      #expect(driver.machine.wakeTime == driver.now)
+      driver.send(.awake)
       #expect(driver.asked.count == asked + 1)
     }
     driver.answer(10..<20, next: "3")

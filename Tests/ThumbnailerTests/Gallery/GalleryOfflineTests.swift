@@ -40,6 +40,20 @@ import Testing
     }
   }
 
+  @Test func aPageWhosePhotosWereAllDeletedIsNotTheEndOfAStoredSearch() async throws {
+    let fixture = try GalleryFixture(photos: 6)
+    let online = try fixture.gallery { $0.pageSize = 2 }
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 4 && !$0.state.isLoading }
+    for item in shown.items.prefix(2) { await online.delete(item.id) }
+    let pipeline = try await fixture.restarted()
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery(on: pipeline) { $0.pageSize = 2 }
+    #expect(try await gallery.found("lake").items.map(\.photo.id) == ["p2", "p3"])
+  }
+
   @Test func anUnknownSearchShowsEveryCachedPictureAgainAndAgain() async throws {
     let fixture = try GalleryFixture(photos: 9)
     let shown = try await fixture.gallery().found("lake")
@@ -96,6 +110,36 @@ import Testing
     let online = try await gallery.settled()
     #expect(online.state == .loaded && online.items.map(\.photo.id) == (0..<60).map { "p\($0)" })
     #expect(fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] } == ["1", "1", "2", "2"])
+  }
+
+  @Test func aSourceThatAnswersAgainIsFoundWithoutAWord() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503), .status(503))
+    #expect(try await gallery.found("lake").items.isEmpty)
+    for pause in [1, 2] {
+      await poll { fixture.clock.sleeperCount == 1 }
+      fixture.clock.advance(by: .seconds(pause))
+    }
+    let found = try await gallery.snapshot { $0.state == .loaded }
+    #expect(found.items.count == 3 && !found.isOffline)
+    #expect(fixture.unsplash.apiRequests.count == 3)
+    // Nothing is waited for any more.
+    await poll { fixture.clock.sleeperCount == 0 }
+  }
+
+  @Test func aSourceThatFailsIsLeftAloneWhileNothingIsWanted() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    _ = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .status(503))
+    await gallery.showed(itemAt: 29)
+    _ = try await gallery.snapshot { $0.isOffline }
+    await poll { fixture.clock.sleeperCount == 1 }
+    // The view goes back to where there is enough.
+    await gallery.showed(itemAt: 0)
+    await poll { fixture.clock.sleeperCount == 0 }
+    #expect(fixture.unsplash.apiRequests.count == 2)
   }
 
   @Test func aBadKeyDoesNotOpenTheStore() async throws {

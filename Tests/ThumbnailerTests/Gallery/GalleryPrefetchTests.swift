@@ -33,6 +33,15 @@ import Testing
     await poll { prefetcher.itemCount > before }
   }
 
+  @Test func afterAFailureAViewThatRestsGetsItsItems() async throws {
+    fixture.unsplash.failNext(with: .status(503))
+    prefetcher.viewportChanged(to: Viewport(offset: 0, height: 40))
+    #expect(try await gallery.found("lake").items.isEmpty)
+    await poll { fixture.clock.sleeperCount == 1 }
+    fixture.clock.advance(by: .seconds(1))
+    await poll { prefetcher.cachedThumbnail(at: 3) != nil }
+  }
+
   @Test func theItemsAreThoseOfTheSnapshots() async throws {
     _ = try await gallery.found("lake")
     await gallery.loadNextPage()

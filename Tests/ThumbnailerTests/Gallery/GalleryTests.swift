@@ -50,6 +50,22 @@ import Testing
     #expect(fixture.unsplash.apiRequests.count == 1)
   }
 
+  @Test func whatWasTypedLastIsSearchedForHoweverItMeetsTheEndOfThePause() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let gallery = try fixture.gallery()
+    for round in 0..<30 {
+      await gallery.type("old \(round)")
+      await poll { fixture.clock.sleeperCount == 1 }
+      async let typed: Void = gallery.type("new \(round)")
+      fixture.clock.advance(by: .milliseconds(300))
+      await typed
+      await poll {
+        fixture.clock.advance(by: .milliseconds(300))
+        return gallery.snapshot.content.query == "new \(round)"
+      }
+    }
+  }
+
   @Test func aSearchAtOnceEndsTheTyping() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()

@@ -71,13 +71,20 @@ public struct OfflineProvider: PhotoProvider {
     return sizes.contains(query.pageSize) ? query.pageSize : sizes.first
   }
 
-  /// A page of a search as its provider gave it, with the provider's own cursors. Nil when it is not stored.
+  /// A page of a search as its provider gave it, with the provider's own cursors, but for photos that were deleted since.
+  /// One that has lost them all is no end of its search: the next that has some stands in. Nil when it is not stored.
   func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
-    let stored = await store.page(at: PagePlace(query, provider: listing, cursor: cursor))
-    return stored.map { page in
-      PhotoPage(
-        photos: page.photos.compactMap { Photo($0) }, next: page.next.map { PageCursor($0) }, total: page.total)
+    var cursor = cursor
+    var seen: Set<PageCursor> = []
+    while let stored = await store.page(at: PagePlace(query, provider: listing, cursor: cursor)) {
+      let next = stored.next.map { PageCursor($0) }
+      let photos = stored.photos.compactMap { Photo($0) }
+      guard photos.isEmpty, let next, seen.insert(next).inserted else {
+        return PhotoPage(photos: photos, next: next, total: stored.total)
+      }
+      cursor = next
     }
+    return nil
   }
 
   /// Photos that have thumbnails, of all searches, and where the next of them begin.
