@@ -10,11 +10,11 @@ struct SearchCommandTests {
 
   /// A line of `--json`.
   private struct Line: Decodable {
-    struct Licence: Decodable { let name: String; let url: String? }
+    struct Credit: Decodable { let text, author, licence, page: String? }
     let id, provider, url: String
-    let title, author, attribution, page: String?
+    let title: String?
     let width, height: Int?
-    let licence: Licence?
+    let credit: Credit?
   }
 
   private struct Sum: Decodable {
@@ -101,8 +101,8 @@ struct SearchCommandTests {
 
     let json = try await search(unsplash, "--query", "lake", "--json")
     let first = try #require(try lines(json).first)
-    #expect(first.provider == "unsplash" && first.author == "Test Er" && first.licence?.name == "Unsplash License")
-    #expect(first.width ?? 0 > 0 && first.page != nil && first.title != nil)
+    #expect(first.provider == "unsplash" && first.credit?.author == "Test Er" && first.credit?.licence == "Unsplash License")
+    #expect(first.width ?? 0 > 0 && first.credit?.page != nil && first.title != nil)
     #expect(unsplash.imageRequests.isEmpty)
   }
 
@@ -129,7 +129,7 @@ struct SearchCommandTests {
     #expect(known.status == 0 && known.complaints.count == 1)
     #expect(known.stderr.contains("unsplash cannot be reached") && known.stderr.contains("pictures that are stored"))
     #expect(try lines(known).map(\.id) == lines(online).map(\.id))
-    #expect(try lines(known).first?.attribution == "Photo by Test Er on Unsplash")
+    #expect(try lines(known).first?.credit?.text == "Photo by Test Er on Unsplash")
     #expect(try sum(known)?.offline == true)
 
     // A prefetch stores its pages as well, and all its pictures have thumbnails.

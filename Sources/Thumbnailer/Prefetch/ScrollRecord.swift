@@ -7,6 +7,9 @@ final class ScrollRecord: Sendable {
     var outcomes: [Int: Outcome] = [:]
     var sightings: [Sighting] = []
     var seen: Set<Int> = []
+    var visible = 0..<0
+    /// When items had left the view.
+    var departures: [Int: ContinuousClock.Instant] = [:]
     var bytes: [Int: Int] = [:]
     var offset: Double?
     var rest: ContinuousClock.Instant?
@@ -70,7 +73,13 @@ final class ScrollRecord: Sendable {
   /// tells of it.
   func look(at prefetcher: Prefetcher, isFirstScreen: Bool, now: ContinuousClock.Instant) {
     let visible = prefetcher.visibleItems
-    let arrivals = state.withLock { state in visible.filter { state.seen.insert($0).inserted } }
+    let arrivals = state.withLock { state in
+      for item in state.visible where !visible.contains(item) && state.departures[item] == nil {
+        state.departures[item] = now
+      }
+      state.visible = visible
+      return visible.filter { state.seen.insert($0).inserted }
+    }
     let shown = arrivals.filter { prefetcher.cachedThumbnail(at: $0) != nil }
     state.withLock { state in
       state.sightings += arrivals.map { Sighting(item: $0, time: now, isOfFirstScreen: isFirstScreen) }
@@ -92,6 +101,7 @@ final class ScrollRecord: Sendable {
       let cells = state.sightings.map { sighting in
         var cell = ScrollReport.Cell(
           item: sighting.item, inView: sighting.time - start, isOfFirstScreen: sighting.isOfFirstScreen)
+        cell.leftView = state.departures[sighting.item].map { $0 - start }
         switch state.outcomes[sighting.item] {
         case .ready(let time): cell.ready = time - start
         case .failed(_, let message): cell.failure = message

@@ -8,6 +8,8 @@ public struct ScrollReport: Sendable, Equatable {
     public var inView: Duration
     /// When its thumbnail was there, be it before it came into view. Nil where there was none to the end.
     public var ready: Duration?
+    /// When it had left the view, for the first time. Nil where it stayed to the end.
+    public var leftView: Duration?
     /// Whether it belongs to what was on the screen at the very beginning.
     public var isOfFirstScreen: Bool
     /// Why there was no thumbnail, where there was none.
@@ -18,11 +20,12 @@ public struct ScrollReport: Sendable, Equatable {
 
     /// A cell that came into view.
     public init(
-      item: Int, inView: Duration, ready: Duration? = nil, isOfFirstScreen: Bool = false, failure: String? = nil
+      item: Int, inView: Duration, ready: Duration? = nil, leftView: Duration? = nil, isOfFirstScreen: Bool = false, failure: String? = nil
     ) {
       self.item = item
       self.inView = inView
       self.ready = ready
+      self.leftView = leftView
       self.isOfFirstScreen = isOfFirstScreen
       self.failure = failure
     }

@@ -54,17 +54,14 @@ public struct ScrollTimeline: Sendable {
   private func line(of cell: ScrollReport.Cell, at y: Double) -> [String] {
     let inView = x(cell.inView.inSeconds)
     let mark = stroke(from: inView, to: inView + 1.5, y1: y, y2: y, colour: "#222", width: rowHeight)
-    guard let ready = cell.ready else {
-      return [stroke(from: inView, to: x(seconds), y1: y, y2: y, colour: "#d22", width: rowHeight * 0.8), mark]
-    }
-    let arrival = x(ready.inSeconds)
-    let isLate = ready > cell.inView
-    let colour = isLate ? "#d22" : "#5b5"
-    return [
-      stroke(
-        from: min(arrival, inView), to: max(arrival, inView), y1: y, y2: y, colour: colour, width: rowHeight * 0.8),
-      mark,
-    ]
+    // Nobody looked at the cell any more once it had left the view.
+    let end = min(cell.ready ?? report.duration, max(cell.leftView ?? report.duration, cell.inView))
+    let isLate = end > cell.inView
+    let arrival = x(end.inSeconds)
+    let bar = stroke(
+      from: min(arrival, inView), to: max(arrival, inView), y1: y, y2: y, colour: isLate ? "#d22" : "#5b5",
+      width: rowHeight * 0.8)
+    return [bar, mark]
   }
 
   private func x(_ second: Double) -> Double {

@@ -19,8 +19,8 @@ struct SearchCommand: AsyncParsableCommand {
 
       --html writes a page with the pictures, to be opened in a browser.
 
-      --json prints for each picture: id, provider, title, width, height, author,
-      authorURL, attribution, page, licence {name, url}, url. What is not known is
+      --json prints for each picture: id, provider, title, width, height, credit
+      {text, author, authorUrl, licence, licenceUrl, page}, url. What is not known is
       left out. The last line holds the summary: pictures, pages, total, provider,
       offline.
       """)

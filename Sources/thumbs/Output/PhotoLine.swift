@@ -1,6 +1,6 @@
 import Thumbnailer
 
-/// What `thumbs search --json` prints.
+/// What is printed of a photo as JSON.
 enum PhotoLine {
   /// All that is known of a photo. What is not known is left out.
   static func json(_ photo: Photo) -> String {
@@ -12,19 +12,23 @@ enum PhotoLine {
       object.add("width", size.width)
       object.add("height", size.height)
     }
-    if let author = photo.author { object.add("author", author) }
-    if let url = photo.authorURL { object.add("authorURL", url.absoluteString) }
-    if let attribution = photo.attribution { object.add("attribution", attribution) }
-    if let page = photo.pageURL { object.add("page", page.absoluteString) }
-    if let licence = photo.licence {
-      var terms = JSONObject()
-      terms.add("name", licence.name)
-      if let url = licence.url { terms.add("url", url.absoluteString) }
-      object.add("licence", terms)
-    }
+    if let credit = credit(photo) { object.add("credit", credit) }
     let source = photo.source(for: PixelSize(400, 400), fit: .cover)
     object.add("url", PlainText.withoutPasswords(source.url.absoluteString))
     return object.line
+  }
+
+  /// Whom to name when the photo is shown; nil where nobody is known.
+  static func credit(_ photo: Photo) -> JSONObject? {
+    let members = [
+      ("text", photo.attribution), ("author", photo.author), ("authorUrl", photo.authorURL?.absoluteString),
+      ("licence", photo.licence?.name), ("licenceUrl", photo.licence?.url?.absoluteString),
+      ("page", photo.pageURL?.absoluteString),
+    ]
+    guard members.contains(where: { $0.1 != nil }) else { return nil }
+    var object = JSONObject()
+    for (name, value) in members { value.map { object.add(name, PlainText.withoutPasswords($0)) } }
+    return object
   }
 
   /// What was listed in all.

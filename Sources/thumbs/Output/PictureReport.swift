@@ -92,20 +92,8 @@ struct PictureReport {
     }
     object.add("thumbnails", thumbnails.map(Self.json))
     object.add("ms", milliseconds)
-    if let credit = photo.flatMap(Self.credit) { object.add("credit", credit) }
+    if let credit = photo.flatMap(PhotoLine.credit) { object.add("credit", credit) }
     return object.line
-  }
-
-  private static func credit(_ photo: Photo) -> JSONObject? {
-    let members = [
-      ("text", photo.attribution), ("author", photo.author), ("authorUrl", photo.authorURL?.absoluteString),
-      ("licence", photo.licence?.name), ("licenceUrl", photo.licence?.url?.absoluteString),
-      ("page", photo.pageURL?.absoluteString),
-    ]
-    guard members.contains(where: { $0.1 != nil }) else { return nil }
-    var object = JSONObject()
-    for (name, value) in members { value.map { object.add(name, PlainText.withoutPasswords($0)) } }
-    return object
   }
 
   private static func json(_ thumbnail: Thumbnail) -> JSONObject {
