@@ -101,7 +101,8 @@ struct SearchCommandTests {
 
     let json = try await search(unsplash, "--query", "lake", "--json")
     let first = try #require(try lines(json).first)
-    #expect(first.provider == "unsplash" && first.credit?.author == "Test Er" && first.credit?.licence == "Unsplash License")
+    #expect(
+      first.provider == "unsplash" && first.credit?.author == "Test Er" && first.credit?.licence == "Unsplash License")
     #expect(first.width ?? 0 > 0 && first.credit?.page != nil && first.title != nil)
     #expect(unsplash.imageRequests.isEmpty)
   }

@@ -20,7 +20,8 @@ public struct ScrollReport: Sendable, Equatable {
 
     /// A cell that came into view.
     public init(
-      item: Int, inView: Duration, ready: Duration? = nil, leftView: Duration? = nil, isOfFirstScreen: Bool = false, failure: String? = nil
+      item: Int, inView: Duration, ready: Duration? = nil, leftView: Duration? = nil, isOfFirstScreen: Bool = false,
+      failure: String? = nil
     ) {
       self.item = item
       self.inView = inView
