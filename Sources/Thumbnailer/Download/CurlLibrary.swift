@@ -8,12 +8,6 @@ enum CurlLibrary {
 
   /// `libcurl/7.88.1`: the version that runs, which may be newer than the one we were built with.
   static let name = "libcurl/\(String(cString: ccurl_version()))"
-
-  /// Reads an HTTP date in any of its three forms.
-  static func date(from text: String) -> Date? {
-    let seconds = curl_getdate(text, nil)
-    return seconds < 0 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
-  }
 }
 
 /// A URL as libcurl itself reads it, so that what we check and what it fetches cannot differ.

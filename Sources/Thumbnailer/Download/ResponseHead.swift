@@ -45,7 +45,7 @@ struct ResponseHead: Sendable {
   func retryAfter(now: Date = Date()) -> Duration? {
     guard let text = headers.firstValue(of: "Retry-After") else { return nil }
     if let seconds = Int(text) { return .seconds(min(max(0, seconds), 1 << 31)) }
-    guard let date = CurlLibrary.date(from: text) else { return nil }
+    guard let date = HTTPDate.parse(text, now: now) else { return nil }
     return .seconds(max(0, date.timeIntervalSince(now)))
   }
 }
