@@ -54,6 +54,30 @@ struct ExportCommandTests {
     #expect(try files("deep").count == paths.count)
   }
 
+  @Test func unsplashIsToldWhichPhotosAreExported() async throws {
+    let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
+    func prefetch(_ arguments: String...) async throws -> Run {
+      try await bench.start(
+        [
+          "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--count",
+          "3",
+        ]
+          + arguments, environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+      ).run()
+    }
+    func reports() -> Set<String> {
+      Set(unsplash.apiRequests.map(\.path).filter { $0.hasSuffix("/download") })
+    }
+    #expect(try await prefetch().status == 0)
+    #expect(reports().isEmpty)
+    #expect(try await prefetch("--export", "out").status == 0)
+    #expect(reports().count == 3)
+    let told = unsplash.apiRequests.count { $0.path.hasSuffix("/download") }
+    // What is there already is not exported again.
+    #expect(try await prefetch("--export", "out").status == 0)
+    #expect(unsplash.apiRequests.count { $0.path.hasSuffix("/download") } == told)
+  }
+
   @Test func whatIsThereIsLeftUnlessToldOtherwise() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     _ = try bench.folder("out")

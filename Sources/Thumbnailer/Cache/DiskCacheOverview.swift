@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// What a disk cache holds, in groups, and how much it was used. Pictures are those that the thumbnails are of.
 public struct DiskCacheOverview: Sendable, Equatable {

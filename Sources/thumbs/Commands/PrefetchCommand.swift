@@ -138,7 +138,8 @@ struct PrefetchCommand: AsyncParsableCommand {
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)
-      let files = try PrefetchFiles(look, title: source.title, variants: thumbnails.variants)
+      let files = try PrefetchFiles(
+        look, title: source.title, variants: thumbnails.variants, provider: provider)
       let run = PrefetchRun(
         source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)

@@ -7,13 +7,17 @@ final class PrefetchFiles: Sendable {
   private let sheet: SheetFile?
   private let export: ThumbnailExport?
   private let variants: [Variant]
+  private let provider: any PhotoProvider
+  /// Telling the provider which of its photos are put to use.
+  private let reports = Mutex<[Task<Void, Never>]>([])
   private let state = Mutex((pictures: 0, failed: 0, written: 0, unchanged: 0, kept: 0))
 
   /// Begins those that are asked for.
   ///
   /// - Throws: `ReportFile.Failure` or `ExportError` when one of them could not be written.
-  init(_ options: ExportOptions, title: String, variants: [Variant]) throws {
+  init(_ options: ExportOptions, title: String, variants: [Variant], provider: any PhotoProvider) throws {
     self.variants = variants
+    self.provider = provider
     export = try options.export.map {
       try ThumbnailExport(
         folder: $0, name: options.name, sizeCount: variants.count, overwrites: options.overwrite)
@@ -25,7 +29,10 @@ final class PrefetchFiles: Sendable {
   func add(_ outcome: PhotoOutcome) async throws {
     if sheet != nil { try await add(outcome.sheetCell) }
     guard let export else { return }
-    for file in try await export.add(outcome, variants: variants) {
+    let files = try await export.add(outcome, variants: variants)
+    let isPutToUse = files.contains { if case .written = $0 { true } else { false } }
+    if isPutToUse { reportUse(of: outcome.photo) }
+    for file in files {
       state.withLock { state in
         switch file {
         case .written: state.written += 1
@@ -34,6 +41,16 @@ final class PrefetchFiles: Sendable {
         }
       }
     }
+  }
+
+  /// Tells the provider, beside the run, that a photo was exported: its terms may ask for that. A report that fails costs
+  /// nothing else.
+  private func reportUse(of photo: Photo) {
+    guard photo.downloadLocation != nil else { return }
+    let report = Task { [provider] in
+      do throws(ProviderError) { try await provider.reportUse(of: photo) } catch {}
+    }
+    reports.withLock { $0.append(report) }
   }
 
   /// Adds to the sheet what was no picture to be had.
@@ -64,6 +81,7 @@ final class PrefetchFiles: Sendable {
   /// Completes the sheet with what is done.
   func finish() async throws -> Closing {
     var closing = Closing()
+    for report in reports.withLock({ $0 }) { await report.value }
     let counts = state.withLock { $0 }
     if let sheet {
       let missing = try await sheet.finish(pictures: counts.pictures, failed: counts.failed)

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// Shows a gallery as plain text: a line for each cell.
 public struct TextGallery {

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The photos of Wikimedia Commons, through its search. It needs no key, but a `User-Agent` that names a contact.
 ///

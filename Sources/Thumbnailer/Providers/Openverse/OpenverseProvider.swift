@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The photos that Openverse finds on many sites, all under open licences. It needs no key.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The photos of pexels.com, through its API.
 ///

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The pictures of Lorem Picsum (picsum.photos): about a thousand photos from Unsplash for demonstrations. It needs no
 /// key and cannot search.
