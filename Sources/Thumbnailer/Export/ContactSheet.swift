@@ -28,7 +28,7 @@ public enum ContactSheet {
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta name="referrer" content="no-referrer">
     <meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; frame-src 'none'">
-    <title>\(escaped(title))</title>
+    <title>\(HTMLMarkup.escaped(title))</title>
     <style>
     body { margin: 1rem; font: 14px/1.4 sans-serif; color: #222; background: #eee; }
     main { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 12px; }
@@ -50,23 +50,24 @@ public enum ContactSheet {
 
   /// The figure of one picture.
   public static func figure(_ cell: SheetCell) -> String {
-    let name = "<bdi>\(escaped(cell.name))</bdi>"
+    let name = "<bdi>\(HTMLMarkup.escaped(cell.name))</bdi>"
     var lines = [link(name, to: cell.url)]
-    if let failure = cell.failure { lines.append("<span class=\"failed\">\(escaped(failure))</span>") }
+    if let failure = cell.failure { lines.append("<span class=\"failed\">\(HTMLMarkup.escaped(failure))</span>") }
     lines += cell.pictures.map(line)
     if let source = cell.source { lines.append("<span>\(description(source))</span>") }
     if let credit = credit(cell) { lines.append(credit) }
     let caption = "<figcaption>\(lines.joined(separator: "<br>"))</figcaption>"
     let begin = cell.failure == nil ? "<figure>" : "<figure class=\"failed\">"
     guard let first = cell.pictures.first else { return "\(begin)\(caption)</figure>\n" }
-    let image = "<img loading=\"lazy\" src=\"\(address(first))\" alt=\"\(escaped(cell.name))\">"
+    let image = "<img loading=\"lazy\" src=\"\(address(first))\" alt=\"\(HTMLMarkup.escaped(cell.name))\">"
     return "\(begin)<div><div class=\"box\">\(image)</div>\(caption)</div></figure>\n"
   }
 
   /// The end of the page.
   public static func foot(_ remarks: [Remark]) -> String {
     let texts = remarks.map { remark in
-      remark.isFailure ? "<span class=\"failed\">\(escaped(remark.text))</span>" : escaped(remark.text)
+      remark.isFailure
+        ? "<span class=\"failed\">\(HTMLMarkup.escaped(remark.text))</span>" : HTMLMarkup.escaped(remark.text)
     }
     return """
       </main>
@@ -82,7 +83,7 @@ public enum ContactSheet {
     let size = picture.size.map { "\($0.width)×\($0.height)" } ?? "thumbnail"
     let bytes = picture.byteCount.map { "<span>, \(ByteSize(bytes: $0))</span>" } ?? ""
     guard case .linked(let address) = picture.content else { return size + bytes }
-    return "<a href=\"\(escaped(address))\">\(size)</a>\(bytes)"
+    return "<a href=\"\(HTMLMarkup.escaped(address))\">\(size)</a>\(bytes)"
   }
 
   private static func description(_ source: SourceDescription) -> String {
@@ -90,38 +91,24 @@ public enum ContactSheet {
   }
 
   private static func credit(_ cell: SheetCell) -> String? {
-    let author = (cell.attribution ?? cell.author).map { link("<bdi>\(escaped($0))</bdi>", to: cell.authorURL) }
-    let licence = cell.licence.map { link(escaped($0), to: cell.licenceURL) }
+    let author = (cell.attribution ?? cell.author).map {
+      link("<bdi>\(HTMLMarkup.escaped($0))</bdi>", to: cell.authorURL)
+    }
+    let licence = cell.licence.map { link(HTMLMarkup.escaped($0), to: cell.licenceURL) }
     let parts = [author, licence].compactMap { $0 }
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
   /// Text that is markup already, as a link where there is somewhere to go.
   private static func link(_ markup: String, to url: URL?) -> String {
-    SheetCell.address(url).map { "<a href=\"\(escaped($0))\" rel=\"noreferrer\">\(markup)</a>" } ?? markup
+    SheetCell.address(url).map { "<a href=\"\(HTMLMarkup.escaped($0))\" rel=\"noreferrer\">\(markup)</a>" } ?? markup
   }
 
   private static func address(_ picture: SheetCell.Picture) -> String {
     switch picture.content {
-    case .linked(let address): escaped(address)
+    case .linked(let address): HTMLMarkup.escaped(address)
     case .embedded(let data, let format): "data:\(format.mediaType);base64,\(data.base64EncodedString())"
     }
-  }
-
-  /// The text as a page shows it: with what would be markup spelt out, and without what moves or turns the text.
-  static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "\0"..<" ", "\u{7F}"..<"\u{A0}", "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": escaped += " "
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
   }
 }
 

@@ -16,16 +16,16 @@ public struct HTMLGallery {
   public init(cell: PixelSize = PixelSize(400, 400), imageURL: (@Sendable (GalleryItem) -> URL?)? = nil) {
     let address = imageURL ?? { $0.photo.source(for: cell, fit: .cover).url }
     factory.register(.photo) { Self.figure($0, at: address($0)) }
-    factory.register(.text) { "<p>\(Self.escaped($0.text))</p>" }
+    factory.register(.text) { "<p>\(HTMLMarkup.escaped($0.text))</p>" }
     factory.register(.header) { header in
-      "<header><h1>\(Self.escaped(header.title))</h1><p>\(Self.escaped(header.subtitle))</p></header>"
+      "<header><h1>\(HTMLMarkup.escaped(header.title))</h1><p>\(HTMLMarkup.escaped(header.subtitle))</p></header>"
     }
-    factory.register(.loading) { "<p class=\"loading\" role=\"status\">\(Self.escaped($0.text)) …</p>" }
+    factory.register(.loading) { "<p class=\"loading\" role=\"status\">\(HTMLMarkup.escaped($0.text)) …</p>" }
     factory.register(.message) { message in
-      "<p class=\"message \(message.reason.rawValue)\" role=\"alert\">\(Self.escaped(message.text))</p>"
+      "<p class=\"message \(message.reason.rawValue)\" role=\"alert\">\(HTMLMarkup.escaped(message.text))</p>"
     }
     factory.register(.attribution) { attribution in
-      "<p class=\"attribution\">\(Self.link(Self.escaped(attribution.text), to: attribution.url))</p>"
+      "<p class=\"attribution\">\(Self.link(HTMLMarkup.escaped(attribution.text), to: attribution.url))</p>"
     }
   }
 
@@ -33,7 +33,7 @@ public struct HTMLGallery {
   public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
     var text = "<section class=\"gallery\">\n"
     for section in try factory.render(snapshot) {
-      text += "<div class=\"\(Self.escaped(section.id))\">\n"
+      text += "<div class=\"\(HTMLMarkup.escaped(section.id))\">\n"
       for cell in section.cells { text += cell + "\n" }
       text += "</div>\n"
     }
@@ -50,7 +50,7 @@ public struct HTMLGallery {
       <head>
       <meta charset="utf-8">
       <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>\(Self.escaped(query.isEmpty ? "Pictures" : query))</title>
+      <title>\(HTMLMarkup.escaped(query.isEmpty ? "Pictures" : query))</title>
       <style>
       body { margin: 1rem; font: 14px/1.4 sans-serif; color: #222; background: #eee; }
       .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 12px; }
@@ -71,39 +71,23 @@ public struct HTMLGallery {
 
   private static func figure(_ item: GalleryItem, at address: URL?) -> String {
     let photo = item.photo
-    let title = escaped(photo.title ?? "")
-    var text = "<figure id=\"\(escaped("photo-\(item.id)"))\">"
+    let title = HTMLMarkup.escaped(photo.title ?? "")
+    var text = "<figure id=\"\(HTMLMarkup.escaped("photo-\(item.id)"))\">"
     if let address, ["http", "https", "file", "data"].contains(address.scheme?.lowercased()) {
-      let image = "<img src=\"\(escaped(address.absoluteString))\" alt=\"\(title)\" loading=\"lazy\">"
+      let image = "<img src=\"\(HTMLMarkup.escaped(address.absoluteString))\" alt=\"\(title)\" loading=\"lazy\">"
       text += link(image, to: photo.pageURL)
     }
     var lines = title.isEmpty ? [] : [title]
     if let thanks = photo.attribution ?? photo.author {
-      lines.append(link(escaped(thanks), to: photo.authorURL ?? photo.pageURL))
+      lines.append(link(HTMLMarkup.escaped(thanks), to: photo.authorURL ?? photo.pageURL))
     }
-    if let licence = photo.licence { lines.append(link(escaped(licence.name), to: licence.url)) }
+    if let licence = photo.licence { lines.append(link(HTMLMarkup.escaped(licence.name), to: licence.url)) }
     return text + (lines.isEmpty ? "" : "<figcaption>\(lines.joined(separator: "<br>"))</figcaption>") + "</figure>"
   }
 
   /// A link, where there is something on the web to lead to.
   private static func link(_ html: String, to url: URL?) -> String {
     guard let url, ["http", "https"].contains(url.scheme?.lowercased()) else { return html }
-    return "<a href=\"\(escaped(url.absoluteString))\">\(html)</a>"
-  }
-
-  private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "'": escaped += "&#39;"
-      case "\0"..<" " where scalar != "\t" && scalar != "\n": escaped += " "
-      default: escaped.unicodeScalars.append(scalar)
-      }
-    }
-    return escaped
+    return "<a href=\"\(HTMLMarkup.escaped(url.absoluteString))\">\(html)</a>"
   }
 }
