@@ -21,7 +21,7 @@ public struct PictureName: Sendable, Equatable {
   ///
   /// - Parameter identity: What tells it from others; nil for the whole URL.
   public init(_ url: URL, identity: String? = nil) {
-    let path = Array(url.path(percentEncoded: true).utf8).split(separator: RawPath.slash).map(Self.decoded)
+    let path = url.path(percentEncoded: true).split(separator: "/").map { RawPath(percentEncoded: String($0)).bytes }
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
     self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: identity ?? url.absoluteString)
   }
@@ -81,22 +81,5 @@ public struct PictureName: Sendable, Equatable {
       if last & 0xC0 == 0xC0 { break }
     }
     return Array(beginning) + [UInt8(ascii: "-")] + mark + kept
-  }
-
-  /// The bytes that a part of an address stands for.
-  private static func decoded(_ part: some Collection<UInt8>) -> [UInt8] {
-    var bytes: [UInt8] = []
-    var rest = Array(part)[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), rest.count >= 2,
-        let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-      {
-        bytes.append(code)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return bytes
   }
 }

@@ -19,7 +19,11 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
     while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "%"), digits.count == 2,
+        digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+        let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
         bytes.append(code)
         rest = rest.dropFirst(2)
       } else {
