@@ -19,6 +19,7 @@ struct SheetCommandTests {
 
   @Test func aPageHoldsTheThumbnailsAndInRedWhatFailed() async throws {
     try pictures()
+    try Data("mine".utf8).write(to: bench.url("sheet.html.tmp"))
     let run = try await bench.run(
       "prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "sheet.html", "--size", "40x40", "--size",
       "20x20")
@@ -30,8 +31,11 @@ struct SheetCommandTests {
     #expect(page.contains("&lt;b&gt;.jpg") && !page.contains("<b>"))
     #expect(page.contains("40×40") && page.contains("20×20") && page.contains("of 160×120 JPEG"))
     #expect(page.contains("3 pictures, <span class=\"failed\">1 failed</span>") && page.hasSuffix("</html>\n"))
-    // Nothing else is left.
-    #expect(!FileManager.default.fileExists(atPath: bench.url("sheet.html.tmp").path))
+    // Nothing else is left, and a file that only looks like a temporary one is somebody's.
+    #expect(try Data(contentsOf: bench.url("sheet.html.tmp")) == Data("mine".utf8))
+    let beside = try FileManager.default.contentsOfDirectory(
+      atPath: bench.url("sheet.html").deletingLastPathComponent().path)
+    #expect(beside.filter { $0.hasPrefix("sheet.html") }.sorted() == ["sheet.html", "sheet.html.tmp"])
   }
 
   @Test func aPictureOfAllIsDrawn() async throws {

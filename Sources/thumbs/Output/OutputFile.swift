@@ -7,32 +7,65 @@ enum OutputFile {
   ///
   /// - Throws: `POSIXError`; the named file is then as it was before.
   static func write(_ data: Data, to path: String) throws {
-    let target = path.withCString { realpath($0, nil) }.map { resolved in
-      defer { free(resolved) }
-      return String(cString: resolved)
-    }
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG {
-      let descriptor = open(path, O_WRONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw lastError() }
-      defer { close(descriptor) }
-      return try write(data, to: descriptor)
-    }
-    let name = target ?? path
-    var template = Array("\(name).XXXXXX".utf8CString)
-    let descriptor = mkstemp(&template)
-    guard descriptor >= 0 else { throw lastError() }
+    let place = try Place(path)
     do {
-      defer { close(descriptor) }
-      try write(data, to: descriptor)
+      defer { close(place.descriptor) }
+      try write(data, to: place.descriptor)
+      try place.commit()
+    } catch {
+      place.discard()
+      throw error
+    }
+  }
+
+  /// Where the bytes of a file go until it is complete.
+  struct Place: Sendable {
+    /// Open for writing. To be closed by whoever made the place.
+    let descriptor: Int32
+    /// The file's own name, links resolved.
+    private let name: String
+    /// What it is called until then; nil for a device or a named pipe.
+    private let temporary: String?
+
+    /// Makes a file of a name that nobody else uses beside the named one, with its permissions, or opens a device.
+    init(_ path: String) throws {
+      let target = path.withCString { realpath($0, nil) }.map { resolved in
+        defer { free(resolved) }
+        return String(cString: resolved)
+      }
+      name = target ?? path
+      var status = stat()
+      let exists = stat(path, &status) == 0
+      if exists, status.st_mode & S_IFMT != S_IFREG {
+        temporary = nil
+        descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw OutputFile.lastError() }
+        return
+      }
+      var template = Array("\(name).XXXXXX".utf8CString)
+      descriptor = mkstemp(&template)
+      guard descriptor >= 0 else { throw OutputFile.lastError() }
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
       let mask = umask(0)
       umask(mask)
-      guard fchmod(descriptor, exists ? status.st_mode & 0o7777 : 0o666 & ~mask) == 0 else { throw lastError() }
-      guard rename(template, name) == 0 else { throw lastError() }
-    } catch {
-      unlink(template)
-      throw error
+      guard fchmod(descriptor, exists ? status.st_mode & 0o7777 : 0o666 & ~mask) == 0 else {
+        let error = OutputFile.lastError()
+        close(descriptor)
+        discard()
+        throw error
+      }
+    }
+
+    /// Gives the file its name.
+    func commit() throws {
+      guard let temporary else { return }
+      guard rename(temporary, name) == 0 else { throw OutputFile.lastError() }
+    }
+
+    /// Removes what was written.
+    func discard() {
+      if let temporary { unlink(temporary) }
     }
   }
 
@@ -57,5 +90,5 @@ enum OutputFile {
     }
   }
 
-  private static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  fileprivate static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

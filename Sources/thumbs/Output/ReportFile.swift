@@ -13,26 +13,25 @@ final class ReportFile: Sendable {
   }
 
   let path: String
-  private let temporary: String
+  private let place: OutputFile.Place
   private let state: Mutex<(descriptor: Int32, pending: [UInt8])>
 
   /// Makes the file under a temporary name; a device or a named pipe is written to at once.
   init(path: String) throws(Failure) {
     self.path = path
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    let isPlain = !exists || status.st_mode & S_IFMT == S_IFREG
-    temporary = isPlain ? "\(path).tmp" : path
-    let descriptor = open(temporary, isPlain ? O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC : O_WRONLY | O_CLOEXEC, 0o666)
-    guard descriptor >= 0 else { throw Failure(path: path, reason: String(cString: strerror(errno))) }
-    state = Mutex((descriptor, []))
+    do {
+      place = try OutputFile.Place(path)
+    } catch {
+      throw Failure(path: path, reason: (error as NSError).plainReason)
+    }
+    state = Mutex((place.descriptor, []))
   }
 
   deinit {
     let descriptor = state.withLock(\.descriptor)
     guard descriptor >= 0 else { return }
     close(descriptor)
-    if temporary != path { unlink(temporary) }
+    place.discard()
   }
 
   /// Appends text as it is.
@@ -46,13 +45,20 @@ final class ReportFile: Sendable {
 
   /// Writes the rest and gives the file its name.
   func finish() throws(Failure) {
-    let failure = state.withLock { state -> Int32? in
-      if let failure = Self.flush(&state) { return failure }
-      close(state.descriptor)
-      state.descriptor = -1
-      return temporary == path || rename(temporary, path) == 0 ? nil : errno
+    do {
+      let failure = state.withLock { state -> Int32? in
+        if let failure = Self.flush(&state) { return failure }
+        let descriptor = state.descriptor
+        state.descriptor = -1
+        // Some file systems say only now that there was no room.
+        return close(descriptor) == 0 ? nil : errno
+      }
+      if let failure { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
+      try place.commit()
+    } catch {
+      place.discard()
+      throw Failure(path: path, reason: (error as NSError).plainReason)
     }
-    if let failure { throw Failure(path: path, reason: String(cString: strerror(failure))) }
   }
 
   private static func flush(_ state: inout (descriptor: Int32, pending: [UInt8])) -> Int32? {
