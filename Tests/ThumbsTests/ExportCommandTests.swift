@@ -78,6 +78,21 @@ struct ExportCommandTests {
     #expect(unsplash.apiRequests.count { $0.path.hasSuffix("/download") } == told)
   }
 
+  @Test func aServiceThatCannotBeToldIsNamedOnce() async throws {
+    let unsplash = try UnsplashOrigin(directory: TestImages.gallery, hourlyLimit: 1)
+    let run = try await bench.start(
+      [
+        "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--count",
+        "3",
+      ]
+        + ["--export", "out"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+    ).run()
+    #expect(run.status == 0 && run.lines.contains("exported 3 files to out"), "\(run.stderr)")
+    #expect(run.complaints.count == 1)
+    #expect(run.stderr.contains("unsplash could not be told that 3 of its photos were exported, as its terms ask: "))
+    #expect(try files("out").count == 3)
+  }
+
   @Test func whatIsThereIsLeftUnlessToldOtherwise() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     _ = try bench.folder("out")

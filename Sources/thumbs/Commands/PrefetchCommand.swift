@@ -48,6 +48,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       of a photo service, made fit for file names. Files that are there already
       are left, unless --overwrite; two pictures of one name get files of their
       own.
+      Unsplash is told which of its photos were exported, as its terms ask.
 
       --simulate scrolls instead, over as many pages as that takes, and fetches
       what the view needs. --sheet FILE.html then draws the timeline; --json

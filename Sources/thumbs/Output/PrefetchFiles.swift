@@ -8,8 +8,8 @@ final class PrefetchFiles: Sendable {
   private let export: ThumbnailExport?
   private let variants: [Variant]
   private let provider: any PhotoProvider
-  /// Telling the provider which of its photos are put to use.
-  private let reports = Mutex<[Task<Void, Never>]>([])
+  /// The photos that were put to use, of which their provider is told at the end.
+  private let exported = Mutex<[Photo]>([])
   private let state = Mutex((pictures: 0, failed: 0, written: 0, unchanged: 0, kept: 0))
 
   /// Begins those that are asked for.
@@ -31,7 +31,7 @@ final class PrefetchFiles: Sendable {
     guard let export else { return }
     let files = try await export.add(outcome, variants: variants)
     let isPutToUse = files.contains { if case .written = $0 { true } else { false } }
-    if isPutToUse { reportUse(of: outcome.photo) }
+    if isPutToUse, outcome.photo.downloadLocation != nil { exported.withLock { $0.append(outcome.photo) } }
     for file in files {
       state.withLock { state in
         switch file {
@@ -43,14 +43,23 @@ final class PrefetchFiles: Sendable {
     }
   }
 
-  /// Tells the provider, beside the run, that a photo was exported: its terms may ask for that. A report that fails costs
-  /// nothing else.
-  private func reportUse(of photo: Photo) {
-    guard photo.downloadLocation != nil else { return }
-    let report = Task { [provider] in
-      do throws(ProviderError) { try await provider.reportUse(of: photo) } catch {}
+  /// Tells the provider which of its photos were exported: its terms may ask for that. One after the other, so that it
+  /// does not slow a service down, and after the run, whose pages need the service's limit more.
+  ///
+  /// - Returns: Why the provider could not be told of all; the others are given up then.
+  private func reportUse() async -> String? {
+    let photos = exported.withLock { $0 }
+    for (index, photo) in photos.enumerated() {
+      do throws(ProviderError) {
+        try await provider.reportUse(of: photo)
+      } catch {
+        let rest = photos.count - index
+        return
+          "\(provider.name) could not be told that \(rest) of its photos \(rest == 1 ? "was" : "were") exported, as its "
+          + "terms ask: \(error.message)"
+      }
     }
-    reports.withLock { $0.append(report) }
+    return nil
   }
 
   /// Adds to the sheet what was no picture to be had.
@@ -81,7 +90,7 @@ final class PrefetchFiles: Sendable {
   /// Completes the sheet with what is done.
   func finish() async throws -> Closing {
     var closing = Closing()
-    for report in reports.withLock({ $0 }) { await report.value }
+    closing.complaints += await reportUse().map { [$0] } ?? []
     let counts = state.withLock { $0 }
     if let sheet {
       let missing = try await sheet.finish(pictures: counts.pictures, failed: counts.failed)
