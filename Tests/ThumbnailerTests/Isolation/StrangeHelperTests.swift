@@ -26,8 +26,15 @@ struct StrangeHelperTests {
 
   private func script(_ text: String) throws -> URL {
     let file = directory.url.appendingPathComponent("helper-\(UUID())")
-    try Data(text.utf8).write(to: file)
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: file.path)
+    let source = file.appendingPathExtension("text")
+    try Data(text.utf8).write(to: source)
+    // Another process writes the program: what is open for writing here is so for a moment in every child that another
+    // test starts, and such a program cannot be started ("Text file busy").
+    let copy = Process()
+    copy.executableURL = URL(fileURLWithPath: "/usr/bin/install")
+    copy.arguments = ["-m", "755", source.path, file.path]
+    try copy.run()
+    copy.waitUntilExit()
     return file
   }
 
