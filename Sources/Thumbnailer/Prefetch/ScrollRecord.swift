@@ -5,6 +5,8 @@ final class ScrollRecord: Sendable {
   private struct State {
     /// When an item's thumbnail was there, or that it failed.
     var outcomes: [Int: Outcome] = [:]
+    /// The items that the prefetcher is done with and has said so.
+    var told: Set<Int> = []
     var sightings: [Sighting] = []
     var seen: Set<Int> = []
     var visible = 0..<0
@@ -38,10 +40,12 @@ final class ScrollRecord: Sendable {
     state.withLock { state in
       switch event {
       case .ready(let index, _, let response):
+        state.told.insert(index)
         state.bytes[index, default: 0] += response.downloadedBytes
         if case .ready = state.outcomes[index] { break }
         state.outcomes[index] = .ready(now)
       case .failed(let index, _, let error):
+        state.told.insert(index)
         if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.message) }
       case .started, .cancelled, .settled: break
       }
@@ -90,9 +94,10 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Whether all of these have their thumbnails or have failed.
+  /// Whether all of these have their thumbnails or have failed, and the prefetcher has said so. Until then it is not known
+  /// what they took, though a thumbnail may be in memory and shown.
   func isComplete(_ items: Range<Int>) -> Bool {
-    state.withLock { state in items.allSatisfy { state.outcomes[$0] != nil } }
+    state.withLock { $0.told.isSuperset(of: items) }
   }
 
   /// What became of the cells.
