@@ -77,7 +77,7 @@ final class ThumbnailCache: Sendable {
   private func freshness(
     of source: SourceKey, on disk: DiskCache, lasts: Bool
   ) throws(DiskCacheError) -> Freshness {
-    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness
+    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness(by: rule)
   }
 
   /// The smallest thumbnail at hand from which the one asked for can be made by shrinking, in memory or on the disk.
