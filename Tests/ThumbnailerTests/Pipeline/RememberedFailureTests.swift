@@ -119,7 +119,7 @@ import Testing
     let fixture = try RevalidationFixture({ $0.bytes = dear }) { $0.memoryBudget = .mebibytes(16) }
     for size in [PixelSize(40, 40), PixelSize(50, 20)] { #expect(await fixture.code(size) == "too-large") }
     #expect(fixture.asked.count == 1 && fixture.statistics.rememberedFailures == 1)
-    #expect(await fixture.code(of: fixture.restarted { $0.memoryBudget = .mebibytes(16) }) == "too-large")
+    #expect(await fixture.code(of: try fixture.restarted { $0.memoryBudget = .mebibytes(16) }) == "too-large")
     #expect(fixture.asked.count == 1)
     #expect(await fixture.code(of: try fixture.restarted { $0.memoryBudget = .mebibytes(512) }) != nil)
     #expect(fixture.asked.count == 2)
