@@ -121,7 +121,7 @@ struct Picture: Decodable, Sendable {
 
 /// The last line of `--json`.
 struct Summary: Decodable {
-  var pictures = 0, stored = 0, hits = 0, failed = 0, downloadedBytes = 0, bytesLeft = 0
+  var pictures = 0, stored = 0, made = 0, hits = 0, failed = 0, downloadedBytes = 0, bytesLeft = 0
   var revalidated = 0, stale = 0
   var storedBytes = 0
   var seconds = 0.0, picturesPerSecond = 0.0

@@ -60,6 +60,21 @@ struct FreshnessCommandTests {
     #expect(words.lines.first?.contains("3 from the cache (3 confirmed by their servers)") == true, "\(words.lines)")
   }
 
+  @Test func whatMayNotBeStoredIsNotSaidToBe() async throws {
+    server.control.withLock { $0 = "no-store" }
+    for _ in 0..<2 {
+      let run = try await prefetch()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+      #expect(try run.pictures().map(\.status) == ["made", "made", "made"])
+      let summary = try run.summary()
+      #expect(summary.made == 3 && summary.stored == 0 && summary.hits == 0 && summary.storedBytes == 0)
+    }
+    #expect(asked == 6)
+    let words = try await prefetch(json: false)
+    #expect(
+      words.lines.first?.contains(": 3 made (3 of them not stored), 0 from the cache, ") == true, "\(words.lines)")
+  }
+
   @Test func aServerThatIsDownLeavesWhatIsStoredGood() async throws {
     server.control.withLock { $0 = "max-age=0" }
     _ = try await prefetch()

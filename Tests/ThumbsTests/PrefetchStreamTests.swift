@@ -10,15 +10,15 @@ struct PrefetchStreamTests {
 
   @Test(arguments: [1, 2, 3])
   func asksForPagesWhileEarlierOnesDownloadAndNoFurtherAheadThanTold(ahead: Int) async throws {
-    // Given a search of five pages, whose pictures are held back page by page
+    // Given a search of five pages, whose pictures are held back one by one
     let bench = try Bench()
-    let gates = (0..<Self.pages).map { _ in Gate() }
+    let gates = (0..<Self.pages * Self.perPage).map { _ in Gate() }
     let body = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
     let pictures = (0..<Self.pages * Self.perPage).map {
       UnsplashOrigin.Picture(id: "p\($0)", description: "a lake", body: body)
     }
     let unsplash = try UnsplashOrigin(pictures: pictures) { id in
-      Int(id.dropFirst()).map { gates[$0 / Self.perPage] }
+      Int(id.dropFirst()).map { gates[$0] }
     }
     let process = try bench.start(
       [
@@ -26,6 +26,7 @@ struct PrefetchStreamTests {
         "--per-page", "\(Self.perPage)", "--pages", "\(Self.pages)", "--ahead", "\(ahead)", "--json",
       ], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
 
+    var released: [ContinuousClock.Instant] = []
     for page in 1...Self.pages {
       // When no picture of this page has come yet, then exactly the pages within reach are asked for, and their pictures
       let reach = min(page + ahead - 1, Self.pages)
@@ -33,8 +34,13 @@ struct PrefetchStreamTests {
         unsplash.apiRequests.count >= reach && unsplash.imageRequests.count >= reach * Self.perPage
       }
       #expect(asked, "page \(page): \(unsplash.apiRequests.map(\.target)), \(process.said)")
-      #expect(unsplash.apiRequests.count == reach)
-      gates[page - 1].open()
+      // And no further one while the last picture of this page is out
+      for picture in (page - 1) * Self.perPage..<page * Self.perPage {
+        #expect(await eventually { process.printed.split(separator: "\n").count == picture })
+        #expect(unsplash.apiRequests.count == reach)
+        released.append(.now)
+        gates[picture].open()
+      }
     }
     let run = await process.run()
 
@@ -43,15 +49,10 @@ struct PrefetchStreamTests {
     #expect(try run.pictures().count == Self.pages * Self.perPage)
     let asked = unsplash.apiRequests.map(\.request.arrival)
     for page in 1..<Self.pages {
-      let ends = unsplash.imageRequests.filter { Self.page(of: $0) == page }.compactMap(\.end)
-      #expect(ends.count == Self.perPage)
-      if ahead > 1 { #expect(asked[page] < ends.min() ?? .now, "page \(page + 1) came late") }
+      let pictures = (page - 1) * Self.perPage..<page * Self.perPage
+      if ahead > 1 { #expect(asked[page] < released[pictures.lowerBound], "page \(page + 1) came late") }
       let next = page + ahead - 1
-      if next < Self.pages { #expect(asked[next] > ends.max() ?? .now, "page \(next + 1) came early") }
+      if next < Self.pages { #expect(asked[next] > released[pictures.upperBound - 1], "page \(next + 1) came early") }
     }
-  }
-
-  private static func page(of record: OriginRecord) -> Int? {
-    Int(record.path.replacing("/images/photo-p", with: "")).map { $0 / perPage + 1 }
   }
 }

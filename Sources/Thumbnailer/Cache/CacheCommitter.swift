@@ -14,9 +14,13 @@ final class CacheCommitter: Sendable {
   private let limits: Mutex<DiskCacheLimits>
   private let current = Mutex<Current?>(nil)
   private let lost = Atomic(0)
+  private let hasFailed = Atomic(false)
 
   /// The bytes of thumbnails that were to be stored and could not be.
   var lostBytes: Int { lost.load(ordering: .relaxed) }
+
+  /// Whether the last batch could not be written.
+  var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
   init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
     self.database = database
@@ -46,8 +50,10 @@ final class CacheCommitter: Sendable {
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
       }
+      hasFailed.store(false, ordering: .relaxed)
       return .success(())
     } catch {
+      hasFailed.store(true, ordering: .relaxed)
       lost.add(batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }, ordering: .relaxed)
       problems.report(error)
       return .failure(error)

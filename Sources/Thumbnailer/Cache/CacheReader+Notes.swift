@@ -73,7 +73,10 @@ extension CacheReader {
     return SourceKey(bytes: bytes)
   }
 
+  /// A moment within some ten thousand years of ours: what is beyond that is damage, and no calendar could tell it.
   private static func date(_ row: Row, _ index: Int) throws -> Date {
-    Date(timeIntervalSince1970: try row.decode(Double.self, atIndex: index))
+    let seconds = try row.decode(Double.self, atIndex: index)
+    guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return Date(timeIntervalSince1970: seconds)
   }
 }

@@ -6,7 +6,8 @@ extension CacheWriter {
   /// How many failures are remembered: one for each 16 KiB of thumbnails that the cache may hold.
   private var failuresKept: Int { min(max(limits.byteLimit >> 14, 64), 10_000) }
 
-  /// Keeps what a server said with the body of a picture. Of its URLs those confirmed last are kept.
+  /// Keeps what a server said with the body of a picture. Of its URLs those confirmed last are kept; what a clock that was
+  /// ahead has dated later than this leaves first.
   func store(_ answer: StoredAnswer, of source: SourceKey, in db: Database) throws {
     guard let url = answer.url else { return }
     let metadata = answer.metadata
@@ -23,10 +24,10 @@ extension CacheWriter {
     ])
     try db.cachedStatement(
       sql: """
-        DELETE FROM freshness WHERE source = ?1 AND confirmed_at <
-          (SELECT confirmed_at FROM freshness WHERE source = ?1 ORDER BY confirmed_at DESC LIMIT 1 OFFSET ?2)
+        DELETE FROM freshness WHERE source = ?1 AND url NOT IN
+          (SELECT url FROM freshness WHERE source = ?1 ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
         """
-    ).execute(arguments: [source.bytes, SourceNotes.longest - 1])
+    ).execute(arguments: [source.bytes, answer.freshness.confirmed.timeIntervalSince1970 + 1, SourceNotes.longest])
   }
 
   func apply(_ change: NoteChange, of source: SourceKey, in db: Database) throws {

@@ -65,8 +65,12 @@ struct SourceNotes: Sendable, Equatable {
   /// What went wrong at its URLs.
   var failures: [RememberedFailure] = []
 
-  /// How long its thumbnails hold: all URLs are of one picture, so the word of one is good for all.
-  var freshness: Freshness { answers.max { $0.freshness.expires < $1.freshness.expires }?.freshness ?? .unknown }
+  /// How long its thumbnails hold: all URLs are of one picture, so the word of one is good for all, and one that may be
+  /// used without asking counts before those that may not.
+  func freshness(by rule: FreshnessRule) -> Freshness {
+    let all = answers.map(\.freshness)
+    return all.first(where: rule.admits) ?? all.max { $0.expires < $1.expires } ?? .unknown
+  }
 
   /// What a URL answered.
   func answer(of url: SourceKey) -> StoredAnswer? { answers.first { $0.url == url } }

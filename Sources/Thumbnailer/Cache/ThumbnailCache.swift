@@ -65,9 +65,10 @@ final class ThumbnailCache: Sendable {
     let held = memory.entry(for: key)
     if let held, rule.admits(held.freshness) { return held }
     let found = await read(priority: priority) { disk throws(DiskCacheError) -> DatedThumbnail? in
-      guard let thumbnail = try disk.thumbnail(for: key) else { return nil }
-      return DatedThumbnail(
-        thumbnail: thumbnail, freshness: try self.freshness(of: key.source, on: disk, lasts: lasts))
+      // Looked up first: should another process replace the picture in between, what is new is taken for old, which costs
+      // a question, and not the other way round.
+      let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
+      return try disk.thumbnail(for: key).map { DatedThumbnail(thumbnail: $0, freshness: freshness) }
     }
     guard let found else { return held }
     if keepsInMemory { memory.insert(found.thumbnail, for: key, freshness: found.freshness) }
@@ -77,7 +78,7 @@ final class ThumbnailCache: Sendable {
   private func freshness(
     of source: SourceKey, on disk: DiskCache, lasts: Bool
   ) throws(DiskCacheError) -> Freshness {
-    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness
+    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness(by: rule)
   }
 
   /// The smallest thumbnail at hand from which the one asked for can be made by shrinking, in memory or on the disk.
@@ -91,8 +92,8 @@ final class ThumbnailCache: Sendable {
     }
     return await read(priority: priority) { disk throws(DiskCacheError) in
       for variant in key.variant.shrinkable(among: try disk.variants(of: key.source)) {
+        let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
         if let thumbnail = try disk.thumbnail(for: CacheKey(source: key.source, variant: variant)) {
-          let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
           return (variant, DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
         }
       }

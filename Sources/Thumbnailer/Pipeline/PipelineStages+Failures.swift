@@ -19,9 +19,11 @@ extension PipelineStages {
     return nil
   }
 
-  /// Notes what a server has answered, where that will be the same the next time.
-  func remember(_ error: ThumbnailError, of source: ImageSource) {
+  /// Notes what a server has answered, where that will be the same the next time. That something else came in the place of
+  /// a picture that was there before will not: so do networks that want a login, and servers that are being repaired.
+  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes) {
     guard !source.isUserFile, let lifetime = error.lifetime else { return }
+    if case .notAPicture = error, source.knownAnswer(in: notes) != nil { return }
     let now = configuration.now()
     let failure = RememberedFailure(
       url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: refusingLimits,

@@ -12,8 +12,8 @@ extension PipelineStages {
     let isFresh: Bool
 
     /// The answer to whoever waits for it.
-    func response(origin: ThumbnailResponse.Origin) -> ThumbnailResponse {
-      ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, duration: .zero)
+    func response(origin: ThumbnailResponse.Origin, isStored: Bool = true) -> ThumbnailResponse {
+      ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored, duration: .zero)
     }
   }
 
@@ -105,7 +105,7 @@ extension PipelineStages {
     case .unreachable, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = controls.compactMap(\.staleIfError).min() else { return true }
-      return configuration.now() < notes.freshness.expires.addingTimeInterval(most)
+      return configuration.now() < notes.freshness(by: cache.rule).expires.addingTimeInterval(most)
     default: return false
     }
   }

@@ -7,43 +7,48 @@ extension PipelineStages {
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
   ///   - replacing: Whether what is stored of the picture is of what it was before, and gives way.
+  /// - Returns: Whether the disk cache will have them, as far as can be told now.
   func store(
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, inMemory: Set<Variant>,
     replacing: Bool
-  ) async {
-    guard let description = thumbnails.first?.1.source else { return }
+  ) async -> Bool {
+    guard let description = thumbnails.first?.1.source else { return false }
     if body.answer?.metadata.control.forbidsStoring == true {
       // What was kept of it before the server forbade it goes, too.
       if replacing { await forgetThumbnails(of: source) }
-      return
+      return false
     }
     var record = SourceRecord(
       source, description: description, fetchedAt: configuration.now(), etag: body.download?.value(of: "ETag"),
       lastModified: body.download?.value(of: "Last-Modified"), cacheControl: body.answer?.metadata.cacheControl)
     record.answer = body.answer
     record.freshness = body.answer?.freshness ?? .lasting
-    await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing)
+    return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing)
   }
 
-  /// Keeps a thumbnail that was shrunk from a stored one, and holds for as long as that.
-  func store(_ variant: Variant, shrunk: DatedThumbnail, of source: ImageSource, inMemory: Set<Variant>) async {
+  /// Keeps a thumbnail that was shrunk from a stored one, and holds for as long as that. Returns whether the disk cache
+  /// will have it.
+  func store(
+    _ variant: Variant, shrunk: DatedThumbnail, of source: ImageSource, inMemory: Set<Variant>
+  ) async -> Bool {
     var record = SourceRecord(source, description: shrunk.thumbnail.source, fetchedAt: nil)
     record.freshness = shrunk.freshness
-    await store([(variant, shrunk.thumbnail)], of: source, with: record, inMemory: inMemory, replacing: false)
+    return await store([(variant, shrunk.thumbnail)], of: source, with: record, inMemory: inMemory, replacing: false)
   }
 
   private func store(
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, with record: SourceRecord, inMemory: Set<Variant>,
     replacing: Bool
-  ) async {
+  ) async -> Bool {
     let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
     // In a task of its own: what is made is kept, even if the last waiter leaves just now.
     await Task { [cache] in await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing) }.value
-    guard cache.disk != nil else { return }
+    guard let disk = cache.disk else { return false }
     for (variant, thumbnail) in thumbnails {
       statistics.add(thumbnail.data.count, to: \.storedBytes)
       events.send(source, .stored(variant, bytes: thumbnail.data.count))
     }
+    return !disk.isFailing
   }
 
   /// Drops all thumbnails of a picture that is not what it was.

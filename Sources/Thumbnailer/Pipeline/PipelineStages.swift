@@ -97,7 +97,10 @@ struct PipelineStages: Sendable {
     case .inProcess(let found): probe = found
     }
     let (affordable, tooDear) = sort(variants, probe: probe, body: body)
-    guard !affordable.isEmpty else { return .done(tooDear, plan: nil) }
+    guard !affordable.isEmpty else {
+      try checkThatSomeSizeCanBeMade(probe: probe, body: body)
+      return .done(tooDear, plan: nil)
+    }
     if tooDear.isEmpty,
       let made = try await renderFromPreview(affordable, of: source, from: body, probe: probe, priority: priority)
     {
@@ -156,6 +159,16 @@ struct PipelineStages: Sendable {
     return (affordable, tooDear)
   }
 
+  /// Refuses a picture of which not even the smallest thumbnail can be made within the budget: that concerns all who ask
+  /// for it, and is remembered.
+  private func checkThatSomeSizeCanBeMade(probe: ImageProbe, body: SourceBody) throws(ThumbnailError) {
+    do throws(CodecError) {
+      _ = try plan([Variant(size: PixelSize(1, 1), fit: .contain)], probe: probe, body: body)
+    } catch {
+      throw ThumbnailError(error, of: configuration)
+    }
+  }
+
   private func plan(_ variants: [Variant], probe: ImageProbe, body: SourceBody) throws(CodecError) -> DecodePlan {
     var plan = try DecodePlan.make(
       probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: decodes.capacity,
@@ -164,7 +177,7 @@ struct PipelineStages: Sendable {
     return plan
   }
 
-  /// Carries out a plan on a worker, once its memory is reserved.
+  /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
   func decode<Value: Sendable>(
     _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
     _ body: @escaping @Sendable (CancellationFlag) -> Value
@@ -177,10 +190,13 @@ struct PipelineStages: Sendable {
     }
     defer { reservation.release() }
     events.send(source, .planned(description: plan, reservedBytes: bytes))
-    let started = ContinuousClock.now
-    let value = try await work(priority, body)
+    let outcome = try await work(priority) { cancellation in
+      let started = ContinuousClock.now
+      let value = body(cancellation)
+      return (value, .now - started)
+    }
     statistics.add(1, to: \.decodes)
-    return (value, .now - started)
+    return outcome
   }
 
   /// The thumbnail made from a larger one in the caches, if there is one. It holds for as long as that one.
@@ -230,30 +246,5 @@ struct PipelineStages: Sendable {
     } catch {
       throw .cancelled
     }
-  }
-}
-
-extension ThumbnailPipeline.Configuration {
-  /// What of it concerns downloads.
-  fileprivate func download(_ budget: MemoryBudget) -> DownloadConfiguration {
-    var download = DownloadConfiguration()
-    download.maximumDownloads = downloads
-    download.maximumDownloadsPerHost = downloadsPerHost
-    download.connectTimeout = connectTimeout
-    download.stallTimeout = stallTimeout
-    download.totalTimeout = totalTimeout
-    download.retry.maximumAttempts = attempts
-    download.retry.maximumRetryAfter = longestRetryAfter
-    download.userAgent = userAgent
-    download.memoryBodyLimit = budget.bodyLimit
-    download.spillDirectory = cacheDirectory
-    download.certificateAuthorityFile = certificateAuthorityFile
-    if partialDownloadLimit.bytes > 0 {
-      download.partialBodies = PartialStore(
-        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
-    }
-    download.proxy = proxy
-    download.clientCertificates = clientCertificates
-    return download
   }
 }

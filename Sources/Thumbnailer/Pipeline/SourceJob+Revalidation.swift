@@ -47,7 +47,7 @@ extension SourceJob {
       standing.word = .changed
     } else {
       body = try await fetchBody(demand: desk.demand, insteadOf: nil)
-      let isFresh = stages.cache.rule.admits(notes.freshness)
+      let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
       standing.word = notes.areOutdated(by: body.answer, isFresh: isFresh) ? .changed : .unchanged
     }
     if standing.word == .changed {
@@ -66,11 +66,11 @@ extension SourceJob {
     for var found in outdated {
       if found.isShrunk {
         let notes = await stages.notes(of: source, priority: priority)
-        found.stored.freshness = notes.freshness
+        found.stored.freshness = notes.freshness(by: stages.cache.rule)
         // Nothing is known of what must not be stored any more.
         if !notes.answers.isEmpty {
           let inMemory = desk.keptInMemory([found.variant], of: source)
-          await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
+          _ = await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
         }
       }
       deliver(found, origin: .revalidated)
@@ -96,14 +96,18 @@ extension SourceJob {
       if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
         await stages.forgetThumbnails(of: source)
       }
-      stages.remember(error, of: source)
+      stages.remember(error, of: source, standing.notes)
     }
-    let variants = desk.fail(source, with: error, except: stale)
+    desk.fail(source, with: error, except: stale) { count($0, error, hasAsked: standing.hasAsked) }
+  }
+
+  /// Counts the requests that fail, and tells of them.
+  private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
     guard !variants.isEmpty, error != .cancelled else { return }
     stages.statistics.add(variants.count, to: \.failures)
     if error == .notCached {
       stages.statistics.add(variants.count, to: \.offlineMisses)
-    } else if !standing.hasAsked {
+    } else if !hasAsked {
       stages.statistics.add(variants.count, to: \.rememberedFailures)
     }
     stages.events.send(source, .failed(variants, error))

@@ -56,9 +56,12 @@ struct SourceJob: Sendable {
         standing.outdated.append(found)
         continue
       }
-      if found.isShrunk { await stages.store(variant, shrunk: found.stored, of: source, inMemory: inMemory) }
+      var isStored = true
+      if found.isShrunk {
+        isStored = await stages.store(variant, shrunk: found.stored, of: source, inMemory: inMemory)
+      }
       stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
-      deliver(found, origin: found.isShrunk ? .shrunk : .disk)
+      deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: isStored)
     }
     return missing
   }
@@ -105,9 +108,10 @@ struct SourceJob: Sendable {
     _ standing: inout Standing
   ) async {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
+    var isStored = false
     if !finished.isEmpty {
       let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
-      await stages.store(
+      isStored = await stages.store(
         finished, of: source, from: body, inMemory: inMemory, replacing: standing.word == .changed)
       // Whatever is stored from now on is of this body.
       standing.word = .unchanged
@@ -118,18 +122,22 @@ struct SourceJob: Sendable {
         stages.statistics.add(1, to: \.rendered)
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          plan: plan, duration: .zero)
-        _ = desk.answer(variant, of: source, with: .success(response))
+          isStored: isStored, plan: plan, duration: .zero)
+        desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
-        stages.statistics.add(desk.answer(variant, of: source, with: .failure(error)), to: \.failures)
-        stages.events.send(source, .failed([variant], error))
+        desk.answer(variant, of: source, with: .failure(error)) { waiters in
+          stages.statistics.add(waiters, to: \.failures)
+          stages.events.send(source, .failed([variant], error))
+        }
       }
     }
   }
 
   /// Answers everybody who waits for a thumbnail from the caches.
-  func deliver(_ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin) {
+  func deliver(
+    _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
+  ) {
     stages.statistics.add(1, to: \.diskHits)
-    _ = desk.answer(found.variant, of: source, with: .success(found.response(origin: origin)))
+    desk.answer(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
   }
 }

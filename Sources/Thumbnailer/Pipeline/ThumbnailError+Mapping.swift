@@ -63,8 +63,17 @@ extension ThumbnailError {
     case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
     case 429: .rateLimited(retryAfter: retryAfter)
     case 500...: .serverFailed(status: status)
-    case 401, 403: .refused(status: status, reason: "the server does not allow it (status \(status))")
-    default: .refused(status: status, reason: "the server answered with status \(status)")
+    case 401, 403:
+      .refused(
+        status: status,
+        reason: "the server does not allow it (status \(status)); give it the credentials it wants (headers, --header)")
+    // Not to be had from a server that works, unless somebody has asked whether something has changed.
+    case 304:
+      .refused(
+        status: status,
+        reason: "the server sends no picture, but that it has not changed (status 304), "
+          + "which it was not asked; try again later")
+    default: .refused(status: status, reason: "the server answered with status \(status); check the address")
     }
   }
 

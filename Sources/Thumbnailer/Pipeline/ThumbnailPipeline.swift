@@ -13,27 +13,9 @@ public final class ThumbnailPipeline: Sendable {
   /// How the pipeline was set up.
   public let configuration: Configuration
 
-  private let stages: PipelineStages
-  private let state = Mutex(State())
-
-  private struct State {
-    var table = JobTable<Sink>()
-    var running: [JobTable<Sink>.JobID: RunningJob] = [:]
-  }
-
-  private struct RunningJob {
-    let task: Task<Void, Never>
-    let priority: PriorityControl
-    let progress: BodyProgress
-    /// What its waiters ask for, changed along with the table.
-    let demand: VariantDemand
-  }
-
-  /// Where a waiter's answer goes.
-  struct Sink: Sendable {
-    let shot: OneShot<ThumbnailResponse, ThumbnailError>
-    let started: ContinuousClock.Instant
-  }
+  let stages: PipelineStages
+  /// The jobs that run, and who waits for them.
+  let jobs = Mutex(Jobs())
 
   /// Sets up the stages. Starts no thread and reads no picture yet; opens the disk cache, which takes a millisecond, or
   /// seconds where another process is just making or moving it.
@@ -48,7 +30,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   deinit {
-    state.withLock { state in
+    jobs.withLock { state in
       for job in state.running.values { job.task.cancel() }
     }
     stages.events.finish()
@@ -83,7 +65,7 @@ public final class ThumbnailPipeline: Sendable {
   /// The part of a picture's bytes that has arrived, from 0 to 1, while a job works on it: 1 when all is here that is
   /// needed, nil when no job does.
   func receivedPart(of source: ImageSource) -> Double? {
-    state.withLock { state in
+    jobs.withLock { state in
       state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.fraction }
     }
   }
@@ -121,8 +103,10 @@ public final class ThumbnailPipeline: Sendable {
       return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
     }
     if let problem = request.variant.problem {
+      let error = ThumbnailError.invalidRequest(reason: problem)
       stages.statistics.add(1, to: \.failures)
-      return .failure(.invalidRequest(reason: problem))
+      stages.events.send(request.source, .failed([request.variant], error))
+      return .failure(error)
     }
     return Task.isCancelled ? .failure(.cancelled) : nil
   }
@@ -157,7 +141,7 @@ public final class ThumbnailPipeline: Sendable {
   public var statistics: PipelineStatistics { stages.currentStatistics }
 
   /// The number of sources that are being worked on now.
-  public var activeJobs: Int { state.withLock { $0.table.jobCount } }
+  public var activeJobs: Int { jobs.withLock { $0.table.jobCount } }
 
   /// The number of downloads that wait for a slot now.
   public var waitingDownloads: Int { stages.waitingDownloads }
@@ -198,172 +182,6 @@ public final class ThumbnailPipeline: Sendable {
   public func flush() async {
     await stages.flush()
   }
-
-  private typealias Waiter = JobTable<Sink>.WaiterID
-
-  /// Joins all the requests at once, so that a job that starts for them finds them all at its first look.
-  private func join(
-    _ requests: [ThumbnailRequest], since started: ContinuousClock.Instant
-  ) -> [(Waiter, Sink)] {
-    guard !requests.isEmpty else { return [] }
-    var joined: [(JobTable<Sink>.JobID, ThumbnailRequest)] = []
-    let waiters = state.withLock { state in
-      requests.map { request in
-        let sink = Sink(shot: OneShot(), started: started)
-        let (waiter, action) = state.table.join(request, sink: sink)
-        switch action {
-        case .joined(let id, _):
-          state.running[id]?.demand.insert(request.variant)
-          joined.append((id, request))
-        case .start(let id): state.running[id] = startJob(id, for: request)
-        }
-        return (waiter, sink)
-      }
-    }
-    for (id, request) in joined {
-      settlePriority(of: id, for: request.source)
-      stages.statistics.add(1, to: \.joins)
-      stages.events.send(request.source, .joined(request.variant))
-    }
-    return waiters
-  }
-
-  private func setPriority(of waiter: Waiter, for source: ImageSource, to priority: Priority) {
-    guard let id = state.withLock({ $0.table.setPriority(of: waiter, to: priority) }) else { return }
-    settlePriority(of: id, for: source)
-  }
-
-  /// Gives a job the priority of its waiters as they are now, whoever joins and leaves meanwhile.
-  private func settlePriority(of id: JobTable<Sink>.JobID, for source: ImageSource) {
-    while true {
-      let (control, wanted) = state.withLock {
-        ($0.running[id]?.priority, $0.table.priority(of: .init(source), for: id))
-      }
-      guard let control, let wanted, control.current != wanted else { return }
-      control.set(wanted)
-    }
-  }
-
-  /// Starts a job, with the lock held: the job's first look into the table waits for it.
-  private func startJob(_ id: JobTable<Sink>.JobID, for request: ThumbnailRequest) -> RunningJob {
-    let priority = PriorityControl(request.priority)
-    let demand = VariantDemand([request.variant])
-    let progress = BodyProgress()
-    let job = SourceJob(
-      source: request.source, priority: priority, progress: progress, stages: stages,
-      desk: Desk(pipeline: self, id: id, demand: demand))
-    // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
-    // it: on another level it would wake other threads at every turn.
-    let task = Task { await job.run() }
-    return RunningJob(task: task, priority: priority, progress: progress, demand: demand)
-  }
-
-  private func leave(_ waiter: JobTable<Sink>.WaiterID, of request: ThumbnailRequest) {
-    let source = request.source
-    let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in
-      let (sink, action) = state.table.leave(waiter)
-      switch action {
-      case .cancel(let id): return (sink, state.running.removeValue(forKey: id), action)
-      case .goOn(let id, _) where !state.table.isWanted(request.variant, of: .init(source), for: id):
-        state.running[id]?.demand.remove(request.variant)
-      case .goOn, .none: break
-      }
-      return (sink, nil, action)
-    }
-    if let stopped {
-      stopped.task.cancel()
-      stages.events.send(source, .cancelled)
-    }
-    if case .goOn(let id, _) = action { settlePriority(of: id, for: source) }
-    sink?.shot.resume(with: .failure(.cancelled))
-  }
-}
-
-extension ThumbnailPipeline {
-  /// What a job sees of the pipeline: the waiters for its source, and nothing else.
-  ///
-  /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
-  struct Desk: Sendable {
-    private let pipeline: @Sendable () -> ThumbnailPipeline?
-    private let id: JobTable<Sink>.JobID
-    /// The variants that are waited for, at any moment and for any thread.
-    let demand: VariantDemand
-
-    fileprivate init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID, demand: VariantDemand) {
-      self.pipeline = { [weak pipeline] in pipeline }
-      self.id = id
-      self.demand = demand
-    }
-
-    /// The variants that came in since the last call, the largest first.
-    func takeVariants(of source: ImageSource) -> [Variant] {
-      pipeline()?.state.withLock { $0.table.takeVariants(of: .init(source), for: id) } ?? []
-    }
-
-    /// Those of the variants that somebody still waits for.
-    func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
-      pipeline()?.state.withLock { $0.table.stillWanted(variants, of: .init(source), for: id) } ?? []
-    }
-
-    /// Those of the variants that go to the memory cache, and not to the disk cache alone.
-    func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
-      pipeline()?.state.withLock { state in
-        Set(variants.filter { state.table.keepsInMemory($0, of: .init(source), for: id) })
-      } ?? []
-    }
-
-    /// Answers everybody who waits for one variant.
-    func answer(
-      _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>
-    ) -> Int {
-      let sinks =
-        pipeline()?.state.withLock { state -> [Sink] in
-          demand.remove(variant)
-          return state.table.finish(variant, of: .init(source), for: id)
-        } ?? []
-      Self.resume(sinks, with: result)
-      return sinks.count
-    }
-
-    /// Ends the job and answers everybody who still waits for the source: with the error, except for some variants.
-    /// Tells which variants the error concerned.
-    ///
-    /// All in one step: whoever is answered and asks again at once is not taken for one who waited for the job.
-    func fail(
-      _ source: ImageSource, with error: ThumbnailError, except answers: [Variant: ThumbnailResponse] = [:]
-    ) -> [Variant] {
-      let ended =
-        pipeline()?.state.withLock { state -> [(variant: Variant, sink: Sink)] in
-          state.running[id] = nil
-          return state.table.end(.init(source), for: id)
-        } ?? []
-      for (variant, sink) in ended {
-        Self.resume([sink], with: answers[variant].map { .success($0) } ?? .failure(error))
-      }
-      return ended.map(\.variant).filter { answers[$0] == nil }
-    }
-
-    /// Ends the job if nobody waits any more. False when it must go on.
-    func endIfIdle(_ source: ImageSource) -> Bool {
-      pipeline()?.state.withLock { state in
-        guard state.table.endIfIdle(.init(source), for: id) else { return false }
-        state.running[id] = nil
-        return true
-      } ?? true
-    }
-
-    private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {
-      let now = ContinuousClock.now
-      for sink in sinks {
-        sink.shot.resume(
-          with: result.map {
-            ThumbnailResponse(
-              thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
-              bytesLeft: $0.bytesLeft, plan: $0.plan, duration: now - sink.started)
-          })
-      }
-    }
-  }
 }
 
 extension ThumbnailRequest {
@@ -372,18 +190,5 @@ extension ThumbnailRequest {
     var copy = self
     copy.priority = priority
     return copy
-  }
-}
-
-extension Variant {
-  /// What is wrong with the variant, in words that say what to do; nil when it can be made.
-  var problem: String? {
-    if !size.isValidThumbnailSize {
-      return
-        "a thumbnail of \(size) cannot be made: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels"
-    }
-    if !(1...100).contains(quality) { return "quality \(quality) cannot be used: it must be from 1 to 100" }
-    if let effort, !(0...9).contains(effort) { return "effort \(effort) cannot be used: it must be from 0 to 9" }
-    return nil
   }
 }

@@ -26,19 +26,24 @@ public struct ThumbnailResponse: Sendable {
   /// The bytes of the picture that were not downloaded because no thumbnail needed them, as far as the server told its
   /// length.
   public let bytesLeft: Int
+  /// Whether the disk cache has it, or will within 50 ms. False for a thumbnail that was made now where its server forbids
+  /// to keep it (`no-store`), there is no disk cache, or the last that was to be written there could not be. True for
+  /// whatever came from the caches.
+  public let isStored: Bool
   /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
   public let plan: String?
   /// From the request to the answer.
   public let duration: Duration
 
   init(
-    thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, plan: String? = nil,
-    duration: Duration
+    thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
+    plan: String? = nil, duration: Duration
   ) {
     self.thumbnail = thumbnail
     self.origin = origin
     self.downloadedBytes = downloadedBytes
     self.bytesLeft = bytesLeft
+    self.isStored = isStored
     self.plan = plan
     self.duration = duration
   }

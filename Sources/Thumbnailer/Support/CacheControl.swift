@@ -25,7 +25,7 @@ struct CacheControl: Sendable, Equatable {
       case "no-store": forbidsStoring = true
       case "must-understand": mayBeUnderstood = true
       // With a value, it concerns the fields named there, none of which is kept.
-      case "no-cache": if value == nil { asksEveryTime = true }
+      case "no-cache": if value?.isEmpty != false { asksEveryTime = true }
       case "must-revalidate": forbidsStale = true
       case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
       default: break
@@ -41,8 +41,8 @@ struct CacheControl: Sendable, Equatable {
     return Double(value).map { min($0, 2_147_483_648) }
   }
 
-  /// Names in lower case, each with its value. Commas within quotes part nothing; a quote that is never closed quotes
-  /// nothing, or it would hide what stands behind it.
+  /// Names in lower case, each with its value. Commas part them, and so do the semicolons that some servers write. Within
+  /// quotes they part nothing; a quote that is never closed quotes nothing, or it would hide what stands behind it.
   private static func directives(_ text: String) -> [(name: String, value: String?)] {
     var pieces: [String] = []
     var piece = ""
@@ -50,7 +50,7 @@ struct CacheControl: Sendable, Equatable {
     let isClosed = text.count { $0 == "\"" }.isMultiple(of: 2)
     for character in text {
       if character == "\"", isClosed { isQuoted.toggle() }
-      if character == ",", !isQuoted {
+      if character == "," || character == ";", !isQuoted {
         pieces.append(piece)
         piece = ""
       } else {

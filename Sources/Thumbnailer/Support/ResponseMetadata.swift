@@ -28,7 +28,7 @@ struct ResponseMetadata: Sendable, Equatable {
 
   /// Takes what matters out of an answer's fields.
   init(_ headers: [HTTPHeader] = []) {
-    etag = Self.named(headers.firstValue(of: "ETag"))
+    etag = Self.named(headers.firstValue(of: "ETag")).flatMap { Self.namesOneBody($0) ? $0 : nil }
     lastModified = Self.named(headers.firstValue(of: "Last-Modified"))
     cacheControl = Self.joined("Cache-Control", of: headers)
     expires = Self.joined("Expires", of: headers)
@@ -61,11 +61,15 @@ struct ResponseMetadata: Sendable, Equatable {
     return fields
   }
 
-  /// Whether a 304 with these fields speaks of this answer: it may leave the tag out, but not name another.
+  /// Whether a 304 with these fields speaks of this answer: it may leave the tag out, but not name another, and neither
+  /// another time where there are no tags to compare.
   func isConfirmed(by headers: [HTTPHeader]) -> Bool {
-    guard let etag, let other = headers.firstValue(of: "ETag") else { return true }
-    func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
-    return opaque(etag) == opaque(other)
+    if let etag, let other = headers.firstValue(of: "ETag") {
+      func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+      return opaque(etag) == opaque(other)
+    }
+    let times = [lastModified, headers.firstValue(of: "Last-Modified")].map { $0.flatMap { HTTPDate.parse($0) } }
+    return times.contains(nil) || times[0] == times[1]
   }
 
   /// How long the answer may be used that came at `now`, `delay` seconds after it was asked for.
@@ -75,7 +79,9 @@ struct ResponseMetadata: Sendable, Equatable {
     let date = headers.firstValue(of: "Date").flatMap { HTTPDate.parse($0, now: now) }
     let apparentAge = date.map { now.timeIntervalSince($0) } ?? 0
     // One that makes no sense is passed over; whoever sent it may still have told the truth in the others.
-    let age = headers.firstValue(of: "Age").flatMap { CacheControl.seconds($0) } ?? 0
+    // Of several on one line the first counts (RFC 9111, 5.1).
+    let ages = headers.firstValue(of: "Age")?.split(separator: ",", omittingEmptySubsequences: false)
+    let age = CacheControl.seconds(ages?.first?.trimmingCharacters(in: .whitespaces)) ?? 0
     let initialAge = max(0, apparentAge, age + max(0, delay))
     let lifetime = min(lifetime(date: date ?? now, now: now), Self.longestLifetime)
     return Freshness(confirmed: now, expires: now.addingTimeInterval(lifetime - initialAge))
@@ -102,6 +108,15 @@ struct ResponseMetadata: Sendable, Equatable {
 
   private static func named(_ value: String?) -> String? {
     value.flatMap { $0.isEmpty || $0.utf8.count > longestValue ? nil : $0 }
+  }
+
+  /// Whether a tag is one, as a condition takes it. `*` would stand for any body there, and a comma outside of quotes
+  /// makes a list: a server that is asked so would confirm what it was not asked about.
+  private static func namesOneBody(_ tag: String) -> Bool {
+    let opaque = tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...]
+    let isQuoted = opaque.count >= 2 && opaque.hasPrefix("\"") && opaque.hasSuffix("\"")
+    // Some servers leave the quotes out, and compare what comes back as it is.
+    return isQuoted ? !opaque.dropFirst().dropLast().contains("\"") : !opaque.contains { "*,\" \t".contains($0) }
   }
 
   /// All the lines of a field. Too long a value becomes one that is never fresh.

@@ -7,6 +7,8 @@ struct PictureReport {
   enum Status: String {
     /// Made now and stored.
     case stored
+    /// Made now and not stored: the server forbids it, or the disk cache cannot be written.
+    case made
     /// All thumbnails were in the memory cache.
     case memory
     /// All thumbnails were in the caches, some of them on disk.
@@ -46,7 +48,7 @@ struct PictureReport {
     id = outcome.photo.id
     url = outcome.source.url.absoluteString
     error = outcome.firstError.map { Failure(code: $0.code, message: $0.message) }
-    status = error != nil ? .failed : Self.status(of: responses.map(\.origin))
+    status = error != nil ? .failed : Self.status(of: responses)
     thumbnails = responses.map(\.thumbnail)
     source = thumbnails.first?.source
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
@@ -105,7 +107,9 @@ struct PictureReport {
     return object
   }
 
-  private static func status(of origins: [ThumbnailResponse.Origin]) -> Status {
+  private static func status(of responses: [ThumbnailResponse]) -> Status {
+    if responses.contains(where: { !$0.isStored }) { return .made }
+    let origins = responses.map(\.origin)
     if origins.contains(where: { $0 == .source || $0 == .shrunk }) { return .stored }
     if origins.contains(.stale) { return .stale }
     if origins.contains(.revalidated) { return .revalidated }

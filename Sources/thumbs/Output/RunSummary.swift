@@ -10,6 +10,8 @@ struct RunSummary {
 
   var pictures = 0
   var stored = 0
+  /// Made and not stored.
+  var made = 0
   /// From the cache, confirmed and out-of-date ones included.
   var hits = 0
   var revalidated = 0
@@ -39,6 +41,7 @@ struct RunSummary {
     thumbnails += report.thumbnails.count
     switch report.status {
     case .stored: stored += 1
+    case .made: made += 1
     case .memory, .disk: hits += 1
     case .revalidated:
       hits += 1
@@ -68,6 +71,7 @@ struct RunSummary {
     var figures = JSONObject()
     figures.add("pictures", pictures)
     figures.add("stored", stored)
+    figures.add("made", made)
     figures.add("hits", hits)
     figures.add("revalidated", revalidated)
     figures.add("stale", stale)
@@ -97,7 +101,7 @@ struct RunSummary {
     var lines = [
       "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
         + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
-        + "\(stored) made, \(hits) from the cache\(fromCache), \(failed) failed",
+        + "\(stored + made) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes))"
         + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")
         + ", stored \(ByteSize(bytes: storedBytes)), "

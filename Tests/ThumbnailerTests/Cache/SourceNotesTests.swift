@@ -42,7 +42,7 @@ struct SourceNotesTests {
     try await cache.flush()
     let notes = try cache.notes(of: source)
     #expect(notes.answers == [answer(2, etag: "\"b\"", confirmed: 1001), answer(1)])
-    #expect(notes.freshness == answer(2, confirmed: 1001).freshness)
+    #expect(notes.freshness(by: FreshnessRule()) == answer(2, confirmed: 1001).freshness)
     try await cache.remove(source)
     #expect(try cache.notes(of: source) == SourceNotes())
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM freshness") } == 0)
@@ -72,6 +72,36 @@ struct SourceNotesTests {
     }
     try await cache.flush()
     #expect(try cache.notes(of: source).answers.map(\.url) == [9, 8, 7, 6].map { Sample.source($0).key })
+  }
+
+  @Test func theWordOfAnyURLThatHoldsIsGoodForThePicture() {
+    var notes = SourceNotes(answers: [answer(1)])
+    // One that a clock ahead of ours has dated, and one of long ago.
+    for (number, (confirmed, expires)) in [(9000.0, 99_001.0), (0, 99_000)].enumerated() {
+      var other = answer(2 + number)
+      other.freshness = Freshness(
+        confirmed: Date(timeIntervalSince1970: confirmed), expires: Date(timeIntervalSince1970: expires))
+      notes.put(other)
+    }
+    for mode in [CacheMode.standard, .maximumAge(.seconds(100)), .refresh] {
+      let clock = WallClock()
+      clock.advance(by: 990 - clock.now.timeIntervalSince1970)
+      let rule = FreshnessRule(mode, now: { clock.now })
+      clock.advance(by: 60)
+      #expect(rule.admits(notes.freshness(by: rule)), "\(mode)")
+      #expect(!rule.admits(SourceNotes().freshness(by: rule)))
+    }
+  }
+
+  @Test func whatAClockAheadOfOursHasDatedLeavesFirst() async throws {
+    let cache = try open()
+    for number in 1...SourceNotes.longest {
+      try await cache.store(
+        [Sample.entry(1, side: 100 + number)], of: record(answer(number, confirmed: 1e9 + Double(number))))
+    }
+    try await cache.store([Sample.entry(1)], of: record(answer(9)))
+    try await cache.flush()
+    #expect(try cache.notes(of: source).answers.map(\.url) == [4, 3, 2, 9].map { Sample.source($0).key })
   }
 
   @Test func aConfirmationDoesNotTouchWhatAnotherProcessHasStoredSince() async throws {
@@ -173,6 +203,14 @@ struct SourceNotesTests {
     try directory.execute("UPDATE freshness SET url = x''; UPDATE failure SET url = x'00'")
     let notes = try cache.notes(of: source)
     #expect(notes.answers.map(\.url) == [nil] && notes.failures.isEmpty)
+    // Dates that no calendar tells.
+    for date in ["1e300", "9e999", "-1e15"] {
+      try cache.note(.failed(failure()), of: source)
+      try await cache.flush()
+      try directory.execute("UPDATE failure SET until = \(date); UPDATE freshness SET expires_at = \(date)")
+      let notes = try cache.notes(of: source)
+      #expect(notes.answers.map(\.url) == [nil] && notes.failures.isEmpty, "\(date)")
+    }
   }
 
   @Test func whatThisProcessLearnedIsKnownBeforeItIsWritten() {

@@ -74,7 +74,8 @@ struct HelperPoolTests {
   }
 
   @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
-    let bench = HelperBench(deadline: .seconds(1))
+    // Long enough for a good picture on a busy machine.
+    let bench = HelperBench(deadline: .seconds(6))
     let file = try bytes(Self.good)
     _ = try #require(try await bench.render(file, .pnm).first).get()
     let first = try #require(bench.pool.waiting.first)
@@ -82,7 +83,7 @@ struct HelperPoolTests {
       Issue.record("the endless picture should have come to its deadline")
       return
     }
-    #expect(milliseconds >= 1000)
+    #expect(milliseconds >= 6000)
     #expect(!HelperBench.exists(first))
     #expect(bench.pool.working.isEmpty && bench.pool.waiting.isEmpty)
     _ = try #require(try await bench.render(file, .pnm).first).get()

@@ -21,7 +21,8 @@ import Testing
     #expect(fixture.pipeline.activeJobs == 1)
     gate.open()
     _ = try await staying.value
-    #expect(fixture.origin.requests[0].outcome == .served)
+    // The origin notes it just after the last byte.
+    await poll { fixture.origin.requests[0].outcome == .served }
   }
 
   @Test func theSocketClosesWhenTheLastWaiterLeaves() async throws {

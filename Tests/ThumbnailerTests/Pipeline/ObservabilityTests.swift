@@ -83,6 +83,46 @@ import Testing
     #expect(names(fixture.recorder) == ["failed", "joined", "cancelled"])
   }
 
+  @Test func aFailureIsCountedAndToldBeforeItIsHeardOf() async throws {
+    let fixture = try PipelineFixture { _ in .status(404) }
+    for number in 1...50 {
+      let events = fixture.pipeline.events()
+      _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/\(number)"))
+      #expect(fixture.pipeline.statistics.failures == number)
+      var iterator = events.makeAsyncIterator()
+      #expect(await iterator.next().map { Self.name($0.kind) } == "failed")
+    }
+  }
+
+  @Test func aRequestThatCannotBeMetIsTold() async throws {
+    let fixture = try PipelineFixture()
+    _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(0, 10)))
+    await poll { fixture.recorder.kinds.count == 1 }
+    guard case .failed(let variants, .invalidRequest)? = fixture.recorder.kinds.first else {
+      Issue.record("\(fixture.recorder.kinds)")
+      return
+    }
+    #expect(variants.map(\.size) == [PixelSize(0, 10)] && fixture.pipeline.statistics.failures == 1)
+  }
+
+  @Test func theWaitForAWorkerIsNotTimeOnIt() async throws {
+    let directory = try TemporaryDirectory()
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
+    configuration.jobs = 1
+    let stages = PipelineStages(configuration)
+    let (gate, visible) = (Latch(), PriorityControl(.visible))
+    async let first = stages.decode("", reserving: 1, source: nil, priority: visible) { _ in gate.wait() }
+    await poll { stages.workers.running == 1 }
+    async let second = stages.decode("", reserving: 1, source: nil, priority: visible) { _ in () }
+    await poll { stages.workers.waiting == 1 }
+    let opened = ContinuousClock.now
+    gate.open()
+    // It begins after the first has ended, which is after this.
+    let duration = try await second.1
+    #expect(duration <= .now - opened)
+    _ = try await first
+  }
+
   @Test func aCacheThatFailsMeanwhileIsTold() async throws {
     let fixture = try PipelineFixture()
     let folder = fixture.directory.url

@@ -68,16 +68,18 @@ import Testing
   @Test func aServerThatFallsSilentLeavesWhatIsStoredGood() async throws {
     let clock = WallClock()
     let picture = try ChangingPicture()
-    let fixture = try PipelineFixture(configuring: {
-      $0.now = { clock.now }
-      $0.stallTimeout = .milliseconds(300)
-    }) { request in
+    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
       let answer = picture.answer(request)
       return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: Gate())
     }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     clock.advance(by: 61)
-    #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .stale)
+    // Only who is left without an answer has little patience, so that a busy machine changes nothing.
+    let impatient = try await fixture.restarted {
+      $0.now = { clock.now }
+      $0.stallTimeout = .milliseconds(300)
+    }
+    #expect(try await impatient.response(for: fixture.request()).origin == .stale)
   }
 
   @Test(arguments: ["max-age=60, must-revalidate", "no-cache", "max-age=60, stale-if-error=0"])

@@ -105,9 +105,8 @@ import Testing
 
   @Test func aPictureThatClaimsTooMuchIsRefusedBeforeItsBodyIsDownloaded() async throws {
     let bomb = try TestImages.bytes("broken/claims-60000x60000.jpg")
-    let fixture = try PipelineFixture { _ in
-      .ok(bomb + Data(count: 4 << 20)).dripping(bytes: 4096, every: .milliseconds(1))
-    }
+    // More never comes: who waited for it would wait for ever.
+    let fixture = try PipelineFixture { _ in .ok(bomb + Data(count: 4 << 20)).stalling(after: bomb.count + 4096) }
     do throws(ThumbnailError) {
       _ = try await fixture.pipeline.thumbnail(for: fixture.request())
       Issue.record("there should be no thumbnail")
@@ -117,7 +116,6 @@ import Testing
     }
     #expect(fixture.pipeline.statistics.downloadedBytes > 0)
     await poll { fixture.origin.requests[0].outcome == .clientClosed }
-    #expect(fixture.origin.requests[0].bodyBytesSent < 1 << 20)
   }
 
   @Test(arguments: [PixelSize(0, 10), PixelSize(10, -1), PixelSize(16384, 1)])

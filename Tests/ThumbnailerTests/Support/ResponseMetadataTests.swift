@@ -43,6 +43,7 @@ import Testing
     Case(31_536_000, ("Cache-Control", "max-age=99999999999999999999999999")),
     Case(31_536_000, ("Cache-Control", "max-age=2147483648")),
     Case(0, ("Cache-Control", "no-cache, max-age=60")), Case(0, ("Cache-Control", "no-store")),
+    Case(60, ("Cache-Control", "public; max-age=60")), Case(0, ("Cache-Control", "max-age=60; no-cache=")),
     // Of a field, not of the answer.
     Case(60, ("Cache-Control", "no-cache=\"Set-Cookie, X\", max-age=60")),
     // Directives that nobody knows, and texts that are none.
@@ -58,6 +59,8 @@ import Testing
     Case(-40, ("Cache-Control", "max-age=60"), ("Age", "100")),
     Case(60, ("Cache-Control", "max-age=60"), ("Age", "-20")),
     Case(60, ("Cache-Control", "max-age=60"), ("Age", "old")),
+    Case(40, ("Cache-Control", "max-age=60"), ("Age", "20, 50")),
+    Case(60, ("Cache-Control", "max-age=60"), ("Age", ", 50")),
     // Beyond every number it is as old as can be.
     Case(60 - 2_147_483_648, ("Cache-Control", "max-age=60"), ("Age", "99999999999999999999999999")),
     Case(0, ("Expires", "0")), Case(0, ("Expires", "-1")), Case(0, ("Expires", "tomorrow")),
@@ -122,6 +125,12 @@ import Testing
     #expect(conditions.map(\.name) == ["If-None-Match", "If-Modified-Since"])
     #expect(conditions.map(\.value) == headers.map(\.value))
     #expect(ResponseMetadata([HTTPHeader("ETag", ""), HTTPHeader("Last-Modified", "long ago")]).conditions.isEmpty)
+    for tag in ["*", "W/*", "\"a\", \"b\"", "a, b", "\"", "\"a"] {
+      #expect(ResponseMetadata([HTTPHeader("ETag", tag)]).conditions.isEmpty, "\(tag)")
+    }
+    for tag in ["\"a, *\"", "\"\"", "W/\"*\"", "without-quotes"] {
+      #expect(ResponseMetadata([HTTPHeader("ETag", tag)]).conditions.map(\.value) == [tag])
+    }
     #expect(ResponseMetadata([HTTPHeader("ETag", String(repeating: "e", count: 1025))]).conditions.isEmpty)
   }
 
@@ -134,6 +143,11 @@ import Testing
     #expect(updated.lastModified != nil)
     #expect(known.isConfirmed(by: []) && known.isConfirmed(by: [HTTPHeader("ETag", "W/\"a\"")]))
     #expect(!known.isConfirmed(by: [HTTPHeader("ETag", "\"b\"")]))
+    // By the time where there are no tags to compare.
+    let timed = ResponseMetadata([Self.header("Last-Modified", -600)])
+    #expect(timed.isConfirmed(by: [Self.header("Last-Modified", -600), HTTPHeader("ETag", "\"a\"")]))
+    #expect(timed.isConfirmed(by: [HTTPHeader("Last-Modified", "once")]))
+    #expect(!timed.isConfirmed(by: [Self.header("Last-Modified", -700)]))
   }
 
   @Test func overlongFieldsAreTakenForTheStrictest() {
@@ -145,7 +159,7 @@ import Testing
   }
 
   @Test func whatIsSaidAboutKeepingIsRead() {
-    #expect(CacheControl("max-age=1, no-store").forbidsStoring)
+    #expect(CacheControl("max-age=1, no-store").forbidsStoring && CacheControl("private;no-store").forbidsStoring)
     #expect(!CacheControl("no-store, must-understand").forbidsStoring)
     #expect(CacheControl("Must-Revalidate").forbidsStale && !CacheControl("proxy-revalidate").forbidsStale)
     #expect(CacheControl("stale-if-error=30").staleIfError == 30 && CacheControl("stale-if-error").staleIfError == 0)

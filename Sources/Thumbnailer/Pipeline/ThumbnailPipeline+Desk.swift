@@ -1,0 +1,92 @@
+extension ThumbnailPipeline {
+  /// What a job sees of the pipeline: the waiters for its source, and nothing else.
+  ///
+  /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
+  struct Desk: Sendable {
+    private let pipeline: @Sendable () -> ThumbnailPipeline?
+    private let id: JobTable<Sink>.JobID
+    /// The variants that are waited for, at any moment and for any thread.
+    let demand: VariantDemand
+
+    init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID, demand: VariantDemand) {
+      self.pipeline = { [weak pipeline] in pipeline }
+      self.id = id
+      self.demand = demand
+    }
+
+    /// The variants that came in since the last call, the largest first.
+    func takeVariants(of source: ImageSource) -> [Variant] {
+      pipeline()?.jobs.withLock { $0.table.takeVariants(of: .init(source), for: id) } ?? []
+    }
+
+    /// Those of the variants that somebody still waits for.
+    func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
+      pipeline()?.jobs.withLock { $0.table.stillWanted(variants, of: .init(source), for: id) } ?? []
+    }
+
+    /// Those of the variants that go to the memory cache, and not to the disk cache alone.
+    func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
+      pipeline()?.jobs.withLock { state in
+        Set(variants.filter { state.table.keepsInMemory($0, of: .init(source), for: id) })
+      } ?? []
+    }
+
+    /// Answers everybody who waits for one variant.
+    ///
+    /// - Parameter counting: Called with their number before they hear of it, so that whoever is answered finds it counted.
+    func answer(
+      _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>,
+      counting: (Int) -> Void = { _ in }
+    ) {
+      let sinks =
+        pipeline()?.jobs.withLock { state -> [Sink] in
+          demand.remove(variant)
+          return state.table.finish(variant, of: .init(source), for: id)
+        } ?? []
+      counting(sinks.count)
+      Self.resume(sinks, with: result)
+    }
+
+    /// Ends the job and answers everybody who still waits for the source: with the error, except for some variants.
+    ///
+    /// All in one step: whoever is answered and asks again at once is not taken for one who waited for the job.
+    ///
+    /// - Parameter counting: Called with the variants that the error concerns, one for each waiter, before anybody hears of
+    ///   it, so that whoever is answered finds it counted.
+    func fail(
+      _ source: ImageSource, with error: ThumbnailError, except answers: [Variant: ThumbnailResponse] = [:],
+      counting: ([Variant]) -> Void
+    ) {
+      let ended =
+        pipeline()?.jobs.withLock { state -> [(variant: Variant, sink: Sink)] in
+          state.running[id] = nil
+          return state.table.end(.init(source), for: id)
+        } ?? []
+      counting(ended.map(\.variant).filter { answers[$0] == nil })
+      for (variant, sink) in ended {
+        Self.resume([sink], with: answers[variant].map { .success($0) } ?? .failure(error))
+      }
+    }
+
+    /// Ends the job if nobody waits any more. False when it must go on.
+    func endIfIdle(_ source: ImageSource) -> Bool {
+      pipeline()?.jobs.withLock { state in
+        guard state.table.endIfIdle(.init(source), for: id) else { return false }
+        state.running[id] = nil
+        return true
+      } ?? true
+    }
+
+    private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {
+      let now = ContinuousClock.now
+      for sink in sinks {
+        sink.shot.resume(
+          with: result.map {
+            ThumbnailResponse(
+              thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,
+              bytesLeft: $0.bytesLeft, isStored: $0.isStored, plan: $0.plan, duration: now - sink.started)
+          })
+      }
+    }
+  }
+}
