@@ -280,6 +280,7 @@ struct SimulationCommandTests {
     UsageTests.Mistake("--simulate fling --cell 0x5", "'0x5'", "--cell", "400x300"),
     UsageTests.Mistake("--simulate fling --cell 16000x10 --scale 3", "--cell and --scale", "16383"),
     UsageTests.Mistake("--simulate fling --size 40x40", "--size", "--cell"),
+    UsageTests.Mistake("--simulate fling --ahead 2", "--ahead", "--simulate"),
     UsageTests.Mistake("--simulate fling --export out", "--export", "--simulate"),
     UsageTests.Mistake("--simulate fling --sheet a.jpg", "--sheet a.jpg", ".html"),
     UsageTests.Mistake("--columns 3", "--columns", "--simulate"),

@@ -68,6 +68,11 @@ struct PrefetcherFixture {
     return task
   }
 
+  /// The items that work was begun for, in order.
+  var started: [Int] {
+    events.values.compactMap { if case .started(let index, _, _) = $0 { index } else { nil } }
+  }
+
   /// The items whose thumbnail came, in order, with where from.
   var ready: [(index: Int, origin: ThumbnailResponse.Origin)] {
     events.values.compactMap { event in
