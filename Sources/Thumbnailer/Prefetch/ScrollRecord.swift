@@ -10,6 +10,7 @@ final class ScrollRecord: Sendable {
     var visible = 0..<0
     /// When items had left the view.
     var departures: [Int: ContinuousClock.Instant] = [:]
+    /// What was downloaded for the items that the prefetcher told of.
     var bytes: [Int: Int] = [:]
     var offset: Double?
     var rest: ContinuousClock.Instant?
@@ -90,9 +91,18 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Whether all of these have their thumbnails or have failed.
+  /// Whether all of these have their thumbnails or have failed, and the prefetcher has told so: what they cost is known
+  /// then, too.
   func isComplete(_ items: Range<Int>) -> Bool {
-    state.withLock { state in items.allSatisfy { state.outcomes[$0] != nil } }
+    state.withLock { state in
+      items.allSatisfy { item in
+        switch state.outcomes[item] {
+        case .ready: state.bytes[item] != nil
+        case .failed: true
+        case nil: false
+        }
+      }
+    }
   }
 
   /// What became of the cells.

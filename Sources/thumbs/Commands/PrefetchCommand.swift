@@ -116,7 +116,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       provider: pages, query: query, headers: try network.hostHeaders(), original: source.original,
       pages: source.pages, photos: source.count)
     let run = SimulationRun(
-      scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
+      source: source, scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
       pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
       variant: variant, console: console, report: report, sheet: look.sheet.sheet)
     return await run.run()

@@ -63,6 +63,19 @@ import Testing
     #expect(report.unseenBytes == 4 * picture.count && report.downloadedBytes == 8 * picture.count)
   }
 
+  @Test func aCellThatIsThereIsCompleteOnceItsBytesAreKnown() async throws {
+    let fixture = try fixture(items: 1)
+    let record = ScrollRecord(pipeline: fixture.pipeline)
+    let response: ThumbnailResponse = try await fixture.pipeline.response(for: fixture.request(0))
+    fixture.show(row: 0)
+    record.look(at: fixture.prefetcher, isFirstScreen: true, now: .now)
+    #expect(!record.isComplete(0..<1))
+    record.take(.ready(index: 0, fixture.source(0), response))
+    #expect(record.isComplete(0..<1))
+    let report = record.report(since: .now, statistics: fixture.pipeline.statistics)
+    #expect(report.cells.map(\.item) == [0] && report.unseenBytes == 0 && report.downloadedBytes > 0)
+  }
+
   @Test func realTimeTakesItsTime() async throws {
     let fixture = try fixture(items: 40)
     let report = try await simulation("0 0\n0.1 0\n0.3 4", pace: .realTime).run(on: fixture.prefetcher)
