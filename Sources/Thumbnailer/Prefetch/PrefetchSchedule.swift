@@ -72,7 +72,8 @@ struct PrefetchSchedule: Sendable {
   private(set) var layout: GridLayout
   private(set) var window = PrefetchWindow()
   private(set) var motion = ScrollMotion()
-  private(set) var pace = FetchPace()
+  /// What pictures take, as measured so far.
+  var pace = FetchPace()
   /// Whether nothing is begun for cells out of view.
   private(set) var isPaused = false
   private let options: Prefetcher.Options

@@ -292,7 +292,7 @@ import Testing
 
   @Test func theByteBudgetStopsTheLookAhead() async throws {
     let length = try TestImages.bytes("formats/jpeg-420.jpg").count
-    let fixture = try PrefetcherFixture(options: {
+    let fixture = try PrefetcherFixture(isPatient: false, options: {
       $0.screensAhead = 10
       $0.byteBudget = ByteSize(bytes: 6 * length)
     })

@@ -11,7 +11,7 @@ import Testing
   private func fixture(
     items: Int, answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
   ) throws -> PrefetcherFixture {
-    try PrefetcherFixture(items: items, configuring: { $0.attempts = 1 }, answer: answer)
+    try PrefetcherFixture(items: items, isPatient: false, configuring: { $0.attempts = 1 }, answer: answer)
   }
 
   private func simulation(
@@ -41,7 +41,7 @@ import Testing
     #expect(report.downloadedBytes == 0 && report.unseenBytes == 0)
     #expect(report.cells.allSatisfy { $0.wait == .zero } && report.readyOnSight == 1)
     // Even where a jump leads that nobody has seen coming.
-    let other = try PrefetcherFixture.prefetcher(on: fixture.fixture)
+    let other = try PrefetcherFixture.prefetcher(on: fixture.fixture, isPatient: false)
     other.setItems(fixture.sources(30))
     let jump = try await simulation("0 0\n0.1 0\n0.1 20").run(on: other)
     #expect(jump.cells.map(\.item) == [0, 1, 2, 3, 20, 21, 22, 23] && jump.readyOnSight == 1)
