@@ -21,7 +21,8 @@ struct PrefetcherFixture {
   /// - Parameter isPatient: Whether pictures are expected to take seconds, so that none counts as slow while a gate holds
   ///   it, however slow the machine.
   init(
-    items: Int = 100, isPatient: Bool = true, configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
+    items: Int = 100, isPatient: Bool = true,
+    configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
     options change: (inout Prefetcher.Options) -> Void = { _ in },
     answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
   ) throws {

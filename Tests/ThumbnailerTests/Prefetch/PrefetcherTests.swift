@@ -292,10 +292,12 @@ import Testing
 
   @Test func theByteBudgetStopsTheLookAhead() async throws {
     let length = try TestImages.bytes("formats/jpeg-420.jpg").count
-    let fixture = try PrefetcherFixture(isPatient: false, options: {
-      $0.screensAhead = 10
-      $0.byteBudget = ByteSize(bytes: 6 * length)
-    })
+    let fixture = try PrefetcherFixture(
+      isPatient: false,
+      options: {
+        $0.screensAhead = 10
+        $0.byteBudget = ByteSize(bytes: 6 * length)
+      })
     fixture.show(row: 0)
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.paths.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == paths(0..<10))
