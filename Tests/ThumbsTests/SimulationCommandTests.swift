@@ -25,7 +25,7 @@ struct SimulationCommandTests {
 
   private struct Figures: Decodable {
     let trace, provider: String
-    let cells, cellsAfterFirstScreen, failed, downloadedBytes, unseenBytes, peakMemoryBytes: Int
+    let cells, cellsAfterFirstScreen, failed, skipped, downloadedBytes, unseenBytes, peakMemoryBytes: Int
     let readyOnSight, waitP50Ms, waitP95Ms, waitP99Ms, completeAfterRestMs, seconds: Double
     let firstScreenMs: Double?
   }
@@ -42,11 +42,11 @@ struct SimulationCommandTests {
   /// Starts a scroll through small cells, two side by side and two rows in view.
   private func start(
     _ trace: String, _ source: [String], _ more: String..., environment: [String: String] = [:],
-    input: ThumbsProcess.Input = .nothing
+    input: ThumbsProcess.Input = .nothing, stderr: ThumbsProcess.Output = .captured
   ) throws -> ThumbsProcess {
     let grid = ["--cell", "20x20", "--scale", "1", "--rows", "2", "--columns", "2"]
     return try bench.start(
-      ["prefetch", "--simulate", trace] + source + grid + more, environment: environment, input: input)
+      ["prefetch", "--simulate", trace] + source + grid + more, environment: environment, input: input, stderr: stderr)
   }
 
   private func folder(_ count: Int) throws -> [String] {
@@ -92,7 +92,8 @@ struct SimulationCommandTests {
     #expect(cells[7].url.contains("/images/photo-p7?"))
     let figures = try figures(run)
     #expect(figures.trace == "scroll.txt" && figures.provider == "unsplash")
-    #expect(figures.cells == 12 && figures.cellsAfterFirstScreen == 8 && figures.failed == 0)
+    #expect(figures.cells == 12 && figures.cellsAfterFirstScreen == 8)
+    #expect(figures.failed == 0 && figures.skipped == 0)
     #expect((0...1).contains(figures.readyOnSight) && figures.waitP50Ms <= figures.waitP99Ms)
     let size = try TestImages.bytes("formats/jpeg-420.jpg").count
     #expect(figures.downloadedBytes - figures.unseenBytes == 12 * size)
@@ -167,7 +168,10 @@ struct SimulationCommandTests {
     _ = try bench.folder("pictures", pictures: 1)
     let run = try await start("long.txt", ["--query", "xyzzy", "--provider", "folder:pictures"]).run()
     #expect(run.status == 0 && run.stdout.isEmpty)
-    #expect(run.complaints == ["thumbs: folder has no picture to scroll through; give other words or another source"])
+    #expect(
+      run.complaints == [
+        "thumbs: the folder pictures has no picture for “xyzzy”; try other words, or --query \"\" for all"
+      ])
   }
 
   @Test func picturesThatFailAreCounted() async throws {
@@ -183,6 +187,34 @@ struct SimulationCommandTests {
     #expect(try cells(run).allSatisfy { ($0.ready == nil) == ($0.error != nil) })
     #expect(try figures(run).failed == 5)
     #expect(Markup.problem(in: try String(contentsOf: bench.url("scroll.html"), encoding: .utf8)) == nil)
+
+    let told = try await start("scroll.txt", source, "--as-fast-as-ready", environment: environment).run()
+    #expect(told.status == 1 && told.lines.contains("failed: 5"))
+    #expect(told.complaints.count == 5, "\(told.stderr)")
+    #expect(told.complaints.allSatisfy { $0.contains("/images/photo-p") })
+  }
+
+  @Test func howFarItIsStandsOnTheTerminal() async throws {
+    let gate = Gate()
+    defer { gate.open() }
+    let origin = try UnsplashOrigin(pictures: lakes(4)) { $0 == "p3" ? gate : nil }
+    let (source, environment) = unsplash(origin)
+    let terminal = try #require(PseudoTerminal(columns: 100))
+    let process = try start("scroll.txt", source, environment: environment, stderr: .descriptor(terminal.end))
+    terminal.closeEnd()
+    #expect(await eventually(within: .seconds(30)) { terminal.text.contains("scrolling scroll.txt  3  ") })
+    gate.open()
+    let run = await process.run()
+    #expect(run.status == 0 && run.lines.first == "scrolled scroll.txt through the pictures from unsplash")
+    #expect(await eventually { terminal.isAtEnd })
+    #expect(terminal.screen.isEmpty, "\(terminal.screen)")
+  }
+
+  @Test func aCacheThatCannotBeUsedIsSaid() async throws {
+    try Data().write(to: bench.url("file"))
+    let run = try await start("scroll.txt", folder(9), "--as-fast-as-ready", "--json", "--cache-dir", "file").run()
+    #expect(run.status == 1 && run.complaints.count == 1 && run.stderr.contains("going on without the disk cache"))
+    #expect(try cells(run).map(\.item) == Array(0..<9))
   }
 
   @Test func aSourceThatIsDownEndsWith69() async throws {
@@ -238,9 +270,9 @@ struct SimulationCommandTests {
     let run = try await start(
       "scroll.txt", ["--urls", "-"], "--as-fast-as-ready", "--json", input: .bytes(list)
     ).run()
-    #expect(run.status == 0 && run.complaints.count == 1, "\(run.stderr)")
-    #expect(run.stderr.hasPrefix("thumbs: urls, line 7: "))
-    #expect(try cells(run).map(\.item) == Array(0..<6))
+    #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(run.stderr.hasPrefix("thumbs: stdin, line 7: "))
+    #expect(try cells(run).map(\.item) == Array(0..<6) && figures(run).skipped == 1)
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
@@ -280,6 +312,7 @@ struct SimulationCommandTests {
     UsageTests.Mistake("--simulate fling --cell 0x5", "'0x5'", "--cell", "400x300"),
     UsageTests.Mistake("--simulate fling --cell 16000x10 --scale 3", "--cell and --scale", "16383"),
     UsageTests.Mistake("--simulate fling --size 40x40", "--size", "--cell"),
+    UsageTests.Mistake("--simulate fling --ahead 2", "--ahead", "--simulate"),
     UsageTests.Mistake("--simulate fling --export out", "--export", "--simulate"),
     UsageTests.Mistake("--simulate fling --sheet a.jpg", "--sheet a.jpg", ".html"),
     UsageTests.Mistake("--columns 3", "--columns", "--simulate"),

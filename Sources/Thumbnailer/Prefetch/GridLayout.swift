@@ -25,6 +25,8 @@ public struct GridLayout: Sendable, Hashable {
     }
   }
 
+  private static let mostColumns = 1_000_000
+
   /// Cells side by side.
   public let columns: Int
   /// The size of a cell, in points.
@@ -46,7 +48,7 @@ public struct GridLayout: Sendable, Hashable {
   /// A layout with one section of `itemCount` items.
   ///
   /// - Parameters:
-  ///   - columns: Cells side by side; at least 1.
+  ///   - columns: Cells side by side; from 1 to a million.
   ///   - cell: The size of a cell in points, more than 0.
   ///   - scale: Device pixels a point, more than 0.
   ///   - spacing: Between columns and between rows, in points.
@@ -80,7 +82,9 @@ public struct GridLayout: Sendable, Hashable {
 
   /// What is wrong with the values, in words that say what to do; nil when they make a grid.
   private var problem: String? {
-    if columns < 1 { return "a grid of \(columns) columns cannot be laid out: it needs at least 1" }
+    if !(1...Self.mostColumns).contains(columns) {
+      return "a grid of \(columns) columns cannot be laid out: it must have from 1 to \(Self.mostColumns)"
+    }
     if !(cell.width > 0 && cell.height > 0 && cell.width.isFinite && cell.height.isFinite) {
       return "a cell of \(cell.width) by \(cell.height) points cannot be laid out: both sides must be more than 0"
     }

@@ -72,7 +72,8 @@ struct PrefetchSchedule: Sendable {
   private(set) var layout: GridLayout
   private(set) var window = PrefetchWindow()
   private(set) var motion = ScrollMotion()
-  private(set) var pace = FetchPace()
+  /// What pictures take, as measured so far.
+  var pace = FetchPace()
   /// Whether nothing is begun for cells out of view.
   private(set) var isPaused = false
   private let options: Prefetcher.Options
@@ -82,6 +83,8 @@ struct PrefetchSchedule: Sendable {
   private var settled: [Int: Int] = [:]
   private var lastID: WorkID = 0
   private var isSettled = false
+  /// Whether the view has jumped since the last update.
+  private var hasJumped = false
 
   init(layout: GridLayout, options: Prefetcher.Options, limits: Limits) {
     (self.layout, self.options, self.limits) = (layout, options, limits)
@@ -96,9 +99,10 @@ struct PrefetchSchedule: Sendable {
 
   // MARK: What happens
 
-  /// The view is here now.
+  /// The view is here now. May be told several times between two updates.
   mutating func move(to viewport: Viewport) {
     motion.move(to: viewport)
+    hasJumped = hasJumped || motion.hasJumped
   }
 
   /// A piece of work has ended, well or badly. Returns where its item is; nil when it was dropped before.
@@ -189,6 +193,7 @@ struct PrefetchSchedule: Sendable {
       layout: layout, viewport: viewport, motion: motion, at: time, pace: pace, parallel: limits.running,
       options: options)
     if next != window { enter(next, received: received, &changes) }
+    hasJumped = motion.hasJumped
     if let holdTime = motion.holdTime, holdTime > time {
       (isSettled, changes.wakeTime) = (false, holdTime)
       return changes
@@ -219,7 +224,7 @@ struct PrefetchSchedule: Sendable {
     for (index, run) in runs {
       if !next.kept.contains(index) {
         let part = received(index)
-        let isNearlyDone = part >= 1 || part >= Self.nearlyDone && !motion.hasJumped
+        let isNearlyDone = part >= 1 || part >= Self.nearlyDone && !hasJumped
         guard !isNearlyDone else {
           runs[index]?.lingers = true
           continue

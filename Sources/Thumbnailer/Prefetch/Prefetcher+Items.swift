@@ -30,20 +30,20 @@ extension Prefetcher {
   /// Puts other sections in place of all.
   public func setSections(_ sections: [Section]) {
     let items = sections.flatMap(\.items)
-    change { state, effects in
+    change { state in
       let former = state.items
       state.items = items
       state.schedule.changeLayout { $0.setSections(sections.map(\.layout)) }
       let dropped = state.schedule.keep { index in
         items.indices.contains(index) && former.indices.contains(index) && items[index] == former[index]
       }
-      effects.drop(dropped, of: &state)
+      state.drop(dropped)
     }
   }
 
   /// Adds items at the end of the last section.
   public func append(contentsOf items: [ImageSource?]) {
-    change { state, _ in
+    change { state in
       state.items.append(contentsOf: items)
       state.schedule.changeLayout { layout in
         guard let last = layout.sections.indices.last else {
@@ -56,7 +56,7 @@ extension Prefetcher {
 
   /// Adds a section below the others.
   public func append(_ section: Section) {
-    change { state, _ in
+    change { state in
       state.items.append(contentsOf: section.items)
       state.schedule.changeLayout { $0.append(section.layout) }
     }
@@ -64,23 +64,23 @@ extension Prefetcher {
 
   /// Takes an item out; those behind it move up. Nothing happens when there is no such item.
   public func remove(at index: Int) {
-    change { state, effects in
+    change { state in
       guard let place = state.schedule.layout.gridIndex(ofItem: index) else { return }
       state.items.remove(at: index)
       let dropped = state.schedule.remove(index)
       state.schedule.changeLayout { layout in
         layout.setItemCount(layout.sections[place.section].itemCount - 1, inSection: place.section)
       }
-      effects.drop(dropped.map { [$0] } ?? [], of: &state)
+      state.drop(dropped.map { [$0] } ?? [])
     }
   }
 
   /// Puts another picture in an item's place. Nothing happens when there is no such item.
   public func replace(at index: Int, with item: ImageSource?) {
-    change { state, effects in
+    change { state in
       guard state.items.indices.contains(index) else { return }
       state.items[index] = item
-      effects.drop(state.schedule.replace(index).map { [$0] } ?? [], of: &state)
+      state.drop(state.schedule.replace(index).map { [$0] } ?? [])
     }
   }
 }

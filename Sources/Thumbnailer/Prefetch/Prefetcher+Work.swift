@@ -1,60 +1,139 @@
 import Synchronization
 
-/// Carries out what the schedule decides. The lock is held while tasks are made and put down, and never while one is
-/// cancelled, woken or told something.
+/// What is done: whoever calls changes the list or the view, and no more; one worker asks the schedule what follows and
+/// carries it out, a step at a time, in the order of the decisions.
+///
+/// To begin a piece of work wakes threads, to cancel one takes the locks of everything that it waits in. None of that
+/// happens on the thread that scrolls, nor with the lock held.
 extension Prefetcher {
-  /// What is guarded: the schedule, what it is about, and the tasks that carry it out.
+  /// What is guarded: the schedule, what it is about, and what is still to be done.
   struct State: Sendable {
     var schedule: PrefetchSchedule
     /// Nil for cells without a picture.
     var items: [ImageSource?] = []
     var errands: [PrefetchSchedule.WorkID: Errand] = [:]
-    var timer: (task: Task<Void, Never>, deadline: ContinuousClock.Instant)?
-    var settlingWaiters: [OneShot<Void, Never>] = []
+    /// What the worker does next, in this order.
+    fileprivate var agenda: [Step] = []
+    /// Whether something has changed that the schedule was not asked about.
+    fileprivate var isStale = false
+    fileprivate var timer: (task: Task<Void, Never>, deadline: ContinuousClock.Instant)?
+    fileprivate var settlingWaiters: [OneShot<Void, Never>] = []
     /// What `itemsWanted` was told last, and for how many items.
-    var lastWanted: (wanted: Int, count: Int)?
+    fileprivate var lastWanted: (wanted: Int, count: Int)?
 
     init(schedule: PrefetchSchedule) { self.schedule = schedule }
-  }
-
-  /// A piece of work under way.
-  struct Errand: Sendable {
-    let source: ImageSource
-    let control: PriorityControl
-    var priority: Priority
-    let task: Task<Void, Never>
-  }
-
-  /// What is done after unlocking.
-  struct Effects: Sendable {
-    fileprivate var cancelled: [Task<Void, Never>] = []
-    fileprivate var reprioritised: [PrefetchSchedule.WorkID] = []
-    fileprivate var events: [PrefetcherEvent] = []
-    fileprivate var wanted: Int?
-    fileprivate var settled: [OneShot<Void, Never>] = []
 
     /// Work that the schedule has dropped is to be cancelled.
-    mutating func drop(_ works: [PrefetchSchedule.Work], of state: inout State) {
+    mutating func drop(_ works: [PrefetchSchedule.Work]) {
       for work in works {
-        guard let errand = state.errands.removeValue(forKey: work.id) else { continue }
-        cancelled.append(errand.task)
-        events.append(.cancelled(index: work.index, errand.source))
+        guard let errand = errands.removeValue(forKey: work.id) else { continue }
+        agenda += [.cancel(errand), .tell(.cancelled(index: work.index, errand.source))]
+      }
+    }
+
+    fileprivate mutating func move(to viewports: [Viewport]) {
+      for viewport in viewports { schedule.move(to: viewport) }
+      if !viewports.isEmpty { isStale = true }
+    }
+  }
+
+  /// A piece of work, from the decision to begin it to its end.
+  final class Errand: Sendable {
+    let id: PrefetchSchedule.WorkID
+    let source: ImageSource
+    let priority: PriorityControl
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    fileprivate init(_ work: PrefetchSchedule.Work, for source: ImageSource) {
+      (id, self.source, priority) = (work.id, source, PriorityControl(work.priority))
+    }
+
+    fileprivate func begin(_ operation: @escaping @Sendable () async -> Void) {
+      task.withLock { $0 = Task(operation: operation) }
+    }
+
+    fileprivate func cancel() { task.withLock(\.self)?.cancel() }
+  }
+
+  /// One thing to do.
+  fileprivate enum Step: Sendable {
+    case begin(Errand)
+    case cancel(Errand)
+    case prioritise(Errand, Priority)
+    case tell(PrefetcherEvent)
+    case want(Int)
+    case settle(OneShot<Void, Never>)
+  }
+
+  // MARK: What happens
+
+  /// Changes something, as of the last viewport told, and has the worker see to what follows.
+  func change(_ body: (inout State) -> Void) {
+    state.withLock { state in
+      state.move(to: inbox.takeAll())
+      body(&state)
+      state.isStale = true
+    }
+    workSignal.yield()
+  }
+
+  private func finish(_ id: PrefetchSchedule.WorkID, _ result: Result<ThumbnailResponse, ThumbnailError>) {
+    change { state in
+      guard let errand = state.errands.removeValue(forKey: id) else { return }
+      let response = try? result.get()
+      let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
+      let index = state.schedule.finish(
+        id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
+      guard let index else { return }
+      switch result {
+      case .success(let response): state.agenda.append(.tell(.ready(index: index, errand.source, response)))
+      case .failure(let error): state.agenda.append(.tell(.failed(index: index, errand.source, error)))
       }
     }
   }
 
-  /// Changes something, and brings the work into line with it.
-  func change(_ body: (inout State, inout Effects) -> Void) {
-    var effects = Effects()
+  /// What resumes when everything is settled; nil when it is.
+  func settlingWaiter() -> OneShot<Void, Never>? {
     state.withLock { state in
-      body(&state, &effects)
-      follow(in: &state, &effects)
+      state.move(to: inbox.takeAll())
+      if !state.isStale, state.schedule.isIdle { return nil }
+      let shot = OneShot<Void, Never>()
+      state.settlingWaiters.append(shot)
+      return shot
     }
-    carryOut(effects)
   }
 
-  /// Asks the schedule what follows from the state as it is now.
-  private func follow(in state: inout State, _ effects: inout Effects) {
+  /// Cancels all that runs. To be called when nothing works any more.
+  func abandon() {
+    state.withLock { state in
+      state.timer?.task.cancel()
+      for errand in state.errands.values { errand.cancel() }
+      for case .cancel(let errand) in state.agenda { errand.cancel() }
+    }
+  }
+
+  // MARK: The worker
+
+  /// Starts the worker, which sees to every change until the prefetcher is dropped.
+  static func startWorker(of prefetcher: Prefetcher, at signals: AsyncStream<Void>) {
+    Task { [weak prefetcher] in
+      for await _ in signals { prefetcher?.work() }
+    }
+  }
+
+  /// Asks the schedule what follows from the changes so far, and carries it out. Called by the worker alone, so that
+  /// nothing overtakes what was decided before it.
+  private func work() {
+    let agenda = state.withLock { state in
+      state.move(to: inbox.takeAll())
+      plan(in: &state)
+      defer { state.agenda = [] }
+      return state.agenda
+    }
+    for step in agenda { carryOut(step) }
+  }
+
+  private func plan(in state: inout State) {
     let now = ContinuousClock.now
     let items = state.items
     var found: [(Int, ImageSource, Thumbnail)] = []
@@ -68,58 +147,28 @@ extension Prefetcher {
     } received: { [pipeline] index in
       items[index].flatMap { pipeline.receivedPart(of: $0) } ?? 0
     }
-    effects.drop(changes.dropped, of: &state)
-    for (index, source, thumbnail) in found {
-      let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
-      effects.events.append(.ready(index: index, source, response))
-    }
+    state.isStale = false
+    state.drop(changes.dropped)
     for work in changes.reprioritised {
-      state.errands[work.id]?.priority = work.priority
-      effects.reprioritised.append(work.id)
+      if let errand = state.errands[work.id] { state.agenda.append(.prioritise(errand, work.priority)) }
     }
     for work in changes.begun {
       guard let source = items[work.index] else { continue }
-      state.errands[work.id] = errand(work, for: source)
-      effects.events.append(.started(index: work.index, source, work.priority))
+      let errand = Errand(work, for: source)
+      state.errands[work.id] = errand
+      state.agenda += [.tell(.started(index: work.index, source, work.priority)), .begin(errand)]
     }
-    if changes.hasSettled { effects.events.append(.settled) }
-    if state.schedule.isIdle { swap(&effects.settled, &state.settlingWaiters) }
+    for (index, source, thumbnail) in found {
+      let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
+      state.agenda.append(.tell(.ready(index: index, source, response)))
+    }
+    if changes.hasSettled { state.agenda.append(.tell(.settled)) }
+    if let wanted = itemsWanted(in: &state, at: now) { state.agenda.append(.want(wanted)) }
+    if state.schedule.isIdle {
+      state.agenda += state.settlingWaiters.map(Step.settle)
+      state.settlingWaiters = []
+    }
     setTimer(changes.wakeTime, in: &state)
-    effects.wanted = itemsWanted(in: &state, at: now)
-  }
-
-  /// Starts the task of a piece of work. It takes itself out, which waits for the lock until it is in.
-  private func errand(_ work: PrefetchSchedule.Work, for source: ImageSource) -> Errand {
-    let control = PriorityControl(work.priority)
-    var asked = ThumbnailRequest(source, variant: variant, priority: work.priority)
-    // Without a disk cache, what is fetched ahead has no other place.
-    asked.keepsInMemory =
-      work.priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
-    let request = asked
-    let task = Task { [weak self, pipeline] in
-      do throws(ThumbnailError) {
-        let response = try await pipeline.response(for: request, following: control)
-        self?.finish(work.id, .success(response))
-      } catch {
-        self?.finish(work.id, .failure(error))
-      }
-    }
-    return Errand(source: source, control: control, priority: work.priority, task: task)
-  }
-
-  private func finish(_ id: PrefetchSchedule.WorkID, _ result: Result<ThumbnailResponse, ThumbnailError>) {
-    change { state, effects in
-      guard let errand = state.errands.removeValue(forKey: id) else { return }
-      let response = try? result.get()
-      let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
-      let index = state.schedule.finish(
-        id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
-      guard let index else { return }
-      switch result {
-      case .success(let response): effects.events.append(.ready(index: index, errand.source, response))
-      case .failure(let error): effects.events.append(.failed(index: index, errand.source, error))
-      }
-    }
   }
 
   /// Asks the schedule again when it wants to be asked. A timer that rings too early does no harm.
@@ -131,7 +180,7 @@ extension Prefetcher {
     }
     let task = Task { [weak self] in
       do { try await Task.sleep(until: wakeTime, clock: .continuous) } catch { return }
-      self?.change { state, _ in state.timer = nil }
+      self?.change { state in state.timer = nil }
     }
     state.timer = (task, wakeTime)
   }
@@ -149,20 +198,31 @@ extension Prefetcher {
     return wanted
   }
 
-  private func carryOut(_ effects: Effects) {
-    for task in effects.cancelled { task.cancel() }
-    for id in effects.reprioritised { settlePriority(of: id) }
-    for event in effects.events { hub.send(event) }
-    if let wanted = effects.wanted { itemsWantedContinuation.yield(wanted) }
-    for shot in effects.settled { shot.resume(with: .success(())) }
+  private func carryOut(_ step: Step) {
+    switch step {
+    case .begin(let errand): begin(errand)
+    case .cancel(let errand): errand.cancel()
+    case .prioritise(let errand, let priority): errand.priority.set(priority)
+    case .tell(let event): hub.send(event)
+    case .want(let count): itemsWantedContinuation.yield(count)
+    case .settle(let shot): shot.resume(with: .success(()))
+    }
   }
 
-  /// Gives a piece of work the priority that the schedule wants for it, whoever changes it meanwhile.
-  private func settlePriority(of id: PrefetchSchedule.WorkID) {
-    while true {
-      let errand = state.withLock { $0.errands[id] }
-      guard let errand, errand.control.current != errand.priority else { return }
-      errand.control.set(errand.priority)
+  private func begin(_ errand: Errand) {
+    let priority = errand.priority.current
+    var asked = ThumbnailRequest(errand.source, variant: variant, priority: priority)
+    // Without a disk cache, what is fetched ahead has no other place.
+    asked.keepsInMemory =
+      priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
+    let request = asked
+    errand.begin { [weak self, pipeline] in
+      do throws(ThumbnailError) {
+        let response = try await pipeline.response(for: request, following: errand.priority)
+        self?.finish(errand.id, .success(response))
+      } catch {
+        self?.finish(errand.id, .failure(error))
+      }
     }
   }
 }

@@ -7,8 +7,9 @@ import Synchronization
 /// thumbnail with `thumbnail(at:)`, or listen to `events()`. What the view has left behind is dropped, what comes into
 /// view overtakes everything else, and nothing that is there or under way is asked for again.
 ///
-/// All methods may be called from any thread and return at once; `viewportChanged` takes some tens of microseconds,
-/// whatever the number of items. Dropping the prefetcher cancels its work. What others asked the pipeline for is never
+/// All methods may be called from any thread and return at once; `viewportChanged` takes some microseconds, whatever the
+/// number of items and whatever follows from it. What follows is begun, dropped and told moments later, in order, by a
+/// task of the prefetcher's own. Dropping the prefetcher cancels its work. What others asked the pipeline for is never
 /// touched.
 ///
 ///     let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2)
@@ -29,6 +30,9 @@ public final class Prefetcher: Sendable {
 
   let hub = EventHub<PrefetcherEvent>()
   let itemsWantedContinuation: AsyncStream<Int>.Continuation
+  let inbox = ViewportInbox()
+  /// Tells the worker that something has changed.
+  let workSignal: AsyncStream<Void>.Continuation
   let state: Mutex<State>
 
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
@@ -45,19 +49,20 @@ public final class Prefetcher: Sendable {
     self.variant = variant ?? Variant(size: layout.cellPixels)
     self.options = options
     (itemsWanted, itemsWantedContinuation) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
+    let signals: AsyncStream<Void>
+    (signals, workSignal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     var empty = layout
     empty.setSections([GridLayout.Section(itemCount: 0, headerHeight: layout.sections.first?.headerHeight ?? 0)])
     state = Mutex(
       State(
         schedule: PrefetchSchedule(
           layout: empty, options: options, limits: .init(options, pipeline.configuration))))
+    Self.startWorker(of: self, at: signals)
   }
 
   deinit {
-    state.withLock { state in
-      state.timer?.task.cancel()
-      for errand in state.errands.values { errand.task.cancel() }
-    }
+    abandon()
+    workSignal.finish()
     hub.finish()
     itemsWantedContinuation.finish()
   }
@@ -65,19 +70,27 @@ public final class Prefetcher: Sendable {
   // MARK: The view
 
   /// Tells where the view is now. To be called at every scroll event, and when the view changes its height.
+  ///
+  /// Only takes note of it. Of viewports that follow each other faster than they are looked at, the last counts, and all
+  /// of them for the speed.
   public func viewportChanged(to viewport: Viewport) {
-    change { state, _ in state.schedule.move(to: viewport) }
+    if inbox.post(viewport) { workSignal.yield() }
   }
 
   /// The items in view; empty before the first viewport.
-  public var visibleItems: Range<Int> { state.withLock { $0.schedule.window.visible } }
+  public var visibleItems: Range<Int> {
+    state.withLock { state in
+      guard let viewport = inbox.latest ?? state.schedule.motion.viewport else { return 0..<0 }
+      return state.schedule.layout.items(from: viewport.offset, height: viewport.height)
+    }
+  }
 
   /// The grid with the items that it has.
   public var layout: GridLayout { state.withLock { $0.schedule.layout } }
 
   /// Lays the same items out in another grid, as after a turn of the device. The thumbnails stay those of `variant`.
   public func setLayout(_ layout: GridLayout) {
-    change { state, _ in
+    change { state in
       state.schedule.changeLayout { current in
         let sections = current.sections
         current = layout
@@ -124,11 +137,11 @@ public final class Prefetcher: Sendable {
 
   /// Drops all work and forgets the viewport; the next `viewportChanged` begins anew.
   public func stop() {
-    change { state, effects in effects.drop(state.schedule.stop(), of: &state) }
+    change { state in state.drop(state.schedule.stop()) }
   }
 
   private func setPaused(_ isPaused: Bool) {
-    change { state, _ in state.schedule.setPaused(isPaused) }
+    change { state in state.schedule.setPaused(isPaused) }
   }
 
   /// What becomes of the items from now on. A listener that falls behind by more than `limit` events loses the oldest.
@@ -138,12 +151,7 @@ public final class Prefetcher: Sendable {
 
   /// Returns when everything that the window asks for is there or has failed, or when the calling task is cancelled.
   public func waitUntilSettled() async {
-    let shot = OneShot<Void, Never>()
-    let isIdle = state.withLock { state in
-      if !state.schedule.isIdle { state.settlingWaiters.append(shot) }
-      return state.schedule.isIdle
-    }
-    if isIdle { return }
+    guard let shot = settlingWaiter() else { return }
     _ = await shot.wait { shot.resume(with: .success(())) }
   }
 }

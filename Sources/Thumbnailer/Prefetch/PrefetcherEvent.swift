@@ -1,4 +1,5 @@
-/// What became of an item of a prefetcher. Indices are those of the list as it was when the event was sent.
+/// What became of an item of a prefetcher. Events come in the order in which things happened; their indices are
+/// those of the list as it was then.
 public enum PrefetcherEvent: Sendable {
   /// Work for the item has begun, at this priority.
   case started(index: Int, ImageSource, Priority)

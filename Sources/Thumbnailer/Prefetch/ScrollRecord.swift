@@ -12,6 +12,7 @@ final class ScrollRecord: Sendable {
     var visible = 0..<0
     /// When items had left the view.
     var departures: [Int: ContinuousClock.Instant] = [:]
+    /// What was downloaded for the items that the prefetcher told of.
     var bytes: [Int: Int] = [:]
     var offset: Double?
     var rest: ContinuousClock.Instant?

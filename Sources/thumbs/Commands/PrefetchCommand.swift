@@ -50,16 +50,13 @@ struct PrefetchCommand: AsyncParsableCommand {
       own.
       Unsplash is told which of its photos were exported, as its terms ask.
 
-      --simulate scrolls instead, over as many pages as that takes, and fetches
-      what the view needs. --sheet FILE.html then draws the timeline; --json
-      prints for each cell that was seen: item, url, inView and ready (seconds
-      since the beginning), firstScreen, error; and the summary as the last.
-
-      With --simulate as many pages are fetched as the scroll comes to. It begins
-      with the first page. --sheet draws when each cell came into view and when its
-      thumbnail was there; --json prints for each cell: item, url, inView, ready,
-      error, firstScreen, times in seconds. A cell that was there on sight has a
-      ready no later than its inView, and one without a thumbnail has none.
+      --simulate scrolls instead, from the first page on, and fetches what the view
+      needs, over as many pages as the scroll comes to. --sheet FILE.html then
+      draws when each cell came into view and when its thumbnail was there; --json
+      prints for each cell that was seen: item, url, inView, ready (seconds since
+      the beginning), error, firstScreen; and the summary as the last line. A cell
+      that was there on sight has a ready no later than its inView, and one without
+      a thumbnail has none.
 
       --json prints for each picture: id, url, status (stored, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
@@ -98,6 +95,9 @@ struct PrefetchCommand: AsyncParsableCommand {
       throw ValidationError("--size does not go with --simulate: the thumbnails fill the cells, --cell times --scale")
     }
     if look.export != nil { throw ValidationError("--export does not go with --simulate: leave one of them out") }
+    if source.ahead != nil {
+      throw ValidationError("--ahead does not go with --simulate: the scroll itself asks for pages; leave it out")
+    }
     if let sheet = look.sheet.sheet, SheetFile.Kind(path: sheet) != .page {
       throw ValidationError("--sheet \(sheet) cannot be written: with --simulate it is a page; name it .html")
     }
@@ -116,7 +116,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       provider: pages, query: query, headers: try network.hostHeaders(), original: source.original,
       pages: source.pages, photos: source.count)
     let run = SimulationRun(
-      scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
+      source: source, scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
       pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
       variant: variant, console: console, report: report, sheet: look.sheet.sheet)
     return await run.run()

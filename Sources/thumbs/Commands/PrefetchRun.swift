@@ -11,8 +11,7 @@ final class PrefetchRun: Sendable {
   private let options: ReportOptions
   private let files: PrefetchFiles
   private let limits: QueryPrefetch.Limits
-  private let query: String?
-  private let listName: String?
+  private let words: SourceWords
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
@@ -29,8 +28,7 @@ final class PrefetchRun: Sendable {
     self.pipeline = pipeline
     self.options = options
     limits = source.limits
-    query = source.query
-    listName = source.listName
+    words = SourceWords(source, provider)
     showsProgress = options.showsProgress
     progress = ProgressLine(title: source.title, console: console)
   }
@@ -118,7 +116,7 @@ final class PrefetchRun: Sendable {
       let most = [total, limits.photos, limits.pages.map { $0 * perPage }].compactMap { $0 }.min()
       progress.update { $0.expected = total == nil && limits.photos == nil ? nil : most }
     case .skipped(let item):
-      try take(PictureReport(item), named: place(of: item))
+      try take(PictureReport(item), named: words.place(of: item))
       try await files.add(item)
     case .photo(let outcome):
       // What a Ctrl-C cut short is neither done nor failed.
@@ -158,7 +156,7 @@ final class PrefetchRun: Sendable {
   private func judge(_ ending: Ending, _ counts: RunSummary) async -> ExitCode {
     switch ending {
     case .complete:
-      if counts.pictures == 0 { console.complain(await nothingFound()) }
+      if counts.pictures == 0 { console.complain(await words.nothingFound()) }
       return counts.failed > 0 ? .someFailed : .success
     case .sourceFailed(let error):
       console.complain(error.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
@@ -192,27 +190,6 @@ final class PrefetchRun: Sendable {
     } catch {
       return console.cannotPrint(error, "what was fetched is kept in the cache")
     }
-  }
-
-  /// An item of the source as its user can find it.
-  private func place(of item: SkippedItem) -> String {
-    if let listName { return "\(listName), \(item.place)" }
-    if let folder = provider as? FolderProvider { return "\(PlainText.path(folder.path))/\(item.place)" }
-    return "\(provider.name), \(item.place)"
-  }
-
-  /// Why there was no picture, and what to do about it.
-  private func nothingFound() async -> String {
-    if let listName { return "\(listName) holds no URL; write one a line" }
-    let words = query.map { $0.isEmpty ? "" : " for “\($0)”" } ?? ""
-    guard let folder = provider as? FolderProvider else {
-      return "\(provider.name) has no picture\(words); try other words"
-    }
-    let any = try? await folder.search(PhotoQuery("", pageSize: 1), at: nil)
-    let path = PlainText.path(folder.path)
-    return any?.total == 0
-      ? "the folder \(path) holds no picture; name one with JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF files"
-      : "the folder \(path) has no picture\(words); try other words, or --query \"\" for all"
   }
 }
 

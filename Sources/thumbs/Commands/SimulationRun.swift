@@ -5,6 +5,7 @@ import Thumbnailer
 
 /// One run of `thumbs prefetch --simulate`: scrolls, and says which thumbnails were there on sight.
 struct SimulationRun: Sendable {
+  let source: SourceOptions
   let scroll: NamedTrace
   let layout: GridLayout
   let rows: Double
@@ -21,13 +22,19 @@ struct SimulationRun: Sendable {
 
   /// What the feed has brought so far.
   private final class Fed: Sendable {
-    private let state = Mutex((urls: [String](), isDone: false, failure: ProviderError?.none))
+    private let state = Mutex((sources: [ImageSource](), skipped: 0, isDone: false, failure: ProviderError?.none))
 
-    var urls: [String] { state.withLock(\.urls) }
+    var sources: [ImageSource] { state.withLock(\.sources) }
+    var skipped: Int { state.withLock(\.skipped) }
     var isDone: Bool { state.withLock(\.isDone) }
     var failure: ProviderError? { state.withLock(\.failure) }
 
-    func add(_ sources: [ImageSource]) { state.withLock { $0.urls += sources.map(\.url.absoluteString) } }
+    func add(_ sources: [ImageSource], skipping count: Int) {
+      state.withLock { state in
+        state.sources += sources
+        state.skipped += count
+      }
+    }
 
     func end(with failure: ProviderError?) {
       state.withLock { ($0.isDone, $0.failure) = (true, failure == .cancelled ? nil : failure) }
@@ -37,45 +44,86 @@ struct SimulationRun: Sendable {
   /// Scrolls to the end, or to Ctrl-C, prints the report and returns the exit status.
   func run() async -> ExitCode {
     let interruption = Interruption()
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+    let (knownProblem, knownReplacement) = (pipeline.cacheProblem, pipeline.cacheReplacement)
+    if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
+    if let knownReplacement { console.complain(knownReplacement) }
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout, variant: variant)
+    let progress = ProgressLine(title: "scrolling \(scroll.name)", console: console)
+    let watching = report.showsProgress ? show(progress, of: prefetcher) : nil
     let fed = Fed()
-    let simulation = ScrollSimulation(trace: scroll.trace, viewHeight: rows * layout.rowPitch, pace: pace)
-    let result = try? await interruption.cancelling { [feed, console, provider] in
-      let feeding = Task {
-        do throws(ProviderError) {
-          try await feed.run(into: prefetcher) { sources, skipped in
-            fed.add(sources)
-            for item in skipped { console.complain("\(provider.name), \(item.place): \(item.reason)") }
-          }
-          fed.end(with: nil)
-        } catch {
-          fed.end(with: error)
-        }
-      }
-      defer { feeding.cancel() }
-      return await simulation.run(on: prefetcher) { !fed.isDone }
-    }
+    let scrolled = try? await interruption.cancelling { await play(on: prefetcher, fed) }
     await pipeline.flush()
-    let (urls, failure) = (fed.urls, fed.failure)
-    guard var result else { return .stopped(by: interruption.signal ?? SIGINT) }
+    watching?.cancel()
+    await progress.stop()
+    guard var result = scrolled else { return .stopped(by: interruption.signal ?? SIGINT) }
     result.peakMemoryBytes = ProcessMemory.peak
     if let reason = (provider as? AutoProvider)?.fallbackReason, !report.quiet {
       console.complain("\(reason); \(provider.name) stands in")
     }
+    if let replacement = pipeline.cacheReplacement, replacement != knownReplacement { console.complain(replacement) }
+    if let problem = pipeline.cacheProblem, problem != knownProblem {
+      console.complain("not everything is stored: \(problem)")
+    }
+    let (sources, failure) = (fed.sources, fed.failure)
     if let failure {
       console.complain(failure.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
       if result.cells.isEmpty { return failure.exitCode }
-    } else if urls.isEmpty, interruption.signal == nil {
-      console.complain("\(provider.name) has no picture to scroll through; give other words or another source")
+    } else if sources.isEmpty, fed.skipped == 0, interruption.signal == nil {
+      console.complain(await SourceWords(source, provider).nothingFound())
     }
-    return finish(
-      SimulationReport(result, trace: scroll.name, provider: provider.name, urls: urls), interruption, failure)
+    let status = finish(
+      SimulationReport(result, trace: scroll.name, provider: provider.name, sources: sources, skipped: fed.skipped))
+    guard status == .success else { return status }
+    if let signal = interruption.signal { return .stopped(by: signal) }
+    let isWhole = failure == nil && fed.skipped == 0 && result.cells.allSatisfy { $0.failure == nil }
+    return isWhole && pipeline.cacheProblem == nil ? .success : .someFailed
   }
 
-  private func finish(
-    _ result: SimulationReport, _ interruption: Interruption, _ failure: ProviderError?
-  ) -> ExitCode {
+  /// Scrolls, while the feed brings the pages that the scroll comes to.
+  private func play(on prefetcher: Prefetcher, _ fed: Fed) async -> ScrollReport {
+    let words = SourceWords(source, provider)
+    let feeding = Task {
+      do throws(ProviderError) {
+        try await feed.run(into: prefetcher) { sources, skipped in
+          fed.add(sources, skipping: skipped.count)
+          for item in skipped { console.complain("\(words.place(of: item)): \(item.reason)") }
+        }
+        fed.end(with: nil)
+      } catch {
+        fed.end(with: error)
+      }
+    }
+    defer { feeding.cancel() }
+    let simulation = ScrollSimulation(trace: scroll.trace, viewHeight: rows * layout.rowPitch, pace: pace)
+    return await simulation.run(on: prefetcher) { !fed.isDone }
+  }
+
+  /// Draws what becomes of the cells, until the task is cancelled.
+  private func show(_ progress: ProgressLine, of prefetcher: Prefetcher) -> Task<Void, Never> {
+    progress.start()
+    return Task { [events = prefetcher.events(), pipeline] in
+      for await event in events {
+        let hasFailed: Bool
+        switch event {
+        case .ready: hasFailed = false
+        case .failed: hasFailed = true
+        case .started, .cancelled, .settled: continue
+        }
+        let downloaded = pipeline.statistics.downloadedBytes
+        progress.update { values in
+          values.done += 1
+          if hasFailed { values.failed += 1 }
+          values.downloadedBytes = downloaded
+        }
+      }
+    }
+  }
+
+  /// Prints the report and writes the sheet.
+  private func finish(_ result: SimulationReport) -> ExitCode {
+    if !report.json {
+      for failure in result.failures { console.complain(failure) }
+    }
     do throws(Console.WriteError) {
       if report.json {
         for line in result.cellLines { try console.print(line) }
@@ -94,7 +142,6 @@ struct SimulationRun: Sendable {
         return .cannotWrite
       }
     }
-    if let signal = interruption.signal { return .stopped(by: signal) }
-    return failure != nil || result.failedCells > 0 ? .someFailed : .success
+    return .success
   }
 }

@@ -40,8 +40,9 @@ struct SourceOptions: ParsableArguments {
   )
   var count: Int?
 
-  @Option(help: ArgumentHelp("How many pages may be asked for beyond those that are done.", valueName: "N"))
-  var ahead = 2
+  @Option(
+    help: ArgumentHelp("How many pages may be asked for beyond those that are done. (default: 2)", valueName: "N"))
+  var ahead: Int?
 
   func validate() throws {
     if query == nil, urls == nil {
@@ -65,7 +66,7 @@ struct SourceOptions: ParsableArguments {
   /// How far the prefetch goes: three pages of a search, all of a list, where nothing is said.
   var limits: QueryPrefetch.Limits {
     let most = pages ?? (urls == nil && count == nil ? 3 : nil)
-    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead)
+    return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead ?? 2)
   }
 
   /// The source itself.

@@ -6,21 +6,35 @@ struct SimulationReport {
   private let report: ScrollReport
   private let trace: String
   private let provider: String
-  /// Where each item's picture is, in their order.
-  private let urls: [String]
+  /// The picture of each item, in their order.
+  private let sources: [ImageSource]
+  /// The number of items of the source that are no picture.
+  private let skipped: Int
 
-  init(_ report: ScrollReport, trace: String, provider: String, urls: [String]) {
+  init(_ report: ScrollReport, trace: String, provider: String, sources: [ImageSource], skipped: Int) {
     self.report = report
     self.trace = trace
     self.provider = provider
-    self.urls = urls
+    self.sources = sources
+    self.skipped = skipped
   }
 
   /// Whether no cell came into view.
   var isEmpty: Bool { report.cells.isEmpty }
 
   /// The number of cells that came into view and failed.
-  var failedCells: Int { report.cells.count { $0.failure != nil } }
+  private var failedCells: Int { report.cells.count { $0.failure != nil } }
+
+  /// A line for each cell that came into view and failed: its picture, and why.
+  var failures: [String] {
+    report.cells.compactMap { cell in
+      cell.failure.map { "\(source(of: cell)?.displayName ?? "item \(cell.item)"): \($0)" }
+    }
+  }
+
+  private func source(of cell: ScrollReport.Cell) -> ImageSource? {
+    sources.indices.contains(cell.item) ? sources[cell.item] : nil
+  }
 
   private var firstScreen: Duration? {
     let first = report.cells.filter(\.isOfFirstScreen)
@@ -45,6 +59,7 @@ struct SimulationReport {
         "\(ByteSize(bytes: report.downloadedBytes)), \(ByteSize(bytes: unseen)) of it for cells never seen"
       ))
     if failedCells > 0 { figures.append(("failed", "\(failedCells)")) }
+    if skipped > 0 { figures.append(("no pictures", "\(skipped)")) }
     if let peak = report.peakMemoryBytes { figures.append(("peak memory", "\(ByteSize(bytes: peak))")) }
     return figures.map { (name: $0.0, value: $0.1) }
   }
@@ -61,7 +76,7 @@ struct SimulationReport {
     report.cells.map { cell in
       var object = JSONObject()
       object.add("item", cell.item)
-      object.add("url", urls.indices.contains(cell.item) ? PlainText.withoutPasswords(urls[cell.item]) : "")
+      object.add("url", PlainText.withoutPasswords(source(of: cell)?.url.absoluteString ?? ""))
       object.add("inView", cell.inView.seconds.rounded(toPlaces: 4))
       if let ready = cell.ready { object.add("ready", ready.seconds.rounded(toPlaces: 4)) }
       if let failure = cell.failure { object.add("error", PlainText.withoutPasswords(failure)) }
@@ -77,6 +92,7 @@ struct SimulationReport {
     figures.add("cells", report.cells.count)
     figures.add("cellsAfterFirstScreen", report.cellsAfterFirstScreen.count)
     figures.add("failed", failedCells)
+    figures.add("skipped", skipped)
     figures.add("readyOnSight", report.readyOnSight.rounded(toPlaces: 4))
     for (name, share) in [("waitP50Ms", 0.5), ("waitP95Ms", 0.95), ("waitP99Ms", 0.99)] {
       figures.add(name, Self.milliseconds(report.wait(ofShare: share) ?? .zero))

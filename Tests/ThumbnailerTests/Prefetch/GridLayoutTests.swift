@@ -159,6 +159,7 @@ import Testing
     (0, GridSize(10, 10), 1.0, 0.0), (-1, GridSize(10, 10), 1, 0), (2, GridSize(0, 10), 1, 0),
     (2, GridSize(10, -1), 1, 0), (2, GridSize(.nan, 10), 1, 0), (2, GridSize(10, 10), 0, 0),
     (2, GridSize(10, 10), .infinity, 0), (2, GridSize(10, 10), 1, -1), (2, GridSize(10_000, 10), 2, 0),
+    (.max, GridSize(10, 10), 1, 0),
   ])
   func valuesThatMakeNoGridAreRefused(columns: Int, cell: GridSize, scale: Double, spacing: Double) {
     #expect(throws: ThumbnailError.self) {

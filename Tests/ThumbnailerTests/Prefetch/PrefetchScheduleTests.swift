@@ -92,6 +92,14 @@ import Testing
     #expect(jump.begun.map(\.index) == Array(2_000..<2_008))
   }
 
+  @Test func aJumpIsOneEvenIfTheViewHasMovedOnBeforeTheUpdate() throws {
+    var schedule = try schedule()
+    let first = update(&schedule, offset: 0)
+    schedule.move(to: Viewport(offset: 50_000, height: 1_200, time: start + .seconds(1)))
+    let next = update(&schedule, at: 1.016, offset: 50_010, received: { _ in 0.9 })
+    #expect(Set(next.dropped.map(\.id)) == Set(first.begun.map(\.id)))
+  }
+
   @Test func forAViewThatJumpsOnAndOnNothingIsBegunBeforeItStops() throws {
     var schedule = try schedule(items: 100_000)
     _ = update(&schedule, offset: 0)

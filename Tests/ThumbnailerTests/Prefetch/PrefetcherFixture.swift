@@ -18,14 +18,17 @@ struct PrefetcherFixture {
   /// The paths that the origin was asked for, in their order.
   var paths: [String] { origin.requests.map(\.path) }
 
+  /// - Parameter isPatient: Whether pictures are expected to take seconds, so that none counts as slow while a gate holds
+  ///   it, however slow the machine.
   init(
-    items: Int = 100, configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
+    items: Int = 100, isPatient: Bool = true,
+    configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
     options change: (inout Prefetcher.Options) -> Void = { _ in },
     answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
   ) throws {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     fixture = try PipelineFixture(configuring: configure, answer: answer ?? { _ in .ok(picture, type: "image/jpeg") })
-    prefetcher = try Self.prefetcher(on: fixture, change)
+    prefetcher = try Self.prefetcher(on: fixture, isPatient: isPatient, change)
     events = Recorder()
     let stream = prefetcher.events()
     Task { [events] in
@@ -35,13 +38,15 @@ struct PrefetcherFixture {
   }
 
   static func prefetcher(
-    on fixture: PipelineFixture, _ change: (inout Prefetcher.Options) -> Void = { _ in }
+    on fixture: PipelineFixture, isPatient: Bool = true, _ change: (inout Prefetcher.Options) -> Void = { _ in }
   ) throws -> Prefetcher {
     var options = Prefetcher.Options()
     change(&options)
-    return Prefetcher(
+    let prefetcher = Prefetcher(
       pipeline: fixture.pipeline, layout: try GridLayout(columns: 1, cell: GridSize(100, 100), scale: 0.4),
       options: options)
+    if isPatient { prefetcher.state.withLock { $0.schedule.pace.record(.seconds(3), bytes: 3_000) } }
+    return prefetcher
   }
 
   func source(_ index: Int) -> ImageSource { ImageSource(origin.url("/\(index)")) }
@@ -66,6 +71,11 @@ struct PrefetcherFixture {
     }
     await poll { origin.requests.contains { $0.path == "/blocker" } }
     return task
+  }
+
+  /// The items that work was begun for, in order.
+  var started: [Int] {
+    events.values.compactMap { if case .started(let index, _, _) = $0 { index } else { nil } }
   }
 
   /// The items whose thumbnail came, in order, with where from.

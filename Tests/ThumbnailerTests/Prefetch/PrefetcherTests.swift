@@ -156,8 +156,8 @@ import Testing
     fixture.show(row: 2)
     await poll { fixture.origin.requests.count == 6 }
     fixture.show(row: 30)
-    // Issued in the call itself: nobody waits for those any more.
-    for index in 0..<6 { #expect(fixture.pipeline.receivedPart(of: fixture.source(index)) == nil) }
+    // Nobody waits for those any more, long before they have come.
+    await poll { (0..<6).allSatisfy { fixture.pipeline.receivedPart(of: fixture.source($0)) == nil } }
     await poll { fixture.origin.requests.count == 10 && fixture.origin.runningRequests == 4 }
     gate.open()
     await fixture.prefetcher.waitUntilSettled()
@@ -165,6 +165,45 @@ import Testing
     let asked = Set(fixture.paths)
     #expect(asked.count == fixture.paths.count)
     #expect(asked == Set(paths(Array(0..<6) + Array(28..<38))))
+  }
+
+  @Test func aViewportWaitsForNoPlanAndIsInViewAtOnce() async throws {
+    let fixture = try PrefetcherFixture()
+    // Whoever plans or changes the list holds the lock; this would never return if the call needed it.
+    fixture.prefetcher.state.withLock { _ in
+      for row in 0..<100 { fixture.show(row: row) }
+    }
+    #expect(fixture.prefetcher.visibleItems == 99..<100)
+    fixture.show(row: 20)
+    #expect(fixture.prefetcher.visibleItems == 20..<24)
+    await fixture.prefetcher.waitUntilSettled()
+    #expect(Set(paths(20..<28)).isSubset(of: fixture.paths))
+    #expect((20..<28).allSatisfy { fixture.prefetcher.cachedThumbnail(at: $0) != nil })
+  }
+
+  @Test func eventsTellOfThingsInTheirOrder() async throws {
+    let fixture = try PrefetcherFixture(configuring: { $0.memoryCacheLimit = ByteSize(bytes: 0) })
+    for row in stride(from: 0, through: 64, by: 8) {
+      fixture.show(row: row)
+      await poll { fixture.started.contains(row) }
+    }
+    fixture.prefetcher.stop()
+    fixture.show(row: 90)
+    await fixture.prefetcher.waitUntilSettled()
+    await poll {
+      guard case .settled? = fixture.events.values.last else { return false }
+      return Set(fixture.ready.map(\.index)).isSuperset(of: 90..<94)
+    }
+    var begun: Set<Int> = []
+    for event in fixture.events.values {
+      switch event {
+      case .started(let index, _, _): #expect(begun.insert(index).inserted, "item \(index) was begun twice")
+      case .ready(let index, _, _), .cancelled(let index, _), .failed(let index, _, _):
+        #expect(begun.remove(index) != nil, "item \(index) ended before it began")
+      case .settled: break
+      }
+    }
+    #expect(begun.isEmpty)
   }
 
   @Test func onATurnTheOtherSideComesNext() async throws {
@@ -253,10 +292,12 @@ import Testing
 
   @Test func theByteBudgetStopsTheLookAhead() async throws {
     let length = try TestImages.bytes("formats/jpeg-420.jpg").count
-    let fixture = try PrefetcherFixture(options: {
-      $0.screensAhead = 10
-      $0.byteBudget = ByteSize(bytes: 6 * length)
-    })
+    let fixture = try PrefetcherFixture(
+      isPatient: false,
+      options: {
+        $0.screensAhead = 10
+        $0.byteBudget = ByteSize(bytes: 6 * length)
+      })
     fixture.show(row: 0)
     await fixture.prefetcher.waitUntilSettled()
     #expect(fixture.paths.sorted { $0.count == $1.count ? $0 < $1 : $0.count < $1.count } == paths(0..<10))

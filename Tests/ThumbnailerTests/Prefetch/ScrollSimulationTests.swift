@@ -11,7 +11,7 @@ import Testing
   private func fixture(
     items: Int, answer: (@Sendable (OriginRequest) -> OriginResponse)? = nil
   ) throws -> PrefetcherFixture {
-    try PrefetcherFixture(items: items, configuring: { $0.attempts = 1 }, answer: answer)
+    try PrefetcherFixture(items: items, isPatient: false, configuring: { $0.attempts = 1 }, answer: answer)
   }
 
   private func simulation(
@@ -41,7 +41,7 @@ import Testing
     #expect(report.downloadedBytes == 0 && report.unseenBytes == 0)
     #expect(report.cells.allSatisfy { $0.wait == .zero } && report.readyOnSight == 1)
     // Even where a jump leads that nobody has seen coming.
-    let other = try PrefetcherFixture.prefetcher(on: fixture.fixture)
+    let other = try PrefetcherFixture.prefetcher(on: fixture.fixture, isPatient: false)
     other.setItems(fixture.sources(30))
     let jump = try await simulation("0 0\n0.1 0\n0.1 20").run(on: other)
     #expect(jump.cells.map(\.item) == [0, 1, 2, 3, 20, 21, 22, 23] && jump.readyOnSight == 1)
@@ -61,6 +61,19 @@ import Testing
     let report = try await scroll
     #expect(report.cells.map(\.item) == [0, 1, 2, 3])
     #expect(report.unseenBytes == 4 * picture.count && report.downloadedBytes == 8 * picture.count)
+  }
+
+  @Test func aCellThatIsThereIsCompleteOnceItsBytesAreKnown() async throws {
+    let fixture = try fixture(items: 1)
+    let record = ScrollRecord(pipeline: fixture.pipeline)
+    let response: ThumbnailResponse = try await fixture.pipeline.response(for: fixture.request(0))
+    fixture.show(row: 0)
+    record.look(at: fixture.prefetcher, isFirstScreen: true, now: .now)
+    #expect(!record.isComplete(0..<1))
+    record.take(.ready(index: 0, fixture.source(0), response))
+    #expect(record.isComplete(0..<1))
+    let report = record.report(since: .now, statistics: fixture.pipeline.statistics)
+    #expect(report.cells.map(\.item) == [0] && report.unseenBytes == 0 && report.downloadedBytes > 0)
   }
 
   @Test func realTimeTakesItsTime() async throws {

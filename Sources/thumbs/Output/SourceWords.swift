@@ -1,0 +1,33 @@
+import Thumbnailer
+
+/// Names a source and what is in it as its user knows them.
+struct SourceWords: Sendable {
+  private let query: String?
+  private let listName: String?
+  private let provider: any PhotoProvider
+
+  init(_ source: SourceOptions, _ provider: any PhotoProvider) {
+    (query, listName, self.provider) = (source.query, source.listName, provider)
+  }
+
+  /// An item of the source as its user can find it.
+  func place(of item: SkippedItem) -> String {
+    if let listName { return "\(listName), \(item.place)" }
+    if let folder = provider as? FolderProvider { return "\(PlainText.path(folder.path))/\(item.place)" }
+    return "\(provider.name), \(item.place)"
+  }
+
+  /// Why there was no picture, and what to do about it.
+  func nothingFound() async -> String {
+    if let listName { return "\(listName) holds no URL; write one a line" }
+    let words = query.map { $0.isEmpty ? "" : " for “\($0)”" } ?? ""
+    guard let folder = provider as? FolderProvider else {
+      return "\(provider.name) has no picture\(words); try other words"
+    }
+    let any = try? await folder.search(PhotoQuery("", pageSize: 1), at: nil)
+    let path = PlainText.path(folder.path)
+    return any?.total == 0
+      ? "the folder \(path) holds no picture; name one with JPEG, PNG, WebP, GIF, TIFF, HEIC or AVIF files"
+      : "the folder \(path) has no picture\(words); try other words, or --query \"\" for all"
+  }
+}
