@@ -19,7 +19,7 @@ final class CacheCommitter: Sendable {
   /// The bytes of thumbnails that were to be stored and could not be.
   var lostBytes: Int { lost.load(ordering: .relaxed) }
 
-  /// Whether the last batch could not be written.
+  /// Whether the last batch with thumbnails in it could not be written.
   var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
   init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
@@ -37,6 +37,7 @@ final class CacheCommitter: Sendable {
 
   /// Commits a batch. A failure is reported and costs this batch alone.
   func commit(_ batch: StagingArea.Batch) -> Result<Void, DiskCacheError> {
+    let payload = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }
     do {
       switch batch.operations.last {
       case .removeAll:
@@ -50,11 +51,11 @@ final class CacheCommitter: Sendable {
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
       }
-      hasFailed.store(false, ordering: .relaxed)
+      if payload > 0 { hasFailed.store(false, ordering: .relaxed) }
       return .success(())
     } catch {
-      hasFailed.store(true, ordering: .relaxed)
-      lost.add(batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }, ordering: .relaxed)
+      if payload > 0 { hasFailed.store(true, ordering: .relaxed) }
+      lost.add(payload, ordering: .relaxed)
       problems.report(error)
       return .failure(error)
     }

@@ -226,7 +226,7 @@ public final class DiskCache: Sendable {
   /// The bytes of thumbnails that were to be stored and could not be.
   var lostBytes: Int { committer.lostBytes }
 
-  /// Whether what was to be written last could not be, so that what is stored now is likely to be lost, too.
+  /// Whether the thumbnails that were to be written last could not be, so that those stored now are likely to be lost, too.
   var isFailing: Bool { committer.isFailing }
 
   /// Calls `listener` with what goes wrong while nobody waits for it, beginning with what nobody heard so far.

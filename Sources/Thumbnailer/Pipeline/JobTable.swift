@@ -138,22 +138,15 @@ struct JobTable<Sink> {
     return variants.filter(wanted.contains)
   }
 
-  /// Takes out the waiters of one finished variant, to be answered by the caller.
+  /// Takes out the waiters of one finished variant, to be answered by the caller. The job ends with the last of them, so
+  /// that whoever asks after that answer is not taken for one who joined it.
   mutating func finish(_ variant: Variant, of subject: Subject, for id: JobID) -> [Sink] {
     guard var job = jobs[subject], job.id == id else { return [] }
     job.taken.remove(variant)
     let finished = job.waiters.filter { $0.value.variant == variant }
     for number in finished.keys { job.waiters[number] = nil }
-    jobs[subject] = job
+    jobs[subject] = job.waiters.isEmpty ? nil : job
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
-  }
-
-  /// Ends the job when nobody waits any more. False when somebody joined in between: the job must go on.
-  mutating func endIfIdle(_ subject: Subject, for id: JobID) -> Bool {
-    guard let job = jobs[subject], job.id == id else { return true }
-    guard job.waiters.isEmpty else { return false }
-    jobs[subject] = nil
-    return true
   }
 
   /// Ends the job and takes out all its waiters, to be answered by the caller.

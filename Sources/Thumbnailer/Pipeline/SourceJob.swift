@@ -30,7 +30,7 @@ struct SourceJob: Sendable {
         guard let current = body, !missing.isEmpty else { continue }
         body = try await render(missing, from: current, &standing)
         missing = []
-      } while !desk.endIfIdle(source)
+      } while !desk.isDone(source)
     } catch {
       await fail(with: error, &standing)
     }

@@ -41,7 +41,9 @@ extension ThumbnailPipeline {
       let sinks =
         pipeline()?.jobs.withLock { state -> [Sink] in
           demand.remove(variant)
-          return state.table.finish(variant, of: .init(source), for: id)
+          let sinks = state.table.finish(variant, of: .init(source), for: id)
+          if state.table.job(of: .init(source)) != id { state.running[id] = nil }
+          return sinks
         } ?? []
       counting(sinks.count)
       Self.resume(sinks, with: result)
@@ -68,13 +70,9 @@ extension ThumbnailPipeline {
       }
     }
 
-    /// Ends the job if nobody waits any more. False when it must go on.
-    func endIfIdle(_ source: ImageSource) -> Bool {
-      pipeline()?.jobs.withLock { state in
-        guard state.table.endIfIdle(.init(source), for: id) else { return false }
-        state.running[id] = nil
-        return true
-      } ?? true
+    /// Whether nobody waits any more: the job has ended with its last answer.
+    func isDone(_ source: ImageSource) -> Bool {
+      pipeline()?.jobs.withLock { $0.table.job(of: .init(source)) != id } ?? true
     }
 
     private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {

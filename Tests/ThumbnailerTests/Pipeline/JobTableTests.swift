@@ -46,18 +46,19 @@ import Testing
     #expect(table.waiterCount == 1)
   }
 
-  @Test func aJoinThatRacesTheEndKeepsTheJobGoing() throws {
+  @Test func aJobEndsWithItsLastAnswer() throws {
     var table = Table()
     let a = request("a", small)
+    let subject = Table.Subject(a.source)
     let id = try #require(started(table.join(a, sink: 1).1))
-    _ = table.takeVariants(of: Table.Subject(a.source), for: id)
-    _ = table.finish(small, of: Table.Subject(a.source), for: id)
-    _ = table.join(a, sink: 2)
-    #expect(table.endIfIdle(Table.Subject(a.source), for: id) == false)
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [small])
-    _ = table.finish(small, of: Table.Subject(a.source), for: id)
-    #expect(table.endIfIdle(Table.Subject(a.source), for: id) == true)
+    // Somebody joins who waits for another thumbnail: the job goes on.
+    _ = table.join(request("a", large), sink: 2)
+    #expect(table.finish(small, of: subject, for: id) == [1])
+    #expect(table.job(of: subject) == id)
+    #expect(table.finish(large, of: subject, for: id) == [2])
     #expect(table.jobCount == 0)
+    // Whoever asks from then on begins anew.
+    #expect(started(table.join(a, sink: 3).1) != id)
   }
 
   @Test func theLastWaiterToLeaveStopsTheJob() throws {
@@ -81,7 +82,7 @@ import Testing
     let new = try #require(started(table.join(a, sink: 2).1))
     #expect(table.takeVariants(of: Table.Subject(a.source), for: old).isEmpty)
     #expect(table.end(Table.Subject(a.source), for: old).isEmpty)
-    #expect(table.endIfIdle(Table.Subject(a.source), for: old) == true)
+    #expect(table.finish(small, of: Table.Subject(a.source), for: old).isEmpty)
     #expect(table.takeVariants(of: Table.Subject(a.source), for: new) == [small])
   }
 
