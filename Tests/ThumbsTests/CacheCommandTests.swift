@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs cache`: what is there, and away with it.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CacheCommandTests {
   private struct Stats: Decodable {
     struct Size: Decodable, Equatable {

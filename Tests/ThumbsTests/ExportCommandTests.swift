@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch --export`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExportCommandTests {
   private let bench: Bench
 

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `--sheet` of `thumbs prefetch` and `thumbs get`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SheetCommandTests {
   private let bench: Bench
 
@@ -103,7 +103,7 @@ struct SheetCommandTests {
     let list = Data(["/1.jpg", "/2.jpg", "/held.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
     let process = try bench.start(
       ["prefetch", "--urls", "-", "--json", "--sheet", name, "--export", "out"], input: .bytes(list))
-    let isHalfDone = await eventually(within: .seconds(30)) {
+    let isHalfDone = await eventually(within: .seconds(120)) {
       process.printed.split(separator: "\n").count == 2 && !origin.requests(for: "/held.jpg").isEmpty
     }
     #expect(isHalfDone)

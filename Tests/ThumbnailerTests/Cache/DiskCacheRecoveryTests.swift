@@ -7,7 +7,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What survives kills, damage, other versions, vanished files and full disks: scenarios 55 to 57, 59 and 61.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheRecoveryTests {
   private let directory: CacheDirectory
   private let problems = ProblemLog()

@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Checking a whole cache, and repairing it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheVerificationTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
@@ -135,7 +135,7 @@ struct DiskCacheVerificationTests {
   @Test func checkingGoesOnWhileOthersWriteAndKeepsNobodyFromIt() async throws {
     try await fill(500)
     try directory.execute("UPDATE thumbnail SET checksum = 1 WHERE id = 77")
-    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(2))
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(60))
     async let result = cache.verify()
     for number in 500..<1500 { try await other.store(number, bytes: 2000) }
     for number in 0..<50 { try await other.remove(Sample.source(number).key) }
@@ -143,6 +143,15 @@ struct DiskCacheVerificationTests {
     #expect(try await result.damaged == 1)
     #expect(try await result.strays == 0)
     try await expectSound(thumbnails: 1449)
+    #expect(problems.all.isEmpty)
+  }
+
+  @Test func aCheckThatFindsNothingNeverAsksToWrite() async throws {
+    try await fill(300)
+    let holder = try DatabaseQueue(path: directory.database)
+    try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    #expect(try await cache.verify().isSound)
+    try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     #expect(problems.all.isEmpty)
   }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ThumbnailExportTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailExportTests {
   private let directory: TemporaryDirectory
   private var folder: String { directory.url.appendingPathComponent("out").path }
   private let size = PixelSize(40, 40)
