@@ -106,6 +106,34 @@ struct ExportCommandTests {
     #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")).starts(with: [0xFF, 0xD8]))
   }
 
+  @Test func whereOneCannotGoTheOthersStillDo() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    // One address is a file here and a folder there.
+    let list = Data(["/a.jpg", "/a.jpg/b.jpg", "/c.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--export", "out", "--downloads", "1", "--json", input: .bytes(list))
+    #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(run.stderr.contains(" cannot be written: "))
+    #expect(try run.summary().stored == 3 && run.lines.last?.contains("\"exportedFiles\":2") == true)
+    #expect(try files("out").contains("127.0.0.1/c.jpg"))
+  }
+
+  @Test(arguments: [["--overwrite"], []])
+  func theFolderOfThePicturesIsNoPlaceForTheirThumbnails(options: [String]) async throws {
+    let folder = try bench.folder("pictures", pictures: 1)
+    try FileManager.default.createSymbolicLink(at: bench.url("link"), withDestinationURL: folder)
+    let original = try Data(contentsOf: bench.url("pictures/picture 0.jpg"))
+    for export in ["pictures", "./pictures/", "link"] {
+      let run = try await bench.start(
+        ["prefetch", "--query", "", "--provider", "folder:pictures", "--export", export] + options
+      ).run()
+      #expect(run.status == 73 && run.complaints.count == 1)
+      #expect(run.stderr.contains("\(export) is the folder of the pictures themselves"), "\(run.stderr)")
+    }
+    #expect(try Data(contentsOf: bench.url("pictures/picture 0.jpg")) == original)
+  }
+
   @Test func exportingIntoAFileIsAnErrorBeforeAnythingIsFetched() async throws {
     try Data("mine".utf8).write(to: bench.url("out"))
     let origin = try Origin { _ in .status(404) }

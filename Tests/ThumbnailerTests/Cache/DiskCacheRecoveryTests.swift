@@ -105,6 +105,28 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.isEmpty)
   }
 
+  @Test func whatALaterVersionHasAddedToTheTablesIsNoReasonToLoseThem() async throws {
+    let first = try open()
+    for number in 0..<100 { try await first.store(number) }
+    try first.note(
+      .failed(
+        RememberedFailure(
+          url: Sample.source(1).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
+          noted: Date(), until: Date(timeIntervalSinceNow: 100))), of: Sample.source(1).key)
+    first.close()
+    let tables = ["source", "thumbnail", "failure", "freshness", "listing_page", "listing_photo", "tally"]
+    try directory.execute(
+      tables.map { "ALTER TABLE \($0) ADD COLUMN later TEXT;" }.joined() + "PRAGMA user_version = 99")
+    let cache = try open()
+    // So few are left that they move into a new file.
+    try await cache.setByteLimit(120_000)
+    #expect(try cache.thumbnail(for: Sample.key(99)) == Sample.thumbnail(99))
+    #expect(try cache.statistics().thumbnails == 10 && cache.statistics().sources == 10)
+    #expect(try cache.notes(of: Sample.source(1).key).failures.count == 1)
+    #expect(try await cache.verify().isSound)
+    #expect(problems.all.isEmpty)
+  }
+
   @Test(arguments: ["", String(repeating: "garbage ", count: 5000)])
   func garbageIsSetAsideAndReported(text: String) async throws {
     try text.write(toFile: directory.database, atomically: false, encoding: .utf8)

@@ -132,6 +132,14 @@ struct DiskCacheVerificationTests {
     #expect(try await eventually { try cache.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000) })
   }
 
+  @Test func aFileThatHadToBeBegunAnewIsFoundByTheFirstCheck() async throws {
+    cache.close()
+    try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: directory.database))
+    let other = try DiskCache(directory: directory.url, byteLimit: nil)
+    #expect(try await other.verify().structure.count == 1)
+    #expect(try await other.verify().isSound)
+  }
+
   @Test func checkingGoesOnWhileOthersWriteAndKeepsNobodyFromIt() async throws {
     try await fill(500)
     try directory.execute("UPDATE thumbnail SET checksum = 1 WHERE id = 77")
@@ -148,7 +156,9 @@ struct DiskCacheVerificationTests {
 
   @Test func aCheckThatFindsNothingNeverAsksToWrite() async throws {
     try await fill(300)
-    let holder = try DatabaseQueue(path: directory.database)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let holder = try DatabaseQueue(path: directory.database, configuration: configuration)
     try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
     #expect(try await cache.verify().isSound)
     try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
