@@ -66,9 +66,11 @@ struct SheetCommandTests {
     let signed = ["/a.jpg", "/"].map {
       "\(origin.url($0))?token=hunter2".replacing("http://", with: "http://me:secret@")
     }
-    let list = Data(signed.map { "\($0)\n" }.joined().utf8)
+    let untitled = "{\"url\": \"\(origin.url("/b.jpg"))?hunter2\", \"title\": \"\"}\n"
+    let list = Data((signed.map { "\($0)\n" }.joined() + untitled).utf8)
     let run = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheet.html", input: .bytes(list))
     #expect(run.status == 0, "\(run.stderr)")
+    #expect(try text("sheet.html").contains("<bdi>127.0.0.1</bdi>") && text("sheet.html").contains("<bdi>b.jpg</bdi>"))
     #expect(try await bench.run("get", signed[0], "--sheet", "one.html").status == 0)
     for name in ["sheet.html", "one.html"] {
       let page = try text(name)

@@ -40,7 +40,7 @@ public enum ContactSheet {
     main { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 16px; }
     figure { margin: 0; overflow: hidden; border-radius: 8px; background: var(--card); box-shadow: 0 1px 3px #0003; }
     .box { display: flex; align-items: center; justify-content: center; height: 200px; background: var(--box); }
-    .box p { margin: 0; padding: 0 16px; max-height: 100%; overflow-wrap: anywhere; }
+    .box p { margin: 0; padding: 0 16px; max-height: 100%; overflow: auto; overflow-wrap: anywhere; }
     img { max-width: 100%; max-height: 100%; background: repeating-conic-gradient(var(--tile) 0 25%, #fff0 0 50%) 0/16px 16px; }
     figcaption { padding: 10px 12px 12px; overflow-wrap: anywhere; }
     figcaption > * { display: block; }

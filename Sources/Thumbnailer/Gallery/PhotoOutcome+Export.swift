@@ -2,10 +2,8 @@ extension PhotoOutcome {
   /// The picture on a contact sheet: with its page and its author where the source tells, and else with what was fetched.
   public var sheetCell: SheetCell {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
-    // The id of what stands in a list is its whole address.
-    let name = photo.title ?? (isListed ? source.url.host() ?? "" : photo.id)
     var cell = SheetCell(
-      name: name, url: photo.pageURL ?? SheetCell.publicAddress(of: source.url),
+      name: shownName, url: photo.pageURL ?? SheetCell.publicAddress(of: source.url),
       pictures: thumbnails.map(SheetCell.Picture.init), failure: firstError?.message)
     (cell.author, cell.authorURL, cell.attribution) = (photo.author, photo.authorURL, photo.attribution)
     (cell.licence, cell.licenceURL) = (photo.licence?.name, photo.licence?.url)
@@ -19,6 +17,14 @@ extension PhotoOutcome {
     if isListed && !source.isUserFile { return PictureName(source.url) }
     let path = isListed ? source.url.lastPathComponent : photo.id
     return PictureName(path, identity: "\(photo.provider):\(photo.id)")
+  }
+
+  private var shownName: String {
+    if let title = photo.title, !title.isEmpty { return title }
+    // The id of what stands in a list is its whole address, which may hold secrets.
+    guard isListed else { return photo.id }
+    let file = source.url.lastPathComponent
+    return file.isEmpty || file == "/" ? source.url.host() ?? "" : file
   }
 
   private var isListed: Bool { photo.provider == URLListProvider.name }

@@ -134,10 +134,14 @@ struct DiskCacheVerificationTests {
 
   @Test func aFileThatHadToBeBegunAnewIsFoundByTheFirstCheck() async throws {
     cache.close()
+    // The log beside it would still have the pages.
+    for suffix in ["-wal", "-shm"] { unlink(directory.database + suffix) }
     try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: directory.database))
     let other = try DiskCache(directory: directory.url, byteLimit: nil)
-    #expect(try await other.verify().structure.count == 1)
-    #expect(try await other.verify().isSound)
+    let first = try await other.verify()
+    #expect(first.structure.count == 1, "\(first)")
+    let second = try await other.verify()
+    #expect(second.isSound, "\(second)")
   }
 
   @Test func checkingGoesOnWhileOthersWriteAndKeepsNobodyFromIt() async throws {
