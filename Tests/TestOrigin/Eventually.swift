@@ -5,7 +5,7 @@
 ///
 /// - Returns: False when it did not hold by then.
 public func eventually(
-  within deadline: Duration = .seconds(20), _ condition: () async throws -> Bool
+  within deadline: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {
   let end = ContinuousClock.now + deadline
   var looks = 0

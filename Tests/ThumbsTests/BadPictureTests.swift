@@ -3,13 +3,15 @@ import TestOrigin
 import Testing
 
 /// Pictures that are not to be had: each costs one line, and nothing else.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct BadPictureTests {
   private let bench: Bench
 
   init() throws { bench = try Bench() }
 
   /// An origin with a good picture under `/good.jpg` and a bad one of every kind.
+  ///
+  /// The large one never comes to its end: who waits for that is late.
   private func origin() throws -> Origin {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let bomb = try TestImages.bytes("broken/claims-60000x60000.jpg")
@@ -21,7 +23,7 @@ struct BadPictureTests {
       case "/page.jpg": .ok("<!DOCTYPE html><title>no</title>".utf8, type: "text/html")
       case "/bomb.jpg": .ok(bomb, type: "image/jpeg")
       case "/truncated.jpg": .ok(truncated, type: "image/jpeg")
-      case "/large.jpg": .ok(large, type: "image/jpeg")
+      case "/large.jpg": .ok(large, type: "image/jpeg").stalling(after: 100_000)
       case "/drawing.svg": .ok("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8, type: "image/svg+xml")
       case "/forbidden.jpg": .status(403)
       default: .status(404)
@@ -83,7 +85,6 @@ struct BadPictureTests {
     let ofURL = try await bench.run("get", "\(origin.url("/large.jpg"))", "--output", "a.jpg", option, value)
     #expect(ofURL.status == 1 && ofURL.complaints.count == 1)
     #expect(ofURL.stderr.contains("raise the limit (") && ofURL.stderr.contains(option))
-    #expect(origin.requests[0].bodyBytesSent < 248_000)
   }
 
   @Test func aFailedPicturesRecordHasTheThumbnailsThatSucceeded() async throws {

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs cache`: what is there, and away with it.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CacheCommandTests {
   private struct Stats: Decodable {
     struct Size: Decodable, Equatable {
@@ -24,7 +24,7 @@ struct CacheCommandTests {
     }
 
     let directory: String
-    let thumbnails, sources, bytes, limitBytes, fileBytes, hits, misses, hostCount: Int
+    let thumbnails, sources, bytes, limitBytes, fileBytes, partialBytes, hits, misses, hostCount: Int
     let sizes: [Size]
     let formats: [Format]
     let hosts: [Host]
@@ -113,6 +113,8 @@ struct CacheCommandTests {
     let partial = try bench.folder("cache/partial")
     let name = String(repeating: "0", count: 32)
     try Data(count: 10).write(to: partial.appendingPathComponent("\(name).part"))
+    #expect(try await stats().partialBytes == 10)
+    #expect(try await bench.run("cache", "stats").lines.contains("10 B of broken downloads to go on with"))
     let clear = try await bench.run("cache", "clear", "--json")
     let cleared = try decoded(clear, Removed.self)
     #expect(clear.status == 0 && clear.lines.count == 1)
@@ -206,6 +208,21 @@ struct CacheCommandTests {
     let words = try await bench.run("cache", "verify")
     #expect(words.status == 1 && words.lines.contains("dropped 2 damaged thumbnails"))
     #expect(words.lines.contains("repaired totals that were wrong"))
+  }
+
+  @Test(arguments: [0, 5000]) func verifySaysThatACacheHadToBeBegunAnew(keptBytes: UInt64) async throws {
+    _ = try await fill()
+    #expect(try await bench.run("cache", "verify").status == 0)
+    let file = bench.cache.appendingPathComponent("thumbnails-v1.sqlite")
+    for suffix in ["-wal", "-shm"] { unlink(file.path + suffix) }
+    let handle = try FileHandle(forWritingTo: file)
+    try handle.truncate(atOffset: keptBytes)
+    if keptBytes == 0 { try handle.write(contentsOf: Data(repeating: 1, count: 9000)) }
+    try handle.close()
+    let damaged = try await bench.run("cache", "verify", "--json")
+    let found = try decoded(damaged, Verified.self)
+    #expect(damaged.status == 1 && !found.ok && found.structure.count == 1 && damaged.complaints.count == 1)
+    #expect(try await bench.run("cache", "verify").status == 0)
   }
 
   @Test func pruneRemovesWhatIsAskedFor() async throws {

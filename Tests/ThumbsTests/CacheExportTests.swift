@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs cache export`: thumbnails as files, under names that come from anywhere.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct CacheExportTests {
   private struct Exported: Decodable {
     let location, path, status: String

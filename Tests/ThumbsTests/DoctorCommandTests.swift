@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// `thumbs doctor`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct DoctorCommandTests {
   private struct Report: Decodable {
     struct Format: Decodable {

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch --export`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExportCommandTests {
   private let bench: Bench
 
@@ -104,6 +104,36 @@ struct ExportCommandTests {
     let replaced = try await prefetch("--export", "out", "--overwrite")
     #expect(replaced.status == 0, "\(replaced.stderr)")
     #expect(try Data(contentsOf: bench.url("out/picture 0.jpg")).starts(with: [0xFF, 0xD8]))
+  }
+
+  @Test func whereOneCannotGoTheOthersStillDo() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    // One address has a folder where the user has a file.
+    let host = try bench.folder("out/127.0.0.1")
+    try Data("mine".utf8).write(to: host.appendingPathComponent("a.jpg"))
+    let list = Data(["/a.jpg/b.jpg", "/c.jpg", "/d.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--export", "out", "--json", input: .bytes(list))
+    #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(run.stderr.contains("out/127.0.0.1/a.jpg/b.jpg cannot be written: Not a directory"))
+    #expect(try run.summary().stored == 3 && run.lines.last?.contains("\"exportedFiles\":2") == true)
+    #expect(try files("out") == ["127.0.0.1/a.jpg", "127.0.0.1/c.jpg", "127.0.0.1/d.jpg"])
+  }
+
+  @Test(arguments: [["--overwrite"], []])
+  func theFolderOfThePicturesIsNoPlaceForTheirThumbnails(options: [String]) async throws {
+    let folder = try bench.folder("pictures", pictures: 1)
+    try FileManager.default.createSymbolicLink(at: bench.url("link"), withDestinationURL: folder)
+    let original = try Data(contentsOf: bench.url("pictures/picture 0.jpg"))
+    for export in ["pictures", "./pictures/", "link"] {
+      let run = try await bench.start(
+        ["prefetch", "--query", "", "--provider", "folder:pictures", "--export", export] + options
+      ).run()
+      #expect(run.status == 73 && run.complaints.count == 1)
+      #expect(run.stderr.contains("\(export) is the folder of the pictures themselves"), "\(run.stderr)")
+    }
+    #expect(try Data(contentsOf: bench.url("pictures/picture 0.jpg")) == original)
   }
 
   @Test func exportingIntoAFileIsAnErrorBeforeAnythingIsFetched() async throws {

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs get`: one picture, into a file or to stdout.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct GetCommandTests {
   private let bench: Bench
   private let picture = TestImages.url("formats/jpeg-420.jpg").path
@@ -93,7 +93,7 @@ struct GetCommandTests {
 }
 
 /// `thumbs get --explain`: how a picture is read, and what that costs.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct ExplainTests {
   @Test(
     arguments: [

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `--sheet` of `thumbs prefetch` and `thumbs get`.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct SheetCommandTests {
   private let bench: Bench
 
@@ -60,6 +60,65 @@ struct SheetCommandTests {
     #expect(page.contains("<a href=\"\(origin.url("/a.jpg"))\"") && !page.contains("secret"))
   }
 
+  @Test func addressesStandOnASheetWithoutTheirQueries() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let signed = ["/a.jpg", "/"].map {
+      "\(origin.url($0))?token=hunter2".replacing("http://", with: "http://me:secret@")
+    }
+    let untitled = "{\"url\": \"\(origin.url("/b.jpg"))?hunter2\", \"title\": \"\"}\n"
+    let list = Data((signed.map { "\($0)\n" }.joined() + untitled).utf8)
+    let run = try await bench.run("prefetch", "--urls", "-", "--sheet", "sheet.html", input: .bytes(list))
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try text("sheet.html").contains("<bdi>127.0.0.1</bdi>") && text("sheet.html").contains("<bdi>b.jpg</bdi>"))
+    #expect(try await bench.run("get", signed[0], "--sheet", "one.html").status == 0)
+    for name in ["sheet.html", "one.html"] {
+      let page = try text(name)
+      #expect(page.contains("<a href=\"\(origin.url("/a.jpg"))\"") && page.contains(">a.jpg<"))
+      #expect(!page.contains("hunter2") && !page.contains("secret"))
+    }
+  }
+
+  @Test func whatASheetIsMadeOfIsNeverOverwritten() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    try picture.write(to: bench.url("own.jpg"))
+    let get = try await bench.run("get", "own.jpg", "--sheet", "./own.jpg")
+    #expect(get.status == 73 && get.complaints.count == 1)
+    #expect(get.stderr.contains("./own.jpg is the picture itself, which would be lost; choose another --sheet"))
+    #expect(try Data(contentsOf: bench.url("own.jpg")) == picture)
+    let list = Data("\(bench.url("own.jpg").path)\n".utf8)
+    try list.write(to: bench.url("list.html"))
+    let prefetch = try await bench.run("prefetch", "--urls", "list.html", "--sheet", "./list.html")
+    #expect(prefetch.status == 73 && prefetch.stderr.contains("./list.html is the list itself, which would be lost"))
+    #expect(try Data(contentsOf: bench.url("list.html")) == list)
+    for output in ["sheet.jpg", "./sheet.jpg", "\(bench.url("sheet.jpg").path)"] {
+      let run = try await bench.run("get", "own.jpg", "--sheet", "sheet.jpg", "--output", output)
+      #expect(run.status == 64 && run.stderr.contains("--sheet and --output name the same file"), "\(run.stderr)")
+    }
+  }
+
+  @Test func aKillLeavesNoPieceOfASheetAndTheOldOneAsItWas() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { $0.path == "/1.jpg" ? .ok(picture) : .ok(picture).held(by: gate) }
+    let list = Data(["/1.jpg", "/2.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
+    let folder = try bench.folder("sheets")
+    try Data("old".utf8).write(to: folder.appendingPathComponent("sheet.html"))
+    let process = try bench.start(
+      ["prefetch", "--urls", "-", "--json", "--sheet", "sheets/sheet.html"], input: .bytes(list))
+    #expect(await eventually(within: .seconds(120)) { process.printed.contains("\n") })
+    process.send(SIGKILL)
+    #expect(await process.run().status == 128 + SIGKILL)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
+    #expect(try text("sheets/sheet.html") == "old")
+    gate.open()
+    let again = try await bench.run(
+      "prefetch", "--urls", "-", "--sheet", "sheets/sheet.html", input: .bytes(list))
+    #expect(again.status == 0, "\(again.stderr)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["sheet.html"])
+    #expect(try text("sheets/sheet.html").hasSuffix("</html>\n"))
+  }
+
   @Test func getMakesASheetOfItsOnePicture() async throws {
     let picture = TestImages.url("formats/jpeg-420.jpg").path
     let made = try await bench.run("get", picture, "--sheet", "one.html")
@@ -103,7 +162,7 @@ struct SheetCommandTests {
     let list = Data(["/1.jpg", "/2.jpg", "/held.jpg"].map { "\(origin.url($0))\n" }.joined().utf8)
     let process = try bench.start(
       ["prefetch", "--urls", "-", "--json", "--sheet", name, "--export", "out"], input: .bytes(list))
-    let isHalfDone = await eventually(within: .seconds(30)) {
+    let isHalfDone = await eventually(within: .seconds(120)) {
       process.printed.split(separator: "\n").count == 2 && !origin.requests(for: "/held.jpg").isEmpty
     }
     #expect(isHalfDone)

@@ -48,7 +48,7 @@ final class ThumbsProcess: Sendable {
   /// Starts `thumbs` with these arguments.
   init(
     _ arguments: [String], environment: [String: String], directory: URL, input: Input = .nothing,
-    stdout: Output = .captured, stderr: Output = .captured, deadline: Duration = .seconds(120)
+    stdout: Output = .captured, stderr: Output = .captured, deadline: Duration = .seconds(300)
   ) throws {
     var closing: [Int32] = []
     defer { for descriptor in closing { close(descriptor) } }

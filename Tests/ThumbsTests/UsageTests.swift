@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// What the command line may hold: wrong values, helps, versions.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(10)))
 struct UsageTests {
   private let bench: Bench
 

@@ -10,8 +10,8 @@ public struct CacheVerification: Sendable, Equatable {
   public var strays = 0
   /// Whether totals were wrong.
   public var hadWrongTotals = false
-  /// What SQLite says is wrong with the file's structure, at most 20 lines. The thumbnails that could still be read were
-  /// moved into a new file.
+  /// What SQLite says is wrong with the file's structure, some 20 lines at most. The thumbnails that could still be read
+  /// were moved into a new file.
   public var structure: [String] = []
 
   /// Of an empty cache.

@@ -6,7 +6,8 @@ extension DiskCache {
   private static let verifiedAtOnce = 256
 
   /// Reads everything that is written and repairs what is wrong: thumbnails whose bytes are not those that were stored,
-  /// rows that belong to nothing, wrong totals, and a file whose structure is damaged.
+  /// rows that belong to nothing, wrong totals, and a file whose structure is damaged. A file that had to be begun anew
+  /// when this cache was opened counts as damaged at the first check.
   ///
   /// Others read and write meanwhile; what they write is checked or not. One thread reads, the rest takes turns with other
   /// changes. Cancelling the task ends it early, with what was repaired so far.
@@ -19,6 +20,11 @@ extension DiskCache {
     var result = CacheVerification()
     result.structure = try await structure(on: pool)
     if !result.structure.isEmpty { try await commits.stageAndWait(.rebuild) }
+    let damage = unverifiedDamage.withLock { damage in
+      defer { damage = nil }
+      return damage
+    }
+    if let damage { result.structure.insert(damage, at: 0) }
     var start = Int64.min
     while let findings = try await look(
       on: pool,
@@ -49,7 +55,7 @@ extension DiskCache {
       return try await look(on: pool) { try CacheVerifier.structure($0) } ?? []
     } catch {
       // What is too damaged to be looked at.
-      guard case .damaged(_, let reason) = error else { throw error }
+      guard let reason = error.damage else { throw error }
       return [reason]
     }
   }

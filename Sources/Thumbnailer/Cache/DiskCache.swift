@@ -20,6 +20,8 @@ public final class DiskCache: Sendable {
   let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteLimiter(capacity: 8 << 20)
+  /// Why the file was begun anew when it was opened, until a check has told it.
+  let unverifiedDamage: Mutex<String?>
 
   /// Whether somebody has made a cache in the directory.
   public static func exists(in directory: URL) -> Bool {
@@ -55,15 +57,18 @@ public final class DiskCache: Sendable {
     let problems = CacheProblems()
     if let onProblem { problems.listen(onProblem) }
     let database = CacheDatabase(directory: directory.path, majorVersion: majorVersion, lockTimeout: lockTimeout)
-    if let problem = try database.open() { problems.report(problem) }
+    var damage = try database.open()
+    if let damage { problems.report(damage) }
     var payload = 0
     do {
       payload = try Self.payloadBytes(in: database)
     } catch {
       guard error.isDamage else { throw error }
+      damage = error
       problems.report(error)
       if let problem = try database.open(.damaged) { problems.report(problem) }
     }
+    unverifiedDamage = Mutex(damage?.damage)
     if byteLimit == nil { limits = DiskCacheLimits(byteLimit: max(payload, 1 << 30)) }
     let committer = CacheCommitter(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)

@@ -60,8 +60,11 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Whether the database has to be begun anew.
-  var isDamage: Bool {
-    if case .damaged = self { true } else { false }
+  /// Why the database has to be begun anew; nil when it has not.
+  var damage: String? {
+    if case .damaged(_, let reason) = self { reason } else { nil }
   }
+
+  /// Whether the database has to be begun anew.
+  var isDamage: Bool { damage != nil }
 }

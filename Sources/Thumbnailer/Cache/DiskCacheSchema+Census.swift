@@ -29,5 +29,5 @@ extension DiskCacheSchema.Addition {
         WHERE NOT EXISTS (SELECT 1 FROM census) GROUP BY t.variant, t.format;
       """,
     // The triggers count what is copied.
-    copy: "")
+    copied: [])
 }

@@ -24,34 +24,54 @@ extension DiskCacheSchema {
     }
     try copySources(into: db)
     for addition in additions {
-      try whereReadable { try inTransaction(db) { try db.execute(sql: addition.copy) } }
+      try whereReadable {
+        try inTransaction(db) {
+          for table in addition.copied { try copy(table, into: db) }
+        }
+      }
     }
+  }
+
+  private static func copy(_ table: CopiedTable, into db: Database) throws {
+    let names = try columns(of: table.name, in: db)
+    if names.isEmpty { return }
+    let condition = table.condition.isEmpty ? "" : "WHERE \(table.condition)"
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO \(table.name) (\(names)) SELECT \(names) FROM old.\(table.name) \(condition)")
+  }
+
+  /// The columns that a table has in both files: a later version may have added some. Empty where the old file lacks it.
+  private static func columns(of table: String, in db: Database) throws -> String {
+    let old = try Set(
+      String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table]))
+    return try db.columns(in: table).map(\.name).filter(old.contains).joined(separator: ", ")
   }
 
   /// False when one of them cannot be read; none is copied then.
   private static func copyThumbnails(usedFrom start: Int64, to end: Int64, into db: Database) throws -> Bool {
-    try whereReadable {
+    let names = try columns(of: "thumbnail", in: db)
+    return try whereReadable {
       try inTransaction(db) {
         try db.execute(
           sql: """
-            INSERT OR IGNORE INTO thumbnail SELECT t.* FROM old.recency r JOIN old.thumbnail t ON t.id = r.id
-            WHERE r.used BETWEEN ? AND ? ORDER BY r.used
+            INSERT OR IGNORE INTO thumbnail (\(names))
+              SELECT \(names) FROM old.recency r JOIN old.thumbnail t USING (id)
+              WHERE r.used BETWEEN ? AND ? ORDER BY r.used
             """, arguments: [start, end])
       }
     }
   }
 
   private static func copySources(into db: Database) throws {
+    let names = try columns(of: "source", in: db)
+    let copying = "INSERT INTO source (\(names)) SELECT \(names) FROM old.source WHERE key"
     let areWhole = try whereReadable {
-      try inTransaction(db) {
-        try db.execute(
-          sql: "INSERT INTO source SELECT s.* FROM old.source s WHERE s.key IN (SELECT source FROM thumbnail)")
-      }
+      try inTransaction(db) { try db.execute(sql: "\(copying) IN (SELECT source FROM main.thumbnail)") }
     }
     if areWhole { return }
     for key in try DatabaseValue.fetchAll(db, sql: "SELECT DISTINCT source FROM thumbnail") {
       try whereReadable {
-        try db.execute(sql: "INSERT INTO source SELECT * FROM old.source WHERE key = ?", arguments: [key])
+        try db.execute(sql: "\(copying) = ?", arguments: [key])
       }
     }
   }

@@ -17,5 +17,5 @@ extension DiskCacheSchema.Addition {
         UNIQUE (source, url)
       );
       """,
-    copy: "INSERT INTO failure SELECT * FROM old.failure;")
+    copied: [.init(name: "failure")])
 }

@@ -21,5 +21,5 @@ extension DiskCacheSchema.Addition {
         DELETE FROM freshness WHERE source = old.key;
       END;
       """,
-    copy: "INSERT INTO freshness SELECT f.* FROM old.freshness f WHERE f.source IN (SELECT key FROM source);")
+    copied: [.init(name: "freshness", condition: "source IN (SELECT key FROM main.source)")])
 }

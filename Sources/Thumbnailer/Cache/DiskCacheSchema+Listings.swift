@@ -34,8 +34,5 @@ extension DiskCacheSchema.Addition {
         DELETE FROM listing_photo WHERE page = old.id;
       END;
       """,
-    copy: """
-      INSERT INTO listing_page SELECT * FROM old.listing_page;
-      INSERT INTO listing_photo SELECT * FROM old.listing_photo;
-      """)
+    copied: [.init(name: "listing_page"), .init(name: "listing_photo")])
 }

@@ -10,5 +10,5 @@ extension DiskCacheSchema.Addition {
       );
       INSERT OR IGNORE INTO tally VALUES (1, 0, 0);
       """,
-    copy: "INSERT OR REPLACE INTO tally SELECT * FROM old.tally")
+    copied: [.init(name: "tally")])
 }

@@ -90,8 +90,15 @@ enum DiskCacheSchema {
   struct Addition {
     /// Makes the tables, their indexes and triggers; each only where it is missing.
     let creation: String
-    /// Copies their rows from the database `old`, once the thumbnails and sources to keep have been copied.
-    let copy: String
+    /// The tables whose rows move along into a new file, once the thumbnails and sources to keep are there.
+    let copied: [CopiedTable]
+  }
+
+  /// A table whose rows are copied from one file into another.
+  struct CopiedTable {
+    let name: String
+    /// Which rows; all where it is empty.
+    var condition = ""
   }
 
   /// Adds what a file lacks that an earlier version of this program made.

@@ -74,6 +74,14 @@ struct PartialStore: Sendable {
     return (file, stored)
   }
 
+  /// What all of them take now, in bytes.
+  var usedBytes: Int {
+    entries().reduce(0) { sum, entry in
+      var status = stat()
+      return stat(entry.stored.bytesPath, &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+
   /// Throws away everything that nobody works with.
   func removeAll() {
     for entry in entries() { entry.stored.removeIfIdle() }

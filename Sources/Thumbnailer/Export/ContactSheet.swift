@@ -30,37 +30,51 @@ public enum ContactSheet {
     <meta http-equiv="Content-Security-Policy" content="script-src 'none'; object-src 'none'; frame-src 'none'">
     <title>\(HTMLMarkup.escaped(title))</title>
     <style>
-    body { margin: 1rem; font: 14px/1.4 sans-serif; color: #222; background: #eee; }
-    main { display: grid; grid-template-columns: repeat(auto-fill, minmax(200px, 1fr)); gap: 12px; }
-    figure { margin: 0; padding: 8px; background: #fff; overflow-wrap: anywhere; }
-    .box { display: flex; align-items: center; justify-content: center; height: 200px; }
-    img { max-width: 100%; max-height: 100%; }
-    figcaption { text-align: center; }
-    figcaption span { color: #777; }
-    figure.failed { display: flex; align-items: center; justify-content: center; outline: 2px solid #b00; }
-    .failed, p .failed { color: #b00; }
-    footer { margin-top: 1rem; text-align: center; }
+    :root { color-scheme: light dark; --ground: #eceef0; --card: #fff; --box: #f6f7f8; --ink: #1f2328; --soft: #6a737d;
+      --red: #b3261e; --tile: #dde0e3; }
+    @media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #23262a; --box: #1c1f22; --ink: #e6e8ea;
+      --soft: #9aa3ab; --red: #ff8a80; --tile: #3a3f45; } }
+    body { margin: 0 auto; max-width: 1800px; padding: 20px; font: 14px/1.45 system-ui, sans-serif; color: var(--ink);
+      background: var(--ground); }
+    h1 { margin: 0 0 16px; font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
+    main { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 16px; }
+    figure { margin: 0; overflow: hidden; border-radius: 8px; background: var(--card); box-shadow: 0 1px 3px #0003; }
+    .box { display: flex; align-items: center; justify-content: center; height: 200px; background: var(--box); }
+    .box p { margin: 0; padding: 0 16px; max-height: 100%; overflow: auto; overflow-wrap: anywhere; }
+    img { max-width: 100%; max-height: 100%; background: repeating-conic-gradient(var(--tile) 0 25%, #fff0 0 50%) 0/16px 16px; }
+    figcaption { padding: 10px 12px 12px; overflow-wrap: anywhere; }
+    figcaption > * { display: block; }
+    strong { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; font-weight: 600; }
+    a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: 2px; }
+    small { font-size: 12.5px; color: var(--soft); }
+    figure.failed { box-shadow: inset 0 0 0 2px var(--red); }
+    figure.failed .box { background: none; }
+    p.failed, span.failed, .failed strong { color: var(--red); }
+    footer { margin-top: 16px; color: var(--soft); }
     </style>
     </head>
     <body>
+    <h1><bdi>\(HTMLMarkup.escaped(title))</bdi></h1>
     <main>
 
     """
   }
 
-  /// The figure of one picture.
+  /// The figure of one picture: the thumbnail, or in its place why there is none; and under it all that is known of it.
   public static func figure(_ cell: SheetCell) -> String {
-    let name = "<bdi>\(HTMLMarkup.escaped(cell.name))</bdi>"
-    var lines = [link(name, to: cell.url)]
-    if let failure = cell.failure { lines.append("<span class=\"failed\">\(HTMLMarkup.escaped(failure))</span>") }
-    lines += cell.pictures.map(line)
-    if let source = cell.source { lines.append("<span>\(description(source))</span>") }
-    if let credit = credit(cell) { lines.append(credit) }
-    let caption = "<figcaption>\(lines.joined(separator: "<br>"))</figcaption>"
-    let begin = cell.failure == nil ? "<figure>" : "<figure class=\"failed\">"
-    guard let first = cell.pictures.first else { return "\(begin)\(caption)</figure>\n" }
-    let image = "<img loading=\"lazy\" src=\"\(address(first))\" alt=\"\(HTMLMarkup.escaped(cell.name))\">"
-    return "\(begin)<div><div class=\"box\">\(image)</div>\(caption)</div></figure>\n"
+    let name = HTMLMarkup.escaped(cell.name)
+    var lines = ["<strong title=\"\(name)\">\(link("<bdi>\(name)</bdi>", to: cell.url))</strong>"]
+    let failure = cell.failure.map(HTMLMarkup.escaped)
+    var box = failure.map { "<p class=\"failed\">\($0)</p>" }
+    if let first = cell.pictures.first {
+      box = "<img loading=\"lazy\" src=\"\(address(first))\" alt=\"\(name)\">"
+      lines += failure.map { ["<span class=\"failed\">\($0)</span>"] } ?? []
+    }
+    lines += cell.pictures.map { "<span>\(line($0))</span>" }
+    if let source = cell.source { lines.append("<small>\(description(source))</small>") }
+    if let credit = credit(cell) { lines.append("<small>\(credit)</small>") }
+    return (cell.failure == nil ? "<figure>" : "<figure class=\"failed\">")
+      + (box.map { "<div class=\"box\">\($0)</div>" } ?? "") + "<figcaption>\(lines.joined())</figcaption></figure>\n"
   }
 
   /// The end of the page.
@@ -81,7 +95,7 @@ public enum ContactSheet {
   /// A thumbnail's size and length; a link, where the thumbnail has a file.
   private static func line(_ picture: SheetCell.Picture) -> String {
     let size = picture.size.map { "\($0.width)×\($0.height)" } ?? "thumbnail"
-    let bytes = picture.byteCount.map { "<span>, \(ByteSize(bytes: $0))</span>" } ?? ""
+    let bytes = picture.byteCount.map { ", \(ByteSize(bytes: $0))" } ?? ""
     guard case .linked(let address) = picture.content else { return size + bytes }
     return "<a href=\"\(HTMLMarkup.escaped(address))\">\(size)</a>\(bytes)"
   }

@@ -35,7 +35,7 @@ public struct SheetCell: Sendable {
 
   /// What the picture is called.
   public var name: String
-  /// The page of the picture, or the picture itself. Only addresses of the web become links.
+  /// The page of the picture, or the `publicAddress` of the picture itself. Only addresses of the web become links.
   public var url: URL?
   /// Who made it.
   public var author: String?
@@ -57,6 +57,15 @@ public struct SheetCell: Sendable {
   /// A cell with a name and nothing else yet.
   public init(name: String, url: URL? = nil, pictures: [Picture] = [], failure: String? = nil) {
     (self.name, self.url, self.pictures, self.failure) = (name, url, pictures, failure)
+  }
+
+  /// The address of a picture itself, without its query, name and password: these may be keys that were meant for whoever
+  /// makes the sheet and not for whom it is sent to, as in addresses that are signed. Without its query the address may
+  /// lead to the picture in another size, or nowhere.
+  public static func publicAddress(of url: URL) -> URL? {
+    guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+    (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
+    return parts.url
   }
 
   /// The address of a URL that may become a link: of the web, and without the name and password in it. Anything else,

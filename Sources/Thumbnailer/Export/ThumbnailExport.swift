@@ -112,7 +112,7 @@ public final class ThumbnailExport: Sendable {
   private func write(_ data: Data, to target: RawPath) throws(SystemFailure) -> Outcome {
     let shown = target.description
     if let existing = try? FileState(of: target) {
-      if existing.kind == .regular, Self.holds(target, data) { return .unchanged(path: shown) }
+      if Self.holds(target, data) { return .unchanged(path: shown) }
       if !overwrites || existing.kind != .regular { return .kept(path: shown) }
     }
     let folder = RawPath(bytes: target.folder)
@@ -125,7 +125,9 @@ public final class ThumbnailExport: Sendable {
       defer { close(descriptor) }
       try NewFile.write(data, to: descriptor)
     }
-    return try name(temporary, target) ? .written(path: shown) : .kept(path: shown)
+    if try name(temporary, target) { return .written(path: shown) }
+    // Another run that exports the same may have been quicker.
+    return Self.holds(target, data) ? .unchanged(path: shown) : .kept(path: shown)
   }
 
   /// Gives a finished file its name. False when somebody else has taken it meanwhile and it is not to be overwritten.
@@ -150,9 +152,11 @@ public final class ThumbnailExport: Sendable {
     return NamingTemplate.reservedPrefix + Array("\(getpid())-\(number)-\(digits).tmp".utf8)
   }
 
-  /// Whether a file holds just these bytes.
+  /// Whether there is a file that holds just these bytes.
   private static func holds(_ path: RawPath, _ data: Data) -> Bool {
-    guard let state = try? FileState(of: path), state.byteCount == data.count else { return false }
+    guard let state = try? FileState(of: path), state.kind == .regular, state.byteCount == data.count else {
+      return false
+    }
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else { return false }
     let file = FileDescriptor(owning: descriptor)

@@ -3,8 +3,8 @@ extension PhotoOutcome {
   public var sheetCell: SheetCell {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
     var cell = SheetCell(
-      name: photo.title ?? photo.id, url: photo.pageURL ?? source.url, pictures: thumbnails.map(SheetCell.Picture.init),
-      failure: firstError?.message)
+      name: shownName, url: photo.pageURL ?? SheetCell.publicAddress(of: source.url),
+      pictures: thumbnails.map(SheetCell.Picture.init), failure: firstError?.message)
     (cell.author, cell.authorURL, cell.attribution) = (photo.author, photo.authorURL, photo.attribution)
     (cell.licence, cell.licenceURL) = (photo.licence?.name, photo.licence?.url)
     cell.source = thumbnails.first?.source
@@ -14,11 +14,20 @@ extension PhotoOutcome {
   /// What the names of the picture's files are made of: its path below the folder that was searched, its address in a
   /// list, or the id that a photo service gives it.
   public var name: PictureName {
-    let isListed = photo.provider == URLListProvider.name
     if isListed && !source.isUserFile { return PictureName(source.url) }
     let path = isListed ? source.url.lastPathComponent : photo.id
     return PictureName(path, identity: "\(photo.provider):\(photo.id)")
   }
+
+  private var shownName: String {
+    if let title = photo.title, !title.isEmpty { return title }
+    // The id of what stands in a list is its whole address, which may hold secrets.
+    guard isListed else { return photo.id }
+    let file = source.url.lastPathComponent
+    return file.isEmpty || file == "/" ? source.url.host() ?? "" : file
+  }
+
+  private var isListed: Bool { photo.provider == URLListProvider.name }
 }
 
 extension ThumbnailExport {

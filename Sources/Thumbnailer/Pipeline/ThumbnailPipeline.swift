@@ -178,6 +178,11 @@ public final class ThumbnailPipeline: Sendable {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).removeAll()
   }
 
+  /// What the beginnings of broken downloads in a cache folder take, in bytes. Blocks for a few file operations.
+  public static func partialDownloadBytes(in cacheDirectory: URL) -> Int {
+    PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).usedBytes
+  }
+
   /// Waits until everything made so far is on disk.
   public func flush() async {
     await stages.flush()

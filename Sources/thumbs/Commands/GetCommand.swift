@@ -49,6 +49,9 @@ struct GetCommand: AsyncParsableCommand {
     if explain, freshness.offline {
       throw ValidationError("--explain and --offline exclude each other: it looks past the caches")
     }
+    if let sheet = look.sheet, let target, OutputFile.isSamePath(sheet, target) {
+      throw ValidationError("--sheet and --output name the same file, \(target): give them names of their own")
+    }
     if target == "" { throw ValidationError("--output is empty: name a file, or - for stdout") }
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
     if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
@@ -71,8 +74,9 @@ struct GetCommand: AsyncParsableCommand {
 
   private func get(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     var source = try ImageSource(commandLine: picture)
-    if source.isUserFile, OutputFile.isSameFile(source.url.path, output) {
-      console.complain("\(output) is the picture itself, which would be lost; choose another --output")
+    for (name, option) in [(output, "--output"), (look.sheet ?? "", "--sheet")]
+    where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
+      console.complain("\(name) is the picture itself, which would be lost; choose another \(option)")
       return .cannotWrite
     }
     source = source.adding(try network.hostHeaders(for: source.url))
@@ -80,7 +84,7 @@ struct GetCommand: AsyncParsableCommand {
       console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
       return .cannotWrite
     }
-    let sheet = try makeSheet(console)
+    let sheet = try makeSheet(title: cell(of: source).name, console)
     let interruption = Interruption()
     do {
       var configuration = try isolation.applied(
@@ -124,13 +128,16 @@ struct GetCommand: AsyncParsableCommand {
 
   /// The picture as a contact sheet shows it.
   private func cell(of source: ImageSource) -> SheetCell {
-    SheetCell(name: source.url.lastPathComponent, url: source.isUserFile ? nil : source.url)
+    let name = source.url.lastPathComponent
+    return SheetCell(
+      name: name.isEmpty || name == "/" ? source.url.host() ?? "" : name,
+      url: source.isUserFile ? nil : SheetCell.publicAddress(of: source.url))
   }
 
   /// Begins the contact sheet, where one is asked for.
-  private func makeSheet(_ console: Console) throws -> SheetFile? {
+  private func makeSheet(title: String, _ console: Console) throws -> SheetFile? {
     do {
-      return try look.sheet.map { try SheetFile(path: $0, title: picture) }
+      return try look.sheet.map { try SheetFile(path: $0, title: title) }
     } catch let error as ReportFile.Failure {
       console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
       throw ExitCode.cannotWrite

@@ -47,7 +47,9 @@ struct PrefetchCommand: AsyncParsableCommand {
       files are named after folders and files, the addresses in a list, or the ids
       of a photo service, made fit for file names. Files that are there already
       are left, unless --overwrite; two pictures of one name get files of their
-      own.
+      own. Sheets link to the page of a picture or, without the query of its
+      address, to the picture: queries may hold keys.
+
       Unsplash is told which of its photos were exported, as its terms ask.
 
       --simulate scrolls instead, from the first page on, and fetches what the view
@@ -122,6 +124,17 @@ struct PrefetchCommand: AsyncParsableCommand {
     return await run.run()
   }
 
+  /// What of the source itself would be lost to a sheet or an export, and what to do about it; nil when nothing would.
+  private func overwritten(_ provider: any PhotoProvider) -> String? {
+    if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(list, sheet) {
+      return "\(sheet) is the list itself, which would be lost; choose another --sheet"
+    }
+    if let folder = provider as? FolderProvider, let export = look.export, OutputFile.isSamePath(folder.path, export) {
+      return "\(export) is the folder of the pictures themselves, which could be lost; choose another --export"
+    }
+    return nil
+  }
+
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
       let pipeline = try ThumbnailPipeline(
@@ -139,6 +152,10 @@ struct PrefetchCommand: AsyncParsableCommand {
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)
+      if let problem = overwritten(provider) {
+        console.complain(problem)
+        return .cannotWrite
+      }
       let files = try PrefetchFiles(
         look, title: source.title, variants: thumbnails.variants, provider: provider)
       let run = PrefetchRun(

@@ -67,7 +67,7 @@ final class PrefetchRun: Sendable {
       if status == .success { status = .someFailed }
     }
     for complaint in closing.complaints { console.complain(complaint) }
-    if closing.hasKept, status == .success { status = .someFailed }
+    if closing.isIncomplete, status == .success { status = .someFailed }
     return report(counts, ending, status)
   }
 
@@ -122,7 +122,7 @@ final class PrefetchRun: Sendable {
       // What a Ctrl-C cut short is neither done nor failed.
       if outcome.firstError == .cancelled { return }
       try take(PictureReport(outcome), named: outcome.source.displayName)
-      try await files.add(outcome)
+      if let failure = try await files.add(outcome) { console.complain(failure.message) }
     }
   }
 

@@ -18,54 +18,21 @@ enum OutputFile {
     }
   }
 
-  /// Where the bytes of a file go until it is complete.
-  struct Place: Sendable {
-    /// Open for writing. To be closed by whoever made the place.
-    let descriptor: Int32
-    /// The file's own name, links resolved.
-    private let name: String
-    /// What it is called until then; nil for a device or a named pipe.
-    private let temporary: String?
+  /// Whether both names are of one place, whether or not something is there.
+  static func isSamePath(_ one: String, _ other: String) -> Bool { place(of: one) == place(of: other) }
 
-    /// Makes a file of a name that nobody else uses beside the named one, with its permissions, or opens a device.
-    init(_ path: String) throws {
-      let target = path.withCString { realpath($0, nil) }.map { resolved in
-        defer { free(resolved) }
-        return String(cString: resolved)
-      }
-      name = target ?? path
-      var status = stat()
-      let exists = stat(path, &status) == 0
-      if exists, status.st_mode & S_IFMT != S_IFREG {
-        temporary = nil
-        descriptor = open(path, O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw OutputFile.lastError() }
-        return
-      }
-      var template = Array("\(name).XXXXXX".utf8CString)
-      descriptor = mkstemp(&template)
-      guard descriptor >= 0 else { throw OutputFile.lastError() }
-      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-      temporary = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-      let mask = umask(0)
-      umask(mask)
-      guard fchmod(descriptor, exists ? status.st_mode & 0o7777 : 0o666 & ~mask) == 0 else {
-        let error = OutputFile.lastError()
-        close(descriptor)
-        discard()
-        throw error
-      }
-    }
+  private static func place(of path: String) -> String {
+    if let resolved = resolved(path) { return resolved }
+    let plain = URL(fileURLWithPath: path).standardizedFileURL
+    let folder = plain.deletingLastPathComponent().path
+    return (resolved(folder) ?? folder) + "/" + plain.lastPathComponent
+  }
 
-    /// Gives the file its name.
-    func commit() throws {
-      guard let temporary else { return }
-      guard rename(temporary, name) == 0 else { throw OutputFile.lastError() }
-    }
-
-    /// Removes what was written.
-    func discard() {
-      if let temporary { unlink(temporary) }
+  /// The path from the root without links; nil where there is nothing.
+  static func resolved(_ path: String) -> String? {
+    realpath(path, nil).map { resolved in
+      defer { free(resolved) }
+      return String(cString: resolved)
     }
   }
 
@@ -90,5 +57,6 @@ enum OutputFile {
     }
   }
 
-  fileprivate static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  /// What the system said last.
+  static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

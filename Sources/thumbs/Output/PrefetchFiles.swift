@@ -10,7 +10,18 @@ final class PrefetchFiles: Sendable {
   private let provider: any PhotoProvider
   /// The photos that were put to use, of which their provider is told at the end.
   private let exported = Mutex<[Photo]>([])
-  private let state = Mutex((pictures: 0, failed: 0, written: 0, unchanged: 0, kept: 0))
+  private let state = Mutex(Counts())
+
+  private struct Counts {
+    /// What is on the sheet, and what of that failed.
+    var pictures = 0
+    var failed = 0
+    /// What became of the exported thumbnails.
+    var written = 0
+    var unchanged = 0
+    var kept = 0
+    var unwritten = 0
+  }
 
   /// Begins those that are asked for.
   ///
@@ -26,10 +37,20 @@ final class PrefetchFiles: Sendable {
   }
 
   /// Adds a picture to the sheet, and its thumbnails to the folder.
-  func add(_ outcome: PhotoOutcome) async throws {
+  ///
+  /// - Returns: Why they could not be exported, where that concerns this picture alone.
+  /// - Throws: `ReportFile.Failure` or `ExportError` when there is no use in going on.
+  func add(_ outcome: PhotoOutcome) async throws -> ExportError? {
     if sheet != nil { try await add(outcome.sheetCell) }
-    guard let export else { return }
-    let files = try await export.add(outcome, variants: variants)
+    guard let export else { return nil }
+    let files: [ThumbnailExport.Outcome]
+    do throws(ExportError) {
+      files = try await export.add(outcome, variants: variants)
+    } catch {
+      if error.endsRun { throw error }
+      state.withLock { $0.unwritten += 1 }
+      return error
+    }
     let isPutToUse = files.contains { if case .written = $0 { true } else { false } }
     if isPutToUse, outcome.photo.downloadLocation != nil { exported.withLock { $0.append(outcome.photo) } }
     for file in files {
@@ -41,6 +62,7 @@ final class PrefetchFiles: Sendable {
         }
       }
     }
+    return nil
   }
 
   /// Tells the provider which of its photos were exported: its terms may ask for that. One after the other, so that it
@@ -83,8 +105,8 @@ final class PrefetchFiles: Sendable {
     var complaints: [String] = []
     /// The number of exported files; nil where none were asked for.
     var exported: Int?
-    /// Whether thumbnails were not exported, since other files have their names.
-    var hasKept = false
+    /// Whether thumbnails were not exported, since other files have their names or they cannot be written there.
+    var isIncomplete = false
   }
 
   /// Completes the sheet with what is done.
@@ -101,8 +123,8 @@ final class PrefetchFiles: Sendable {
     closing.summary =
       "exported \(counts.written) \(counts.written == 1 ? "file" : "files") to \(export.folder)"
       + (counts.unchanged > 0 ? ", \(counts.unchanged) were there already" : "")
+    closing.isIncomplete = counts.kept > 0 || counts.unwritten > 0
     if counts.kept > 0 {
-      closing.hasKept = true
       let subject = counts.kept == 1 ? "1 file is" : "\(counts.kept) files are"
       closing.complaints.append(
         "in \(export.folder) \(subject) there already with other content and left so; give --overwrite, or another --name"

@@ -28,9 +28,8 @@ final class ReportFile: Sendable {
   }
 
   deinit {
-    let descriptor = state.withLock(\.descriptor)
-    guard descriptor >= 0 else { return }
-    close(descriptor)
+    guard state.withLock(\.descriptor) >= 0 else { return }
+    end()
     place.discard()
   }
 
@@ -48,16 +47,24 @@ final class ReportFile: Sendable {
     do {
       let failure = state.withLock { state -> Int32? in
         if let failure = Self.flush(&state) { return failure }
-        let descriptor = state.descriptor
-        state.descriptor = -1
-        // Some file systems say only now that there was no room.
-        return close(descriptor) == 0 ? nil : errno
+        // Some file systems say only when a descriptor is closed that there was no room.
+        let other = dup(state.descriptor)
+        return other >= 0 && close(other) == 0 ? nil : errno
       }
       if let failure { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
       try place.commit()
+      end()
     } catch {
+      end()
       place.discard()
       throw Failure(path: path, reason: (error as NSError).plainReason)
+    }
+  }
+
+  private func end() {
+    state.withLock { state in
+      if state.descriptor >= 0 { close(state.descriptor) }
+      state.descriptor = -1
     }
   }
 

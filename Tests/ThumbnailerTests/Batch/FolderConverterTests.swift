@@ -4,7 +4,7 @@ import Testing
 import Thumbnailer
 
 /// Whole conversions through the public interface.
-@Suite(.timeLimit(.minutes(1))) struct FolderConverterTests {
+@Suite(.timeLimit(.minutes(5))) struct FolderConverterTests {
   private let directory: TemporaryDirectory
   private var input: URL { directory.url.appendingPathComponent("in") }
   private var output: URL { directory.url.appendingPathComponent("out") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct InputFinderTests {
+@Suite(.timeLimit(.minutes(5))) struct InputFinderTests {
   private let folder: TemporaryDirectory
 
   init() throws { folder = try TemporaryDirectory() }

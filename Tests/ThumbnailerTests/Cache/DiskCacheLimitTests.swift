@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// The limits of the disk cache: scenario 62, and what limits do when they change.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheLimitTests {
   private let directory: CacheDirectory
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What a cache tells about itself: its groups and its look-ups.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheOverviewTests {
   private let directory: CacheDirectory
   private let cache: DiskCache

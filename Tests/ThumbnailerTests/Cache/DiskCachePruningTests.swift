@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Removing part of a cache.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCachePruningTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
@@ -102,7 +102,7 @@ struct DiskCachePruningTests {
 
   @Test func othersWriteMeanwhile() async throws {
     try await fill(400, bytes: 2000)
-    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(2))
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(60))
     async let outcome = cache.prune(CachePruning(fetchedBefore: date(days: 1)))
     for number in 1000..<1400 { try await other.store(number, bytes: 500) }
     try await other.flush()

@@ -4,15 +4,18 @@ import Testing
 @testable import Thumbnailer
 
 /// Several caches and processes on one directory: scenario 66.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheSharingTests {
   private let directory: CacheDirectory
+
+  /// For how long a cache waits for another here: longer than a busy machine keeps anybody from going on.
+  private let patience = Duration.seconds(120)
 
   init() throws { directory = try CacheDirectory() }
 
   @Test func twoCachesSeeWhatEachOtherStores() async throws {
-    let first = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
-    let second = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+    let first = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
+    let second = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
     try await withThrowingTaskGroup(of: Void.self) { group in
       for (index, cache) in [first, second].enumerated() {
         group.addTask {
@@ -34,7 +37,7 @@ struct DiskCacheSharingTests {
     try await withThrowingTaskGroup(of: Void.self) { group in
       for number in 0..<8 {
         group.addTask {
-          let cache = try DiskCache(directory: url, byteLimit: 64 << 20)
+          let cache = try DiskCache(directory: url, byteLimit: 64 << 20, lockTimeout: patience)
           try await cache.store(number)
           cache.close()
         }
@@ -72,7 +75,7 @@ struct DiskCacheSharingTests {
 
   @Test(.enabled(if: Python.isAvailable))
   func aWriteWaitsForAnotherProcessAndReadsDoNot() async throws {
-    let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+    let cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: patience)
     try await cache.store(1)
     try await cache.flush()
     let holder = try Python(

@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Checking a whole cache, and repairing it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DiskCacheVerificationTests {
   private let directory: CacheDirectory
   private let cache: DiskCache
@@ -132,10 +132,22 @@ struct DiskCacheVerificationTests {
     #expect(try await eventually { try cache.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000) })
   }
 
+  @Test func aFileThatHadToBeBegunAnewIsFoundByTheFirstCheck() async throws {
+    cache.close()
+    // The log beside it would still have the pages.
+    for suffix in ["-wal", "-shm"] { unlink(directory.database + suffix) }
+    try Data(repeating: 7, count: 9000).write(to: URL(fileURLWithPath: directory.database))
+    let other = try DiskCache(directory: directory.url, byteLimit: nil)
+    let first = try await other.verify()
+    #expect(first.structure.count == 1, "\(first)")
+    let second = try await other.verify()
+    #expect(second.isSound, "\(second)")
+  }
+
   @Test func checkingGoesOnWhileOthersWriteAndKeepsNobodyFromIt() async throws {
     try await fill(500)
     try directory.execute("UPDATE thumbnail SET checksum = 1 WHERE id = 77")
-    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(2))
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(60))
     async let result = cache.verify()
     for number in 500..<1500 { try await other.store(number, bytes: 2000) }
     for number in 0..<50 { try await other.remove(Sample.source(number).key) }
@@ -143,6 +155,17 @@ struct DiskCacheVerificationTests {
     #expect(try await result.damaged == 1)
     #expect(try await result.strays == 0)
     try await expectSound(thumbnails: 1449)
+    #expect(problems.all.isEmpty)
+  }
+
+  @Test func aCheckThatFindsNothingNeverAsksToWrite() async throws {
+    try await fill(300)
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let holder = try DatabaseQueue(path: directory.database, configuration: configuration)
+    try await holder.writeWithoutTransaction { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    #expect(try await cache.verify().isSound)
+    try await holder.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
     #expect(problems.all.isEmpty)
   }
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// The pages of searches in the disk cache.
-@Suite(.timeLimit(.minutes(1))) struct PageStoreTests {
+@Suite(.timeLimit(.minutes(5))) struct PageStoreTests {
   private let directory: CacheDirectory
 
   init() throws { directory = try CacheDirectory() }

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What is kept of a picture besides its thumbnails, in the database and before it is there.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct SourceNotesTests {
   private let directory: CacheDirectory
   private let source = Sample.source(1).key

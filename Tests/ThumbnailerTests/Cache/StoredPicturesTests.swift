@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Listing what a cache holds, and reading it without using it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct StoredPicturesTests {
   private let directory: CacheDirectory
   private let cache: DiskCache

@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// The two tiers together: the fallback of scenario 61, the hit without a network of 75, and shrinking.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct ThumbnailCacheTests {
   private let directory: CacheDirectory
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(2))) struct ContactPrintTests {
+@Suite(.timeLimit(.minutes(5))) struct ContactPrintTests {
   private let directory: TemporaryDirectory
 
   init() throws { directory = try TemporaryDirectory() }

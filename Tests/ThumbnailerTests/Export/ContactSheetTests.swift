@@ -42,7 +42,7 @@ import Testing
       SheetCell(name: name, pictures: [.init(size: nil, byteCount: nil, content: .linked(address: name))]))
     #expect(!figure.contains(name) && !figure.contains("<script") && !figure.contains("onerror=alert(1)>\""))
     // The tags are those of the page's own.
-    #expect(figure.filter { $0 == "<" }.count == plain.filter { $0 == "<" }.count + 8)
+    #expect(figure.filter { $0 == "<" }.count == plain.filter { $0 == "<" }.count + 7)
     #expect(!figure.unicodeScalars.contains { $0.value < 32 && $0 != "\n" || (0x7F..<0xA0).contains($0.value) })
   }
 
@@ -61,13 +61,28 @@ import Testing
     #expect(figure.contains("href=\"https://example.org/a.jpg\"") && !figure.contains("secret"))
   }
 
+  @Test func theAddressOfAPictureItselfHasNoSecrets() throws {
+    let signed = try #require(URL(string: "https://me:secret@example.org/a%20b.jpg?X-Amz-Signature=1&w=2#x"))
+    #expect(SheetCell.publicAddress(of: signed)?.absoluteString == "https://example.org/a%20b.jpg")
+  }
+
+  @Test func whereSomeThumbnailsFailedTheOthersAreShown() throws {
+    let figure = ContactSheet.figure(
+      SheetCell(name: "a", pictures: [.init(try thumbnail())], failure: "too <large>"))
+    #expect(figure.hasPrefix("<figure class=\"failed\"><div class=\"box\"><img "))
+    #expect(figure.contains("<span class=\"failed\">too &lt;large&gt;</span>"))
+  }
+
   @Test func aPageOfHeadFiguresAndFootClosesWhatItOpens() throws {
     let page =
       ContactSheet.head(title: "<lake>") + ContactSheet.figure(SheetCell(name: "a", pictures: [.init(try thumbnail())]))
       + ContactSheet.figure(SheetCell(name: "b", failure: "gone"))
       + ContactSheet.foot([.init("2 pictures"), .init("1 failed", isFailure: true)])
     #expect(page.contains("<title>&lt;lake&gt;</title>") && page.contains("script-src 'none'"))
-    for tag in ["html", "head", "body", "main", "figure", "figcaption", "div", "footer", "p", "style", "title"] {
+    for tag in [
+      "html", "head", "body", "h1", "main", "figure", "figcaption", "div", "strong", "span", "footer", "p", "style",
+      "title",
+    ] {
       let opened = page.matches(of: try Regex("<\(tag)[ >]")).count
       let closed = page.matches(of: try Regex("</\(tag)>")).count
       #expect(opened > 0 && opened == closed, "\(tag)")

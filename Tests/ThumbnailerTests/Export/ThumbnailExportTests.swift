@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ThumbnailExportTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailExportTests {
   private let directory: TemporaryDirectory
   private var folder: String { directory.url.appendingPathComponent("out").path }
   private let size = PixelSize(40, 40)
@@ -82,6 +82,23 @@ import Testing
     let export = try export(template)
     for index in 0..<2 { _ = try await export.add(thumbnail("\(index)"), of: name("\(index)/\(long).png"), size: size) }
     #expect(try files().count == 2 && files().keys.allSatisfy { $0.utf8.count <= 255 && $0.hasSuffix(".jpg") })
+  }
+
+  @Test func twoRunsThatExportTheSameAtOnceFindNothingInTheWay() async throws {
+    let exports = [try export(), try export()]
+    let outcomes = await withTaskGroup(of: ThumbnailExport.Outcome?.self) { group in
+      for index in 0..<100 {
+        for export in exports {
+          group.addTask { [self] in
+            try? await export.add(thumbnail("\(index)"), of: name("\(index).png"), size: size)
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    let kept = outcomes.filter { if case .kept? = $0 { true } else { $0 == nil } }
+    #expect(kept.isEmpty, "\(kept)")
+    #expect(try files().count == 100)
   }
 
   @Test func nothingIsLeftUnderAnotherName() async throws {

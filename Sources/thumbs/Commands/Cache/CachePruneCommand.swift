@@ -54,6 +54,20 @@ struct CachePruneCommand: AsyncParsableCommand {
     return name.port == nil ? name.host : nil
   }
 
+  private func prune(
+    _ disk: DiskCache, _ pruning: CachePruning, _ console: Console
+  ) async throws -> CachePruning.Outcome {
+    do throws(DiskCacheError) {
+      return try await disk.prune(pruning)
+    } catch {
+      // The cache has said what is wrong, but not what can be done about it here.
+      if case .diskFull = error {
+        console.complain("to prune takes some MiB until it is done; 'thumbs cache clear' needs no room")
+      }
+      throw ExitCode.cannotWrite
+    }
+  }
+
   func run() async throws {
     let console = Console()
     let disk = try cache.open(console)
@@ -66,7 +80,7 @@ struct CachePruneCommand: AsyncParsableCommand {
       if dryRun {
         outcome = try console.usingCache { () throws(DiskCacheError) in try disk.pruned(by: pruning) }
       } else {
-        outcome = try await console.changingCache { () async throws(DiskCacheError) in try await disk.prune(pruning) }
+        outcome = try await prune(disk, pruning, console)
       }
       fileBytes = try console.usingCache { () throws(DiskCacheError) in try disk.statistics().fileBytes }
     }

@@ -15,7 +15,8 @@ struct CacheStatsCommand: AsyncParsableCommand {
       begun or cleared. Ages are those of the pictures: when they were fetched.
 
       --json prints directory, thumbnails, sources, bytes, limitBytes, fileBytes,
-      hits, misses, sizes, formats, hosts, hostCount and ages.
+      partialBytes (the beginnings of broken downloads), hits, misses, sizes,
+      formats, hosts, hostCount and ages.
       """)
 
   @OptionGroup var cache: CacheOptions
@@ -34,7 +35,9 @@ struct CacheStatsCommand: AsyncParsableCommand {
     let overview = try disk.map { disk in
       try console.usingCache { () throws(DiskCacheError) in try disk.overview(hosts: hosts) }
     }
-    let report = CacheStatsReport(overview, directory: cache.directory.path, limit: cache.limit)
+    let report = CacheStatsReport(
+      overview, directory: cache.directory.path, limit: cache.limit,
+      partialBytes: ThumbnailPipeline.partialDownloadBytes(in: cache.directory))
     try console.answer(json ? report.json : report.text)
   }
 }
@@ -44,9 +47,10 @@ struct CacheStatsReport {
   private let overview: DiskCacheOverview?
   private let directory: String
   private let limit: ByteSize
+  private let partialBytes: Int
 
-  init(_ overview: DiskCacheOverview?, directory: String, limit: ByteSize) {
-    (self.overview, self.directory, self.limit) = (overview, directory, limit)
+  init(_ overview: DiskCacheOverview?, directory: String, limit: ByteSize, partialBytes: Int) {
+    (self.overview, self.directory, self.limit, self.partialBytes) = (overview, directory, limit, partialBytes)
   }
 
   private var ages: [(name: String, label: String, pictures: Int)] {
@@ -66,6 +70,7 @@ struct CacheStatsReport {
     object.add("bytes", overview?.totals.payloadBytes ?? 0)
     object.add("limitBytes", limit.bytes)
     object.add("fileBytes", overview?.totals.fileBytes ?? 0)
+    object.add("partialBytes", partialBytes)
     object.add("hits", overview?.hits ?? 0)
     object.add("misses", overview?.misses ?? 0)
     object.add("sizes", (overview?.sizes ?? []).map { Self.member("size", $0.name.text, $0.thumbnails, $0.bytes) })
@@ -101,6 +106,7 @@ struct CacheStatsReport {
       "\(ByteSize(bytes: totals?.payloadBytes ?? 0)) of \(limit), \(ByteSize(bytes: totals?.fileBytes ?? 0)) on disk",
       lookUps,
     ]
+    if partialBytes > 0 { lines.insert("\(ByteSize(bytes: partialBytes)) of broken downloads to go on with", at: 3) }
     guard let overview, overview.totals.thumbnails > 0 else { return lines.joined(separator: "\n") }
     lines += Self.table(
       "size", "thumbnails", overview.sizes.map { ($0.name.text, $0.thumbnails, ByteSize(bytes: $0.bytes)) })

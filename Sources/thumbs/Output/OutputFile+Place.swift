@@ -1,0 +1,107 @@
+import Foundation
+
+extension OutputFile {
+  /// Where the bytes of a file go until it is complete.
+  struct Place: Sendable {
+    private enum Holding: Equatable {
+      /// A device or a named pipe, which has its name.
+      case device
+      /// A file without a name, which is gone when the process is, however it ends.
+      case unnamed
+      /// A file of a name that nobody else uses, where the file system knows no others.
+      case named(String)
+    }
+
+    /// Open for writing. To be closed by whoever made the place, after `commit`.
+    let descriptor: Int32
+    /// The file's own name, links resolved.
+    private let name: String
+    private let holding: Holding
+
+    /// Glibc declares `O_TMPFILE` for GNU sources only.
+    private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
+
+    /// Makes a file beside the named one, with its permissions, or opens a device.
+    init(_ path: String) throws {
+      name = OutputFile.resolved(path) ?? path
+      var status = stat()
+      let exists = stat(path, &status) == 0
+      if exists, status.st_mode & S_IFMT != S_IFREG {
+        holding = .device
+        descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw OutputFile.lastError() }
+        return
+      }
+      let unnamed = open(Self.folder(of: name), Self.withoutName | O_WRONLY | O_CLOEXEC, 0o600)
+      // Without /proc it could never get a name.
+      if unnamed >= 0, access(Self.link(to: unnamed), F_OK) == 0 {
+        (descriptor, holding) = (unnamed, .unnamed)
+      } else {
+        if unnamed >= 0 { close(unnamed) }
+        var template = Self.template(for: name)
+        descriptor = mkstemp(&template)
+        guard descriptor >= 0 else { throw OutputFile.lastError() }
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        holding = .named(Self.text(template))
+      }
+      let mask = umask(0)
+      umask(mask)
+      guard fchmod(descriptor, exists ? status.st_mode & 0o7777 : 0o666 & ~mask) == 0 else {
+        let error = OutputFile.lastError()
+        close(descriptor)
+        discard()
+        throw error
+      }
+    }
+
+    /// Gives the file its name.
+    func commit() throws {
+      switch holding {
+      case .device: break
+      case .named(let temporary):
+        guard rename(temporary, name) == 0 else { throw OutputFile.lastError() }
+      case .unnamed:
+        if give(name) { return }
+        guard errno == EEXIST else { throw OutputFile.lastError() }
+        try replace()
+      }
+    }
+
+    /// Puts the file in the place of one that has its name: only a file with a name can be renamed.
+    private func replace() throws {
+      var temporary = ""
+      repeat {
+        let random = UInt32.random(in: .min ... .max)
+        temporary = "\(name).\(String(random, radix: 36))"
+      } while !give(temporary) && errno == EEXIST
+      guard rename(temporary, name) == 0 else {
+        let error = OutputFile.lastError()
+        unlink(temporary)
+        throw error
+      }
+    }
+
+    /// Gives the file without a name one that nobody has. Leaves the reason in `errno` where that cannot be.
+    private func give(_ name: String) -> Bool {
+      linkat(AT_FDCWD, Self.link(to: descriptor), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
+    }
+
+    /// Removes what was written.
+    func discard() {
+      if case .named(let temporary) = holding { unlink(temporary) }
+    }
+
+    private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
+
+    private static func template(for name: String) -> [CChar] { Array("\(name).XXXXXX".utf8CString) }
+
+    private static func text(_ template: [CChar]) -> String {
+      String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    private static func folder(of path: String) -> String {
+      guard let slash = path.lastIndex(of: "/") else { return "." }
+      return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+  }
+}
