@@ -40,12 +40,14 @@ extension Prefetcher {
   /// A piece of work, from the decision to begin it to its end.
   final class Errand: Sendable {
     let id: PrefetchSchedule.WorkID
+    /// Where the item was in the list when it was begun.
+    let index: Int
     let source: ImageSource
     let priority: PriorityControl
     private let task = Mutex<Task<Void, Never>?>(nil)
 
     fileprivate init(_ work: PrefetchSchedule.Work, for source: ImageSource) {
-      (id, self.source, priority) = (work.id, source, PriorityControl(work.priority))
+      (id, index, self.source, priority) = (work.id, work.index, source, PriorityControl(work.priority))
     }
 
     fileprivate func begin(_ operation: @escaping @Sendable () async -> Void) {
@@ -77,13 +79,19 @@ extension Prefetcher {
     workSignal.yield()
   }
 
-  private func finish(_ id: PrefetchSchedule.WorkID, _ result: Result<ThumbnailResponse, ThumbnailError>) {
+  private func finish(_ errand: Errand, _ result: Result<ThumbnailResponse, ThumbnailError>) {
     change { state in
-      guard let errand = state.errands.removeValue(forKey: id) else { return }
       let response = try? result.get()
+      guard state.errands.removeValue(forKey: errand.id) != nil else {
+        // It was dropped, too late to stop it.
+        if let response, state.items.indices.contains(errand.index), state.items[errand.index] == errand.source {
+          state.agenda.append(.tell(.ready(index: errand.index, errand.source, response)))
+        }
+        return
+      }
       let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
       let index = state.schedule.finish(
-        id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
+        errand.id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
       guard let index else { return }
       switch result {
       case .success(let response): state.agenda.append(.tell(.ready(index: index, errand.source, response)))
@@ -144,8 +152,11 @@ extension Prefetcher {
       }
       found.append((index, source, thumbnail))
       return .atHand
-    } received: { [pipeline] index in
-      items[index].flatMap { pipeline.receivedPart(of: $0) } ?? 0
+    } received: { [pipeline, variant] index in
+      guard let source = items[index] else { return 0 }
+      if let part = pipeline.receivedPart(of: source) { return part }
+      // Its job has ended, and the task that waits for it has not been told yet.
+      return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant)) == nil ? 0 : 1
     }
     state.isStale = false
     state.drop(changes.dropped)
@@ -219,9 +230,9 @@ extension Prefetcher {
     errand.begin { [weak self, pipeline] in
       do throws(ThumbnailError) {
         let response = try await pipeline.response(for: request, following: errand.priority)
-        self?.finish(errand.id, .success(response))
+        self?.finish(errand, .success(response))
       } catch {
-        self?.finish(errand.id, .failure(error))
+        self?.finish(errand, .failure(error))
       }
     }
   }

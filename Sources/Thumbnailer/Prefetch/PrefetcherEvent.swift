@@ -7,7 +7,8 @@ public enum PrefetcherEvent: Sendable {
   case ready(index: Int, ImageSource, ThumbnailResponse)
   /// The item has no thumbnail. It is tried again when it has left the window and comes back.
   case failed(index: Int, ImageSource, ThumbnailError)
-  /// The item left the window before its thumbnail was there, and its work was dropped.
+  /// The item left the window before its thumbnail was there, and its work was dropped. Where that came too late to stop
+  /// it, `ready` follows.
   case cancelled(index: Int, ImageSource)
   /// Everything that the window asks for is there, or has failed.
   case settled
