@@ -54,13 +54,17 @@ public struct PexelsProvider: PhotoProvider {
   }
 
   private static let dialect = ProviderDialect(
-    name: name,
+    name: name, pace: pace,
     allowance: { response, date in
       guard response.value(of: "X-Ratelimit-Remaining").flatMap({ Int($0) }) == 0 else { return nil }
       // The end of the month's window, in seconds since 1970.
-      guard let reset = response.value(of: "X-Ratelimit-Reset").flatMap({ Double($0) }) else {
-        return UsedUpAllowance(pause: .seconds(3600), isTold: false)
-      }
-      return UsedUpAllowance(pause: .seconds(min(max(0, reset - date.timeIntervalSince1970), 1e8)), isTold: true)
-    })
+      guard let reset = response.value(of: "X-Ratelimit-Reset").flatMap({ Double($0) }) else { return hour }
+      return .seconds(min(max(0, reset - date.timeIntervalSince1970), 1e8))
+    },
+    unnamedPause: { _ in hour })
+
+  /// 200 requests an hour, of which the header fields say nothing: these count the month. A hundred at once, and then
+  /// as many more in the time of an hour, never come to more.
+  private static let pace = RequestPace.Rule(interval: .seconds(36), burst: 100)
+  private static let hour = Duration.seconds(3600)
 }
