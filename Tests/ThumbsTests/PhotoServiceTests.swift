@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch` with photo services, against copies of them.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PhotoServiceTests {
   private let bench: Bench
   private let lakes: [OriginPicture]
@@ -106,6 +106,14 @@ struct PhotoServiceTests {
     #expect(run.complaints.count == 1)
     #expect(run.stderr.contains("commons refuses to answer") && run.stderr.contains("openverse stands in"))
     #expect(run.lines.first?.hasPrefix("3 pictures from openverse, 3 thumbnails") == true)
+
+    // Its pages are stored under its own name: whoever names it finds them, and so does who leaves the choice again.
+    for provider in ["openverse", "auto"] {
+      let offline = try await bench.run("prefetch", "--query", "lake", "--provider", provider, "--offline", "--json")
+      #expect(offline.status == 0, "\(offline.stderr)")
+      let summary = try offline.summary()
+      #expect(summary.provider == "openverse" && summary.hits == 3)
+    }
   }
 
   @Test func noKeyIsLeftInTheCacheOrInMessages() async throws {

@@ -53,6 +53,16 @@ import Testing
     #expect(page.skipped.map(\.reason) == ["url is missing", "url is not a URL of the web"])
   }
 
+  @Test func fieldsOfOddTypesThatNothingDependsOnDoNoHarm() async throws {
+    let item =
+      #"{"id":"a","url":"https://o.example.org/a.jpg","license":"by","title":5,"creator":{},"width":"9","height":[]}"#
+    let client = StubHTTPClient(#"{"results":[\#(item)],"page_count":"many","result_count":1.5}"#)
+    let base = try #require(URL(string: "https://api.example.org"))
+    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    #expect(page.photos.map(\.id) == ["a"] && page.skipped.isEmpty && page.total == nil && page.next == nil)
+    #expect(page.photos.first?.title == nil && page.photos.first?.size == nil)
+  }
+
   @Test func tooLargeAPageIsRefusedWithA401AndThatIsNotAboutAKey() async throws {
     let openverse = try PhotoServiceOrigin.openverse(lakes(1))
     openverse.failNext(
@@ -66,7 +76,7 @@ import Testing
     let openverse = try PhotoServiceOrigin.openverse(lakes(30), available: 0)
     let provider = try provider(openverse)
     #expect(try await provider.search(PhotoQuery("lake"), at: nil).photos.count == 20)
-    #expect(try await searchError(provider) == .rateLimited(provider: "openverse", retryAfter: nil))
+    #expect(try await searchError(provider) == .rateLimited(provider: "openverse", retryAfter: .seconds(60)))
     #expect(openverse.apiRequests.count == 1)
     clock.advance(by: .seconds(60))
     #expect(try await searchError(provider) == nil)

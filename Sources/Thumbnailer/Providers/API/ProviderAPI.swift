@@ -113,16 +113,22 @@ final class ProviderAPI: Sendable {
     return place
   }
 
-  private func close(for pause: Duration) {
-    pace.withLock { $0.close(for: min(pause, Self.longestPause), at: clock.now()) }
+  /// Asks nothing for so long, or for as long as was settled before. Returns how long that is.
+  @discardableResult
+  private func close(for pause: Duration) -> Duration {
+    let now = clock.now()
+    return pace.withLock {
+      $0.close(for: min(pause, Self.longestPause), at: now)
+      return $0.pause(at: now) ?? pause
+    }
   }
 
   /// An error, after which nothing is asked for as long as it says, or as is known from the provider's documentation.
   private func noted(_ error: ProviderError) -> ProviderError {
     guard case .rateLimited(let provider, let told) = error else { return error }
     // Zero seconds and a moment in the past ask for no pause, and yet were the answer to one request too many.
-    close(for: max(told ?? dialect.unnamedPause(clock.date()), .seconds(1)))
-    return .rateLimited(provider: provider, retryAfter: pace.withLock { $0.pause(at: clock.now()) } ?? told)
+    let pause = max(told ?? dialect.unnamedPause(clock.date()), .seconds(1))
+    return .rateLimited(provider: provider, retryAfter: close(for: pause))
   }
 
   // MARK: Errors

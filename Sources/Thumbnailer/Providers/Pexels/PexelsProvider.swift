@@ -53,7 +53,7 @@ public struct PexelsProvider: PhotoProvider {
     throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
   }
 
-  private static let dialect = ProviderDialect(
+  static let dialect = ProviderDialect(
     name: name, pace: pace,
     allowance: { response, date in
       guard response.value(of: "X-Ratelimit-Remaining").flatMap({ Int($0) }) == 0 else { return nil }
