@@ -116,6 +116,23 @@ struct PhotoServiceTests {
     }
   }
 
+  @Test func offlineNeedsNoKeyAndTellsNobody() async throws {
+    let unsplash = try UnsplashOrigin(pictures: lakes)
+    let online = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)",
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+    #expect(online.status == 0)
+    let requests = unsplash.origin.requests.count
+    let offline = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "unsplash", "--offline", "--export", "out")
+    #expect(offline.status == 0 && offline.lines.first?.hasPrefix("3 pictures from unsplash") == true)
+    #expect(offline.complaints.count == 1 && offline.stderr.contains("could not be told that 3 of its photos were"))
+    #expect(unsplash.origin.requests.count == requests)
+    let nothing = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "pexels", "--offline", "--disk-cache", "0")
+    #expect(nothing.status == 69 && nothing.stderr.contains("pexels is not asked with --offline"))
+  }
+
   @Test func noKeyIsLeftInTheCacheOrInMessages() async throws {
     let key = "hunter2-key-of-a-test"
     let pexels = try PhotoServiceOrigin.pexels(lakes, accessKey: key)

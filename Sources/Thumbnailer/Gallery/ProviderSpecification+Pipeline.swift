@@ -19,4 +19,21 @@ extension ProviderSpecification {
       namesContact: userAgent.contains("@") || userAgent.contains("://"),
       application: application, formats: pipeline.configuration.readableFormats)
   }
+
+  /// The provider as far as it can be had without a network, from a pipeline's cache. No access key is needed for that.
+  ///
+  /// - Parameter environment: The environment variables, whose access keys tell what `auto` means.
+  /// - Throws: `ProviderError.unreachable` where there is no cache on the disk.
+  public func offlineProvider(
+    for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws(ProviderError) -> any PhotoProvider {
+    let known: any PhotoProvider
+    do throws(ProviderError) {
+      known = try provider(for: pipeline, environment: environment)
+    } catch {
+      guard case .keyMissing(let name, _, _) = error else { throw error }
+      return OfflineProvider(of: name, store: try OfflineProvider.existing(pipeline.pageStore, for: name))
+    }
+    return try known.offline(in: pipeline.pageStore)
+  }
 }

@@ -4,10 +4,7 @@ extension PhotoProvider {
   /// - Throws: `ProviderError.unreachable` where there is no store.
   public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
     guard needsStore else { return self }
-    guard let store else {
-      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
-    }
-    return OfflineProvider(of: self, store: store)
+    return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
   }
 }
 
@@ -19,8 +16,8 @@ extension PhotoProvider {
 ///
 /// Of providers that stand in for each other, a search comes from the first that has it stored.
 public struct OfflineProvider: PhotoProvider {
-  /// The name of the provider whose pages are stored.
-  public let name: String
+  /// The name of the provider whose pages are stored; of several, the one whose pages were used last.
+  public var name: String { auto?.name ?? names[0] }
   /// Searches; knows no total.
   public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
 
@@ -32,7 +29,6 @@ public struct OfflineProvider: PhotoProvider {
 
   /// Reads what is stored of the provider of that name.
   public init(of name: String, store: any PageStore) {
-    self.name = name
     self.store = store
     names = [name]
     auto = nil
@@ -40,10 +36,17 @@ public struct OfflineProvider: PhotoProvider {
 
   /// Reads what is stored of a provider, with the cursors that it would give itself.
   init(of provider: any PhotoProvider, store: any PageStore) {
-    name = provider.name
     self.store = store
     auto = provider as? AutoProvider
     names = auto?.names ?? [provider.name]
+  }
+
+  /// The store, if there is one.
+  static func existing(_ store: (any PageStore)?, for name: String) throws(ProviderError) -> any PageStore {
+    guard let store else {
+      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
+    }
+    return store
   }
 
   /// One page of what is stored.
@@ -72,6 +75,12 @@ public struct OfflineProvider: PhotoProvider {
   /// Not to be had.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
+  }
+
+  /// Cannot be done without a network.
+  public func reportUse(of photo: Photo) async throws(ProviderError) {
+    guard photo.downloadLocation != nil else { return }
+    throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
   }
 
   /// The page size a search is stored with: the one asked for, else the one used last. Nil when it is not known.
