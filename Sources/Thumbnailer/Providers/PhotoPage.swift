@@ -13,7 +13,7 @@ public struct PhotoPage: Equatable, Sendable {
   public init(photos: [Photo], next: PageCursor?, total: Int? = nil, skipped: [SkippedItem] = []) {
     self.photos = photos
     self.next = next
-    self.total = total
+    self.total = total.map { max(0, $0) }
     self.skipped = skipped
   }
 }

@@ -63,6 +63,21 @@ import Testing
     #expect(page.photos.first?.title == nil && page.photos.first?.size == nil)
   }
 
+  @Test func nothingThatIsTooLargeIsTakenIn() async throws {
+    let long = String(repeating: "a", count: 9000)
+    let items =
+      (1...50).map { #"{"id":"\#($0)","url":"https://o.example.org/\#($0).jpg","license":"by","title":"\#(long)"}"# }
+    let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"result_count":-5}"#)
+    let base = try #require(URL(string: "https://api.example.org"))
+    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    #expect(page.photos.map(\.id) == (1...20).map { "\($0)" } && page.total == 0)
+    #expect(page.skipped.map(\.place) == ["item 21"])
+    #expect(page.photos.allSatisfy { $0.title?.count == 501 })
+    let endless = StubHTTPClient(#"{"results":[{"id":"a","url":"https://o.example.org/\#(long)","license":"by"}]}"#)
+    #expect(
+      try await searchError(OpenverseProvider(baseURL: base, client: endless))?.message.contains("url is not") == true)
+  }
+
   @Test func tooLargeAPageIsRefusedWithA401AndThatIsNotAboutAKey() async throws {
     let openverse = try PhotoServiceOrigin.openverse(lakes(1))
     openverse.failNext(

@@ -77,7 +77,8 @@ public struct CommonsProvider: PhotoProvider {
     let answer = try await api.decode(CommonsAnswer.self, at: try api.url("w/api.php", parameters))
     // They come in any order.
     let items = (answer.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
-    let (photos, skipped) = try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
     return PhotoPage(photos: photos, next: Self.next(after: answer), skipped: skipped)

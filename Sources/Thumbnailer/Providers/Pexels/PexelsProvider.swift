@@ -41,7 +41,8 @@ public struct PexelsProvider: PhotoProvider {
     // A page may be short in the middle of a search: only the total, the link and an empty page are signs of the end.
     let isLast = answer.totalResults.map { $0 > 0 && page * count >= $0 } ?? false
     let hasNext = !answer.photos.isEmpty && answer.nextPage != nil && !isLast
-    let (photos, skipped) = try PhotoItems.photos(of: answer.photos, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: answer.photos, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
     let total = answer.totalResults.flatMap { $0 == 0 && page > 1 ? nil : $0 }

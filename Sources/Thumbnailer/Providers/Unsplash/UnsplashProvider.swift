@@ -98,7 +98,7 @@ public struct UnsplashProvider: PhotoProvider {
   }
 
   private func photos(of items: [Lenient<UnsplashPhoto>]) throws(ProviderError) -> ([Photo], [SkippedItem]) {
-    try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+    try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) { (item) throws(ItemFault) in
       try item.photo(application: application)
     }
   }
