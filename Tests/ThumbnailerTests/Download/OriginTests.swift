@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// The test origin itself, driven with plain sockets: what it claims to do on the wire is what it does.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OriginTests {
   @Test func answersRequestsOverOneKeptConnection() throws {
     let origin = try Origin { .ok("hello \($0.path)".utf8, type: "text/plain") }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct AutoProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct AutoProviderTests {
   /// Answers with what it was given.
   private struct Fixed: PhotoProvider {
     let name: String

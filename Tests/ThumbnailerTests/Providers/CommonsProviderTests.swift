@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct CommonsProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct CommonsProviderTests {
   private let clock = TestClock()
 
   private func provider(_ commons: PhotoServiceOrigin) throws -> any PhotoProvider {

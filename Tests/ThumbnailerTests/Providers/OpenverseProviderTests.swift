@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct OpenverseProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenverseProviderTests {
   private let clock = TestClock()
 
   private func provider(_ openverse: PhotoServiceOrigin) throws -> any PhotoProvider {

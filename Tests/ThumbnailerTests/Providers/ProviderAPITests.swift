@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderAPITests {
   private let clock = TestClock()
   private let base = URL(string: "https://api.example.org/root")
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// The provider and the real client against a copy of the API on loopback.
-@Suite(.timeLimit(.minutes(1))) struct UnsplashOriginTests {
+@Suite(.timeLimit(.minutes(5))) struct UnsplashOriginTests {
   private let unsplash: UnsplashOrigin
 
   init() throws {

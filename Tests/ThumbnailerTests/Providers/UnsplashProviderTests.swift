@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct UnsplashProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct UnsplashProviderTests {
   private static let key = "SECRET-key_1"
 
   /// PROVIDERS' example of an answer, with the changes of a test.
