@@ -22,16 +22,16 @@ public final class Origin: Sendable {
     let listener = listener
     let log = log
     Self.startThread(named: "origin") {
-      while true {
+      while !log.isStopped {
         let socket = accept(listener, nil, nil)
-        if socket < 0 {
-          if errno == EINTR || errno == ECONNABORTED { continue }
-          break
+        guard socket >= 0 else {
+          // Descriptors may be short for a moment while many tests run; whoever connects waits in the queue.
+          if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(10_000) }
+          continue
         }
         setCloseOnExec(socket)
         Self.serve(socket, log: log, handler: handler)
       }
-      close(listener)
     }
   }
 
@@ -42,7 +42,10 @@ public final class Origin: Sendable {
     return try Origin { files.response(to: $0) }
   }
 
-  /// Ends all connections and listens no more. Calling it twice does no harm.
+  /// Ends all connections and listens no more: whoever connects is refused. Calling it twice does no harm.
+  ///
+  /// The port is kept until the process ends. Another test's server, in this process or another, would else get it
+  /// sooner or later, and answer those who are to find nobody.
   public func stop() {
     log.stop { _ = shutdown($0, Int32(SHUT_RDWR)) }
     shutdown(listener, Int32(SHUT_RDWR))
@@ -67,24 +70,43 @@ public final class Origin: Sendable {
   /// The most requests there were at the same time.
   public var maximumSimultaneousRequests: Int { log.maximumRunning }
 
+  /// A socket that listens at a port of its own.
+  ///
+  /// A port that the kernel chose for a socket goes back to it when the socket stops listening, closed or not; one that
+  /// the socket was bound to by number stays. So the number comes from a first socket, which holds it meanwhile.
   private static func listen() throws -> (listener: Int32, port: Int) {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    setCloseOnExec(listener)
+    let (holder, port) = try boundSocket(port: 0)
+    defer { close(holder) }
+    let (listener, _) = try boundSocket(port: port)
+    guard Glibc.listen(listener, 512) == 0 else {
+      defer { close(listener) }
+      throw POSIXError(.init(rawValue: errno) ?? .EIO)
+    }
+    return (listener, port)
+  }
+
+  private static func boundSocket(port: Int) throws -> (descriptor: Int32, port: Int) {
+    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    setCloseOnExec(descriptor)
+    // Two sockets of one user may hold a port that both ask for by number.
+    var yes: Int32 = 1
+    setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout.size(ofValue: yes)))
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && Glibc.listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
+        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
       }
     }
     guard isBound else {
-      defer { close(listener) }
+      defer { close(descriptor) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
-    return (listener, Int(UInt16(bigEndian: address.sin_port)))
+    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
   }
 
   private static func serve(

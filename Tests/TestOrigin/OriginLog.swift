@@ -20,6 +20,7 @@ final class OriginLog: Sendable {
   var maximumRunning: Int { state.withLock { $0.maximumRunning } }
   var openConnections: Int { state.withLock { $0.sockets.count } }
   var connections: Int { state.withLock { $0.connections } }
+  var isStopped: Bool { state.withLock { $0.isStopped } }
 
   func nextNumber() -> Int {
     state.withLock {

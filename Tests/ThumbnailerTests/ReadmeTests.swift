@@ -55,7 +55,7 @@ private func readmeGallery(directory: URL, source: String, show: ([GallerySectio
   #expect(thumbnail.size == PixelSize(400, 400) && shown == gallery.snapshot.sections)
 }
 
-@Suite(.timeLimit(.minutes(1))) struct ReadmeTests {
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
   @Test(arguments: ["README", "README gallery"])
   func theReadmesExampleIsThisCode(mark: String) throws {
     let here = URL(fileURLWithPath: #filePath)

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// Folders, lists and services that are not there, empty, or not what they should be.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct BadSourceTests {
   private let bench: Bench
 

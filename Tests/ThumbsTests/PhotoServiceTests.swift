@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch` with photo services, against copies of them.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PhotoServiceTests {
   private let bench: Bench
   private let lakes: [OriginPicture]
@@ -106,6 +106,31 @@ struct PhotoServiceTests {
     #expect(run.complaints.count == 1)
     #expect(run.stderr.contains("commons refuses to answer") && run.stderr.contains("openverse stands in"))
     #expect(run.lines.first?.hasPrefix("3 pictures from openverse, 3 thumbnails") == true)
+
+    // Its pages are stored under its own name: whoever names it finds them, and so does who leaves the choice again.
+    for provider in ["openverse", "auto"] {
+      let offline = try await bench.run("prefetch", "--query", "lake", "--provider", provider, "--offline", "--json")
+      #expect(offline.status == 0, "\(offline.stderr)")
+      let summary = try offline.summary()
+      #expect(summary.provider == "openverse" && summary.hits == 3)
+    }
+  }
+
+  @Test func offlineNeedsNoKeyAndTellsNobody() async throws {
+    let unsplash = try UnsplashOrigin(pictures: lakes)
+    let online = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)",
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey])
+    #expect(online.status == 0)
+    let requests = unsplash.origin.requests.count
+    let offline = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "unsplash", "--offline", "--export", "out")
+    #expect(offline.status == 0 && offline.lines.first?.hasPrefix("3 pictures from unsplash") == true)
+    #expect(offline.complaints.count == 1 && offline.stderr.contains("could not be told that 3 of its photos were"))
+    #expect(unsplash.origin.requests.count == requests)
+    let nothing = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "pexels", "--offline", "--disk-cache", "0")
+    #expect(nothing.status == 69 && nothing.stderr.contains("without a disk cache nothing is stored"))
   }
 
   @Test func noKeyIsLeftInTheCacheOrInMessages() async throws {

@@ -2,7 +2,8 @@ import Foundation
 import TestOrigin
 import Testing
 
-@Suite(.serialized, .timeLimit(.minutes(1)))
+/// Each test starts several processes, which take their time on a busy machine: the limit is there to end a hang.
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct SearchCommandTests {
   private let bench: Bench
 
@@ -105,6 +106,40 @@ struct SearchCommandTests {
       first.provider == "unsplash" && first.credit?.author == "Test Er" && first.credit?.licence == "Unsplash License")
     #expect(first.width ?? 0 > 0 && first.credit?.page != nil && first.title != nil)
     #expect(unsplash.imageRequests.isEmpty)
+  }
+
+  @Test func withoutWordsAServiceGivesPicturesByChanceAndAFolderWhatIsInIt() async throws {
+    let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
+    let run = try await search(unsplash, "--query", "", "--count", "3", "--json")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    #expect(try Set(lines(run).map(\.id)).count == 3)
+    #expect(Set(unsplash.apiRequests.map(\.path)) == ["/photos/random"])
+
+    let openverse = try PhotoServiceOrigin.openverse((1...3).map { .init(id: "\($0)", description: "lake") })
+    let listed = try await bench.run(
+      "search", "--query", "", "--provider", "openverse", "--provider-url", "\(openverse.baseURL)", "--json")
+    #expect(try lines(listed).map(\.id) == ["1", "2", "3"])
+  }
+
+  @Test func theURLIsThatOfASmallFormUnlessTheOriginalIsWanted() async throws {
+    let unsplash = try UnsplashOrigin(pictures: [.init(id: "a", description: "lake")])
+    let small = try #require(try lines(try await search(unsplash, "--query", "lake", "--json")).first)
+    #expect(small.url.contains("&w=600&h=400&"))
+    let original = try #require(try lines(try await search(unsplash, "--query", "lake", "--json", "--original")).first)
+    #expect(original.url.contains("/images/photo-a?") && !original.url.contains("&w="))
+  }
+
+  @Test func whatIsNoPictureIsSaid() async throws {
+    let origin = try Origin { _ in
+      .json(
+        #"{"page_count":1,"results":[{"id":"a","url":"https://o.example.org/a.jpg","license":"by"},{"id":"b"},7]}"#)
+    }
+    let arguments = ["search", "--query", "lake", "--provider", "openverse", "--provider-url", "\(origin.url(""))"]
+    let text = try await bench.start(arguments).run()
+    #expect(text.status == 0 && text.lines.contains("left out: item 2: url is missing, and 1 more"))
+    let json = try await bench.start(arguments + ["--json"]).run()
+    #expect(json.status == 0 && json.complaints == ["thumbs: openverse, item 2: url is missing, and 1 more"])
+    #expect(try lines(json).map(\.id) == ["a"])
   }
 
   @Test func aPageThatCannotBeWrittenEndsWith73() async throws {

@@ -40,24 +40,18 @@ public actor Gallery {
     options: Options = Options(), viewModel: any GalleryViewModel = StandardGalleryViewModel(),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    let store = options.storesPages ? pipeline.pageStore : nil
-    let storing = provider.storingPages(in: store, headers: options.headers)
     // A source that needs no store has none: its photos are here.
-    let keeps = storing is StoringProvider
-    self.provider = storing
-    self.store = keeps ? store : nil
-    offline =
-      keeps
-      ? store.map {
-        OfflineProvider(of: provider.name, listing: provider.listingName, store: $0)
-      } : nil
+    let store = options.storesPages && provider.needsStore ? pipeline.pageStore : nil
+    self.provider = provider.storingPages(in: store, headers: options.headers)
+    self.store = store
+    offline = store.map { OfflineProvider(of: provider, store: $0) }
     self.pipeline = pipeline
     self.prefetcher = prefetcher
     self.options = options
     self.viewModel = viewModel
     self.clock = clock
     now = Self.stopwatch(clock)
-    machine = GalleryMachine(.init(options, provider: provider, hasStore: keeps))
+    machine = GalleryMachine(.init(options, provider: provider, hasStore: store != nil))
     let content = machine.content
     hub = SnapshotHub(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
   }

@@ -23,19 +23,28 @@ enum GalleryAnswer: Sendable {
 extension ProviderError {
   /// Whether nobody answers, so that what is stored is better than nothing.
   var isUnreachable: Bool {
-    if case .unreachable = self { true } else { false }
+    switch self {
+    case .unreachable: true
+    case .noneAnswers(let errors): errors.contains { $0.isUnreachable }
+    default: false
+    }
   }
 
   /// Whether the same request may succeed later without anybody doing anything.
   var mayPass: Bool {
     switch self {
     case .unreachable, .rateLimited, .malformed: true
+    case .noneAnswers(let errors): errors.contains { $0.mayPass }
     default: false
     }
   }
 
-  /// How long the source asks to be left alone.
+  /// How long the source is to be left alone; of several, the one that may be asked first.
   var wish: Duration {
-    if case .rateLimited(_, let wish?) = self { wish } else { .zero }
+    switch self {
+    case .rateLimited(_, let wish?): wish
+    case .noneAnswers(let errors): errors.lazy.filter(\.mayPass).map(\.wish).min() ?? .zero
+    default: .zero
+    }
   }
 }

@@ -6,46 +6,71 @@ import Synchronization
 /// That is decided at the first page of each search, before there is any photo: when a provider turns us away, takes no
 /// more requests, cannot be reached or finds nothing. A query that it does not accept is no reason.
 public final class AutoProvider: PhotoProvider {
-  private struct State {
-    /// The provider that answered last.
-    var current = 0
-    var reason: String?
+  /// Who answered last, which several forms of one provider know together.
+  private final class Standing: Sendable {
+    struct State {
+      var current = 0
+      var reason: String?
+    }
+
+    let state = Mutex(State())
   }
 
   private let candidates: [any PhotoProvider]
-  private let state = Mutex(State())
+  private let standing: Standing
 
   /// Providers in the order they are asked; the first stands for all before any was asked.
   init(_ first: any PhotoProvider, _ others: any PhotoProvider...) {
     candidates = [first] + others
+    standing = Standing()
   }
 
-  private var current: any PhotoProvider { candidates[state.withLock { $0.current }] }
+  private init(_ candidates: [any PhotoProvider], _ standing: Standing) {
+    self.candidates = candidates
+    self.standing = standing
+  }
+
+  private var current: any PhotoProvider { candidates[standing.state.withLock { $0.current }] }
 
   /// The name of the provider that answered last.
   public var name: String { current.name }
   /// What the provider that answered last can do.
   public var capabilities: ProviderCapabilities { current.capabilities }
   /// Why a provider stands in for the first one, in words; nil when none does.
-  public var fallbackReason: String? { state.withLock { $0.reason } }
+  public var fallbackReason: String? { standing.state.withLock { $0.reason } }
+  /// The names of all providers, in the order they are asked.
+  var names: [String] { candidates.map(\.name) }
+
+  /// The same with another form of each provider. Both know who answered last.
+  func mapping(_ transform: (any PhotoProvider) -> any PhotoProvider) -> AutoProvider {
+    AutoProvider(candidates.map(transform), standing)
+  }
+
+  /// Takes note that photos came from the provider of that name, though it was not asked: they had been stored.
+  func noteStored(from name: String) {
+    if let index = names.firstIndex(of: name) { settle(index, because: nil) }
+  }
 
   /// One page of what the first provider finds that can be had; later pages come from the same.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     if let cursor {
-      let (index, own) = try take(cursor)
-      return mark(try await candidates[index].search(query, at: own), index)
+      guard let joint = JointCursor(cursor, among: names),
+        let provider = candidates.first(where: { $0.name == joint.provider })
+      else { throw .badRequest(provider: name, reason: "this page cursor is of another provider") }
+      return mark(try await provider.search(query, at: joint.own), provider)
     }
-    return try await firstAnswer { (index, provider) throws(ProviderError) in
-      self.mark(try await provider.search(query, at: nil), index)
+    return try await firstAnswer { (provider) throws(ProviderError) in
+      self.mark(try await provider.search(query, at: nil), provider)
     } isEmpty: {
       $0.photos.isEmpty && $0.next == nil
     }
   }
 
-  /// Photos by chance of the first provider that can be had.
+  /// Photos by chance of the first provider that can be had. One that picks none gives the first that it has instead.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    try await firstAnswer { (_, provider) throws(ProviderError) in
-      try await provider.random(count: count)
+    try await firstAnswer { (provider) throws(ProviderError) in
+      if provider.capabilities.picksRandom { return try await provider.random(count: count) }
+      return Array(try await provider.search(PhotoQuery("", pageSize: count), at: nil).photos.prefix(count))
     } isEmpty: {
       $0.isEmpty
     }
@@ -57,7 +82,7 @@ public final class AutoProvider: PhotoProvider {
   }
 
   private func firstAnswer<Answer: Sendable>(
-    _ ask: @Sendable (Int, any PhotoProvider) async throws(ProviderError) -> Answer,
+    _ ask: @Sendable (any PhotoProvider) async throws(ProviderError) -> Answer,
     isEmpty: @Sendable (Answer) -> Bool
   ) async throws(ProviderError) -> Answer {
     let first = try await answer(of: 0, ask)
@@ -65,25 +90,33 @@ public final class AutoProvider: PhotoProvider {
       settle(0, because: nil)
       return answer
     }
+    var errors: [ProviderError] = []
     var reason = "\(candidates[0].name) has no picture for it"
-    if case .failure(let error) = first { reason = error.message }
+    if case .failure(let error) = first {
+      errors = [error]
+      reason = error.message
+    }
     for index in candidates.indices.dropFirst() {
-      guard case .success(let answer) = try await answer(of: index, ask) else { continue }
-      // That there is nothing is an answer only where the first gave none.
-      if isEmpty(answer), case .success = first { continue }
-      settle(index, because: reason)
-      return answer
+      switch try await answer(of: index, ask) {
+      case .failure(let error): errors.append(error)
+      case .success(let answer):
+        // That there is nothing is an answer only where the first gave none.
+        if isEmpty(answer), case .success = first { continue }
+        settle(index, because: reason)
+        return answer
+      }
     }
     settle(0, because: nil)
+    if case .failure = first, errors.count > 1 { throw .noneAnswers(errors) }
     return try first.get()
   }
 
   /// What a provider answers, or why another may stand in for it.
   private func answer<Answer: Sendable>(
-    of index: Int, _ ask: @Sendable (Int, any PhotoProvider) async throws(ProviderError) -> Answer
+    of index: Int, _ ask: @Sendable (any PhotoProvider) async throws(ProviderError) -> Answer
   ) async throws(ProviderError) -> Result<Answer, ProviderError> {
     do throws(ProviderError) {
-      return .success(try await ask(index, candidates[index]))
+      return .success(try await ask(candidates[index]))
     } catch {
       guard index == 0 ? error.letsAnotherStandIn : error != .cancelled else { throw error }
       return .failure(error)
@@ -91,25 +124,40 @@ public final class AutoProvider: PhotoProvider {
   }
 
   private func settle(_ index: Int, because reason: String?) {
-    state.withLock {
+    standing.state.withLock {
       $0.current = index
       $0.reason = reason
     }
   }
 
   /// A page whose cursor says whose it is.
-  private func mark(_ page: PhotoPage, _ index: Int) -> PhotoPage {
+  private func mark(_ page: PhotoPage, _ provider: any PhotoProvider) -> PhotoPage {
     var page = page
-    page.next = page.next.map { PageCursor("\(candidates[index].name):\($0.token)") }
+    page.next = page.next.map { JointCursor(provider: provider.name, own: $0).cursor }
     return page
   }
+}
 
-  private func take(_ cursor: PageCursor) throws(ProviderError) -> (Int, PageCursor) {
-    for (index, provider) in candidates.enumerated() where cursor.token.hasPrefix("\(provider.name):") {
-      return (index, PageCursor(String(cursor.token.dropFirst(provider.name.count + 1))))
-    }
-    throw .badRequest(provider: name, reason: "this page cursor is of another provider")
+/// A cursor of one among several providers, with its name before it.
+struct JointCursor {
+  /// Whose it is.
+  var provider: String
+  /// The cursor as the provider itself gave it.
+  var own: PageCursor
+
+  init(provider: String, own: PageCursor) {
+    self.provider = provider
+    self.own = own
   }
+
+  /// Reads what `cursor` wrote; nil for a cursor of none of those providers.
+  init?(_ cursor: PageCursor, among names: [String]) {
+    guard let name = names.first(where: { cursor.token.hasPrefix("\($0):") }) else { return nil }
+    self.init(provider: name, own: PageCursor(String(cursor.token.dropFirst(name.count + 1))))
+  }
+
+  /// Both in one.
+  var cursor: PageCursor { PageCursor("\(provider):\(own.token)") }
 }
 
 extension ProviderError {

@@ -13,7 +13,7 @@ public struct PhotoPage: Equatable, Sendable {
   public init(photos: [Photo], next: PageCursor?, total: Int? = nil, skipped: [SkippedItem] = []) {
     self.photos = photos
     self.next = next
-    self.total = total
+    self.total = total.map { max(0, $0) }
     self.skipped = skipped
   }
 }
@@ -42,4 +42,9 @@ public struct SkippedItem: Hashable, Sendable {
 
   /// Both in one line.
   public var message: String { "\(place): \(reason)" }
+
+  /// The first of several in one line, and how many others there are; nil without any.
+  public static func message(of items: [SkippedItem]) -> String? {
+    items.first.map { items.count > 1 ? "\($0.message), and \(items.count - 1) more" : $0.message }
+  }
 }

@@ -4,7 +4,8 @@ public enum ProviderError: Error, Hashable, Sendable {
   case cancelled
   /// The provider does not accept the access key.
   case unauthorized(provider: String)
-  /// Too many requests. `retryAfter` is how long the provider asks to be left alone, where it says so.
+  /// Too many requests. `retryAfter` is how long the provider is to be left alone: as it says itself, or else as its
+  /// documentation does, and then it may be longer than need be.
   case rateLimited(provider: String, retryAfter: Duration?)
   /// The provider does not understand or accept the query.
   case badRequest(provider: String, reason: String)
@@ -32,6 +33,8 @@ public enum ProviderError: Error, Hashable, Sendable {
   case keyMissing(provider: String, variable: String, page: String)
   /// The provider's address is not a URL it can be reached at.
   case invalidAddress(String)
+  /// Several providers were asked, one after the other, and none answered: why, of each.
+  case noneAnswers([ProviderError])
 
   /// A short name of the case that stays the same, for programs: `rate-limited`.
   public var code: String {
@@ -52,6 +55,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unknownProvider: "unknown-provider"
     case .keyMissing: "key-missing"
     case .invalidAddress: "invalid-address"
+    case .noneAnswers: "none-answers"
     }
   }
 
@@ -64,7 +68,7 @@ public enum ProviderError: Error, Hashable, Sendable {
       "\(provider) does not accept the access key; check it on the provider's page for developers"
     case .rateLimited(let provider, let retryAfter):
       "\(provider) takes no more requests for now; "
-        + (retryAfter.map { "try again in \($0.roundedUpSeconds) s" } ?? "try again in an hour")
+        + (retryAfter.map { "try again in \($0.inWords)" } ?? "try again later")
     case .badRequest(let provider, let reason):
       "\(provider) does not accept the query: \(reason)"
     case .blocked(let provider, let reason):
@@ -72,7 +76,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .notFound(let provider):
       "there is no \(provider) service at this address (404); check the provider's URL"
     case .unreachable(let provider, let reason):
-      "\(provider) cannot be reached: \(reason); check the network and the address, or try again later"
+      "\(provider) cannot be reached: \(reason); \(Self.networkAdvice)"
     case .malformed(let provider, let snippet):
       "\(provider) answered with something that cannot be read: \(snippet)"
     case .folderMissing(let path):
@@ -92,7 +96,24 @@ public enum ProviderError: Error, Hashable, Sendable {
       "\(provider) needs an access key: get one at \(page) and set \(variable)"
     case .invalidAddress(let text):
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
+    case .noneAnswers(let errors):
+      Self.message(of: errors)
     }
+  }
+
+  private static let networkAdvice = "check the network and the address, or try again later"
+
+  /// All that went wrong in one line, with the same advice only once.
+  private static func message(of errors: [ProviderError]) -> String {
+    let troubles = errors.map { error in
+      if case .unreachable(let provider, let reason) = error {
+        "\(provider) cannot be reached: \(reason)"
+      } else {
+        error.message
+      }
+    }
+    let advice = errors.contains { if case .unreachable = $0 { true } else { false } } ? [networkAdvice] : []
+    return (troubles + advice).joined(separator: "; ")
   }
 }
 
@@ -102,6 +123,13 @@ extension ProviderError: CustomStringConvertible {
 }
 
 extension Duration {
-  /// The duration in seconds, none of which is lost.
-  fileprivate var roundedUpSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+  /// The duration in the unit that people would use, rounded up: `90 s`, `59 min`, `24 h`.
+  fileprivate var inWords: String {
+    let seconds = components.seconds + (components.attoseconds > 0 ? 1 : 0)
+    return switch seconds {
+    case ...120: "\(seconds) s"
+    case ...7200: "\((seconds + 59) / 60) min"
+    default: "\((seconds + 3599) / 3600) h"
+    }
+  }
 }

@@ -52,11 +52,12 @@ public enum ProviderSpecification: Hashable, Sendable {
   ///   - baseURL: Where to reach the provider's API, when not at its own address.
   ///   - client: Fetches the answers of APIs.
   ///   - namesContact: Whether the client's `User-Agent` names a contact.
+  ///   - application: The name of the application, which links to Unsplash carry.
   ///   - formats: What counts as a picture in a folder; by default what is read in process.
   ///   - clock: The time, as the provider keeps it.
   func provider(
     environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
-    formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
+    application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
     func address(_ standard: String) throws(ProviderError) -> URL { try Self.address(baseURL ?? standard) }
     func key(_ variable: String) -> AccessKey? { environment[variable].flatMap { AccessKey($0) } }
@@ -66,16 +67,20 @@ public enum ProviderSpecification: Hashable, Sendable {
         baseURL: try address(CommonsProvider.defaultBaseURL), namesContact: namesContact, client: client, clock: clock)
     }
 
+    func unsplash(_ key: AccessKey) throws(ProviderError) -> UnsplashProvider {
+      UnsplashProvider(
+        accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), application: application, client: client,
+        clock: clock)
+    }
+    func pexels(_ key: AccessKey) throws(ProviderError) -> PexelsProvider {
+      PexelsProvider(
+        accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
+    }
+
     switch self {
     case .auto:
-      if let key = key(Self.unsplashKeyVariable) {
-        return UnsplashProvider(
-          accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), client: client, clock: clock)
-      }
-      if let key = key(Self.pexelsKeyVariable) {
-        return PexelsProvider(
-          accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
-      }
+      if let key = key(Self.unsplashKeyVariable) { return try unsplash(key) }
+      if let key = key(Self.pexelsKeyVariable) { return try pexels(key) }
       return AutoProvider(
         try commons(),
         OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock))
@@ -84,14 +89,12 @@ public enum ProviderSpecification: Hashable, Sendable {
         throw .keyMissing(
           provider: UnsplashProvider.name, variable: Self.unsplashKeyVariable, page: Self.unsplashKeyPage)
       }
-      return UnsplashProvider(
-        accessKey: key, baseURL: try address(UnsplashProvider.defaultBaseURL), client: client, clock: clock)
+      return try unsplash(key)
     case .pexels:
       guard let key = key(Self.pexelsKeyVariable) else {
         throw .keyMissing(provider: PexelsProvider.name, variable: Self.pexelsKeyVariable, page: Self.pexelsKeyPage)
       }
-      return PexelsProvider(
-        accessKey: key, baseURL: try address(PexelsProvider.defaultBaseURL), client: client, clock: clock)
+      return try pexels(key)
     case .commons:
       return try commons()
     case .openverse:

@@ -141,11 +141,9 @@ struct PrefetchCommand: AsyncParsableCommand {
         isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()
-      let provider = try source.provider(for: pipeline)
+      let provider = try source.provider(for: pipeline, isOffline: freshness.offline)
       let pages =
-        freshness.offline
-        ? try provider.offline(in: pipeline.pageStore)
-        : provider.storingPages(in: pipeline.pageStore, headers: headers)
+        freshness.offline ? provider : provider.storingPages(in: pipeline.pageStore, headers: headers)
       if let scroll = simulation.simulate {
         return try await simulate(scroll, console, pipeline, provider, pages: pages)
       }

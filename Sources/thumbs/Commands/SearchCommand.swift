@@ -12,10 +12,15 @@ struct SearchCommand: AsyncParsableCommand {
         thumbs search --query lake --provider folder:Pictures
         thumbs search --query "mountain lake" --pages 2 --html lake.html
         thumbs search --query lake --json
+        thumbs search --query "" --count 10
 
       Fetches no picture, only the pages of the search, and stores them. When the
       source cannot be reached, the stored pages are listed; for a search that is
       not stored, all pictures that have thumbnails. That is said on stderr.
+
+      Without words, --query "", a folder is listed from its beginning. Photo
+      services give pictures by chance, where they can: others than last time.
+      Pexels and Openverse list what they have.
 
       --html writes a page with the pictures, to be opened in a browser.
 
@@ -54,9 +59,10 @@ struct SearchCommand: AsyncParsableCommand {
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       var options = Gallery.Options()
       options.pageSize = source.perPage
-      options.picksRandom = false
       options.headers = try network.hostHeaders()
       let provider = try source.provider(for: pipeline)
+      // A folder is known whole: whoever names it wants to see what is in it.
+      options.picksRandom = !(provider is FolderProvider)
       let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
       if let reason = (provider as? AutoProvider)?.fallbackReason, !content.isOffline {
         console.complain("\(reason); \(provider.name) stands in")
@@ -106,7 +112,10 @@ struct SearchCommand: AsyncParsableCommand {
     }
     do {
       if json {
-        for item in content.items { try console.printSoon(PhotoLine.json(item.photo)) }
+        if let skipped = SkippedItem.message(of: content.skipped) {
+          console.complain("\(content.provider), \(skipped)")
+        }
+        for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original)) }
         try console.print(PhotoLine.summary(content))
       } else if !content.items.isEmpty {
         let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)

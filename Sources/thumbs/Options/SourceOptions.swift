@@ -69,10 +69,14 @@ struct SourceOptions: ParsableArguments {
     return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead ?? 2)
   }
 
-  /// The source itself.
-  func provider(for pipeline: ThumbnailPipeline) throws(ProviderError) -> any PhotoProvider {
+  /// The source itself, or with `isOffline` what is stored of it.
+  func provider(
+    for pipeline: ThumbnailPipeline, isOffline: Bool = false
+  ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
-    return try ProviderSpecification(parsing: provider).provider(for: pipeline, baseURL: providerURL)
+    let specification = try ProviderSpecification(parsing: provider)
+    if isOffline { return try specification.offlineProvider(for: pipeline) }
+    return try specification.provider(for: pipeline, baseURL: providerURL)
   }
 
   /// What the progress line begins with.

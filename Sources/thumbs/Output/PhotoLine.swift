@@ -2,8 +2,9 @@ import Thumbnailer
 
 /// What is printed of a photo as JSON.
 enum PhotoLine {
-  /// All that is known of a photo. What is not known is left out.
-  static func json(_ photo: Photo) -> String {
+  /// All that is known of a photo, with the URL of the form that cells of 400×400 take, or of what was uploaded. What is
+  /// not known is left out.
+  static func json(_ photo: Photo, original: Bool) -> String {
     var object = JSONObject()
     object.add("id", photo.id)
     object.add("provider", photo.provider)
@@ -13,7 +14,7 @@ enum PhotoLine {
       object.add("height", size.height)
     }
     if let credit = credit(photo) { object.add("credit", credit) }
-    let source = photo.source(for: PixelSize(400, 400), fit: .cover)
+    let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
     object.add("url", PlainText.withoutPasswords(source.url.absoluteString))
     return object.line
   }

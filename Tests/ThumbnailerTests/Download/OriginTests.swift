@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// The test origin itself, driven with plain sockets: what it claims to do on the wire is what it does.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct OriginTests {
   @Test func answersRequestsOverOneKeptConnection() throws {
     let origin = try Origin { .ok("hello \($0.path)".utf8, type: "text/plain") }
@@ -81,6 +81,29 @@ struct OriginTests {
     #expect(await eventually { origin.requests.first?.bodyBytesSent == 1 })
     origin.stop()
     #expect(await eventually { origin.openConnections == 0 })
+  }
+
+  /// Another test's server would else come to stand there, and answer who is to find nobody.
+  @Test func afterStoppingItsPortRefusesEverybodyAndIsNobodyElses() throws {
+    let origin = try Origin { _ in .status(200) }
+    origin.stop()
+    origin.stop()
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(origin.port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    func attempt(_ call: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+      let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+      defer { close(descriptor) }
+      let result = withUnsafePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+          call(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        }
+      }
+      return result == 0 ? 0 : errno
+    }
+    #expect(attempt(connect) == ECONNREFUSED)
+    #expect(attempt(bind) == EADDRINUSE)
   }
 }
 

@@ -204,7 +204,7 @@ import Testing
     func random(count: Int) async throws(ProviderError) -> [Photo] { [] }
   }
 
-  @Test func providersThatStandInForEachOtherHaveOneStore() async throws {
+  @Test func providersThatStandInForEachOtherKeepTheirPagesUnderTheirOwnNames() async throws {
     let fixture = try GalleryFixture(photos: 1)
     let store = try #require(fixture.pipeline.pageStore)
     let page = PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: PageCursor("2"))
@@ -218,6 +218,35 @@ import Testing
       Fixed(name: "first", result: .success(page)), Fixed(name: "second", result: .success(page)))
     let stored = try await fresh.offline(in: store).search(PhotoQuery("lake"), at: nil)
     #expect(stored.photos == page.photos && stored.next == nil)
+    #expect(fresh.name == "second")
+    // Who asks for that one by its name finds them as well, and what it stored itself serves all.
+    let second = Fixed(name: "second", result: .success(page))
+    #expect(try await second.offline(in: store).search(PhotoQuery("lake"), at: nil).photos == page.photos)
+    let last = Fixed(
+      name: "second", result: .success(PhotoPage(photos: [GalleryMachineDriver.photo(2)], next: nil)))
+    _ = try await last.storingPages(in: store).search(PhotoQuery("lake"), at: PageCursor("2"))
+    let both = [GalleryMachineDriver.photo(1).id, GalleryMachineDriver.photo(2).id]
+    #expect(try await fresh.offline(in: store).ids(of: "lake") == both)
+    await #expect(throws: ProviderError.self) {
+      try await Fixed(name: "third", result: .success(page)).offline(in: store).search(PhotoQuery("lake"), at: nil)
+    }
+  }
+
+  @Test func aGalleryOfSeveralProvidersGoesOnFromTheStoreWithTheirCursors() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .failure(.blocked(provider: "first", reason: "no"))), try fixture.provider())
+    func gallery() -> Gallery { Gallery(provider: auto, pipeline: fixture.pipeline, clock: fixture.clock) }
+    let online = gallery()
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 40 }
+    fixture.unsplash.origin.stop()
+    let offline = gallery()
+    #expect(try await offline.found("lake").items == Array(shown.items.prefix(30)))
+    await offline.loadNextPage()
+    let all = try await offline.snapshot { $0.items.count == 40 }
+    #expect(all.items == shown.items && all.isOffline && all.content.provider == "unsplash")
   }
 
   @Test func foldersAndListsAreNotStored() throws {

@@ -4,16 +4,17 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct AutoProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct AutoProviderTests {
   /// Answers with what it was given.
   private struct Fixed: PhotoProvider {
     let name: String
-    let capabilities = ProviderCapabilities(searches: true, picksRandom: true)
+    var capabilities = ProviderCapabilities(searches: true, picksRandom: true)
     let result: Result<PhotoPage, ProviderError>
     let asked = Recorder<PageCursor?>()
 
     init(_ name: String, _ error: ProviderError) { (self.name, result) = (name, .failure(error)) }
-    init(_ name: String, photos: Int, next: String? = nil) {
+    init(_ name: String, photos: Int, next: String? = nil, picksRandom: Bool = true) {
+      capabilities.picksRandom = picksRandom
       self.name = name
       let photos = (0..<photos).map { Photo(id: "\($0)", provider: name, title: nil, location: .file(path: "/\($0)")) }
       result = .success(PhotoPage(photos: photos, next: next.map { PageCursor($0) }))
@@ -24,7 +25,10 @@ import Testing
       return try result.get()
     }
 
-    func random(count: Int) async throws(ProviderError) -> [Photo] { try result.get().photos }
+    func random(count: Int) async throws(ProviderError) -> [Photo] {
+      guard capabilities.picksRandom else { throw .unsupported(provider: name, reason: "it cannot") }
+      return try result.get().photos
+    }
   }
 
   private static let refusals: [ProviderError] = [
@@ -72,8 +76,32 @@ import Testing
     #expect(try await none.search(PhotoQuery("x"), at: nil).photos.isEmpty)
     #expect(none.name == "a" && none.fallbackReason == nil)
 
-    let neither = AutoProvider(Fixed("a", Self.refusals[0]), Fixed("b", Self.refusals[1]))
-    #expect(try await searchError(neither) == Self.refusals[0])
+  }
+
+  @Test func ofSeveralThatCannotBeHadEachReasonIsTold() async throws {
+    let down = AutoProvider(
+      Fixed("a", .unreachable(provider: "a", reason: "no network")),
+      Fixed("b", .unreachable(provider: "b", reason: "no route")))
+    let error = try #require(try await searchError(down))
+    #expect(error.code == "none-answers" && error.isUnreachable)
+    #expect(
+      error.message == "a cannot be reached: no network; b cannot be reached: no route; check the network and the "
+        + "address, or try again later")
+    let busy = AutoProvider(
+      Fixed("a", .rateLimited(provider: "a", retryAfter: .seconds(5400))),
+      Fixed("b", .rateLimited(provider: "b", retryAfter: .seconds(40))))
+    let other = try #require(try await searchError(busy))
+    #expect(!other.isUnreachable && other.mayPass && other.wish == .seconds(40))
+    #expect(
+      other.message == "a takes no more requests for now; try again in 90 min; b takes no more requests for now; try "
+        + "again in 40 s")
+  }
+
+  @Test func whoPicksNoPhotosByChanceGivesItsFirst() async throws {
+    let second = Fixed("b", photos: 9, picksRandom: false)
+    let auto = AutoProvider(Fixed("a", Self.refusals[2]), second)
+    #expect(try await auto.random(count: 5).count == 5)
+    #expect(auto.name == "b" && second.asked.values == [nil])
   }
 
   @Test func openverseStandsInForCommons() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct CommonsProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct CommonsProviderTests {
   private let clock = TestClock()
 
   private func provider(_ commons: PhotoServiceOrigin) throws -> any PhotoProvider {
@@ -35,8 +35,8 @@ import Testing
       environment: [:], baseURL: commons.baseURL.absoluteString, client: loopbackClient(), namesContact: false,
       clock: clock.clock)
     #expect(try await provider.pages(of: PhotoQuery("lake", pageSize: 2)).count == 7)
-    // Four at once, then ten a minute.
-    #expect(clock.waits.count == 3 && clock.waits.allSatisfy { $0 > .seconds(5) && $0 <= .seconds(6) })
+    // Four at once, then six a minute.
+    #expect(clock.waits.count == 3 && clock.waits.allSatisfy { $0 > .seconds(9) && $0 <= .seconds(10) })
   }
 
   @Test func nothingFoundIsAnEmptyPage() async throws {
@@ -89,6 +89,7 @@ import Testing
   @Test(arguments: [
     ("maxlag", "rate-limited"), ("ratelimited", "rate-limited"), ("readonly", "unreachable"),
     ("internal_api_error_DBQueryError", "unreachable"), ("cirrussearch-too-busy-error", "unreachable"),
+    ("cirrussearch-backend-error", "unreachable"), ("cirrussearch-query-too-long", "bad-request"),
     ("blocked", "blocked"), ("globalblocking-ipblocked", "blocked"), ("badvalue", "bad-request"),
   ])
   func anErrorComesWithTheStatus200(code: String, expected: String) async throws {
@@ -125,9 +126,29 @@ import Testing
     #expect(try await searchError(provider) == nil)
   }
 
-  @Test func a403AsksForAContact() async throws {
-    let error = try await searchError(try stubbed(StubHTTPClient(403, "<html>no</html>")))
+  @Test func a403AsksForAContactUnlessThereIsOne() async throws {
+    let client = StubHTTPClient(403, "<html>your network is blocked</html>")
+    let stranger = CommonsProvider(
+      baseURL: try #require(URL(string: "https://commons.example.org")), namesContact: false, client: client)
+    let error = try await searchError(stranger)
     #expect(error?.code == "blocked" && error?.message.contains("--user-agent") == true)
+    #expect(
+      try await searchError(try stubbed(client)) == .blocked(provider: "commons", reason: "your network is blocked"))
+  }
+
+  /// Further on Commons answers with an error.
+  @Test func aSearchEndsAtTheDepthOfTheIndex() async throws {
+    func next(offset: Int) async throws -> PageCursor? {
+      let file =
+        #"{"pageid":1,"title":"File:A","imageinfo":[{"width":9,"height":9,"url":"https://u.example.org/a.jpg"}]}"#
+      let client = StubHTTPClient(
+        #"{"continue":{"gsroffset":\#(offset),"continue":"gsroffset||"},"query":{"pages":[\#(file)]}}"#)
+      return try await stubbed(client).search(
+        PhotoQuery("x"), at: PageCursor("continue=gsroffset%7C%7C&gsroffset=\(offset - 50)")
+      ).next
+    }
+    #expect(try await next(offset: 9950) != nil)
+    #expect(try await next(offset: 10_000) == nil)
   }
 
   @Test func photosByChance() async throws {
@@ -136,6 +157,26 @@ import Testing
     #expect(commons.apiRequests.first?.request.query["gsrsort"] == "random")
     // The copy always gives the same 50: it is not asked for ever.
     #expect(Set(try await provider(commons).random(count: 60).map(\.id)).count == 50)
+  }
+
+  @Test func aFewFilesOfOtherKindsDoNotCostASecondCall() async throws {
+    let commons = try PhotoServiceOrigin.commons(lakes(5, type: "image/tiff") + lakes(36).dropFirst(5))
+    #expect(try await provider(commons).random(count: 30).count == 30)
+    #expect(commons.apiRequests.count == 1)
+  }
+
+  @Test func photosByChanceThatCameSurviveALaterFailure() async throws {
+    let pages = (1...50).map {
+      #"{"pageid":\#($0),"title":"File:A","imageinfo":[{"width":9,"height":9,"url":"https://u.example.org/\#($0).jpg"}]}"#
+    }
+    let body = #"{"query":{"pages":[\#(pages.joined(separator: ","))]}}"#
+    let client = StubHTTPClient { _, number in
+      .success(HTTPResponse(status: number == 1 ? 200 : 429, headers: [], body: Data(body.utf8)))
+    }
+    let provider = try stubbed(client)
+    #expect(try await provider.random(count: 60).count == 50)
+    await #expect(throws: ProviderError.self) { try await provider.random(count: 1) }
+    #expect(client.requests.count == 2)
   }
 
   @Test func aCursorCannotChangeWhatIsAskedFor() async throws {

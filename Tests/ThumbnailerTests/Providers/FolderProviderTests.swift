@@ -3,7 +3,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct FolderProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct FolderProviderTests {
   @Test func findsPicturesByAllWordsOfTheirPath() async throws {
     let folder = try TemporaryFolder("lakes/Dawn over the lake.JPG", "lakes/storm.png", "sea/dawn.webp", "notes.txt")
     let provider = FolderProvider(path: folder.path)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct OpenverseProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct OpenverseProviderTests {
   private let clock = TestClock()
 
   private func provider(_ openverse: PhotoServiceOrigin) throws -> any PhotoProvider {
@@ -53,6 +53,31 @@ import Testing
     #expect(page.skipped.map(\.reason) == ["url is missing", "url is not a URL of the web"])
   }
 
+  @Test func fieldsOfOddTypesThatNothingDependsOnDoNoHarm() async throws {
+    let item =
+      #"{"id":"a","url":"https://o.example.org/a.jpg","license":"by","title":5,"creator":{},"width":"9","height":[]}"#
+    let client = StubHTTPClient(#"{"results":[\#(item)],"page_count":"many","result_count":1.5}"#)
+    let base = try #require(URL(string: "https://api.example.org"))
+    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    #expect(page.photos.map(\.id) == ["a"] && page.skipped.isEmpty && page.total == nil && page.next == nil)
+    #expect(page.photos.first?.title == nil && page.photos.first?.size == nil)
+  }
+
+  @Test func nothingThatIsTooLargeIsTakenIn() async throws {
+    let long = String(repeating: "a", count: 9000)
+    let items =
+      (1...50).map { #"{"id":"\#($0)","url":"https://o.example.org/\#($0).jpg","license":"by","title":"\#(long)"}"# }
+    let client = StubHTTPClient(#"{"results":[\#(items.joined(separator: ","))],"result_count":-5}"#)
+    let base = try #require(URL(string: "https://api.example.org"))
+    let page = try await OpenverseProvider(baseURL: base, client: client).search(PhotoQuery("x"), at: nil)
+    #expect(page.photos.map(\.id) == (1...20).map { "\($0)" } && page.total == 0)
+    #expect(page.skipped.map(\.place) == ["item 21"])
+    #expect(page.photos.allSatisfy { $0.title?.count == 501 })
+    let endless = StubHTTPClient(#"{"results":[{"id":"a","url":"https://o.example.org/\#(long)","license":"by"}]}"#)
+    #expect(
+      try await searchError(OpenverseProvider(baseURL: base, client: endless))?.message.contains("url is not") == true)
+  }
+
   @Test func tooLargeAPageIsRefusedWithA401AndThatIsNotAboutAKey() async throws {
     let openverse = try PhotoServiceOrigin.openverse(lakes(1))
     openverse.failNext(
@@ -66,7 +91,7 @@ import Testing
     let openverse = try PhotoServiceOrigin.openverse(lakes(30), available: 0)
     let provider = try provider(openverse)
     #expect(try await provider.search(PhotoQuery("lake"), at: nil).photos.count == 20)
-    #expect(try await searchError(provider) == .rateLimited(provider: "openverse", retryAfter: nil))
+    #expect(try await searchError(provider) == .rateLimited(provider: "openverse", retryAfter: .seconds(60)))
     #expect(openverse.apiRequests.count == 1)
     clock.advance(by: .seconds(60))
     #expect(try await searchError(provider) == nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct PexelsProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct PexelsProviderTests {
   private static let key = "SECRET-key_2"
 
   private func provider(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct PicsumProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct PicsumProviderTests {
   private func provider(_ picsum: PhotoServiceOrigin) throws -> any PhotoProvider {
     try ProviderSpecification.picsum.provider(
       environment: [:], baseURL: picsum.baseURL.absoluteString, client: loopbackClient())

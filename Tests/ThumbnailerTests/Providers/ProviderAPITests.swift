@@ -1,9 +1,10 @@
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ProviderAPITests {
+@Suite(.timeLimit(.minutes(5))) struct ProviderAPITests {
   private let clock = TestClock()
   private let base = URL(string: "https://api.example.org/root")
 
@@ -45,6 +46,45 @@ import Testing
     clock.advance(by: .seconds(15))
     #expect(try await error(api) == nil)
     #expect(client.requests.count == 2)
+  }
+
+  @Test func aServerThatDoesNotSayForHowLongIsLeftAloneAllTheSame() async throws {
+    let client = StubHTTPClient(429, "slow down")
+    let api = try api(client)
+    for _ in 0..<2 {
+      #expect(try await error(api) == .rateLimited(provider: "example", retryAfter: .seconds(60)))
+    }
+    #expect(client.requests.count == 1)
+    clock.advance(by: .seconds(60))
+    _ = try await error(api)
+    #expect(client.requests.count == 2)
+  }
+
+  @Test func aPauseOfNoLengthIsNotAnInvitation() async throws {
+    let client = StubHTTPClient { _, _ in
+      .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .zero))
+    }
+    #expect(try await error(try api(client)) == .rateLimited(provider: "example", retryAfter: .seconds(1)))
+  }
+
+  /// As somebody types, all searches but the last are given up while they wait for their turn.
+  @Test func searchesThatAreGivenUpBeforeTheirTurnDoNotDelayTheNext() async throws {
+    let givesUp = Mutex(false)
+    var impatient = clock.clock
+    impatient.sleep = { [wait = clock.clock.sleep] duration in
+      if givesUp.withLock({ $0 }) { throw CancellationError() }
+      try await wait(duration)
+    }
+    let client = StubHTTPClient("{}")
+    let api = ProviderAPI(
+      ProviderDialect(name: "example", pace: .init(interval: .seconds(3), atOnce: 1)), baseURL: try #require(base),
+      client: client, clock: impatient)
+    #expect(try await error(api) == nil)
+    givesUp.withLock { $0 = true }
+    for _ in 0..<5 { #expect(try await error(api) == .cancelled) }
+    givesUp.withLock { $0 = false }
+    #expect(try await error(api) == nil)
+    #expect(clock.waits == [.seconds(3)] && client.requests.count == 2)
   }
 
   @Test func noPauseIsLongerThanADay() async throws {

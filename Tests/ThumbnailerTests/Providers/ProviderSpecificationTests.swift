@@ -1,4 +1,5 @@
 import Foundation
+import TestOrigin
 import Testing
 
 @testable import Thumbnailer
@@ -50,6 +51,15 @@ import Testing
     #expect(throws: ProviderError.self) {
       try ProviderSpecification.folder(path: "/").provider(environment: set, baseURL: "http://a", client: client)
     }
+  }
+
+  @Test func linksCarryTheNameOfTheApplication() async throws {
+    let unsplash = try UnsplashOrigin(pictures: [.init(id: "a", description: "lake")])
+    let provider = try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey], baseURL: unsplash.baseURL.absoluteString,
+      client: loopbackClient(), application: "my app")
+    let photo = try #require(try await provider.search(PhotoQuery("lake"), at: nil).photos.first)
+    #expect(photo.pageURL?.query() == "utm_source=my%20app&utm_medium=referral")
   }
 
   @Test func aFolderNeedsNoKey() throws {

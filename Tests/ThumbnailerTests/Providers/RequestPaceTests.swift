@@ -23,13 +23,38 @@ import Testing
 
   @Test func nothingGoesWhileTheProviderIsToBeLeftAlone() {
     var pace = RequestPace(.init())
-    pace.close(for: .seconds(10), isTold: true, at: start)
+    pace.close(for: .seconds(10), at: start)
     #expect(pace.turn(at: start + .seconds(4)) == .refused(retryAfter: .seconds(6)))
     // A shorter pause does not end a longer one.
-    pace.close(for: .seconds(1), isTold: true, at: start)
+    pace.close(for: .seconds(1), at: start)
     #expect(pace.turn(at: start + .seconds(9)) == .refused(retryAfter: .seconds(1)))
     #expect(pace.turn(at: start + .seconds(10)) == .go(after: .zero))
-    pace.close(for: .seconds(5), isTold: false, at: start + .seconds(10))
-    #expect(pace.turn(at: start + .seconds(11)) == .refused(retryAfter: nil))
+  }
+
+  @Test func aRequestThatWasGivenUpHoldsNobodyBack() {
+    var pace = RequestPace(.init(interval: .seconds(3)))
+    #expect(pace.turn(at: start) == .go(after: .zero))
+    for _ in 0..<5 {
+      #expect(pace.turn(at: start) == .go(after: .seconds(3)))
+      pace.giveBack()
+    }
+    #expect(pace.turn(at: start + .seconds(1)) == .go(after: .seconds(2)))
+  }
+
+  /// Whatever the moment from which a window is counted.
+  @Test(arguments: [
+    (CommonsDialect.dialect(namesContact: false), 10, Duration.seconds(60)),
+    (CommonsDialect.dialect(namesContact: true), 200, .seconds(60)), (PexelsProvider.dialect, 200, .seconds(3600)),
+    (OpenverseDialect.dialect, 20, .seconds(60)),
+  ])
+  func noWindowHoldsMoreThanTheServiceTakes(dialect: ProviderDialect, limit: Int, window: Duration) {
+    var pace = RequestPace(dialect.pace)
+    var now = start
+    var times: [ContinuousClock.Instant] = []
+    for _ in 0...(2 * limit) {
+      if case .go(let wait) = pace.turn(at: now) { now += wait }
+      times.append(now)
+    }
+    for (first, over) in zip(times, times.dropFirst(limit)) { #expect(over - first >= window, "\(dialect.name)") }
   }
 }

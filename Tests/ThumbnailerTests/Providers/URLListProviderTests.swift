@@ -5,7 +5,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct URLListProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct URLListProviderTests {
   /// A list that the test writes while it is read.
   private final class Pipe: Sendable {
     let provider: URLListProvider

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct UnsplashProviderTests {
+@Suite(.timeLimit(.minutes(5))) struct UnsplashProviderTests {
   private static let key = "SECRET-key_1"
 
   /// PROVIDERS' example of an answer, with the changes of a test.
@@ -167,10 +167,19 @@ import Testing
   }
 
   @Test func aUsedUpLimitIsA403InPlainText() async throws {
-    let limited = ProviderError.rateLimited(provider: "unsplash", retryAfter: nil)
-    #expect(try await Self.error(StubHTTPClient(403, "Rate Limit Exceeded")) == limited)
-    #expect(
-      try await Self.error(StubHTTPClient(403, "no", headers: [HTTPHeader("X-Ratelimit-Remaining", "0")])) == limited)
+    for client in [
+      StubHTTPClient(403, "Rate Limit Exceeded"),
+      StubHTTPClient(403, "no", headers: [HTTPHeader("X-Ratelimit-Remaining", "0")]),
+    ] {
+      // The clock's hour ends ten minutes later.
+      let clock = TestClock(at: 1_800_000_000 + 3000)
+      let provider = UnsplashProvider(
+        accessKey: try #require(AccessKey(Self.key)),
+        baseURL: try #require(URL(string: UnsplashProvider.defaultBaseURL)), client: client, clock: clock.clock)
+      let limited = ProviderError.rateLimited(provider: "unsplash", retryAfter: .seconds(600))
+      #expect(try await searchError(provider) == limited)
+      #expect(limited.message.hasSuffix("try again in 10 min"))
+    }
     #expect(
       try await Self.error(
         StubHTTPClient { _, _ in
@@ -217,7 +226,7 @@ import Testing
       accessKey: try #require(AccessKey(Self.key)),
       baseURL: try #require(URL(string: UnsplashProvider.defaultBaseURL)), client: client, clock: clock.clock)
     #expect(try await searchError(provider) == nil)
-    #expect(try await searchError(provider) == .rateLimited(provider: "unsplash", retryAfter: nil))
+    #expect(try await searchError(provider) == .rateLimited(provider: "unsplash", retryAfter: .seconds(600)))
     #expect(client.requests.count == 1)
     // The clock's hour ends ten minutes later.
     clock.advance(by: .seconds(600))

@@ -66,9 +66,8 @@ public struct StandardGalleryViewModel: GalleryViewModel {
     } else if content.state == .loaded, !content.hasMore {
       cells.append(.text(.init(name: "end", text: "That is all")))
     }
-    if let first = content.skipped.first {
-      let others = content.skipped.count > 1 ? ", and \(content.skipped.count - 1) more" : ""
-      cells.append(.text(.init(name: "skipped", text: "left out: \(first.message)\(others)")))
+    if let text = SkippedItem.message(of: content.skipped) {
+      cells.append(.text(.init(name: "skipped", text: "left out: \(text)")))
     }
     return cells + (hasAttribution ? attributions(of: content.items) : [])
   }

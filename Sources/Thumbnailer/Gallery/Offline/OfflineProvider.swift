@@ -3,11 +3,8 @@ extension PhotoProvider {
   ///
   /// - Throws: `ProviderError.unreachable` where there is no store.
   public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
-    if self is FolderProvider || self is URLListProvider { return self }
-    guard let store else {
-      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
-    }
-    return OfflineProvider(of: name, listing: listingName, store: store)
+    guard needsStore else { return self }
+    return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
   }
 }
 
@@ -16,23 +13,40 @@ extension PhotoProvider {
 /// A search whose first page is stored gives its stored pages, up to the first that is missing. Any other search, and one
 /// without words, gives all photos that have thumbnails in the cache, whichever provider they are of. Each photo is as it
 /// was when it was stored, with its author and licence.
+///
+/// Of providers that stand in for each other, a search comes from the first that has it stored.
 public struct OfflineProvider: PhotoProvider {
-  /// The name of the provider whose pages are stored.
-  public let name: String
+  /// The name of the provider whose pages are stored; of several, the one whose pages were used last.
+  public var name: String { auto?.name ?? names[0] }
   /// Searches; knows no total.
   public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
 
-  /// What the pages are stored under.
-  private let listing: String
   private let store: any PageStore
+  /// The names that pages are stored under, in the order they are looked for.
+  private let names: [String]
+  /// Where cursors have a name before them, what gets to know whose pages are used.
+  private let auto: AutoProvider?
 
   /// Reads what is stored of the provider of that name.
-  public init(of name: String, store: any PageStore) { self.init(of: name, listing: name, store: store) }
-
-  init(of name: String, listing: String, store: any PageStore) {
-    self.name = name
-    self.listing = listing
+  public init(of name: String, store: any PageStore) {
     self.store = store
+    names = [name]
+    auto = nil
+  }
+
+  /// Reads what is stored of a provider, with the cursors that it would give itself.
+  init(of provider: any PhotoProvider, store: any PageStore) {
+    self.store = store
+    auto = provider as? AutoProvider
+    names = auto?.names ?? [provider.name]
+  }
+
+  /// The store, if there is one.
+  static func existing(_ store: (any PageStore)?, for name: String) throws(ProviderError) -> any PageStore {
+    guard let store else {
+      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
+    }
+    return store
   }
 
   /// One page of what is stored.
@@ -63,12 +77,21 @@ public struct OfflineProvider: PhotoProvider {
     throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
   }
 
+  /// Cannot be done without a network.
+  public func reportUse(of photo: Photo) async throws(ProviderError) {
+    guard photo.downloadLocation != nil else { return }
+    throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
+  }
+
   /// The page size a search is stored with: the one asked for, else the one used last. Nil when it is not known.
   func pageSize(of query: PhotoQuery) async -> Int? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }
-    let sizes = await store.pageSizes(provider: listing, query: text)
-    return sizes.contains(query.pageSize) ? query.pageSize : sizes.first
+    for name in names {
+      let sizes = await store.pageSizes(provider: name, query: text)
+      if let last = sizes.first { return sizes.contains(query.pageSize) ? query.pageSize : last }
+    }
+    return nil
   }
 
   /// A page of a search as its provider gave it, with the provider's own cursors, but for photos that were deleted since.
@@ -76,13 +99,31 @@ public struct OfflineProvider: PhotoProvider {
   func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
     var cursor = cursor
     var seen: Set<PageCursor> = []
-    while let stored = await store.page(at: PagePlace(query, provider: listing, cursor: cursor)) {
-      let next = stored.next.map { PageCursor($0) }
+    while let (stored, owner) = await storedPage(of: query, exactlyAt: cursor) {
+      let next = stored.next.map { PageCursor($0) }.map {
+        auto == nil ? $0 : JointCursor(provider: owner, own: $0).cursor
+      }
       let photos = stored.photos.compactMap { Photo($0) }
       guard photos.isEmpty, let next, seen.insert(next).inserted else {
+        auto?.noteStored(from: owner)
         return PhotoPage(photos: photos, next: next, total: stored.total)
       }
       cursor = next
+    }
+    return nil
+  }
+
+  /// A page as it is stored, and under whose name.
+  private func storedPage(of query: PhotoQuery, exactlyAt cursor: PageCursor?) async -> (StoredPage, owner: String)? {
+    var owners = names
+    var own = cursor
+    if auto != nil, let cursor {
+      guard let joint = JointCursor(cursor, among: names) else { return nil }
+      (owners, own) = ([joint.provider], joint.own)
+    }
+    for owner in owners {
+      let page = await store.page(at: PagePlace(query, provider: owner, cursor: own))
+      if let page { return (page, owner) }
     }
     return nil
   }
@@ -96,7 +137,7 @@ public struct OfflineProvider: PhotoProvider {
   private func page(of query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard var page = await storedPage(of: query, at: cursor) else { return PhotoPage(photos: [], next: nil) }
     if let next = page.next {
-      let isStored = await store.page(at: PagePlace(query, provider: listing, cursor: next)) != nil
+      let isStored = await storedPage(of: query, exactlyAt: next) != nil
       page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
     }
     return page

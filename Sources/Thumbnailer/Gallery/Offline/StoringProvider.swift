@@ -27,7 +27,7 @@ public struct StoringProvider: PhotoProvider {
     let page = try await base.search(query, at: cursor)
     await store.store(
       StoredPage(
-        place: PagePlace(query, provider: base.listingName, cursor: cursor), next: page.next?.token, total: page.total,
+        place: PagePlace(query, provider: base.name, cursor: cursor), next: page.next?.token, total: page.total,
         photos: page.photos.compactMap { $0.stored(headers: headers) }))
     return page
   }
@@ -37,7 +37,7 @@ public struct StoringProvider: PhotoProvider {
     let photos = try await base.random(count: count)
     if !photos.isEmpty {
       let place = PagePlace(
-        provider: base.listingName, query: PagePlace.chance, pageSize: photos.count, cursor: UUID().uuidString)
+        provider: base.name, query: PagePlace.chance, pageSize: photos.count, cursor: UUID().uuidString)
       await store.store(
         StoredPage(place: place, next: nil, total: nil, photos: photos.compactMap { $0.stored(headers: headers) }))
     }
@@ -49,14 +49,14 @@ public struct StoringProvider: PhotoProvider {
 }
 
 extension PhotoProvider {
-  /// What the pages are stored under. Several providers that stand in for each other have one name for all their pages,
-  /// since only they understand their cursors.
-  var listingName: String { self is AutoProvider ? "auto" : name }
+  /// Whether its pages are worth keeping: folders and lists are there without a network.
+  var needsStore: Bool { !(self is FolderProvider) && !(self is URLListProvider) }
 
-  /// The provider with its pages kept in a store. Folders and lists are there without a network; they stay as they are,
-  /// and so does every provider where there is no store.
+  /// The provider with its pages kept in a store. Folders and lists stay as they are, and so does every provider where
+  /// there is no store. Of several that stand in for each other, each keeps its own.
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
-    guard let store, !(self is FolderProvider), !(self is URLListProvider) else { return self }
+    guard let store, needsStore else { return self }
+    if let auto = self as? AutoProvider { return auto.mapping { $0.storingPages(in: store, headers: headers) } }
     return StoringProvider(self, store: store, headers: headers)
   }
 }

@@ -4,18 +4,25 @@ import Foundation
 enum PhotoItems {
   /// The longest side that is believed, in pixels.
   private static let longestSide = 1_000_000
+  /// The longest URL that is believed, in bytes. What servers and proxies take is about as much.
+  private static let longestURL = 8192
+  /// So much of a text is looked at, in Unicode scalars: more than is ever shown, and markup besides.
+  private static let longestText = 16_384
 
   /// The photos among a page's items, and what is wrong with the others. Fails only when all are malformed.
   ///
-  /// - Parameter make: Makes a photo; nil for an item of a kind that is left out without a word.
+  /// - Parameters:
+  ///   - largestPage: The most items that the service puts on a page. What is beyond that is left out: nobody asked for
+  ///     it, and it would all have to be held.
+  ///   - make: Makes a photo; nil for an item of a kind that is left out without a word.
   static func photos<Item: Decodable & Sendable>(
-    of items: [Lenient<Item>], from provider: String, by make: (Item) throws(ItemFault) -> Photo?
+    of items: [Lenient<Item>], from provider: String, largestPage: Int, by make: (Item) throws(ItemFault) -> Photo?
   ) throws(ProviderError) -> (photos: [Photo], skipped: [SkippedItem]) {
     var photos: [Photo] = []
     var skipped: [SkippedItem] = []
     var leftOut = 0
     var firstFault: String?
-    for (index, item) in items.enumerated() {
+    for (index, item) in items.prefix(largestPage).enumerated() {
       do throws(ItemFault) {
         if let photo = try make(try item.result.get()) { photos.append(photo) } else { leftOut += 1 }
       } catch {
@@ -25,6 +32,11 @@ enum PhotoItems {
     }
     if photos.isEmpty, leftOut == 0, let firstFault {
       throw .malformed(provider: provider, snippet: "none of \(items.count) photos can be read: \(firstFault)")
+    }
+    if items.count > largestPage {
+      skipped.append(
+        SkippedItem(
+          place: "item \(largestPage + 1)", reason: "it and all after it are more than a page of \(provider) has"))
     }
     return (photos, skipped)
   }
@@ -53,7 +65,7 @@ enum PhotoItems {
 
   /// A URL of the web; nil for anything else. One that begins with `//` is taken for `https`.
   static func webURL(_ text: String?) -> URL? {
-    guard let text, let url = URL(string: text.hasPrefix("//") ? "https:\(text)" : text),
+    guard let text, text.utf8.count <= longestURL, let url = URL(string: text.hasPrefix("//") ? "https:\(text)" : text),
       let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = url.host(), !host.isEmpty
     else { return nil }
     return url
@@ -61,7 +73,9 @@ enum PhotoItems {
 
   /// A field's text on one line, without HTML; nil when nothing is left.
   static func text(_ text: String?) -> String? {
-    let line = text.map { Snippet.line(HTMLText.plain($0), limit: 500) } ?? ""
+    guard let text else { return nil }
+    let beginning = String(text.unicodeScalars.prefix(longestText))
+    let line = Snippet.line(HTMLText.plain(beginning), limit: 500)
     return line.isEmpty ? nil : line
   }
 }

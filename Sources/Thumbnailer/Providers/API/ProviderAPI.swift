@@ -66,7 +66,7 @@ final class ProviderAPI: Sendable {
     } catch {
       throw self.error(for: error)
     }
-    note(dialect.allowance(response, clock.date()))
+    if let pause = dialect.allowance(response, clock.date()) { close(for: pause) }
     // The status first: at the limit the body is not even JSON.
     if let error = dialect.exception(response) { throw noted(error) }
     if (200..<300).contains(response.status) { return response }
@@ -103,22 +103,32 @@ final class ProviderAPI: Sendable {
     case .refused(let retryAfter): throw .rateLimited(provider: name, retryAfter: retryAfter)
     case .go(after: .zero): break
     case .go(let wait):
-      do { try await clock.sleep(wait) } catch { throw .cancelled }
+      do {
+        try await clock.sleep(wait)
+      } catch {
+        pace.withLock { $0.giveBack() }
+        throw .cancelled
+      }
     }
     return place
   }
 
-  private func note(_ usedUp: UsedUpAllowance?) {
-    guard let usedUp else { return }
-    pace.withLock { $0.close(for: min(usedUp.pause, Self.longestPause), isTold: usedUp.isTold, at: clock.now()) }
+  /// Asks nothing for so long, or for as long as was settled before. Returns how long that is.
+  @discardableResult
+  private func close(for pause: Duration) -> Duration {
+    let now = clock.now()
+    return pace.withLock {
+      $0.close(for: min(pause, Self.longestPause), at: now)
+      return $0.pause(at: now) ?? pause
+    }
   }
 
-  /// An error, after which nothing is asked for as long as it says.
+  /// An error, after which nothing is asked for as long as it says, or as is known from the provider's documentation.
   private func noted(_ error: ProviderError) -> ProviderError {
-    guard case .rateLimited(let provider, let told?) = error else { return error }
-    let pause = min(told, Self.longestPause)
-    note(UsedUpAllowance(pause: pause, isTold: true))
-    return .rateLimited(provider: provider, retryAfter: pause)
+    guard case .rateLimited(let provider, let told) = error else { return error }
+    // Zero seconds and a moment in the past ask for no pause, and yet were the answer to one request too many.
+    let pause = max(told ?? dialect.unnamedPause(clock.date()), .seconds(1))
+    return .rateLimited(provider: provider, retryAfter: close(for: pause))
   }
 
   // MARK: Errors

@@ -15,42 +15,36 @@ struct RequestPace {
   enum Turn: Equatable {
     /// Go after so long a wait. The turn is taken: whoever asks next comes behind.
     case go(after: Duration)
-    /// Not go at all: the provider takes no more for now. `retryAfter` is how long, where the provider said so.
-    case refused(retryAfter: Duration?)
-  }
-
-  private struct Closure {
-    var end: ContinuousClock.Instant
-    var isTold: Bool
+    /// Not go at all: for so long the provider takes no more.
+    case refused(retryAfter: Duration)
   }
 
   private let rule: Rule
   /// When the next request would start, if all had kept the interval.
   private var due: ContinuousClock.Instant?
-  private var closure: Closure?
+  /// When the provider takes requests again.
+  private var closedUntil: ContinuousClock.Instant?
 
   init(_ rule: Rule) { self.rule = rule }
 
   /// Takes the next turn.
   mutating func turn(at now: ContinuousClock.Instant) -> Turn {
-    if let closure, closure.end > now { return .refused(retryAfter: closure.isTold ? closure.end - now : nil) }
-    closure = nil
+    if let pause = pause(at: now) { return .refused(retryAfter: pause) }
     let due = max(due ?? now, now)
     self.due = due + rule.interval
     return .go(after: max(.zero, due - rule.interval * (rule.burst - 1) - now))
   }
 
-  /// Lets nothing through for a while. `isTold` says whether it was the provider who named its length.
-  mutating func close(for pause: Duration, isTold: Bool, at now: ContinuousClock.Instant) {
-    guard pause > .zero, closure.map({ $0.end < now + pause }) ?? true else { return }
-    closure = Closure(end: now + pause, isTold: isTold)
-  }
-}
+  /// Gives a turn back whose request was given up before it went, so that the next need not wait for its sake.
+  mutating func giveBack() { due = due.map { $0 - rule.interval } }
 
-/// That nothing more may be asked of a provider for a while, as the header fields of an answer say.
-struct UsedUpAllowance: Equatable {
-  /// For how long.
-  var pause: Duration
-  /// Whether the provider said so itself; else it is known from its documentation, and may be longer than need be.
-  var isTold: Bool
+  /// Lets nothing through for a while. A shorter pause does not end a longer one.
+  mutating func close(for pause: Duration, at now: ContinuousClock.Instant) {
+    closedUntil = max(closedUntil ?? now, now + pause)
+  }
+
+  /// For how long nothing is let through; nil when requests may go.
+  func pause(at now: ContinuousClock.Instant) -> Duration? {
+    closedUntil.flatMap { $0 > now ? $0 - now : nil }
+  }
 }

@@ -49,9 +49,9 @@ struct CommonsPage: Decodable, Sendable {
       url = try values.decode(String.self, forKey: .url)
       width = try values.decode(Int.self, forKey: .width)
       height = try values.decode(Int.self, forKey: .height)
-      mime = try values.decodeIfPresent(String.self, forKey: .mime)
-      thumburl = try values.decodeIfPresent(String.self, forKey: .thumburl)
-      descriptionurl = try values.decodeIfPresent(String.self, forKey: .descriptionurl)
+      mime = try? values.decode(String.self, forKey: .mime)
+      thumburl = try? values.decode(String.self, forKey: .thumburl)
+      descriptionurl = try? values.decode(String.self, forKey: .descriptionurl)
       // Without any field it is a list instead of an object.
       extmetadata = (try? values.decode([String: Field].self, forKey: .extmetadata)) ?? [:]
     }
@@ -69,7 +69,7 @@ struct CommonsPage: Decodable, Sendable {
 
   let pageid: Int
   let title: String
-  let index: Int?
+  @Tolerant var index: Int?
   /// Missing where the answer was too long; it comes with the next one.
   let imageinfo: [Image]?
 

@@ -9,6 +9,8 @@ public struct CommonsProvider: PhotoProvider {
   static let largestPage = 50
   /// The width in pixels of the thumbnails that the API is asked to name; the other steps follow from it.
   private static let namedWidth = 500
+  /// A search has no files beyond this many; who asks for them gets an error.
+  private static let depth = 10_000
   /// So many pages in a row may hold nothing but files of other kinds.
   private static let mostBarrenPages = 5
 
@@ -48,17 +50,13 @@ public struct CommonsProvider: PhotoProvider {
     return page
   }
 
-  /// Photos by chance; fewer than asked for where Commons picks files of other kinds.
+  /// Photos by chance; fewer than asked for where Commons picks many files of other kinds.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    var photos: [Photo] = []
-    var seen: Set<String> = []
-    var callsLeft = max(0, count) / Self.largestPage + 2
-    while photos.count < count, callsLeft > 0 {
-      callsLeft -= 1
-      let page = try await page(of: PhotoQuery("", pageSize: count - photos.count), at: nil, sortedBy: "random")
-      photos += page.photos.filter { seen.insert($0.id).inserted }
+    try await RandomPhotos.collect(count, from: name, calls: max(0, count) / Self.largestPage + 2) {
+      (missing) throws(ProviderError) in
+      // Some more, since not all are photos: a second call for the last few would take as long as the first.
+      try await page(of: PhotoQuery("", pageSize: missing + missing / 4 + 1), at: nil, sortedBy: "random").photos
     }
-    return Array(photos.prefix(count))
   }
 
   private func page(
@@ -79,10 +77,17 @@ public struct CommonsProvider: PhotoProvider {
     let answer = try await api.decode(CommonsAnswer.self, at: try api.url("w/api.php", parameters))
     // They come in any order.
     let items = (answer.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
-    let (photos, skipped) = try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
-    return PhotoPage(photos: photos, next: answer.continue.map(CommonsCursor.cursor), skipped: skipped)
+    return PhotoPage(photos: photos, next: Self.next(after: answer), skipped: skipped)
+  }
+
+  private static func next(after answer: CommonsAnswer) -> PageCursor? {
+    guard let repeated = answer.continue else { return nil }
+    if let offset = repeated["gsroffset"].flatMap({ Int($0.text) }), offset >= depth { return nil }
+    return CommonsCursor.cursor(of: repeated)
   }
 
   private static func place(of item: Lenient<CommonsPage>) -> Int {

@@ -10,14 +10,13 @@ enum OpenverseDialect {
 
   /// There is a limit for each of several scopes, and the header fields have the scopes' names at their ends:
   /// `X-RateLimit-Limit-anon_burst: 20/min` and `X-RateLimit-Available-anon_burst: 19`.
-  private static func allowance(_ response: HTTPResponse, _ date: Date) -> UsedUpAllowance? {
-    let windows = response.headers.compactMap { header -> Duration? in
+  private static func allowance(_ response: HTTPResponse, _ date: Date) -> Duration? {
+    response.headers.compactMap { header -> Duration? in
       let name = header.name.lowercased()
       guard name.hasPrefix(allowancePrefix), let count = Int(header.value), count <= 0 else { return nil }
       let limit = response.value(of: "x-ratelimit-limit-\(name.dropFirst(allowancePrefix.count))")
       return window(of: limit ?? "")
-    }
-    return windows.max().map { UsedUpAllowance(pause: $0, isTold: false) }
+    }.max()
   }
 
   private static func window(of limit: String) -> Duration {

@@ -5,15 +5,15 @@ struct OpenversePhoto: Decodable, Sendable {
   let id: String
   let url: String
   let license: String
-  let licenseVersion: String?
-  let licenseURL: String?
-  let title: String?
-  let creator: String?
-  let creatorURL: String?
-  let foreignLandingURL: String?
-  let thumbnail: String?
-  let width: Int?
-  let height: Int?
+  @Tolerant var licenseVersion: String?
+  @Tolerant var licenseURL: String?
+  @Tolerant var title: String?
+  @Tolerant var creator: String?
+  @Tolerant var creatorURL: String?
+  @Tolerant var foreignLandingURL: String?
+  @Tolerant var thumbnail: String?
+  @Tolerant var width: Int?
+  @Tolerant var height: Int?
 
   enum CodingKeys: String, CodingKey {
     case id, url, license, title, creator, thumbnail, width, height
@@ -57,8 +57,8 @@ struct OpenversePhoto: Decodable, Sendable {
 
 /// The answer to a search.
 struct OpenverseAnswer: Decodable, Sendable {
-  let resultCount: Int?
-  let pageCount: Int?
+  @Tolerant var resultCount: Int?
+  @Tolerant var pageCount: Int?
   let results: [Lenient<OpenversePhoto>]
 
   enum CodingKeys: String, CodingKey {

@@ -40,7 +40,8 @@ public struct OpenverseProvider: PhotoProvider {
     let answer = try await api.decode(OpenverseAnswer.self, at: url)
     // A page may be short in the middle of a search, since dead links are taken out of it.
     let hasNext = !answer.results.isEmpty && page < answer.pageCount ?? 0
-    let (photos, skipped) = try PhotoItems.photos(of: answer.results, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: answer.results, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
     return PhotoPage(

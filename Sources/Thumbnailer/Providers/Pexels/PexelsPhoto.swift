@@ -9,10 +9,10 @@ struct PexelsPhoto: Decodable, Sendable {
   let id: Int
   let width: Int
   let height: Int
-  let url: String?
-  let photographer: String?
-  let photographerURL: String?
-  let alt: String?
+  @Tolerant var url: String?
+  @Tolerant var photographer: String?
+  @Tolerant var photographerURL: String?
+  @Tolerant var alt: String?
   let src: Sources
 
   enum CodingKeys: String, CodingKey {
@@ -38,9 +38,9 @@ struct PexelsPhoto: Decodable, Sendable {
 
 /// The answer to a search, or to the question for the photos of the day.
 struct PexelsAnswer: Decodable, Sendable {
-  let totalResults: Int?
+  @Tolerant var totalResults: Int?
   /// Only whether it is there counts: where it leads is wrong (`/v1/v1/search`).
-  let nextPage: String?
+  @Tolerant var nextPage: String?
   let photos: [Lenient<PexelsPhoto>]
 
   enum CodingKeys: String, CodingKey {

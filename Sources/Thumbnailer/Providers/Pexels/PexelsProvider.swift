@@ -41,7 +41,8 @@ public struct PexelsProvider: PhotoProvider {
     // A page may be short in the middle of a search: only the total, the link and an empty page are signs of the end.
     let isLast = answer.totalResults.map { $0 > 0 && page * count >= $0 } ?? false
     let hasNext = !answer.photos.isEmpty && answer.nextPage != nil && !isLast
-    let (photos, skipped) = try PhotoItems.photos(of: answer.photos, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: answer.photos, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
     let total = answer.totalResults.flatMap { $0 == 0 && page > 1 ? nil : $0 }
@@ -53,14 +54,18 @@ public struct PexelsProvider: PhotoProvider {
     throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
   }
 
-  private static let dialect = ProviderDialect(
-    name: name,
+  static let dialect = ProviderDialect(
+    name: name, pace: pace,
     allowance: { response, date in
       guard response.value(of: "X-Ratelimit-Remaining").flatMap({ Int($0) }) == 0 else { return nil }
       // The end of the month's window, in seconds since 1970.
-      guard let reset = response.value(of: "X-Ratelimit-Reset").flatMap({ Double($0) }) else {
-        return UsedUpAllowance(pause: .seconds(3600), isTold: false)
-      }
-      return UsedUpAllowance(pause: .seconds(min(max(0, reset - date.timeIntervalSince1970), 1e8)), isTold: true)
-    })
+      guard let reset = response.value(of: "X-Ratelimit-Reset").flatMap({ Double($0) }) else { return hour }
+      return .seconds(min(max(0, reset - date.timeIntervalSince1970), 1e8))
+    },
+    unnamedPause: { _ in hour })
+
+  /// 200 requests an hour, of which the header fields say nothing: these count the month. A hundred at once, and then
+  /// as many more in the time of an hour, never come to more.
+  private static let pace = RequestPace.Rule(interval: .seconds(36), burst: 100)
+  private static let hour = Duration.seconds(3600)
 }

@@ -5,8 +5,8 @@ struct PicsumPhoto: Decodable, Sendable {
   let id: String
   let width: Int
   let height: Int
-  let author: String?
-  let url: String?
+  @Tolerant var author: String?
+  @Tolerant var url: String?
   let downloadURL: String
 
   enum CodingKeys: String, CodingKey {

@@ -48,7 +48,8 @@ public struct PicsumProvider: PhotoProvider {
     let url = try api.url("v2/list", [("page", "\(number)"), ("limit", "\(count)")])
     guard let response = try await api.get(url) else { throw .notFound(provider: name) }
     let items = try api.decode([Lenient<PicsumPhoto>].self, from: response)
-    let (photos, skipped) = try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+    let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
+      (item) throws(ItemFault) in
       try item.photo()
     }
     // The first page always says that there is another, so an empty one is the end, too.

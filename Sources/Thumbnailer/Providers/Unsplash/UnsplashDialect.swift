@@ -4,13 +4,8 @@ import Foundation
 enum UnsplashDialect {
   static let dialect = ProviderDialect(
     name: UnsplashProvider.name, headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
-    allowance: { response, date in
-      guard remaining(response) == 0 else { return nil }
-      // The limit is one for each hour, and nothing says when the hour ends: by the clock, at the latest.
-      let hour = 3600.0
-      let rest = hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour)
-      return UsedUpAllowance(pause: .seconds(rest), isTold: false)
-    },
+    allowance: { response, date in remaining(response) == 0 ? restOfHour(date) : nil },
+    unnamedPause: restOfHour,
     exception: { response in
       switch response.status {
       case 403 where isRateLimit(response):
@@ -21,6 +16,12 @@ enum UnsplashDialect {
       default: nil
       }
     })
+
+  /// The limit is one for each hour, and nothing says when the hour ends: by the clock, at the latest.
+  @Sendable private static func restOfHour(_ date: Date) -> Duration {
+    let hour = 3600.0
+    return .seconds(hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour))
+  }
 
   private static func remaining(_ response: HTTPResponse) -> Int? {
     response.value(of: "X-Ratelimit-Remaining").flatMap { Int($0) }

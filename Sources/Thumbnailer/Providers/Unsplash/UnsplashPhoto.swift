@@ -7,8 +7,8 @@ struct UnsplashPhoto: Decodable, Sendable {
   }
 
   struct Links: Decodable, Sendable {
-    let html: String?
-    let downloadLocation: String?
+    @Tolerant var html: String?
+    @Tolerant var downloadLocation: String?
 
     enum CodingKeys: String, CodingKey {
       case html
@@ -18,18 +18,18 @@ struct UnsplashPhoto: Decodable, Sendable {
 
   struct User: Decodable, Sendable {
     let username: String
-    let name: String?
-    let links: Links?
+    @Tolerant var name: String?
+    @Tolerant var links: Links?
   }
 
   let id: String
   let width: Int
   let height: Int
-  let description: String?
+  @Tolerant var description: String?
   /// Not in Unsplash's own specification, and yet always sent.
-  let altDescription: String?
+  @Tolerant var altDescription: String?
   let urls: URLs
-  let links: Links?
+  @Tolerant var links: Links?
   let user: User
 
   enum CodingKeys: String, CodingKey {
@@ -50,11 +50,10 @@ struct UnsplashPhoto: Decodable, Sendable {
       id: id, provider: UnsplashProvider.name, title: PhotoItems.text(description) ?? PhotoItems.text(altDescription),
       size: size,
       location: .served(PhotoForms(server: .imgix, url: raw)))
-    let author = PhotoItems.text(user.name) ?? user.username
-    photo.author = author
+    photo.author = PhotoItems.text(user.name) ?? PhotoItems.text(user.username)
     photo.authorURL = Self.credited(user.links?.html, application)
     photo.pageURL = Self.credited(links?.html, application)
-    photo.attribution = "Photo by \(author) on Unsplash"
+    photo.attribution = photo.author.map { "Photo by \($0) on Unsplash" } ?? "Photo on Unsplash"
     photo.licence = PhotoLicence(name: "Unsplash License", url: URL(string: "https://unsplash.com/license"))
     photo.downloadLocation = PhotoItems.webURL(links?.downloadLocation)
     return photo
@@ -70,8 +69,8 @@ struct UnsplashPhoto: Decodable, Sendable {
 
 /// The answer to a search.
 struct UnsplashSearchAnswer: Decodable, Sendable {
-  let total: Int?
-  let totalPages: Int?
+  @Tolerant var total: Int?
+  @Tolerant var totalPages: Int?
   let results: [Lenient<UnsplashPhoto>]
 
   enum CodingKeys: String, CodingKey {

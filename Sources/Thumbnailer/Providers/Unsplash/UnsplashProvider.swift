@@ -66,23 +66,10 @@ public struct UnsplashProvider: PhotoProvider {
 
   /// Photos by chance. Unsplash gives 30 at a time and may repeat itself, so a large number can come out smaller.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    var photos: [Photo] = []
-    var seen: Set<String> = []
-    var callsLeft = max(0, count) / Self.largestPage + 3
-    while photos.count < count, callsLeft > 0 {
-      callsLeft -= 1
-      do throws(ProviderError) {
-        let batch = try await randomBatch(of: min(count - photos.count, Self.largestPage))
-        if batch.isEmpty { break }
-        photos += batch.filter { seen.insert($0.id).inserted }
-      } catch {
-        // What has come is worth more than the error, unless nobody wants it any more.
-        if photos.isEmpty || error == .cancelled { throw error }
-        Log.providers.warning("\(name): \(photos.count) of \(count) photos: \(error.message)")
-        break
-      }
+    try await RandomPhotos.collect(count, from: name, calls: max(0, count) / Self.largestPage + 3) {
+      (missing) throws(ProviderError) in
+      try await randomBatch(of: min(missing, Self.largestPage))
     }
-    return photos
   }
 
   private func randomBatch(of count: Int) async throws(ProviderError) -> [Photo] {
@@ -111,7 +98,7 @@ public struct UnsplashProvider: PhotoProvider {
   }
 
   private func photos(of items: [Lenient<UnsplashPhoto>]) throws(ProviderError) -> ([Photo], [SkippedItem]) {
-    try PhotoItems.photos(of: items, from: name) { (item) throws(ItemFault) in
+    try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) { (item) throws(ItemFault) in
       try item.photo(application: application)
     }
   }
