@@ -31,7 +31,6 @@ public final class Origin: Sendable {
         setCloseOnExec(socket)
         Self.serve(socket, log: log, handler: handler)
       }
-      close(listener)
     }
   }
 
@@ -42,7 +41,8 @@ public final class Origin: Sendable {
     return try Origin { files.response(to: $0) }
   }
 
-  /// Ends all connections and listens no more. Calling it twice does no harm.
+  /// Ends all connections and listens no more. Calling it twice does no harm. The port stays taken, so that whoever
+  /// connects to it is refused and never meets the origin of another test.
   public func stop() {
     log.stop { _ = shutdown($0, Int32(SHUT_RDWR)) }
     shutdown(listener, Int32(SHUT_RDWR))
@@ -67,24 +67,49 @@ public final class Origin: Sendable {
   /// The most requests there were at the same time.
   public var maximumSimultaneousRequests: Int { log.maximumRunning }
 
+  /// A listening socket. It is bound to a port by its number: one that the kernel picks for a socket is free again as
+  /// soon as the socket is shut down.
   private static func listen() throws -> (listener: Int32, port: Int) {
-    let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    setCloseOnExec(listener)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-    var length = socklen_t(MemoryLayout.size(ofValue: address))
-    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && Glibc.listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
-      }
-    }
-    guard isBound else {
+    let (picked, port) = try boundSocket(port: 0, isShared: false)
+    allowSharing(of: picked, true)
+    let result = Result { try boundSocket(port: port, isShared: true) }
+    close(picked)
+    let listener = try result.get().socket
+    allowSharing(of: listener, false)
+    guard Glibc.listen(listener, 512) == 0 else {
       defer { close(listener) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
-    return (listener, Int(UInt16(bigEndian: address.sin_port)))
+    return (listener, Int(port))
+  }
+
+  /// A socket with a port of 127.0.0.1; with 0, one that is free.
+  private static func boundSocket(port: UInt16, isShared: Bool) throws -> (socket: Int32, port: UInt16) {
+    let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard bound >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    setCloseOnExec(bound)
+    if isShared { allowSharing(of: bound, true) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_port = port.bigEndian
+    var length = socklen_t(MemoryLayout.size(ofValue: address))
+    let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(bound, $0, length) == 0 && getsockname(bound, $0, &length) == 0
+      }
+    }
+    guard isBound else {
+      defer { close(bound) }
+      throw POSIXError(.init(rawValue: errno) ?? .EIO)
+    }
+    return (bound, UInt16(bigEndian: address.sin_port))
+  }
+
+  /// Whether another socket that allows it as well may have the same port.
+  private static func allowSharing(of socket: Int32, _ isAllowed: Bool) {
+    var value: Int32 = isAllowed ? 1 : 0
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout.size(ofValue: value)))
   }
 
   private static func serve(

@@ -82,6 +82,26 @@ struct OriginTests {
     origin.stop()
     #expect(await eventually { origin.openConnections == 0 })
   }
+
+  @Test func thePortOfAStoppedOriginStaysItsOwn() throws {
+    let origin = try Origin { _ in .ok([1]) }
+    origin.stop()
+    origin.stop()
+    #expect(throws: POSIXError.self) { try RawClient(port: origin.port) }
+    // Whoever asks for that very port does not get it.
+    let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    defer { close(socket) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = UInt16(origin.port).bigEndian
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    let result = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(result == -1 && errno == EADDRINUSE)
+  }
 }
 
 /// A blocking TCP client that closes its socket when it is dropped.
