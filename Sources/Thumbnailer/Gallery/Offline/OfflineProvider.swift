@@ -3,7 +3,7 @@ extension PhotoProvider {
   ///
   /// - Throws: `ProviderError.unreachable` where there is no store.
   public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
-    if self is FolderProvider || self is URLListProvider { return self }
+    guard isRemote else { return self }
     guard let store else {
       throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
     }

@@ -9,7 +9,7 @@ public struct StoringProvider: PhotoProvider {
   /// What the provider that is asked can do.
   public var capabilities: ProviderCapabilities { base.capabilities }
 
-  private let base: any PhotoProvider
+  fileprivate let base: any PhotoProvider
   private let store: any PageStore
   private let headers: HostHeaders
 
@@ -51,12 +51,18 @@ public struct StoringProvider: PhotoProvider {
 extension PhotoProvider {
   /// What the pages are stored under. Several providers that stand in for each other have one name for all their pages,
   /// since only they understand their cursors.
-  var listingName: String { self is AutoProvider ? "auto" : name }
+  var listingName: String {
+    if let storing = self as? StoringProvider { return storing.base.listingName }
+    return self is AutoProvider ? "auto" : name
+  }
+
+  /// Whether its pages come over a network, other than those of folders and lists, and those that are stored already.
+  var isRemote: Bool { !(self is FolderProvider || self is URLListProvider || self is OfflineProvider) }
 
   /// The provider with its pages kept in a store. Folders and lists are there without a network; they stay as they are,
   /// and so does every provider where there is no store.
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
-    guard let store, !(self is FolderProvider), !(self is URLListProvider) else { return self }
+    guard let store, isRemote else { return self }
     return StoringProvider(self, store: store, headers: headers)
   }
 }
