@@ -122,6 +122,20 @@ struct PrefetchCommand: AsyncParsableCommand {
     return await run.run()
   }
 
+  /// Where the pages come from: the provider, which has them stored, or with `--offline` the store alone.
+  private func pages(
+    of provider: any PhotoProvider, _ pipeline: ThumbnailPipeline, _ headers: HostHeaders, _ console: Console
+  ) throws(ProviderError) -> any PhotoProvider {
+    guard freshness.offline else { return provider.storingPages(in: pipeline.pageStore, headers: headers) }
+    do throws(ProviderError) {
+      return try provider.offline(in: pipeline.pageStore)
+    } catch {
+      // Why there is no store: the run that would tell does not begin.
+      if let problem = pipeline.cacheProblem { console.complain("\(problem)") }
+      throw error
+    }
+  }
+
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
       let pipeline = try ThumbnailPipeline(
@@ -129,10 +143,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()
       let provider = try source.provider(for: pipeline)
-      let pages =
-        freshness.offline
-        ? try provider.offline(in: pipeline.pageStore)
-        : provider.storingPages(in: pipeline.pageStore, headers: headers)
+      let pages = try pages(of: provider, pipeline, headers, console)
       if let scroll = simulation.simulate {
         return try await simulate(scroll, console, pipeline, provider, pages: pages)
       }
@@ -145,7 +156,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {
-      console.complain(error.shownMessage)
+      console.complain(error.shownMessage(offline: freshness.offline))
       return error.exitCode
     } catch let error as ThumbnailError {
       console.complain(error.message)
