@@ -42,10 +42,8 @@ public final class Origin: Sendable {
     return try Origin { files.response(to: $0) }
   }
 
-  /// Ends all connections and listens no more: whoever connects is refused. Calling it twice does no harm.
-  ///
-  /// The port is kept until the process ends. Another test's server, in this process or another, would else get it
-  /// sooner or later, and answer those who are to find nobody.
+  /// Ends all connections and listens no more. Calling it twice does no harm. The port stays taken, so that whoever
+  /// connects to it is refused and never meets the origin of another test.
   public func stop() {
     log.stop { _ = shutdown($0, Int32(SHUT_RDWR)) }
     shutdown(listener, Int32(SHUT_RDWR))
@@ -70,43 +68,49 @@ public final class Origin: Sendable {
   /// The most requests there were at the same time.
   public var maximumSimultaneousRequests: Int { log.maximumRunning }
 
-  /// A socket that listens at a port of its own.
-  ///
-  /// A port that the kernel chose for a socket goes back to it when the socket stops listening, closed or not; one that
-  /// the socket was bound to by number stays. So the number comes from a first socket, which holds it meanwhile.
+  /// A listening socket. It is bound to a port by its number: one that the kernel picks for a socket is free again as
+  /// soon as the socket is shut down.
   private static func listen() throws -> (listener: Int32, port: Int) {
-    let (holder, port) = try boundSocket(port: 0)
-    defer { close(holder) }
-    let (listener, _) = try boundSocket(port: port)
+    let (picked, port) = try boundSocket(port: 0, isShared: false)
+    allowSharing(of: picked, true)
+    let result = Result { try boundSocket(port: port, isShared: true) }
+    close(picked)
+    let listener = try result.get().socket
+    allowSharing(of: listener, false)
     guard Glibc.listen(listener, 512) == 0 else {
       defer { close(listener) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
-    return (listener, port)
+    return (listener, Int(port))
   }
 
-  private static func boundSocket(port: Int) throws -> (descriptor: Int32, port: Int) {
-    let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
-    setCloseOnExec(descriptor)
-    // Two sockets of one user may hold a port that both ask for by number.
-    var yes: Int32 = 1
-    setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout.size(ofValue: yes)))
+  /// A socket with a port of 127.0.0.1; with 0, one that is free.
+  private static func boundSocket(port: UInt16, isShared: Bool) throws -> (socket: Int32, port: UInt16) {
+    let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    guard bound >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
+    setCloseOnExec(bound)
+    if isShared { allowSharing(of: bound, true) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_port = UInt16(port).bigEndian
     address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+        bind(bound, $0, length) == 0 && getsockname(bound, $0, &length) == 0
       }
     }
     guard isBound else {
-      defer { close(descriptor) }
+      defer { close(bound) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
-    return (descriptor, Int(UInt16(bigEndian: address.sin_port)))
+    return (bound, UInt16(bigEndian: address.sin_port))
+  }
+
+  /// Whether another socket that allows it as well may have the same port.
+  private static func allowSharing(of socket: Int32, _ isAllowed: Bool) {
+    var value: Int32 = isAllowed ? 1 : 0
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout.size(ofValue: value)))
   }
 
   private static func serve(

@@ -151,6 +151,18 @@ struct SearchCommandTests {
       run.complaints == ["thumbs: nowhere/page.html cannot be written: No such file or directory; choose another file"])
   }
 
+  @Test func withoutACacheNothingIsToBeHadOffline() async throws {
+    try Data().write(to: bench.url("file"))
+    for command in ["search", "prefetch"] {
+      let run = try await bench.run(
+        command, "--query", "lake", "--provider", "commons", "--offline", "--cache-dir", "file/cache")
+      #expect(run.status == 69 && run.stdout.isEmpty)
+      #expect(run.complaints.count == 2, "\(run.stderr)")
+      #expect(run.complaints.first?.contains("file/cache cannot be used") == true)
+      #expect(run.complaints.last?.contains("commons is not asked with --offline, and nothing is stored of it") == true)
+    }
+  }
+
   @Test func withoutANetworkWhatIsStoredIsListed() async throws {
     let unsplash = try UnsplashOrigin(directory: TestImages.gallery)
     let online = try await search(unsplash, "--query", "lake", "--json")
@@ -173,6 +185,12 @@ struct SearchCommandTests {
     #expect(unknown.status == 0)
     #expect(try Set(lines(unknown).map(\.id)) == Set(try prefetched.pictures().map(\.id)))
 
+    // With --offline nobody is asked, so that nobody has to be missed either.
+    let asked = try await search(unsplash, "--query", "lake", "--json", "--offline")
+    #expect(asked.status == 0 && asked.stdout == known.stdout)
+    #expect(
+      asked.complaints == ["thumbs: unsplash is not asked with --offline; these are the pictures that are stored"])
+
     // With --offline a prefetch asks nobody and finds everything.
     let offline = try await bench.start(
       ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash", "--json", "--provider-url"]
@@ -186,5 +204,8 @@ struct SearchCommandTests {
     #expect(cleared.status == 0)
     let nothing = try await search(unsplash, "--query", "lake")
     #expect(nothing.status == 69 && nothing.stdout.isEmpty && nothing.complaints.count == 1)
+    let nothingAsked = try await search(unsplash, "--query", "lake", "--offline")
+    #expect(nothingAsked.status == 69 && nothingAsked.complaints.count == 1)
+    #expect(nothingAsked.stderr.contains("nothing is stored of it"))
   }
 }

@@ -5,7 +5,8 @@
 ///     for await snapshot in gallery.snapshots { … }
 ///
 /// Without a network it shows what is stored, and goes on where it was when the source answers again: while more is wanted
-/// the source is asked from time to time. Errors are states, not ends: what was there stays. Work stops when the gallery is dropped, and its streams end.
+/// the source is asked from time to time. Errors are states, not ends: what was there stays. Work stops when the gallery
+/// is dropped, and its streams end.
 public actor Gallery {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
@@ -32,7 +33,7 @@ public actor Gallery {
   ///   - provider: The source.
   ///   - pipeline: Whose cache keeps the pages, and loses what is deleted.
   ///   - prefetcher: Gets the photos as they come, one item for each photo of the snapshots, and is heard when it wants
-  ///     more of them: the view has to tell where it is to the prefetcher alone.
+  ///     more of them: the view has to tell where it is to the prefetcher alone. It serves this one gallery.
   ///   - viewModel: Lays out what there is in sections of cells.
   ///   - clock: Measures the pauses after keystrokes and failures.
   public init(
@@ -41,7 +42,7 @@ public actor Gallery {
     clock: any Clock<Duration> = ContinuousClock()
   ) {
     // A source that needs no store has none: its photos are here.
-    let store = options.storesPages && provider.needsStore ? pipeline.pageStore : nil
+    let store = options.storesPages && provider.isRemote ? pipeline.pageStore : nil
     self.provider = provider.storingPages(in: store, headers: options.headers)
     self.store = store
     offline = store.map { OfflineProvider(of: provider, store: $0) }

@@ -33,7 +33,8 @@ extension ProviderError {
   /// Whether the same request may succeed later without anybody doing anything.
   var mayPass: Bool {
     switch self {
-    case .unreachable, .rateLimited, .malformed: true
+    // Nobody but the machine itself cancels for it, and then it listens no more.
+    case .unreachable, .rateLimited, .malformed, .cancelled: true
     case .noneAnswers(let errors): errors.contains { $0.mayPass }
     default: false
     }

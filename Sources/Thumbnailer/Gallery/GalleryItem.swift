@@ -30,8 +30,11 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
 
     /// A text that is another for every item, for the ids of other systems.
     public var description: String {
-      let text = key.map { 0x20 < $0 && $0 < 0x7f ? String(UnicodeScalar($0)) : "." + String($0, radix: 16) }.joined()
-      return round == 0 ? text : "\(text)..\(round)"
+      let text = key.map { byte in
+        let isPlain = 0x20 < byte && byte < 0x7f && byte != UInt8(ascii: "~")
+        return isPlain ? String(UnicodeScalar(byte)) : (byte < 16 ? "~0" : "~") + String(byte, radix: 16)
+      }.joined()
+      return round == 0 ? text : "\(text)~~\(round)"
     }
   }
 

@@ -18,6 +18,8 @@ struct GalleryListing {
   private(set) var total: Int?
   private(set) var pages = 0
   private(set) var skipped: [SkippedItem] = []
+  /// The highest round of a photo that has come.
+  private(set) var lastRound = 0
   /// The page size that `next` counts in.
   var pageSize: Int
   /// Whether the photos have nothing to do with the search: they stand in while the source cannot be reached.
@@ -36,11 +38,11 @@ struct GalleryListing {
 
   /// Adds a page of the source, or of what is stored of it. Returns how many of its photos were not there before.
   mutating func append(_ page: PhotoPage) -> Int {
-    let added = append(page.photos, round: 0)
+    let known = seen.count
+    let added = take(page)
     pages += 1
-    total = page.total ?? total
-    skipped = (skipped + page.skipped).suffix(100)
-    barrenPages = added == 0 ? barrenPages + 1 : 0
+    // Photos that were deleted are no sign of a circle.
+    barrenPages = seen.count == known ? barrenPages + 1 : 0
     let isCircle = barrenPages >= Self.mostBarrenPages
     switch next {
     case .random where page.photos.isEmpty || isCircle: next = .ended
@@ -57,13 +59,30 @@ struct GalleryListing {
     return added
   }
 
+  /// Takes in the source's answer for a page that the store has given already, as the last but so many. Where the search
+  /// goes on behind the page, or behind what was its end, the source knows better.
+  mutating func renew(_ page: PhotoPage, pagesAgo: Int) -> Int {
+    if pagesAgo == 1 || next == .ended {
+      if let cursor = page.next { seenCursors.insert(cursor) }
+      next = page.next.map { .page($0) } ?? .ended
+    }
+    return take(page)
+  }
+
+  private mutating func take(_ page: PhotoPage) -> Int {
+    total = page.total ?? total
+    skipped = (skipped + page.skipped).suffix(100)
+    return append(page.photos, round: 0)
+  }
+
   /// Adds photos. Returns how many of them were not there before in this round.
-  mutating func append(_ photos: [Photo], round: Int) -> Int {
+  private mutating func append(_ photos: [Photo], round: Int) -> Int {
     let before = items.count
     for photo in photos {
       let item = GalleryItem(photo, round: round)
-      if !deleted.contains(item.id.key), seen.insert(item.id).inserted { items.append(item) }
+      if seen.insert(item.id).inserted, !deleted.contains(item.id.key) { items.append(item) }
     }
+    if items.count > before { lastRound = max(lastRound, round) }
     return items.count - before
   }
 
@@ -80,6 +99,7 @@ struct GalleryListing {
     items = []
     seen = []
     pages = 0
+    lastRound = 0
   }
 
   /// Takes a photo out, in all its rounds, for good. Returns it, or nil when it is not there.

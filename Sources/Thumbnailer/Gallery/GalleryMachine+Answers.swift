@@ -7,7 +7,6 @@ extension GalleryMachine {
       liveTicket = nil
       switch result {
       case .success(let page): return take(page, at: now)
-      case .failure(.cancelled): return []
       case .failure(let error): return take(error, at: now)
       }
     case .stored(let page, let pageSize):
@@ -25,14 +24,12 @@ extension GalleryMachine {
 
   /// The source has answered: whatever was done meanwhile because it did not is over.
   private mutating func take(_ page: PhotoPage, at now: Duration) -> [Action] {
-    let cancelled: [Action] = storeTicket.map { [.cancel(ticket: $0)] } ?? []
-    storeTicket = nil
+    let cancelled = cancelStored()
     forgetFailure()
     previous = nil
     listing.dropSubstitutes()
-    // The store was quicker with this page, and its successor is known.
-    let isKnown = listing.next != askedNext
-    noteAdded(isKnown ? listing.append(page.photos, round: 0) : listing.append(page))
+    let isStored = pagesAheadOfSource > 0
+    noteAdded(isStored ? listing.renew(page, pagesAgo: pagesAheadOfSource) : listing.append(page))
     return cancelled + proceed(at: now)
   }
 
@@ -40,34 +37,45 @@ extension GalleryMachine {
     noteFailure(error, at: now)
     if let previous { listing = previous }
     previous = nil
+    var cancelled: [Action] = []
     if !error.isUnreachable {
+      cancelled = cancelStored()
       feed = nil
     } else if feed == nil, options.hasStore, let query {
       feed = firstFeed(for: query)
     }
-    return proceed(at: now)
+    return cancelled + proceed(at: now)
   }
 
   private func firstFeed(for query: String) -> Feed? {
-    let everything = Feed.cached(after: nil, round: 0, came: 0, added: 0)
     if query.isEmpty || listing.isSubstitute { return everything }
     if case .page(let cursor) = listing.next { return .stored(cursor) }
     return nil
   }
 
+  /// All cached photos, in the round that has begun.
+  private var everything: Feed { .cached(after: nil, round: listing.lastRound, came: 0, added: 0) }
+
   private mutating func takeStored(_ page: PhotoPage?, pageSize: Int) {
     guard case .stored = feed else { return }
+    feed = .exhausted
     if let page {
       listing.pageSize = pageSize
+      pagesAheadOfSource += 1
       noteAdded(listing.append(page))
-      if case .page(let cursor) = listing.next { feed = .stored(cursor) } else { feed = .exhausted }
-    } else if listing.items.isEmpty, listing.pages == 0 {
-      // Nobody knows the search: any picture is better than none.
-      listing.isSubstitute = true
-      feed = .cached(after: nil, round: 0, came: 0, added: 0)
-    } else {
-      feed = .exhausted
+      if case .page(let cursor) = listing.next {
+        feed = .stored(cursor)
+        return
+      }
     }
+    guard listing.items.isEmpty else { return }
+    // Nobody knows the search, or all that is known is that it found nothing: any picture is better than none.
+    if listing.next == .ended {
+      listing = beginning
+      pagesAheadOfSource = 0
+    }
+    listing.isSubstitute = true
+    feed = everything
   }
 
   private mutating func takeCached(_ photos: [Photo], next: Int64?) {
@@ -78,7 +86,7 @@ extension GalleryMachine {
     added += new
     if let next {
       feed = .cached(after: next, round: round, came: came, added: added)
-    } else if came > 0, added > 0 || round == 0 {
+    } else if came > 0, added > 0 || round <= listing.lastRound {
       // At the end of all there is, again from the start.
       feed = .cached(after: nil, round: round + 1, came: 0, added: 0)
     } else {

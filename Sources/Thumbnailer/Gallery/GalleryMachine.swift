@@ -74,8 +74,8 @@ struct GalleryMachine {
   /// The requests that are under way.
   var liveTicket: Int?
   var storeTicket: Int?
-  /// Where the listing went on when the source was asked last: the store may have brought it further since.
-  private(set) var askedNext = GalleryListing.Next.ended
+  /// The pages that the store has given since the source was asked last, the one it was asked for and those behind it.
+  var pagesAheadOfSource = 0
   private var failures = 0
   private var notBefore = Duration.zero
   private var lastTicket = 0
@@ -190,8 +190,10 @@ struct GalleryMachine {
         case .random: .random(count: listing.pageSize)
         case .ended: nil
         }
-      askedNext = listing.next
-      if let fetch { actions.append(start(fetch, as: \.liveTicket)) }
+      if let fetch {
+        pagesAheadOfSource = 0
+        actions.append(start(fetch, as: \.liveTicket))
+      }
     }
     if storeTicket == nil {
       let fetch: GalleryFetch? =
@@ -239,12 +241,17 @@ struct GalleryMachine {
   }
 
   private mutating func cancelAll() -> [Action] {
-    defer { (liveTicket, storeTicket) = (nil, nil) }
-    return [liveTicket, storeTicket].compactMap { $0 }.map { .cancel(ticket: $0) }
+    defer { liveTicket = nil }
+    return (liveTicket.map { [.cancel(ticket: $0)] } ?? []) + cancelStored()
+  }
+
+  mutating func cancelStored() -> [Action] {
+    defer { storeTicket = nil }
+    return storeTicket.map { [.cancel(ticket: $0)] } ?? []
   }
 
   /// The search before its first page.
-  private var beginning: GalleryListing {
+  var beginning: GalleryListing {
     let isRandom = query?.isEmpty == true && options.picksRandom
     return listing.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
   }

@@ -25,7 +25,7 @@ public enum NextPageTrigger: Hashable, Sendable {
       return distance < pixels
     case .pagesAhead(let pages):
       guard let last = viewport.lastVisibleItem else { return false }
-      return itemCount - 1 - last < max(1, pages) * pageSize
+      return (itemCount - 1 - max(-1, last)) / pageSize < max(1, pages)
     }
   }
 }

@@ -135,15 +135,27 @@ struct PrefetchCommand: AsyncParsableCommand {
     return nil
   }
 
+  /// Where the pages come from: the source, or with `--offline` what is stored of it.
+  private func provider(
+    for pipeline: ThumbnailPipeline, _ console: Console
+  ) throws(ProviderError) -> any PhotoProvider {
+    do throws(ProviderError) {
+      return try source.provider(for: pipeline, isOffline: freshness.offline)
+    } catch {
+      // Why there is no store: the run that would tell does not begin.
+      if case .unreachable = error, let problem = pipeline.cacheProblem { console.complain("\(problem)") }
+      throw error
+    }
+  }
+
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
       let pipeline = try ThumbnailPipeline(
         isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()
-      let provider = try source.provider(for: pipeline, isOffline: freshness.offline)
-      let pages =
-        freshness.offline ? provider : provider.storingPages(in: pipeline.pageStore, headers: headers)
+      let provider = try provider(for: pipeline, console)
+      let pages = provider.storingPages(in: pipeline.pageStore, headers: headers)
       if let scroll = simulation.simulate {
         return try await simulate(scroll, console, pipeline, provider, pages: pages)
       }
@@ -160,7 +172,7 @@ struct PrefetchCommand: AsyncParsableCommand {
         source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {
-      console.complain(error.shownMessage)
+      console.complain(error.shownMessage(offline: freshness.offline))
       return error.exitCode
     } catch let error as ThumbnailError {
       console.complain(error.message)

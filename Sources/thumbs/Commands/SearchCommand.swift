@@ -12,11 +12,13 @@ struct SearchCommand: AsyncParsableCommand {
         thumbs search --query lake --provider folder:Pictures
         thumbs search --query "mountain lake" --pages 2 --html lake.html
         thumbs search --query lake --json
+        thumbs search --query lake --offline
         thumbs search --query "" --count 10
 
       Fetches no picture, only the pages of the search, and stores them. When the
       source cannot be reached, the stored pages are listed; for a search that is
-      not stored, all pictures that have thumbnails. That is said on stderr.
+      not stored, all pictures that have thumbnails. That is said on stderr. With
+      --offline no source is asked; folders and lists are read as they are.
 
       Without words, --query "", a folder is listed from its beginning. Photo
       services give pictures by chance, where they can: others than last time.
@@ -37,6 +39,9 @@ struct SearchCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a page with the pictures.", valueName: "FILE"))
   var html: String?
 
+  @Flag(help: "Ask nobody: list what is stored.")
+  var offline = false
+
   @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
   var json = false
 
@@ -55,15 +60,21 @@ struct SearchCommand: AsyncParsableCommand {
     do {
       var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
       if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
+      if offline { configuration.cacheMode = .offline }
       let pipeline = try ThumbnailPipeline(network.applied(to: configuration))
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
       var options = Gallery.Options()
       options.pageSize = source.perPage
       options.headers = try network.hostHeaders()
-      let provider = try source.provider(for: pipeline)
+      let provider = try source.provider(for: pipeline, isOffline: offline)
       // A folder is known whole: whoever names it wants to see what is in it.
       options.picksRandom = !(provider is FolderProvider)
-      let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+      var content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+      if provider is OfflineProvider, content.state == .loaded {
+        (content.state, content.isOffline) = (
+          .offline(.unreachable(provider: content.provider, reason: "not asked")), true
+        )
+      }
       if let reason = (provider as? AutoProvider)?.fallbackReason, !content.isOffline {
         console.complain("\(reason); \(provider.name) stands in")
       }
@@ -104,10 +115,12 @@ struct SearchCommand: AsyncParsableCommand {
     var status = ExitCode.success
     switch content.state {
     case .failed(let error):
-      console.complain(error.shownMessage)
+      console.complain(error.shownMessage(offline: offline))
       status = content.items.isEmpty ? error.exitCode : .someFailed
     case .empty(let message): console.complain(message)
-    case .offline(let error): console.complain("\(error.shownMessage); these are the pictures that are stored")
+    case .offline(let error):
+      let reason = offline ? "\(content.provider) is not asked with --offline" : error.shownMessage
+      console.complain("\(reason); these are the pictures that are stored")
     case .idle, .loading, .loaded, .loadingNextPage: break
     }
     do {

@@ -88,6 +88,26 @@ struct GalleryMachineDriver {
   static func id(_ number: Int, round: Int = 0) -> GalleryItem.ID { GalleryItem.ID(photo(number), round: round) }
 }
 
+extension GalleryMachine {
+  /// What cannot be true at the same time, given the requests that are under way; nil when all is well.
+  func contradiction(asked: some Collection<GalleryFetch>) -> String? {
+    let content = content
+    let live = asked.count(where: \.isLive)
+    if live > 1 || asked.count - live > 1 { return "two requests of one kind" }
+    if live != (liveTicket == nil ? 0 : 1) || asked.count - live != (storeTicket == nil ? 0 : 1) {
+      return "a request that is not known"
+    }
+    if Set(content.items.map(\.id)).count != content.items.count { return "an item twice" }
+    if content.state.isLoading != !asked.isEmpty, content.state != .loading { return "loading nothing" }
+    if case .empty = content.state, !content.items.isEmpty { return "empty with items" }
+    if content.state == .loaded, content.items.isEmpty { return "loaded without items" }
+    if content.state == .loadingNextPage, content.items.isEmpty { return "the next page without a first" }
+    if case .offline = content.state, !content.isOffline { return "offline and not" }
+    if content.query == nil, content.state != .idle { return "not idle" }
+    return nil
+  }
+}
+
 extension GalleryFetch {
   /// Whether the source is asked.
   var isLive: Bool {

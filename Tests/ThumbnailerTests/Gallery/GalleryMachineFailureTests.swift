@@ -5,7 +5,7 @@ import Testing
 @Suite struct GalleryMachineFailureTests {
   private static let passing: [ProviderError] = [
     .unreachable(provider: "test", reason: "no network"), .rateLimited(provider: "test", retryAfter: nil),
-    .malformed(provider: "test", snippet: "<html>"),
+    .malformed(provider: "test", snippet: "<html>"), .cancelled,
     .noneAnswers([.blocked(provider: "test", reason: "403"), .rateLimited(provider: "other", retryAfter: nil)]),
   ]
   private static let lasting: [ProviderError] = [

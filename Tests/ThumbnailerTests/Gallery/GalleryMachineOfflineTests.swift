@@ -150,6 +150,60 @@ import Testing
     #expect(driver.state == .loaded)
   }
 
+  @Test mutating func theRoundsGoOnAfterTheSourceWasAskedAgain() {
+    driver.search("sea")
+    driver.lose()
+    driver.missStored()
+    driver.answerCached(0..<2)
+    for _ in 1...2 {
+      driver.show(driver.ids.count - 1)
+      driver.answerCached(0..<2)
+    }
+    driver.send(.refresh)
+    driver.lose()
+    // All of this round is there, so that the next one begins.
+    driver.show(5)
+    driver.answerCached(0..<2)
+    driver.answerCached(0..<2)
+    #expect(driver.machine.content.items.map(\.round) == [0, 0, 1, 1, 2, 2, 3, 3] && driver.machine.content.hasMore)
+    // A gateway answers instead of the source, which does not mean that there is a network.
+    driver.send(.retry)
+    driver.fail(.malformed(provider: "test", snippet: "<html>"))
+    driver.send(.retry)
+    driver.lose()
+    driver.show(7)
+    driver.answerCached(0..<2)
+    driver.answerCached(0..<2)
+    #expect(driver.machine.content.items.last?.round == 4)
+  }
+
+  @Test mutating func aStoredEndIsNoEndForTheSource() {
+    driver.search("lake")
+    driver.lose()
+    driver.answerStored(0..<10, next: "2")
+    driver.now += .seconds(1)
+    driver.show(9)
+    driver.answerStored(10..<13)
+    #expect(!driver.machine.content.hasMore)
+    driver.answer(10..<20, next: "3", total: 25)
+    #expect(driver.ids == ids(0..<20) && driver.machine.content.hasMore && driver.machine.content.total == 25)
+    driver.show(19)
+    #expect(driver.live == .page(PhotoQuery("lake", pageSize: 10), PageCursor("3")))
+  }
+
+  @Test mutating func aSearchThatFoundNothingOnceIsAskedForAgain() {
+    driver.search("sea")
+    driver.lose()
+    driver.answerStored([])
+    #expect(driver.stored == .cached(after: nil, count: 10))
+    driver.answerCached([])
+    #expect(driver.state == .failed(gone) && driver.machine.wakeTime == .seconds(1))
+    driver.now += .seconds(1)
+    driver.send(.awake)
+    driver.answer([7])
+    #expect(driver.ids == ["7"] && driver.state == .loaded)
+  }
+
   @Test mutating func aBadKeyIsNoReasonToGoOffline() {
     driver.search("lake")
     driver.fail(.unauthorized(provider: "test"))

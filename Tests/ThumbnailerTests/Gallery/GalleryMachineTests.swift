@@ -214,6 +214,28 @@ import Testing
     #expect(driver.ids == ids([0, 2, 4, 5, 6, 7, 8, 9]))
   }
 
+  @Test mutating func pagesOfDeletedPhotosAreNoCircle() {
+    driver.search("lake")
+    driver.answer(0..<10, next: "2")
+    for number in 0..<10 { driver.send(.delete(GalleryMachineDriver.id(number))) }
+    driver.answer([10])
+    driver.send(.refresh)
+    for number in 0..<10 { driver.answer([number], next: "\(number + 2)") }
+    driver.answer([10])
+    #expect(driver.ids == ["10"])
+  }
+
+  @Test(arguments: [NextPageTrigger.pagesAhead(.max), .itemsBeforeEnd(.max), .pixelsToEnd(.max)])
+  func anyNumberCanBeAskedFor(_ trigger: NextPageTrigger) {
+    var driver = GalleryMachineDriver { $0.trigger = trigger }
+    driver.search("lake")
+    driver.answer(0..<10, next: "2")
+    for number in [Int.min, -1, .max] {
+      driver.send(.viewport(GalleryViewport(lastVisibleItem: number, pixelsToEnd: number)))
+    }
+    #expect(driver.asked.count == 2)
+  }
+
   @Test mutating func deletingTheLastPhotoLoadsMore() {
     driver.search("lake")
     driver.answer([1], next: "2")

@@ -38,21 +38,6 @@ import Testing
     }
   }
 
-  private static func problem(_ driver: GalleryMachineDriver) -> String? {
-    let content = driver.machine.content
-    let live = driver.running.values.filter(\.isLive).count
-    if live > 1 || driver.running.count - live > 1 { return "two requests of one kind" }
-    if live != (driver.machine.liveTicket == nil ? 0 : 1) { return "a request that is not known" }
-    if Set(content.items.map(\.id)).count != content.items.count { return "an item twice" }
-    if content.state.isLoading != !driver.running.isEmpty, content.state != .loading { return "loading nothing" }
-    if case .empty = content.state, !content.items.isEmpty { return "empty with items" }
-    if content.state == .loaded, content.items.isEmpty { return "loaded without items" }
-    if content.state == .loadingNextPage, content.items.isEmpty { return "the next page without a first" }
-    if case .offline = content.state, !content.isOffline { return "offline and not" }
-    if content.query == nil, content.state != .idle { return "not idle" }
-    return nil
-  }
-
   @Test(arguments: [true, false], [true, false])
   func everyWayOfFourStepsFromASearch(hasStore: Bool, loadsWhileHidden: Bool) {
     var start = GalleryMachineDriver {
@@ -66,7 +51,9 @@ import Testing
       for event in 0..<Self.events {
         var next = driver
         Self.step(event, &next)
-        if let problem = Self.problem(next) { Issue.record("\(problem) after \(path + [event])") }
+        if let problem = next.machine.contradiction(asked: next.running.values) {
+          Issue.record("\(problem) after \(path + [event])")
+        }
         walk(next, path + [event])
       }
     }
@@ -84,7 +71,7 @@ import Testing
     }
     for step in 0..<200 {
       Self.step(Int.random(in: 0..<Self.events, using: &random), &driver)
-      if let problem = Self.problem(driver) {
+      if let problem = driver.machine.contradiction(asked: driver.running.values) {
         Issue.record("\(problem) at step \(step) of seed \(seed)")
         return
       }

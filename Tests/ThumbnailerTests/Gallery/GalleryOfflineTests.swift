@@ -249,6 +249,23 @@ import Testing
     #expect(all.items == shown.items && all.isOffline && all.content.provider == "unsplash")
   }
 
+  @Test func aGalleryOfWhatIsStoredLeavesTheStoreAsItIs() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let store = try #require(fixture.pipeline.pageStore)
+    let storing = try fixture.provider().storingPages(in: store)
+    let first = try await storing.search(PhotoQuery("lake"), at: nil)
+    _ = try await storing.search(PhotoQuery("lake"), at: first.next)
+    let offline = try fixture.provider().offline(in: store)
+    #expect(offline.storingPages(in: store) is OfflineProvider)
+
+    let gallery = Gallery(provider: offline, pipeline: fixture.pipeline, clock: fixture.clock)
+    _ = try await gallery.found("lake")
+    await gallery.loadNextPage()
+    #expect(try await gallery.settled().items.count == 40)
+    let kept = await OfflineProvider(of: "unsplash", store: store).storedPage(of: PhotoQuery("lake"), at: nil)
+    #expect(kept?.next == first.next)
+  }
+
   @Test func foldersAndListsAreNotStored() throws {
     let fixture = try GalleryFixture(photos: 1)
     let store = fixture.pipeline.pageStore

@@ -64,14 +64,15 @@ public struct SnapshotDiff: Equatable, Sendable {
   public init(from old: [GallerySection], to new: [GallerySection]) {
     sections = ListChange(from: old.map(\.id), to: new.map(\.id))
     let formerSections = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-    // What both begin with stays: mostly cells come at the end, and all others need no look-up.
-    let prefixes = new.map { group in
-      formerSections[group.id].map { zip(old[$0].cells, group.cells).prefix { $0.id == $1.id }.count } ?? 0
+    // What both begin and end with stays: mostly a few cells come or go, and all others need no look-up.
+    let ends = new.map { group in
+      formerSections[group.id].map { CommonEnds(old[$0].cells, group.cells) } ?? CommonEnds([], [])
     }
     var kept = old.map { [Bool](repeating: false, count: $0.cells.count) }
-    for (group, prefix) in zip(new, prefixes) {
+    for (group, ends) in zip(new, ends) {
       guard let former = formerSections[group.id] else { continue }
-      for index in 0..<prefix { kept[former][index] = true }
+      for index in 0..<ends.first { kept[former][index] = true }
+      for index in kept[former].indices.suffix(ends.last) { kept[former][index] = true }
     }
     var places: [GalleryCell.ID: Position] = [:]
     for (section, group) in old.enumerated() {
@@ -83,14 +84,18 @@ public struct SnapshotDiff: Equatable, Sendable {
     var moves: [Move] = []
     var reloads: [Reload] = []
     for (section, group) in new.enumerated() {
-      let prefix = prefixes[section]
-      if let former = formerSections[group.id] {
-        for index in 0..<prefix where old[former].cells[index] != group.cells[index] {
+      func reload(_ indices: Range<Int>, countedFromEnd: Bool) {
+        guard let former = formerSections[group.id].map({ old[$0].cells }) else { return }
+        let shift = countedFromEnd ? former.count - group.cells.count : 0
+        for index in indices where former[index + shift] != group.cells[index] {
           reloads.append(Reload(position: Position(section: section, cell: index), cell: group.cells[index]))
         }
       }
-      let rest = group.cells[prefix...]
-      let former = rest.map { places[$0.id] }
+      let (prefix, suffix) = (ends[section].first, group.cells.count - ends[section].last)
+      reload(0..<prefix, countedFromEnd: false)
+      let rest = group.cells[prefix..<suffix]
+      // Each place is taken once: of two cells with one id, the second comes as if it were another.
+      let former = rest.map { places.removeValue(forKey: $0.id) }
       // Those that were in this section already, by where they were there.
       var isSettled = [Bool](repeating: false, count: rest.count)
       let inPlace = former.map { place in place.flatMap { old[$0.section].id == group.id ? $0.cell : nil } }
@@ -105,6 +110,7 @@ public struct SnapshotDiff: Equatable, Sendable {
         if !isSettled[offset] { moves.append(Move(from: place, to: position)) }
         if old[place.section].cells[place.cell] != cell { reloads.append(Reload(position: position, cell: cell)) }
       }
+      reload(suffix..<group.cells.count, countedFromEnd: true)
     }
     deletes = kept.enumerated().flatMap { section, isKept in
       isKept.indices.filter { !isKept[$0] }.map { Position(section: section, cell: $0) }
@@ -147,5 +153,20 @@ public struct SnapshotDiff: Equatable, Sendable {
     }
     for reload in reloads { new[reload.position.section].cells[reload.position.cell] = reload.cell }
     return new
+  }
+
+  /// How many cells two lists share at their beginnings and, behind those, at their ends.
+  private struct CommonEnds {
+    private(set) var first = 0
+    private(set) var last = 0
+
+    init(_ old: [GalleryCell], _ new: [GalleryCell]) {
+      let most = min(old.count, new.count)
+      while first < most, Self.haveOneID(old[first], new[first]) { first += 1 }
+      while last < most - first, Self.haveOneID(old[old.count - 1 - last], new[new.count - 1 - last]) { last += 1 }
+    }
+
+    /// Most are one and the same cell, which is seen sooner than that they have one id.
+    private static func haveOneID(_ old: GalleryCell, _ new: GalleryCell) -> Bool { old == new || old.id == new.id }
   }
 }

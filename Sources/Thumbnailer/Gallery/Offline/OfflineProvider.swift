@@ -3,7 +3,7 @@ extension PhotoProvider {
   ///
   /// - Throws: `ProviderError.unreachable` where there is no store.
   public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
-    guard needsStore else { return self }
+    guard isRemote else { return self }
     return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
   }
 }

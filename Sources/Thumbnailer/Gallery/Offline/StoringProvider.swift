@@ -13,10 +13,10 @@ public struct StoringProvider: PhotoProvider {
   private let store: any PageStore
   private let headers: HostHeaders
 
-  /// Keeps the pages of `base` in `store`.
+  /// Keeps the pages of `base` in `store`: of one provider, not of several that stand in for each other.
   ///
   /// - Parameter headers: What the pictures are asked for with: they are part of what tells a picture's thumbnails.
-  public init(_ base: any PhotoProvider, store: any PageStore, headers: HostHeaders = HostHeaders()) {
+  init(_ base: any PhotoProvider, store: any PageStore, headers: HostHeaders = HostHeaders()) {
     self.base = base
     self.store = store
     self.headers = headers
@@ -49,13 +49,13 @@ public struct StoringProvider: PhotoProvider {
 }
 
 extension PhotoProvider {
-  /// Whether its pages are worth keeping: folders and lists are there without a network.
-  var needsStore: Bool { !(self is FolderProvider) && !(self is URLListProvider) }
+  /// Whether its pages come over a network, other than those of folders and lists, and those that are stored already.
+  var isRemote: Bool { !(self is FolderProvider || self is URLListProvider || self is OfflineProvider) }
 
   /// The provider with its pages kept in a store. Folders and lists stay as they are, and so does every provider where
   /// there is no store. Of several that stand in for each other, each keeps its own.
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
-    guard let store, needsStore else { return self }
+    guard let store, isRemote else { return self }
     if let auto = self as? AutoProvider { return auto.mapping { $0.storingPages(in: store, headers: headers) } }
     return StoringProvider(self, store: store, headers: headers)
   }
