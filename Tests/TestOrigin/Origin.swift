@@ -42,10 +42,43 @@ public final class Origin: Sendable {
     return try Origin { files.response(to: $0) }
   }
 
-  /// Ends all connections and listens no more. Calling it twice does no harm.
+  /// Ends all connections and listens no more: from here on, the port refuses connections. Calling it twice does no
+  /// harm.
+  ///
+  /// The port stays taken until the process ends, or the origin of another test might get it, and answer.
   public func stop() {
-    log.stop { _ = shutdown($0, Int32(SHUT_RDWR)) }
+    // Later the listener is closed, and its number may be somebody else's.
+    guard log.stop({ _ = shutdown($0, Int32(SHUT_RDWR)) }) else { return }
+    holdPort()
     shutdown(listener, Int32(SHUT_RDWR))
+  }
+
+  /// Binds a socket to the port that never listens.
+  private func holdPort() {
+    let holder = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    setCloseOnExec(holder)
+    Self.allowSharing(of: holder)
+    var address = Self.loopback(port: port)
+    let isBound = withUnsafePointer(to: &address) { pointer in
+      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(holder, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+      }
+    }
+    precondition(isBound, "the port of an origin cannot be held: \(String(cString: strerror(errno)))")
+  }
+
+  /// Lets several sockets of this user, of which all ask for it, have one port.
+  private static func allowSharing(of socket: Int32) {
+    var yes: Int32 = 1
+    setsockopt(socket, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout.size(ofValue: yes)))
+  }
+
+  private static func loopback(port: Int) -> sockaddr_in {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_port = UInt16(port).bigEndian
+    return address
   }
 
   /// The URL of a path, which begins with a slash. `host` may be another name of this machine, such as `localhost`.
@@ -71,13 +104,14 @@ public final class Origin: Sendable {
     let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard listener >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     setCloseOnExec(listener)
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    var address = loopback(port: 0)
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in
       pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        bind(listener, $0, length) == 0 && Glibc.listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
+        guard bind(listener, $0, length) == 0 else { return false }
+        // Not before it has a port of its own, but before there are connections, which inherit it.
+        allowSharing(of: listener)
+        return Glibc.listen(listener, 512) == 0 && getsockname(listener, $0, &length) == 0
       }
     }
     guard isBound else {

@@ -28,6 +28,8 @@ struct PipelineStages: Sendable {
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
     downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
+    // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
+    configuration.partialStore?.tidy()
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
     helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
@@ -248,12 +250,16 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
-    if partialDownloadLimit.bytes > 0 {
-      download.partialBodies = PartialStore(
-        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
-    }
+    download.partialBodies = partialStore
     download.proxy = proxy
     download.clientCertificates = clientCertificates
     return download
+  }
+
+  /// Where the beginnings of broken downloads are kept; nil where none are.
+  fileprivate var partialStore: PartialStore? {
+    guard partialDownloadLimit.bytes > 0 else { return nil }
+    return PartialStore(
+      directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
   }
 }
