@@ -70,7 +70,8 @@ extension ThumbnailError {
     case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
     case 429: .rateLimited(retryAfter: retryAfter)
     case 500...: .serverFailed(status: status)
-    case 407: .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy, --proxy)")
+    case 407:
+      .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy, --proxy)")
     case 401, 403: .refused(status: status, reason: "the server does not allow it (status \(status))")
     default: .refused(status: status, reason: "the server answered with status \(status)")
     }

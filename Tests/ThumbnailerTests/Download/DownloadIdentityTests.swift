@@ -34,7 +34,9 @@ struct DownloadIdentityTests {
     ]
     let url = try #require(URL(string: "http://a.example/a.jpg"))
     let source = ImageSource(url, headers: [HTTPHeader("X-Key", "hunter2")])
-    let secrets: [Any] = [configuration, headers, source, ThumbnailRequest(source, variant: Variant(size: PixelSize(1, 1)))]
+    let secrets: [Any] = [
+      configuration, headers, source, ThumbnailRequest(source, variant: Variant(size: PixelSize(1, 1))),
+    ]
     for secret in secrets {
       var dumped = ""
       dump(secret, to: &dumped)

@@ -166,7 +166,7 @@ struct DownloadRouteTests {
   @Test func readsURLsAsLibcurlDoes() throws {
     let url = try #require(CurlURL("HTTPS://User@Example.COM/a%20b?c"))
     #expect(url.host == "example.com")
-    #expect(url.text == "https://example.com/a%20b?c")
+    #expect(url.text == "https://Example.COM/a%20b?c")
     #expect(url.login == HTTPHeader("Authorization", "Basic \(Data("User:".utf8).base64EncodedString())"))
     #expect(CurlURL("https://example.com/@a:b")?.login == nil)
     #expect(url.port == 443)
