@@ -71,11 +71,12 @@ final class OriginLog: Sendable {
     state.withLock { _ = $0.sockets.removeValue(forKey: connection) }
   }
 
-  /// Takes no more connections and calls `body` with each open socket.
-  func stop(_ body: (Int32) -> Void) {
-    state.withLock {
-      $0.isStopped = true
-      for socket in $0.sockets.values { body(socket) }
+  /// Takes no more connections and calls `body` with each open socket. False when it was stopped before.
+  func stop(_ body: (Int32) -> Void) -> Bool {
+    state.withLock { state in
+      defer { state.isStopped = true }
+      for socket in state.sockets.values { body(socket) }
+      return !state.isStopped
     }
   }
 }

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `--early-stop`, and what the reports say of it.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct EarlyStopCommandTests {
   private let bench: Bench
   private let origin: Origin

@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// Runs that are stopped half-way, and what the next one finds.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct InterruptionTests {
   private let bench: Bench
   private let gate = Gate()
@@ -100,7 +100,7 @@ struct InterruptionTests {
 }
 
 /// Downloads that a run could not finish.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ResumedRunTests {
   @Test(arguments: [SIGINT, SIGKILL])
   func theNextRunGoesOnWithALargeDownload(signal: Int32) async throws {

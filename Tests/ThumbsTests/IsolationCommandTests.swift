@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// The options about helper processes, and what becomes of the processes when the command ends.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct IsolationCommandTests {
   private let bench: Bench
   /// A picture that libvips reads for ever.

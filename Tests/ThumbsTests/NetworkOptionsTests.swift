@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// Proxies, credentials and names on the command line.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct NetworkOptionsTests {
   private let bench: Bench
   private let body: Data
@@ -34,8 +34,23 @@ struct NetworkOptionsTests {
     let proxy = try picture()
     let run = try await bench.run(
       "get", "http://picture.example/a.jpg", "-o", "a.jpg", "--proxy", "http://127.0.0.1:\(proxy.port)",
-      environment: ["http_proxy": "http://127.0.0.1:1"])
+      environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": "picture.example"])
     #expect(run.status == 0 && proxy.requests.count == 1, "\(run.stderr)")
+  }
+
+  @Test func aProxyThatWantsALoginSaysWhatToDo() async throws {
+    let proxy = try Origin { _ in .status(407) }
+    let run = try await bench.run(
+      "get", "http://picture.example/a.jpg", "-o", "a.jpg", "--proxy", "http://127.0.0.1:\(proxy.port)")
+    #expect(run.status != 0 && run.stderr.contains("the proxy wants a login"), "\(run.stderr)")
+  }
+
+  @Test func theNameThatServersSeeNamesTheProgramAndItsLibrary() async throws {
+    let origin = try picture()
+    #expect(try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg").status == 0)
+    let version = try #require(try await bench.start(["--version"]).run().lines.first)
+    let name = try #require(origin.requests.first?.request.value(of: "User-Agent"))
+    #expect(name.hasPrefix("thumbs/\(version) libcurl/"), "\(name)")
   }
 
   @Test func headersGoToTheirHostAndItsRedirectsOnly() async throws {
@@ -87,7 +102,9 @@ struct NetworkOptionsTests {
   @Test(
     arguments: [
       (["--header", "Authorization: hunter2"], "names no host"), (["--header", "hunter2"], "write 'HOST=NAME: VALUE'"),
-      (["--proxy", "hunter2"], "--proxy is no URL"), (["--cacert", "nowhere.pem"], "nowhere.pem cannot be read"),
+      (["--header", "*=Bearer hunter2: x"], "a name has no blanks"), (["--header", "*=X: hunter2\nY: 1"], "one line"),
+      (["--proxy", "hunter2"], "--proxy is no URL"), (["--proxy", "gopher://hunter2:1"], "--proxy is no URL"),
+      (["--cacert", "nowhere.pem"], "nowhere.pem cannot be read"),
       (["--client-cert", "nowhere.pem"], "names no host"),
       (["--client-cert", "a.example=nowhere.pem"], "nowhere.pem cannot be read"),
       (["--client-key", "a.example=/dev/null"], "has no certificate"), (["--user-agent", ""], "give one line"),

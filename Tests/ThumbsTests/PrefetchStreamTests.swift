@@ -3,7 +3,7 @@ import TestOrigin
 import Testing
 
 /// `thumbs prefetch` is a stream: pages are asked for ahead of what is done, and no further than `--ahead`.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct PrefetchStreamTests {
   private static let pages = 5
   private static let perPage = 2

@@ -4,7 +4,7 @@ import TestOrigin
 import Testing
 
 /// The progress line, on a terminal of the test's own.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct ProgressTests {
   private let bench: Bench
   private let gate = Gate()

@@ -10,10 +10,10 @@ struct CurlHTTPClient: HTTPClient {
 
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
     do throws(DownloadError) {
-      let url = try Exchange.checked(request.url, headers: request.headers)
+      let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
       let exchange = Exchange(
-        url: url, headers: request.headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
-        decodesContent: true, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
+        url: url, headers: headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
+        compression: .welcome, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
       let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
       guard case .memory(let bytes) = answer.body else {
         throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
@@ -32,7 +32,8 @@ extension HTTPClientError {
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason):
+    case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason),
+      .unusableAuthorities(let reason):
       self = .unreachable(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
@@ -42,10 +43,10 @@ extension HTTPClientError {
     case .wrongRange: self = .invalidAnswer(reason: "another part of the answer came than was asked for")
     case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
     case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
-    case .invalidAnswer(let reason): self = .invalidAnswer(reason: reason)
+    case .invalidAnswer(let reason), .unknownEncoding(let reason): self = .invalidAnswer(reason: reason)
     case .invalidURL: self = .unreachable(reason: "the URL cannot be parsed")
     case .unsupportedScheme(let scheme): self = .unreachable(reason: "\(scheme): is not http or https")
-    case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) holds a line break")
+    case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) cannot be sent")
     case .httpStatus, .fileNotAllowed, .fileNotFound, .fileUnreadable, .refusedByObserver, .cannotStoreBody:
       self = .unreachable(reason: "\(error)")
     }

@@ -20,8 +20,9 @@ struct DownloadConfiguration: Sendable {
   /// When and how often a failed attempt is repeated.
   var retry = RetryPolicy()
 
-  /// The `User-Agent` of requests that bring none of their own; default `thumbs/0.1 libcurl/VERSION`.
-  var userAgent = "thumbs/0.1 \(CurlLibrary.name)"
+  /// The `User-Agent` of requests that bring none of their own; default `libcurl/VERSION`, since who asks is known to
+  /// the caller alone.
+  var userAgent = CurlLibrary.name
   /// The `Accept` of picture requests that bring none of their own. It leaves AVIF out, the costliest to decode.
   var accept = "image/jpeg,image/png,image/webp;q=0.9,*/*;q=0.8"
 

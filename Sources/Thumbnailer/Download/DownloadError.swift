@@ -30,6 +30,8 @@ enum DownloadError: Error, Sendable, Equatable {
   case untrusted(reason: String)
   /// The certificate that we were to show cannot be read or used.
   case unusableCertificate(reason: String)
+  /// The file with the certificate authorities to trust cannot be read or used.
+  case unusableAuthorities(reason: String)
   /// A deadline passed.
   case timedOut(Deadline)
   /// The server answered with a status that brings no picture. `retryAfter` is what the server asked for, not capped.
@@ -46,6 +48,8 @@ enum DownloadError: Error, Sendable, Equatable {
   case wrongRange
   /// What came back is not HTTP, or broken beyond reading.
   case invalidAnswer(reason: String)
+  /// The body is not compressed as the server says.
+  case unknownEncoding(reason: String)
   /// The body's observer will not have this picture; it knows why.
   case refusedByObserver
   /// The body could not be written to a file. `path` is the directory.

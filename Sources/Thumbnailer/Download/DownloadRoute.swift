@@ -21,6 +21,7 @@ struct DownloadRoute: Sendable {
     }
     guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
     if !url.sharesCredentials(with: next) { headers = [] }
+    headers = next.addingLogin(to: headers)
     url = next
   }
 }

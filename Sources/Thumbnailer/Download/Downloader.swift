@@ -46,10 +46,10 @@ final class Downloader: Sendable {
   func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
-    let url = try Exchange.checked(request.url, headers: request.headers)
+    let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
     let temporary = FileManager.default.temporaryDirectory.path
     let exchange = Exchange(
-      url: url, headers: request.headers, byteLimit: request.byteLimit, accept: configuration.accept,
+      url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
       partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
@@ -81,6 +81,7 @@ final class Downloader: Sendable {
 
   /// Runs an exchange until it succeeds or another attempt is not worth it.
   func perform(_ exchange: Exchange, priority: PriorityControl) async throws(DownloadError) -> Outcome {
+    var exchange = exchange
     var journey = Journey()
     // Attempts since the last that brought the body on.
     var attempt = 0
@@ -101,6 +102,12 @@ final class Downloader: Sendable {
         failure = refused
         last = (answer, url)
       } catch {
+        if case .unknownEncoding = error, exchange.compression != .ignored {
+          // The body may be fine for all that.
+          exchange.compression = .ignored
+          attempt -= 1
+          continue
+        }
         failure = error
       }
       // A server that breaks off again and again, but never without bringing more, is worth staying with.

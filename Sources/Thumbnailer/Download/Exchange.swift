@@ -7,7 +7,7 @@ struct Exchange: Sendable {
   var byteLimit: Int
   var accept: String
   /// See `TransferOrder`.
-  var decodesContent = false
+  var compression = TransferCompression.unwelcome
   /// See `TransferOrder`. Also: of an error status only 5xx is worth another attempt.
   var keepsErrorBodies = false
   var memoryLimit: Int
@@ -30,7 +30,7 @@ struct Exchange: Sendable {
     let year = Duration.seconds(365 * 86_400)
     return TransferOrder(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
-      decodesContent: decodesContent, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
+      compression: compression, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
       memoryLimit: memoryLimit, spillDirectories: spillDirectories,
       longestRestWorthReading: configuration.longestRestWorthReading,
       connectTimeout: min(configuration.connectTimeout, year),
@@ -42,8 +42,9 @@ struct Exchange: Sendable {
       conditions: condition?.address == route.url.digest ? condition?.headers ?? [] : [])
   }
 
-  /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line.
-  static func checked(_ url: URL, headers: [HTTPHeader]) throws(DownloadError) -> CurlURL {
+  /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line. A login in
+  /// the URL becomes a field, and with that goes where the others may go.
+  static func checked(_ url: URL, headers: [HTTPHeader]) throws(DownloadError) -> (CurlURL, [HTTPHeader]) {
     guard let parsed = CurlURL(url.absoluteString) else { throw .invalidURL }
     switch parsed.scheme {
     case "http", "https":
@@ -52,12 +53,7 @@ struct Exchange: Sendable {
     case "file": throw .fileNotAllowed
     default: throw .unsupportedScheme(parsed.scheme)
     }
-    for header in headers {
-      let isName =
-        !header.name.isEmpty && header.name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
-      let isValue = header.value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
-      guard isName && isValue else { throw .invalidHeader(name: header.name) }
-    }
-    return parsed
+    for header in headers where !header.isWellFormed { throw .invalidHeader(name: header.name) }
+    return (parsed, parsed.addingLogin(to: headers))
   }
 }

@@ -25,14 +25,14 @@ struct PartialBody: Sendable {
     [HTTPHeader("Range", "bytes=\(count)-"), HTTPHeader("If-Range", etag)]
   }
 
-  /// Whether an answer is the rest that was asked for: exactly that range of a body of that length, and the same tag
-  /// where it names one.
+  /// Whether an answer is the rest that was asked for: exactly that range of a body of that length, under the same tag.
+  ///
+  /// Servers have to name it (RFC 9110, 15.3.7). From one that does not, the rest may be that of a changed picture: it
+  /// may know ranges, but not `If-Range`.
   func isContinued(by head: ResponseHead) -> Bool {
-    guard head.status == 206, head.headers.firstValue(of: "Content-Encoding") == nil,
-      head.headers.firstValue(of: "Content-Range") == "bytes \(count)-\(total - 1)/\(total)",
-      head.contentLength ?? (total - count) == total - count
-    else { return false }
-    return head.headers.firstValue(of: "ETag").map { $0 == etag } ?? true
+    head.status == 206 && !head.isEncoded && head.headers.firstValue(of: "ETag") == etag
+      && head.headers.firstValue(of: "Content-Range") == "bytes \(count)-\(total - 1)/\(total)"
+      && head.contentLength ?? (total - count) == total - count
   }
 
   /// Shows an observer the bytes that it has not seen. Returns what it says to them; nil when they cannot be read.
@@ -53,7 +53,7 @@ struct PartialBody: Sendable {
   /// has told the length. Nil where it cannot.
   static func etag(of head: ResponseHead) -> String? {
     guard let etag = head.headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
-      etag.utf8.count <= 1024, head.headers.firstValue(of: "Content-Encoding") == nil
+      etag.utf8.count <= 1024, !head.isEncoded
     else { return nil }
     if head.status == 206 { return etag }
     let ranges = head.headers.firstValue(of: "Accept-Ranges")?.lowercased()

@@ -61,8 +61,7 @@ struct PartialStore: Sendable {
       let label = try? JSONEncoder().encode(
         Label(address: address.bytes, etag: etag, total: total, boot: Self.boot))
     else { return nil }
-    guard mkdir(directory, 0o700) == 0 || errno == EEXIST else { return nil }
-    makeRoom(for: total, sparing: name)
+    guard mkdir(directory, 0o700) == 0 || errno == EEXIST, makeRoom(for: total, sparing: name) else { return nil }
     let stored = StoredPartial(directory: directory, name: name)
     let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
     guard descriptor >= 0 else { return nil }
@@ -88,16 +87,21 @@ struct PartialStore: Sendable {
     rmdir(directory)
   }
 
-  /// Throws away what is too old, then the oldest until there is room.
-  private func makeRoom(for total: Int, sparing name: String) {
+  /// Throws away what is too old, and the oldest of what is beyond the limit.
+  func tidy() { makeRoom(for: 0, sparing: "") }
+
+  /// Throws away what is too old, then the oldest until there is room. False when there is none, since others work with
+  /// the rest.
+  @discardableResult
+  private func makeRoom(for total: Int, sparing name: String) -> Bool {
     let now = Date().timeIntervalSince1970
     var kept = entries().filter { $0.stored.name != name }.sorted { $0.modified < $1.modified }
-    for entry in kept where now - entry.modified > Self.longestAge { entry.stored.removeIfIdle() }
-    kept.removeAll { now - $0.modified > Self.longestAge }
+    kept.removeAll { now - $0.modified > Self.longestAge && $0.stored.removeIfIdle() }
     var used = kept.reduce(0) { $0 + $1.total }
     for entry in kept where used + total > byteLimit {
       if entry.stored.removeIfIdle() { used -= entry.total }
     }
+    return used + total <= byteLimit
   }
 
   private struct Entry {

@@ -36,6 +36,11 @@ struct ResponseHead: Sendable {
     return headers.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
   }
 
+  /// Whether the body is compressed on its way.
+  var isEncoded: Bool {
+    headers.firstValue(of: "Content-Encoding").map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
+  }
+
   /// Where to go instead, when the answer is a redirect.
   var redirectLocation: String? {
     [301, 302, 303, 307, 308].contains(status) ? headers.firstValue(of: "Location") : nil

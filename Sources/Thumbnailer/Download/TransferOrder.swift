@@ -6,9 +6,7 @@ struct TransferOrder: Sendable {
   var userAgent: String
   /// Sent unless `headers` has its own.
   var accept: String
-  /// Whether the answer may be compressed on its way. Off for pictures, which are compressed already and whose length
-  /// must be known.
-  var decodesContent: Bool
+  var compression: TransferCompression
   /// Whether the body of an error status is kept. It never reaches the observer.
   var keepsErrorBodies: Bool
   var byteLimit: Int
@@ -31,6 +29,17 @@ struct TransferOrder: Sendable {
   /// Fields that may be answered by a status without a body (304), which counts as success then. Not sent to go on with
   /// a body.
   var conditions: [HTTPHeader] = []
+}
+
+/// Whether a body may be compressed on its way.
+enum TransferCompression: Sendable {
+  /// Asked for: it saves bytes.
+  case welcome
+  /// Asked not to be: pictures are compressed already, and their length must be known. A server that does it all the
+  /// same is understood.
+  case unwelcome
+  /// What the server says of it is not heard: it is wrong, or of no known kind.
+  case ignored
 }
 
 /// What one transfer brought: any status at all.

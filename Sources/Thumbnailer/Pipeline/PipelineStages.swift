@@ -28,6 +28,8 @@ struct PipelineStages: Sendable {
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
     downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
+    // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
+    configuration.partialStore?.tidy()
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
     helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)

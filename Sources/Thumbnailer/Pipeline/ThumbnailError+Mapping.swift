@@ -20,7 +20,12 @@ extension ThumbnailError {
     case .unreachable(let reason):
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
     case .untrusted(let reason):
-      self = .unreachable(reason: "the server's certificate is not trusted: \(reason)")
+      self = .unreachable(
+        reason: "the server's certificate is not trusted: \(reason); if you know the server, name a PEM file with its "
+          + "authority (certificateAuthorityFile, --cacert)")
+    case .unusableAuthorities(let reason):
+      self = .unreachable(
+        reason: "\(reason); give a PEM file of certificate authorities (certificateAuthorityFile, --cacert)")
     case .unusableCertificate(let reason):
       self = .unreachable(
         reason: "the client certificate cannot be used: \(reason); check its file, its key and the key's password")
@@ -45,6 +50,8 @@ extension ThumbnailError {
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
     case .wrongRange:
       self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
+    case .unknownEncoding(let reason):
+      self = .unreachable(reason: "the answer cannot be unpacked: \(reason)")
     case .invalidAnswer(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
@@ -63,6 +70,8 @@ extension ThumbnailError {
     case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
     case 429: .rateLimited(retryAfter: retryAfter)
     case 500...: .serverFailed(status: status)
+    case 407:
+      .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy, --proxy)")
     case 401, 403:
       .refused(
         status: status,

@@ -62,8 +62,9 @@ extension ThumbnailPipeline {
     public var attempts = 4
     /// A server's `Retry-After` that asks for more than this is taken for this long. Default: 60 s.
     public var longestRetryAfter = Duration.seconds(60)
-    /// What servers see as `User-Agent`. Name a contact in it when you ask for many pictures.
-    public var userAgent = "thumbs/\(ThumbnailPipeline.version)"
+    /// What servers see as `User-Agent`; default `thumbs/VERSION libcurl/VERSION`. Name a contact in it when you ask for
+    /// many pictures.
+    public var userAgent = "thumbs/\(ThumbnailPipeline.version) \(CurlLibrary.name)"
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
     /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).

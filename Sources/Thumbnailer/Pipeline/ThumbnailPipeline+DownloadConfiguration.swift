@@ -13,12 +13,16 @@ extension ThumbnailPipeline.Configuration {
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory
     download.certificateAuthorityFile = certificateAuthorityFile
-    if partialDownloadLimit.bytes > 0 {
-      download.partialBodies = PartialStore(
-        directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
-    }
+    download.partialBodies = partialStore
     download.proxy = proxy
     download.clientCertificates = clientCertificates
     return download
+  }
+
+  /// Where the beginnings of broken downloads are kept; nil where none are.
+  var partialStore: PartialStore? {
+    guard partialDownloadLimit.bytes > 0 else { return nil }
+    return PartialStore(
+      directory: Self.partialDownloads(in: cacheDirectory), byteLimit: partialDownloadLimit.bytes)
   }
 }

@@ -47,7 +47,9 @@ enum HTTPClientError: Error, Sendable {
 }
 
 /// One header field. Names compare without regard to case; values are sent as they are.
-public struct HTTPHeader: Hashable, Sendable {
+///
+/// Printed, it shows its name alone: any value may be a credential.
+public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The field's name, such as `Authorization`.
   public var name: String
   /// The field's value, without line breaks.
@@ -58,6 +60,19 @@ public struct HTTPHeader: Hashable, Sendable {
     self.name = name
     self.value = value
   }
+
+  /// Whether it can be sent: a name of printable characters without a blank or colon, and a value of one line.
+  public var isWellFormed: Bool {
+    !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
+      && value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
+  }
+
+  /// The name, and that there is a value.
+  public var description: String { "\(name): [hidden]" }
+  /// The same.
+  public var debugDescription: String { description }
+  /// Shows nothing of it.
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [HTTPHeader] {

@@ -58,15 +58,19 @@ struct NetworkOptions: ParsableArguments {
   var earlyStop = Toggle.on
 
   private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
+  private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
   func validate() throws {
     if let userAgent, userAgent.isEmpty || userAgent.contains(where: \.isNewline) {
       throw ValidationError("--user-agent cannot be used: give one line of text")
     }
     for text in headers { _ = try Self.field(text, defaultHost: nil, needsHost: false) }
-    if let proxy, proxy != "none", URL(string: proxy)?.host == nil {
+    if let proxy, proxy != "none" {
+      let url = URL(string: proxy)
       // The text itself is not shown: it may hold a password.
-      throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
+      guard url?.host != nil, Self.proxySchemes.contains(url?.scheme?.lowercased() ?? "") else {
+        throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
+      }
     }
     for file in [cacert, netrcFile].compactMap({ $0 }) { try Self.checkReadable(file) }
     let hosts = try clientCert.map { try Self.hostAndFile($0, option: "--client-cert").host }
@@ -133,7 +137,12 @@ struct NetworkOptions: ParsableArguments {
       throw ValidationError("--header \(name) names no host: write 'HOST=\(name): …', or '*=\(name): …' for every host")
     }
     let value = field[field.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-    return (host, HTTPHeader(name, value))
+    let header = HTTPHeader(name, value)
+    guard header.isWellFormed else {
+      // Nor is the name shown: what is no name may be a part of the value.
+      throw ValidationError("--header cannot be sent: a name has no blanks, and a value is one line")
+    }
+    return (host, header)
   }
 
   private static func hostAndFile(_ text: String, option: String) throws -> (host: HostName, file: String) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ByteLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteLimiterTests {
   private let visible = PriorityControl(.visible)
 
   @Test func sharesComeBackWhenTheyAreReleasedOrDropped() async throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct WorkerPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
   private let visible = PriorityControl(.visible)
 
   @Test func workRunsOnTheSameThreadAgainAndAgain() async throws {

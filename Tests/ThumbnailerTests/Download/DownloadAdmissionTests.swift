@@ -3,7 +3,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Who goes next, without a socket.
-@Suite
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadAdmissionTests {
   private typealias Admission = DownloadAdmission<String>
 
@@ -91,20 +91,19 @@ struct DownloadAdmissionTests {
     #expect(admission.remove(b) == nil)
   }
 
-  @Test func lettingManyWaitAtManySitesTakesNoTime() {
+  @Test func startingOneTakesNoLongerForAllThatWaitBehindIt() {
+    // To copy the line of a site for each that starts would take longer than the suite may.
     var admission = Admission(maximum: 16, maximumPerSite: 6)
-    for number in 0..<4000 { _ = admission.enqueue("one", site: "one", at: number % 2 == 0 ? .visible : .prefetch) }
-    for number in 0..<200 { _ = admission.enqueue("\(number)", site: "\(number)", at: .prefetch) }
+    for number in 0..<100_000 { _ = admission.enqueue("one", site: "one", at: number % 2 == 0 ? .visible : .prefetch) }
+    for number in 0..<20 { _ = admission.enqueue("\(number)", site: "\(number)", at: .prefetch) }
     var count = 0
-    let start = ContinuousClock.now
     while true {
       let admitted = admission.admitAll()
       if admitted.isEmpty { break }
       count += admitted.count
       for name in admitted { admission.release(site: name) }
     }
-    #expect(count == 4200)
-    #expect(ContinuousClock.now - start < .seconds(10))
+    #expect(count == 100_020)
   }
 }
 

@@ -58,9 +58,10 @@ final class RecordingObserver: BodyObserver {
 }
 
 extension DownloadConfiguration {
-  /// Quick to give up and to try again, so that tests take no time.
+  /// Quick to try again, so that tests take no time, and without the proxy of whoever runs them.
   static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
+    configuration.proxy = .none
     configuration.retry.baseDelay = .milliseconds(2)
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
@@ -104,4 +105,41 @@ func noise(_ count: Int) -> [UInt8] {
     state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
     return UInt8(truncatingIfNeeded: state >> 33)
   }
+}
+
+extension TransferOrder {
+  /// A request for a picture of up to 64 MiB.
+  static func example(
+    limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = [],
+    connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300)
+  ) -> TransferOrder {
+    guard let url = CurlURL("http://picture.example/a.jpg") else { preconditionFailure("it is a URL") }
+    return TransferOrder(
+      url: url, headers: [], userAgent: "test", accept: "*/*", compression: .unwelcome, keepsErrorBodies: false,
+      byteLimit: limit, memoryLimit: 256 << 10, spillDirectories: [NSTemporaryDirectory()],
+      longestRestWorthReading: 256 << 10, connectTimeout: connect, stallTimeout: stall, totalTimeout: total,
+      certificateAuthorityFile: nil, proxy: .none, clientCertificate: nil, observer: observer, partial: nil,
+      conditions: conditions)
+  }
+}
+
+/// A gzip file with its bytes stored, not packed: enough to see that somebody unpacks it.
+func gzip(_ bytes: [UInt8]) -> [UInt8] {
+  var file: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+  for start in stride(from: 0, to: bytes.count, by: 65535) {
+    let piece = bytes[start..<min(start + 65535, bytes.count)]
+    let length = UInt16(piece.count)
+    file.append(start + piece.count == bytes.count ? 1 : 0)
+    for word in [length, ~length] { file += [UInt8(word & 255), UInt8(word >> 8)] }
+    file += piece
+  }
+  var checksum: UInt32 = ~0
+  for byte in bytes {
+    checksum ^= UInt32(byte)
+    for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xedb8_8320 : checksum >> 1 }
+  }
+  for word in [~checksum, UInt32(bytes.count)] {
+    for shift in [0, 8, 16, 24] { file.append(UInt8(word >> shift & 255)) }
+  }
+  return file
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Proxies and client certificates: who is asked in whose name.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadIdentityTests {
   @Test func asksTheProxyForAWholeURL() async throws {
     let proxy = try Origin { _ in .ok([7]) }
@@ -16,6 +16,34 @@ struct DownloadIdentityTests {
     #expect(request.target == "http://picture.example/a.jpg")
     #expect(request.value(of: "Proxy-Authorization") == "Basic \(Data("ada:secret".utf8).base64EncodedString())")
     #expect(request.value(of: "Authorization") == nil)
+  }
+
+  @Test func aProxyIsPrintedWithoutItsLogin() {
+    #expect("\(ProxyChoice.url("http://ada:se@cret@proxy.example:80"))" == "http://***@proxy.example:80")
+    #expect("\(ProxyChoice.url("http://proxy.example:80")), \(ProxyChoice.none)" == "http://proxy.example:80, none")
+  }
+
+  @Test func whatHoldsCredentialsDoesNotPrintThem() throws {
+    let host = try #require(HostName(parsing: "a.example"))
+    var headers = HostHeaders()
+    headers.add(HTTPHeader("Authorization", "Bearer hunter2"), for: host)
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.proxy = .url("http://ada:hunter2@proxy.example")
+    configuration.clientCertificates = [
+      ClientCertificate(host: host, certificateFile: "/me.pem", password: "hunter2")
+    ]
+    let url = try #require(URL(string: "http://a.example/a.jpg"))
+    let source = ImageSource(url, headers: [HTTPHeader("X-Key", "hunter2")])
+    let secrets: [Any] = [
+      configuration, headers, source, ThumbnailRequest(source, variant: Variant(size: PixelSize(1, 1))),
+    ]
+    for secret in secrets {
+      var dumped = ""
+      dump(secret, to: &dumped)
+      let texts = [dumped, "\(secret)", String(reflecting: secret)]
+      #expect(!texts.contains { $0.contains("hunter2") })
+    }
+    #expect("\(HTTPHeader("X-Key", "hunter2"))" == "X-Key: [hidden]")
   }
 
   @Test func aProxyThatIsNotThereIsNamedWithoutItsPassword() async throws {
@@ -81,5 +109,16 @@ struct DownloadIdentityTests {
       Issue.record("it was used")
       return
     }
+  }
+
+  @Test(.enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
+  func aFileOfAuthoritiesWithoutAnyIsNamed() async throws {
+    let server = try await NginxServer(files: [:], rate: 1 << 20)
+    let downloader = Downloader(.quick { $0.certificateAuthorityFile = "/dev/null" })
+    guard case .unusableAuthorities(let reason) = await downloader.failure(of: server.url("/a")) else {
+      Issue.record("it was used")
+      return
+    }
+    #expect(reason.contains("/dev/null"))
   }
 }

@@ -6,12 +6,16 @@ import Testing
 @testable import Thumbnailer
 
 /// Slots, priorities and cancellation of real transfers.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadLimitTests {
   @Test func neverHasMoreThanTheLimitAtOneHost() async throws {
-    let origin = try Origin { _ in .ok(noise(2000)).delayed(.milliseconds(10)) }
+    let gate = Gate()
+    let origin = try Origin { _ in .ok(noise(2000)).held(by: gate) }
     let downloader = Downloader(.quick())
-    try await fetchAll((0..<40).map { origin.url("/\($0)") }, downloader)
+    async let all: Void = fetchAll((0..<40).map { origin.url("/\($0)") }, downloader)
+    #expect(await eventually { origin.runningRequests == 6 && downloader.waitingDownloads == 34 })
+    gate.open()
+    try await all
     #expect(origin.maximumSimultaneousRequests == 6)
     #expect(origin.requests.count == 40)
     #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)

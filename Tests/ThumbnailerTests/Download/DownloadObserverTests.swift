@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// How an observer and the byte limit end a transfer early.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadObserverTests {
   private static let bytes = noise(3_000_000)
 
@@ -155,7 +155,7 @@ struct DownloadObserverTests {
       request.path == "/reset"
         ? .ok(noise(50_000)).truncated(after: 40_000) : .ok(noise(50_000)).stalling(after: 40_000)
     }
-    let downloader = Downloader(.quick { $0.stallTimeout = .seconds(2) })
+    let downloader = Downloader(.quick { $0.stallTimeout = .seconds(4) })
     for path in ["/reset", "/stall"] {
       let download = try await downloader.fetch(
         origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })

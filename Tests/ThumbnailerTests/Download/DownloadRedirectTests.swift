@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Redirects: followed, counted, and never a way for credentials to leave their host.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct DownloadRedirectTests {
   private let secret = [HTTPHeader("Authorization", "Client-ID x"), HTTPHeader("X-Api-Key", "y")]
 
@@ -43,7 +43,7 @@ struct DownloadRedirectTests {
     for request in [there, back] {
       #expect(request.value(of: "Authorization") == nil)
       #expect(request.value(of: "X-Api-Key") == nil)
-      #expect(request.value(of: "User-Agent")?.contains("thumbs/") == true)
+      #expect(request.value(of: "User-Agent")?.hasPrefix("libcurl/") == true)
     }
   }
 
@@ -54,6 +54,37 @@ struct DownloadRedirectTests {
     }
     _ = try await Downloader(.quick()).fetch(origin.url("/1"), headers: secret)
     #expect(origin.requests(for: "/2").first?.request.value(of: "X-Api-Key") == nil)
+  }
+
+  @Test func aLoginInTheURLStaysWithItsHost() async throws {
+    let other = try Origin { _ in .ok([1]) }
+    let origin = try Origin { request in
+      let here = "http://\(request.value(of: "Host") ?? "")"
+      return switch request.path {
+      case "/relative": .redirect(to: "/end")
+      case "/absolute": .redirect(to: "\(here)/end")
+      case "/away": .redirect(to: other.url("/end").absoluteString)
+      case "/schemeless": .redirect(to: "//127.0.0.1:\(other.port)/end")
+      default: .ok([1])
+      }
+    }
+    let login = "Basic \(Data("ada:p@ss wörd".utf8).base64EncodedString())"
+    for path in ["/relative", "/absolute", "/away", "/schemeless"] {
+      let url = try #require(URL(string: "http://ada:p%40ss%20w%C3%B6rd@127.0.0.1:\(origin.port)\(path)"))
+      let download = try await Downloader(.quick()).fetch(url)
+      #expect(origin.requests(for: path).map { $0.request.value(of: "Authorization") } == [login])
+      #expect(download.finalURL?.absoluteString.contains("ada") == false)
+    }
+    #expect(origin.requests(for: "/end").map { $0.request.value(of: "Authorization") } == [login, login])
+    #expect(other.requests.map { $0.request.value(of: "Authorization") } == [nil, nil])
+  }
+
+  @Test func aFieldOfTheRequestGoesBeforeTheLoginInItsURL() async throws {
+    let origin = try Origin { _ in .ok([1]) }
+    let url = try #require(URL(string: "http://ada:x@127.0.0.1:\(origin.port)/"))
+    _ = try await Downloader(.quick()).fetch(url, headers: [HTTPHeader("authorization", "Bearer y")])
+    let sent = try #require(origin.requests.first).request.headers.filter { $0.name.lowercased() == "authorization" }
+    #expect(sent.map(\.value) == ["Bearer y"])
   }
 
   @Test func aLoopEndsAtTheLimit() async throws {
@@ -135,6 +166,9 @@ struct DownloadRouteTests {
   @Test func readsURLsAsLibcurlDoes() throws {
     let url = try #require(CurlURL("HTTPS://User@Example.COM/a%20b?c"))
     #expect(url.host == "example.com")
+    #expect(url.text == "https://Example.COM/a%20b?c")
+    #expect(url.login == HTTPHeader("Authorization", "Basic \(Data("User:".utf8).base64EncodedString())"))
+    #expect(CurlURL("https://example.com/@a:b")?.login == nil)
     #expect(url.port == 443)
     #expect(url.site == "https://example.com:443")
     #expect(CurlURL("http://") == nil)

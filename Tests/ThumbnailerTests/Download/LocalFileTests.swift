@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Local files, opened in place of a download.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.timeLimit(.minutes(5)))
 struct LocalFileTests {
   private let folder: ScratchFolder
 

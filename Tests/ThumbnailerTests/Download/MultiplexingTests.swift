@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// HTTP/2 over TLS against nginx.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: NginxServer.isInstalled, "needs nginx and openssl"))
 struct MultiplexingTests {
   @Test func parallelTransfersShareOneConnection() async throws {
     let bytes = noise(100_000)

@@ -81,6 +81,9 @@ struct OriginTests {
     #expect(await eventually { origin.requests.first?.bodyBytesSent == 1 })
     origin.stop()
     #expect(await eventually { origin.openConnections == 0 })
+    // From here on nobody answers at its port, however often it is stopped.
+    origin.stop()
+    #expect(throws: POSIXError(.ECONNREFUSED)) { try RawClient(port: origin.port) }
   }
 
   @Test func thePortOfAStoppedOriginStaysItsOwn() throws {

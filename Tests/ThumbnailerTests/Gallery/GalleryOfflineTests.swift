@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Galleries without a network: scenarios 75 and 78 as far as they concern them.
-@Suite(.timeLimit(.minutes(1))) struct GalleryOfflineTests {
+@Suite(.timeLimit(.minutes(5))) struct GalleryOfflineTests {
   @Test func aKnownSearchOpensWithoutANetworkAfterARestart() async throws {
     let fixture = try GalleryFixture()
     let online = try fixture.gallery()

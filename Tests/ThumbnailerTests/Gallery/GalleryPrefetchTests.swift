@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// A gallery with a prefetcher: the photos go one way, the wish for more of them the other.
-@Suite(.timeLimit(.minutes(1))) struct GalleryPrefetchTests {
+@Suite(.timeLimit(.minutes(5))) struct GalleryPrefetchTests {
   private let fixture: GalleryFixture
   private let prefetcher: Prefetcher
   private let gallery: Gallery

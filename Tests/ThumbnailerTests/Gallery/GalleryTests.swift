@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct GalleryTests {
+@Suite(.timeLimit(.minutes(5))) struct GalleryTests {
   @Test func aSearchIsListedPageByPage() async throws {
     let fixture = try GalleryFixture()
     let gallery = try fixture.gallery()

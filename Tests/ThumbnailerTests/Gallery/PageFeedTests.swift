@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Pages of a source that go to a prefetcher as it asks for items: cells 100 points high, four of them in view.
-@Suite(.timeLimit(.minutes(1))) struct PageFeedTests {
+@Suite(.timeLimit(.minutes(5))) struct PageFeedTests {
   /// Gives pages of two photos; behind the third page the photos of the first come again, for ever.
   private final class Circle: PhotoProvider {
     let name = "circle"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct QueryPrefetchTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryPrefetchTests {
   /// Pages of pictures on an origin; a page can be held back or fail.
   private struct Pages: PhotoProvider {
     let name = "pages"

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Pictures decoded by real helper processes.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct HelperPoolTests {
   private static let good = "formats/pnm.ppm"
 

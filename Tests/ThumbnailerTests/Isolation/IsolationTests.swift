@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Which pictures a pipeline sends to its helpers, and what comes of them.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct IsolationTests {
   private let fixture: PipelineFixture
 

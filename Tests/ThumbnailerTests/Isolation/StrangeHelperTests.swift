@@ -4,7 +4,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Helpers that are none, or that lie: the pipeline believes nothing.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .timeLimit(.minutes(5)))
 struct StrangeHelperTests {
   private let directory: TemporaryDirectory
   private static let picture = Array("P4\n8 1\n7".utf8)

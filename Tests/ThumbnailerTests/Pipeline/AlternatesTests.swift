@@ -6,7 +6,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Pictures that are to be had at several places.
-@Suite(.timeLimit(.minutes(1))) struct AlternatesTests {
+@Suite(.timeLimit(.minutes(5))) struct AlternatesTests {
   private let variant = Variant(size: PixelSize(40, 40))
 
   private func request(_ fixture: PipelineFixture, _ paths: String...) -> ThumbnailRequest {

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What the user says against what the server said: refresh, an age, offline. Scenario 75.
-@Suite(.timeLimit(.minutes(1))) struct CacheModeTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheModeTests {
   @Test func aRefreshAsksAboutEveryPictureOnce() async throws {
     let fixture = try RevalidationFixture({ $0.headers = [("Cache-Control", "max-age=60, immutable")] })
     _ = try await fixture.origin()

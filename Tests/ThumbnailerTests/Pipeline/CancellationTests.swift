@@ -6,7 +6,7 @@ import Testing
 
 /// SCENARIOS, cancellation and priority, 16 to 26, through the whole pipeline; 20 has nothing to test here: there is no
 /// hook between request and download. 27 to 29 are tested on the pool and the downloader.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
   @Test func theDownloadGoesOnWhileOneOfTwoStillWaits() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")

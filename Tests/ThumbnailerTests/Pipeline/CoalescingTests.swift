@@ -6,7 +6,7 @@ import Testing
 
 /// SCENARIOS, coalescing, 1 to 15. Numbers 5, 6 and 13 have nothing to test here: there are no requests for raw data, no
 /// chains of processors, and coalescing cannot be turned off.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
   @Test func twoWaitersForOneThumbnailShareOneDownloadAndOneDecode() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")

@@ -8,7 +8,7 @@ import Testing
 ///
 /// The picture has 160×120 pixels. So that transfers are seen to end, comments of some 100 KB follow the scans for 1/8
 /// and those for 1/4.
-@Suite(.timeLimit(.minutes(1))) struct EarlyStopPipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct EarlyStopPipelineTests {
   private let picture: [UInt8]
   private let eighth: Int
   private let quarter: Int

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Local files on the way of a request.
-@Suite(.timeLimit(.minutes(1))) struct LocalFilePipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct LocalFilePipelineTests {
   private let directory: TemporaryDirectory
   private let pipeline: ThumbnailPipeline
   private let recorder = EventRecorder()

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Servers whose words about a picture contradict each other.
-@Suite(.timeLimit(.minutes(1))) struct LyingServerTests {
+@Suite(.timeLimit(.minutes(5))) struct LyingServerTests {
   @Test func aBodyUnderTheSameTagIsBelievedMoreThanTheTag() async throws {
     let fixture = try RevalidationFixture()
     let old = try await fixture.pipeline.thumbnail(for: fixture.request())

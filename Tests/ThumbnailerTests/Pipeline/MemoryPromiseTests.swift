@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// SCENARIOS, memory, 87 and 88, as far as they can be seen from inside; the peaks are measured in `Benchmarks`.
-@Suite(.timeLimit(.minutes(1))) struct MemoryPromiseTests {
+@Suite(.timeLimit(.minutes(5))) struct MemoryPromiseTests {
   @Test func noMoreBodiesAreHeldThanThereIsMemoryForHoweverManySlotsThereAre() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")

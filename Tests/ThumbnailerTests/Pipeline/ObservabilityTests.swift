@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What docs/observability.md says of events and counters.
-@Suite(.timeLimit(.minutes(1))) struct ObservabilityTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservabilityTests {
   private static let kinds = [
     "memoryHit", "diskHit", "joined", "opened", "downloaded", "revalidated", "replaced", "servedStale",
     "rememberedFailure", "planned", "rendered", "stored", "failed", "cancelled", "cacheProblem",

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Thumbnails of the preview in a picture's EXIF data.
-@Suite(.timeLimit(.minutes(1))) struct PreviewPipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct PreviewPipelineTests {
   private let size = PixelSize(120, 90)
 
   @Test func onlyTheBeginningOfTheFileIsDownloaded() async throws {

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Pictures that are not to be had are not asked for again for a time; failures that may pass are: scenario 78.
-@Suite(.timeLimit(.minutes(1))) struct RememberedFailureTests {
+@Suite(.timeLimit(.minutes(5))) struct RememberedFailureTests {
   @Test(arguments: [true, false], [404, 410])
   func aMissingPictureIsAskedForOnceAnHour(hasDisk: Bool, status: Int) async throws {
     let fixture = try RevalidationFixture({ $0.status = status }) {

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Fresh is served, stale is asked about, changed is replaced: scenarios 76 and 77.
-@Suite(.timeLimit(.minutes(1))) struct RevalidationTests {
+@Suite(.timeLimit(.minutes(5))) struct RevalidationTests {
   @Test func freshIsServedWithoutARequestAndStaleIsConfirmedWithoutABody() async throws {
     let fixture = try RevalidationFixture()
     let fresh = try await fixture.pipeline.thumbnail(for: fixture.request())

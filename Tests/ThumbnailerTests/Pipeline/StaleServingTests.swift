@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What is out of date stands in while its server is down, unless somebody has forbidden that.
-@Suite(.timeLimit(.minutes(1))) struct StaleServingTests {
+@Suite(.timeLimit(.minutes(5))) struct StaleServingTests {
   /// A picture that was fetched and has expired.
   private func stale(
     _ control: String = "max-age=60",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Thumbnailer
 
-@Suite(.timeLimit(.minutes(1))) struct ThumbnailPipelineTests {
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailPipelineTests {
   @Test func aSecondRequestIsAnsweredFromMemoryAndAfterARestartFromDisk() async throws {
     let fixture = try PipelineFixture()
     let request = fixture.request()

@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Lists that change, and what the prefetcher asks of them.
-@Suite(.timeLimit(.minutes(1))) struct PrefetcherListTests {
+@Suite(.timeLimit(.minutes(5))) struct PrefetcherListTests {
   @Test func moreItemsAreWantedBeforeTheViewReachesTheEnd() async throws {
     let fixture = try PrefetcherFixture(items: 0)
     var wanted = fixture.prefetcher.itemsWanted.makeAsyncIterator()

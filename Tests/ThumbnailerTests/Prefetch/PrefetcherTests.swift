@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// SCENARIOS, prefetch, 30 to 45, against a real pipeline and origin. Rows 0 to 3 are in view at first, 4 to 7 ahead.
-@Suite(.timeLimit(.minutes(1))) struct PrefetcherTests {
+@Suite(.timeLimit(.minutes(5))) struct PrefetcherTests {
   private static func pictureHeld(by gate: Gate, _ isHeld: @escaping @Sendable (String) -> Bool) throws
     -> @Sendable (OriginRequest) -> OriginResponse
   {

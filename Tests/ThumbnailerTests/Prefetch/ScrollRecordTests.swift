@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// What is noted of cells in the course of a scroll.
-@Suite(.timeLimit(.minutes(1))) struct ScrollRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct ScrollRecordTests {
   @Test func aCellIsCompleteOnlyWhenItIsKnownWhatItTook() async throws {
     // Given thumbnails that are in memory before the prefetcher says so
     let fixture = try PrefetcherFixture(items: 4)

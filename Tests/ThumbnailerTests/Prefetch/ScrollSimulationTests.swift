@@ -5,7 +5,7 @@ import Testing
 @testable import Thumbnailer
 
 /// Scrolls that are played against a real pipeline: cells 100 points high in one column, four of them in view.
-@Suite(.timeLimit(.minutes(1))) struct ScrollSimulationTests {
+@Suite(.timeLimit(.minutes(5))) struct ScrollSimulationTests {
   private static let height = 400.0
 
   private func fixture(
