@@ -43,10 +43,12 @@ public final class Origin: Sendable {
   }
 
   /// Ends all connections and listens no more. Calling it twice does no harm. The port stays taken, so that whoever
-  /// connects to it is refused and never meets the origin of another test.
+  /// connects to it is refused and never meets the origin of another test; only a server that asks to share it, and for
+  /// this very number, gets it.
   public func stop() {
     guard log.stop({ _ = shutdown($0, Int32(SHUT_RDWR)) }) else { return }
     shutdown(listener, Int32(SHUT_RDWR))
+    Self.allowSharing(of: listener, true)
   }
 
   /// The URL of a path, which begins with a slash. `host` may be another name of this machine, such as `localhost`.

@@ -130,7 +130,7 @@ struct PhotoServiceTests {
     #expect(unsplash.origin.requests.count == requests)
     let nothing = try await bench.run(
       "prefetch", "--query", "lake", "--provider", "pexels", "--offline", "--disk-cache", "0")
-    #expect(nothing.status == 69 && nothing.stderr.contains("without a disk cache nothing is stored"))
+    #expect(nothing.status == 69 && nothing.stderr.contains("nothing is stored of it"))
   }
 
   @Test func noKeyIsLeftInTheCacheOrInMessages() async throws {

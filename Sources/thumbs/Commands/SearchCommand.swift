@@ -80,7 +80,7 @@ struct SearchCommand: AsyncParsableCommand {
       }
       return report(content, console)
     } catch let error as ProviderError {
-      console.complain(error.shownMessage)
+      console.complain(error.shownMessage(offline: offline))
       return error.exitCode
     } catch let error as ThumbnailError {
       console.complain(error.message)

@@ -92,7 +92,7 @@ final class NginxServer: Sendable {
       client_body_temp_path \(path)/t1; proxy_temp_path \(path)/t2; fastcgi_temp_path \(path)/t3;
       uwsgi_temp_path \(path)/t4; scgi_temp_path \(path)/t5;
       server {
-        listen 127.0.0.1:\(port) ssl http2 reuseport; listen 127.0.0.2:\(port) ssl http2;
+        listen 127.0.0.1:\(port) ssl http2; listen 127.0.0.2:\(port) ssl http2;
         ssl_certificate \(path)/certificate.pem; ssl_certificate_key \(path)/key.pem;
         \(asksForCertificate ? "ssl_verify_client on; ssl_client_certificate \(path)/certificate.pem;" : "")
         root \(path)/files; limit_rate_after 64k; limit_rate \(rate);
@@ -113,7 +113,7 @@ final class NginxServer: Sendable {
   }
 
   /// A port that nobody else gets until nginx has it, which cannot be asked which one it got: that of an origin that
-  /// has stopped, and lets those have it that ask to share it (`reuseport`).
+  /// has stopped, which those can have that ask to share it, as nginx does (`SO_REUSEADDR`).
   private static func heldPort() throws -> Int {
     let origin = try Origin { _ in .status(404) }
     origin.stop()
