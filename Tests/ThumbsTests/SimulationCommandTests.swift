@@ -125,7 +125,9 @@ struct SimulationCommandTests {
     #expect(page.contains("<td>12, 8 of them after the first screen</td>"))
     #expect(Markup.problem(in: page) == nil)
     let drawing = page.components(separatedBy: "<svg")
-    #expect(drawing.count == 2 && drawing.last?.contains("#5b5") == true)
+    // A line for each cell, in the colour of those that were there on sight or of the late ones.
+    let lines = ["#5b5", "#d22"].map { (drawing.last ?? "").components(separatedBy: "stroke=\"\($0)\"").count - 1 }
+    #expect(drawing.count == 2 && lines.reduce(0, +) == 12, "\(lines)")
 
     let nowhere = try await start(
       "scroll.txt", ["--query", "", "--provider", "folder:pictures"], "--as-fast-as-ready", "--sheet", "none/a.html"

@@ -11,7 +11,11 @@ enum FileLock {
   ) throws(DiskCacheError) -> Value {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path: path) }
-    defer { close(descriptor) }
+    defer {
+      // Closing alone would leave it with a child that is just being started.
+      flock(descriptor, LOCK_UN)
+      close(descriptor)
+    }
     let deadline = ContinuousClock.now + timeout
     while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
       guard errno == EWOULDBLOCK || errno == EINTR else { throw failure(path: path) }

@@ -37,7 +37,7 @@ struct PartialStore: Sendable {
     let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
     let file = FileDescriptor(owning: descriptor)
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+    guard file.lock() else { return nil }
     var status = stat()
     guard fstat(descriptor, &status) == 0, stored.isSameFile(status),
       let data = FileManager.default.contents(atPath: stored.labelPath),
@@ -67,7 +67,7 @@ struct PartialStore: Sendable {
     guard descriptor >= 0 else { return nil }
     let file = FileDescriptor(owning: descriptor)
     var status = stat()
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, fstat(descriptor, &status) == 0, stored.isSameFile(status),
+    guard file.lock(), fstat(descriptor, &status) == 0, stored.isSameFile(status),
       ftruncate(descriptor, 0) == 0, FileManager.default.createFile(atPath: stored.labelPath, contents: label)
     else { return nil }
     return (file, stored)
@@ -166,7 +166,7 @@ struct StoredPartial: Sendable {
     if descriptor >= 0 {
       let file = FileDescriptor(owning: descriptor)
       return withExtendedLifetime(file) {
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return false }
+        guard file.lock() else { return false }
         remove()
         return true
       }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// An open file that closes itself when the last owner lets go.
 ///
@@ -6,6 +7,7 @@ import Foundation
 final class FileDescriptor: Sendable {
   /// The kernel's number for the open file; valid as long as this object lives.
   let rawValue: Int32
+  private let isLocked = Atomic(false)
 
   /// Takes over `rawValue`, which must be open and owned by the caller.
   init(owning rawValue: Int32) {
@@ -13,7 +15,17 @@ final class FileDescriptor: Sendable {
   }
 
   deinit {
+    // Closing would do, but for a child that is just being started: until it is another program it has a copy of the
+    // descriptor, and with it the lock.
+    if isLocked.load(ordering: .relaxed) { flock(rawValue, LOCK_UN) }
     close(rawValue)
+  }
+
+  /// Takes the exclusive lock on the file, which goes with this object. False, without waiting, when somebody has it.
+  func lock() -> Bool {
+    guard flock(rawValue, LOCK_EX | LOCK_NB) == 0 else { return false }
+    isLocked.store(true, ordering: .relaxed)
+    return true
   }
 
   /// Glibc declares `O_TMPFILE` for GNU sources only.
