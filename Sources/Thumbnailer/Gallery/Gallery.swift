@@ -195,10 +195,7 @@ public actor Gallery {
 
   /// The smallest form of a photo that is large enough for the prefetcher's thumbnails.
   private func source(of item: GalleryItem, for prefetcher: Prefetcher) -> ImageSource {
-    let variant = prefetcher.variant
-    let scale = variant.scaling == .best ? 2 : 1
-    let box = PixelSize(variant.size.width * scale, variant.size.height * scale)
-    return item.photo.source(for: box, fit: variant.fit).adding(options.headers)
+    item.photo.source(for: [prefetcher.variant]).adding(options.headers)
   }
 
   private func want(items count: Int) { handle(.wanted(items: count)) }
