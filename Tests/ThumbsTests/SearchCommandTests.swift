@@ -191,6 +191,11 @@ struct SearchCommandTests {
     #expect(
       asked.complaints == ["thumbs: unsplash is not asked with --offline; these are the pictures that are stored"])
 
+    let page = try await search(unsplash, "--query", "lake", "--offline", "--html", "lake.html")
+    #expect(page.status == 0 && page.lines.first?.hasSuffix(" from unsplash, offline") == true)
+    let html = try String(contentsOf: bench.url("lake.html"), encoding: .utf8)
+    #expect(html.contains("from unsplash, offline") && !html.contains("cannot be reached"))
+
     // With --offline a prefetch asks nobody and finds everything.
     let offline = try await bench.start(
       ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash", "--json", "--provider-url"]

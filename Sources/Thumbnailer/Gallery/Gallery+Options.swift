@@ -35,6 +35,7 @@ extension GalleryMachine.Options {
     loadsWhileHidden = options.loadsWhileHidden
     picksRandom = options.picksRandom && provider.capabilities.picksRandom
     self.hasStore = hasStore
+    isOffline = provider is OfflineProvider
     firstPause = options.firstRetry
     longestPause = options.longestRetry
   }

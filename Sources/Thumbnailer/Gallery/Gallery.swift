@@ -10,7 +10,6 @@
 public actor Gallery {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
-  private let store: (any PageStore)?
   private let offline: OfflineProvider?
   private let options: Options
   private let prefetcher: Prefetcher?
@@ -44,7 +43,6 @@ public actor Gallery {
     // A source that needs no store has none: its photos are here.
     let store = options.storesPages && provider.isRemote ? pipeline.pageStore : nil
     self.provider = provider.storingPages(in: store, headers: options.headers)
-    self.store = store
     offline = store.map { OfflineProvider(of: provider, store: $0) }
     self.pipeline = pipeline
     self.prefetcher = prefetcher
@@ -126,7 +124,7 @@ public actor Gallery {
       // All sizes of a photo have one key.
       let source = photo.source(for: PixelSize(1, 1), fit: .cover).adding(options.headers)
       await pipeline.remove(source)
-      await store?.removePhoto(source.key)
+      await pipeline.pageStore?.removePhoto(source.key)
     }
   }
 
@@ -197,10 +195,7 @@ public actor Gallery {
 
   /// The smallest form of a photo that is large enough for the prefetcher's thumbnails.
   private func source(of item: GalleryItem, for prefetcher: Prefetcher) -> ImageSource {
-    let variant = prefetcher.variant
-    let scale = variant.scaling == .best ? 2 : 1
-    let box = PixelSize(variant.size.width * scale, variant.size.height * scale)
-    return item.photo.source(for: box, fit: variant.fit).adding(options.headers)
+    item.photo.source(for: [prefetcher.variant]).adding(options.headers)
   }
 
   private func want(items count: Int) { handle(.wanted(items: count)) }
@@ -241,12 +236,12 @@ extension GalleryFetch {
         return .live(.failure(error))
       }
     case .stored(let query, let cursor):
-      guard let offline else { return .stored(nil, pageSize: query.pageSize) }
       // Within a search the page size is settled.
-      let known = cursor == nil ? await offline.pageSize(of: query) : query.pageSize
-      guard let pageSize = known else { return .stored(nil, pageSize: query.pageSize) }
-      let page = await offline.storedPage(of: PhotoQuery(query.text, pageSize: pageSize), at: cursor)
-      return .stored(page, pageSize: pageSize)
+      if let cursor {
+        return .stored(await offline?.storedPage(of: query, at: cursor), pageSize: query.pageSize)
+      }
+      let first = await offline?.storedFirstPage(of: query)
+      return .stored(first?.page, pageSize: first?.pageSize ?? query.pageSize)
     case .cached(let mark, let count):
       let (photos, next) = await offline?.cachedPhotos(after: mark, count: count) ?? ([], nil)
       return .cached(photos, next: next)

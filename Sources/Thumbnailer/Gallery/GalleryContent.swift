@@ -39,7 +39,8 @@ public struct GalleryContent: Equatable, Sendable {
   public var state: GalleryState
   /// The photos, each once in a round.
   public var items: [GalleryItem]
-  /// Whether the source could not be reached when it was last asked: what is shown may be what is stored.
+  /// Whether what is shown may be what is stored: the source could not be reached when it was last asked, or is an
+  /// `OfflineProvider`.
   public var isOffline: Bool
   /// How many photos match in all, where the source tells.
   public var total: Int?

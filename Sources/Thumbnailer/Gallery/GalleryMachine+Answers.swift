@@ -102,8 +102,8 @@ extension GalleryMachine {
     let shown = previous ?? listing
     return GalleryContent(
       query: query, provider: provider, state: state, items: shown.items,
-      isOffline: failure?.isUnreachable == true, total: shown.total, pages: shown.pages, hasMore: hasMore,
-      skipped: shown.skipped)
+      isOffline: options.isOffline || failure?.isUnreachable == true, total: shown.total, pages: shown.pages,
+      hasMore: hasMore, skipped: shown.skipped)
   }
 
   /// Whether anything is on its way.

@@ -18,6 +18,8 @@ struct GalleryMachine {
     var picksRandom = false
     /// Whether pages are stored.
     var hasStore = false
+    /// Whether the source gives nothing but what is stored, without a network.
+    var isOffline = false
     /// How long the source is left alone after a failure; twice that after the next, and so on.
     var firstPause = Duration.seconds(1)
     /// The longest pause, unless the source asks for more.

@@ -15,6 +15,6 @@ public struct GallerySnapshot: Equatable, Sendable {
   public var state: GalleryState { content.state }
   /// The photos.
   public var items: [GalleryItem] { content.items }
-  /// Whether the source could not be reached when it was last asked.
+  /// Whether what is shown may be what is stored.
   public var isOffline: Bool { content.isOffline }
 }

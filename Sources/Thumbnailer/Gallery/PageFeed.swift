@@ -42,18 +42,13 @@ public struct PageFeed: Sendable {
       while prefetcher.itemCount < wanted, case .page(let cursor) = listing.next {
         let page = try await provider.search(query, at: cursor)
         let added = listing.append(page)
-        let sources = listing.items.suffix(added).prefix(photos - (listing.items.count - added)).map(source)
+        let sources = listing.items.suffix(added).prefix(photos - (listing.items.count - added)).map { item in
+          item.photo.source(for: [prefetcher.variant], original: original).adding(headers)
+        }
         onPage(sources, page.skipped)
         prefetcher.append(contentsOf: sources)
         guard hasMore else { return }
       }
-    }
-
-    func source(of item: GalleryItem) -> ImageSource {
-      let variant = prefetcher.variant
-      let scale = variant.scaling == .best ? 2 : 1
-      let box = PixelSize(scale * variant.size.width, scale * variant.size.height)
-      return item.photo.source(for: box, fit: variant.fit, original: original).adding(headers)
     }
   }
 }

@@ -109,20 +109,12 @@ extension QueryPrefetch {
     private func start(_ photo: Photo, of page: Int) {
       tasks.start { [prefetch, continuation] in
         let started = ContinuousClock.now
-        let source = prefetch.source(of: photo)
+        let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
         let results = await prefetch.pipeline.responses(
           for: source, variants: prefetch.variants, priority: .prefetch)
         let outcome = PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started)
         continuation.yield(.photo(outcome, page: page))
       }
     }
-  }
-
-  /// The server-side form of a photo that is large enough for every variant.
-  private func source(of photo: Photo) -> ImageSource {
-    let sizes = variants.map { ($0.size, $0.scaling == .best ? 2 : 1) }
-    let box = PixelSize(
-      sizes.map { $0.width * $1 }.max() ?? 1, sizes.map { $0.height * $1 }.max() ?? 1)
-    return photo.source(for: box, fit: variants.first?.fit ?? .cover, original: original).adding(headers)
   }
 }

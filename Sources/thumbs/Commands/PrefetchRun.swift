@@ -128,10 +128,10 @@ final class PrefetchRun: Sendable {
 
   /// Says once that another provider stands in for the one that was to be asked first.
   private func sayWhoStandsIn() {
-    guard let reason = (provider as? AutoProvider)?.fallbackReason,
+    guard let notice = (provider as? AutoProvider)?.standInNotice,
       hasSaidWhoStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
     else { return }
-    if !options.quiet { console.complain("\(reason); \(provider.name) stands in") }
+    if !options.quiet { console.complain(notice) }
   }
 
   private func take(

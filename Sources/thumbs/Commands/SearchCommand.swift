@@ -69,15 +69,8 @@ struct SearchCommand: AsyncParsableCommand {
       let provider = try source.provider(for: pipeline, isOffline: offline)
       // A folder is known whole: whoever names it wants to see what is in it.
       options.picksRandom = !(provider is FolderProvider)
-      var content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
-      if provider is OfflineProvider, content.state == .loaded {
-        (content.state, content.isOffline) = (
-          .offline(.unreachable(provider: content.provider, reason: "not asked")), true
-        )
-      }
-      if let reason = (provider as? AutoProvider)?.fallbackReason, !content.isOffline {
-        console.complain("\(reason); \(provider.name) stands in")
-      }
+      let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+      if let notice = (provider as? AutoProvider)?.standInNotice, !content.isOffline { console.complain(notice) }
       return report(content, console)
     } catch let error as ProviderError {
       console.complain(error.shownMessage(offline: offline))
@@ -119,8 +112,9 @@ struct SearchCommand: AsyncParsableCommand {
       status = content.items.isEmpty ? error.exitCode : .someFailed
     case .empty(let message): console.complain(message)
     case .offline(let error):
-      let reason = offline ? "\(content.provider) is not asked with --offline" : error.shownMessage
-      console.complain("\(reason); these are the pictures that are stored")
+      console.complain("\(error.shownMessage); these are the pictures that are stored")
+    case .loaded where content.isOffline:
+      console.complain("\(content.provider) is not asked with --offline; these are the pictures that are stored")
     case .idle, .loading, .loaded, .loadingNextPage: break
     }
     do {

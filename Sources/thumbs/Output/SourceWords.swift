@@ -31,3 +31,8 @@ struct SourceWords: Sendable {
       : "the folder \(path) has no picture\(words); try other words, or --query \"\" for all"
   }
 }
+
+extension AutoProvider {
+  /// Who stands in for the provider that was to be asked first, and why; nil when nobody does.
+  var standInNotice: String? { fallbackReason.map { "\($0); \(name) stands in" } }
+}

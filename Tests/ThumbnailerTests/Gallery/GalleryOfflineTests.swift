@@ -262,8 +262,55 @@ import Testing
     _ = try await gallery.found("lake")
     await gallery.loadNextPage()
     #expect(try await gallery.settled().items.count == 40)
-    let kept = await OfflineProvider(of: "unsplash", store: store).storedPage(of: PhotoQuery("lake"), at: nil)
-    #expect(kept?.next == first.next)
+    let kept = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))
+    #expect(kept?.page.next == first.next)
+  }
+
+  @Test func whoHadNothingOfASearchGivesWayToWhosePagesAreStored() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let page = PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: nil)
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .success(PhotoPage(photos: [], next: nil))),
+      Fixed(name: "second", result: .success(page)))
+    _ = try await auto.storingPages(in: store).search(PhotoQuery("lake"), at: nil)
+    // Pages of another size than the first provider's, too.
+    _ = try await Fixed(name: "second", result: .success(page)).storingPages(in: store)
+      .search(PhotoQuery("sea", pageSize: 10), at: nil)
+    _ = try await auto.storingPages(in: store).search(PhotoQuery("nowhere"), at: nil)
+    _ = try await Fixed(name: "first", result: .success(PhotoPage(photos: [], next: nil))).storingPages(in: store)
+      .search(PhotoQuery("sea"), at: nil)
+
+    let offline = try auto.offline(in: store)
+    for words in ["lake", "sea"] {
+      #expect(try await offline.search(PhotoQuery(words), at: nil).photos == page.photos)
+      #expect(offline.name == "second")
+    }
+    let down = AutoProvider(
+      Fixed(name: "first", result: .failure(.unreachable(provider: "first", reason: "down"))),
+      Fixed(name: "second", result: .failure(.unreachable(provider: "second", reason: "down"))))
+    let shown = try await Gallery(provider: down, pipeline: fixture.pipeline, clock: fixture.clock).found("lake")
+    #expect(shown.items.map(\.photo) == page.photos && shown.isOffline && shown.content.provider == "second")
+  }
+
+  @Test func aGalleryOfWhatIsStoredSaysSoAndForgetsWhatIsDeleted() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let store = try #require(fixture.pipeline.pageStore)
+    let items = try await fixture.gallery().found("lake").items
+    try await fixture.makeThumbnails(of: items)
+    fixture.unsplash.origin.stop()
+    let asked = fixture.unsplash.apiRequests.count
+
+    let gallery = Gallery(
+      provider: OfflineProvider(of: "unsplash", store: store), pipeline: fixture.pipeline, clock: fixture.clock)
+    let shown = try await gallery.found("lake")
+    #expect(shown.state == .loaded && shown.isOffline && shown.items == items)
+    await gallery.delete(items[1].id)
+    #expect(gallery.snapshot.items.map(\.photo.id) == ["p0", "p2"])
+    let pipeline = try await fixture.restarted()
+    let offline = OfflineProvider(of: "unsplash", store: try #require(pipeline.pageStore))
+    #expect(try await offline.ids(of: "lake") == ["p0", "p2"])
+    #expect(fixture.unsplash.apiRequests.count == asked)
   }
 
   @Test func foldersAndListsAreNotStored() throws {

@@ -141,7 +141,7 @@ import Testing
     try await fixture.makeThumbnails(of: items)
     #expect(fixture.unsplash.imageRequests.count == downloads + 1)
     let store = try #require(fixture.pipeline.pageStore)
-    let stored = await OfflineProvider(of: "unsplash", store: store).storedPage(of: PhotoQuery("lake"), at: nil)
+    let stored = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))?.page
     #expect(stored?.photos.map(\.id) == ["p0", "p2"])
   }
 

@@ -63,7 +63,7 @@ public struct StandardGalleryViewModel: GalleryViewModel {
     var cells: [GalleryCell] = []
     if content.state.isLoading {
       cells.append(.loading(.init(text: content.items.isEmpty ? "Loading" : "Loading more")))
-    } else if content.state == .loaded, !content.hasMore {
+    } else if content.state == .loaded, !content.hasMore, !content.isOffline {
       cells.append(.text(.init(name: "end", text: "That is all")))
     }
     if let text = SkippedItem.message(of: content.skipped) {

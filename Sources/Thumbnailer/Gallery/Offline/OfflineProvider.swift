@@ -14,7 +14,7 @@ extension PhotoProvider {
 /// without words, gives all photos that have thumbnails in the cache, whichever provider they are of. Each photo is as it
 /// was when it was stored, with its author and licence.
 ///
-/// Of providers that stand in for each other, a search comes from the first that has it stored.
+/// Of providers that stand in for each other, a search comes from the first that has photos of it stored.
 public struct OfflineProvider: PhotoProvider {
   /// The name of the provider whose pages are stored; of several, the one whose pages were used last.
   public var name: String { auto?.name ?? names[0] }
@@ -55,14 +55,16 @@ public struct OfflineProvider: PhotoProvider {
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     switch cursor.map({ Mark($0) }) {
     case .query(let pageSize, let place)??:
-      return try await page(of: PhotoQuery(query.text, pageSize: pageSize), at: place)
+      let query = PhotoQuery(query.text, pageSize: pageSize)
+      guard let page = await storedPage(of: query, at: place) else { return PhotoPage(photos: [], next: nil) }
+      return await ending(page, of: query)
     case .cached(let mark)??:
       return await cachedPage(after: mark, count: query.pageSize)
     case .some(nil):
       throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
     case nil:
-      if let pageSize = await pageSize(of: query) {
-        return try await page(of: PhotoQuery(query.text, pageSize: pageSize), at: nil)
+      if let (first, pageSize) = await storedFirstPage(of: query) {
+        return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
       }
       let page = await cachedPage(after: nil, count: query.pageSize)
       if page.photos.isEmpty {
@@ -83,49 +85,55 @@ public struct OfflineProvider: PhotoProvider {
     throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
   }
 
-  /// The page size a search is stored with: the one asked for, else the one used last. Nil when it is not known.
-  func pageSize(of query: PhotoQuery) async -> Int? {
+  /// The first page of a search, and the page size that it is stored with: the one asked for, else the one used last.
+  /// Within the search, cursors count in it. Nil when the search is not known.
+  ///
+  /// A provider that had nothing, or whose photos were all deleted, gives way to one that has some.
+  func storedFirstPage(of query: PhotoQuery) async -> (page: PhotoPage, pageSize: Int)? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }
+    var empty: (page: PhotoPage, pageSize: Int)?
     for name in names {
       let sizes = await store.pageSizes(provider: name, query: text)
-      if let last = sizes.first { return sizes.contains(query.pageSize) ? query.pageSize : last }
+      guard let last = sizes.first else { continue }
+      let pageSize = sizes.contains(query.pageSize) ? query.pageSize : last
+      let page = await storedPage(of: PhotoQuery(text, pageSize: pageSize), under: name, at: nil)
+      guard let page else { continue }
+      if !page.photos.isEmpty { return (page, pageSize) }
+      empty = empty ?? (page, pageSize)
     }
-    return nil
+    return empty
   }
 
   /// A page of a search as its provider gave it, with the provider's own cursors, but for photos that were deleted since.
   /// One that has lost them all is no end of its search: the next that has some stands in. Nil when it is not stored.
-  func storedPage(of query: PhotoQuery, at cursor: PageCursor?) async -> PhotoPage? {
+  func storedPage(of query: PhotoQuery, at cursor: PageCursor) async -> PhotoPage? {
+    guard auto != nil else { return await storedPage(of: query, under: names[0], at: cursor) }
+    guard let joint = JointCursor(cursor, among: names) else { return nil }
+    return await storedPage(of: query, under: joint.provider, at: joint.own)
+  }
+
+  /// - Parameter cursor: As the provider of that name gave it.
+  private func storedPage(
+    of query: PhotoQuery, under name: String, at cursor: PageCursor?
+  ) async -> PhotoPage? {
     var cursor = cursor
     var seen: Set<PageCursor> = []
-    while let (stored, owner) = await storedPage(of: query, exactlyAt: cursor) {
-      let next = stored.next.map { PageCursor($0) }.map {
-        auto == nil ? $0 : JointCursor(provider: owner, own: $0).cursor
-      }
+    while let stored = await store.page(at: PagePlace(query, provider: name, cursor: cursor)) {
+      let next = stored.next.map { PageCursor($0) }
       let photos = stored.photos.compactMap { Photo($0) }
       guard photos.isEmpty, let next, seen.insert(next).inserted else {
-        auto?.noteStored(from: owner)
-        return PhotoPage(photos: photos, next: next, total: stored.total)
+        if !photos.isEmpty { auto?.noteStored(from: name) }
+        return PhotoPage(photos: photos, next: next.map { whole($0, of: name) }, total: stored.total)
       }
       cursor = next
     }
     return nil
   }
 
-  /// A page as it is stored, and under whose name.
-  private func storedPage(of query: PhotoQuery, exactlyAt cursor: PageCursor?) async -> (StoredPage, owner: String)? {
-    var owners = names
-    var own = cursor
-    if auto != nil, let cursor {
-      guard let joint = JointCursor(cursor, among: names) else { return nil }
-      (owners, own) = ([joint.provider], joint.own)
-    }
-    for owner in owners {
-      let page = await store.page(at: PagePlace(query, provider: owner, cursor: own))
-      if let page { return (page, owner) }
-    }
-    return nil
+  /// A provider's own cursor as the search goes on with it.
+  private func whole(_ cursor: PageCursor, of name: String) -> PageCursor {
+    auto == nil ? cursor : JointCursor(provider: name, own: cursor).cursor
   }
 
   /// Photos that have thumbnails, of all searches, and where the next of them begin.
@@ -134,10 +142,11 @@ public struct OfflineProvider: PhotoProvider {
     return (cached.photos.compactMap { Photo($0) }, cached.next)
   }
 
-  private func page(of query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    guard var page = await storedPage(of: query, at: cursor) else { return PhotoPage(photos: [], next: nil) }
+  /// A page that ends the search where the next one is not stored.
+  private func ending(_ page: PhotoPage, of query: PhotoQuery) async -> PhotoPage {
+    var page = page
     if let next = page.next {
-      let isStored = await storedPage(of: query, exactlyAt: next) != nil
+      let isStored = await storedPage(of: query, at: next) != nil
       page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
     }
     return page

@@ -3,11 +3,11 @@ import Foundation
 /// A provider that keeps every page another one gives, so that they are there without a network.
 ///
 /// A page is written before it is handed on. What cannot be written is handed on all the same.
-public struct StoringProvider: PhotoProvider {
+struct StoringProvider: PhotoProvider {
   /// The name of the provider that is asked.
-  public var name: String { base.name }
+  var name: String { base.name }
   /// What the provider that is asked can do.
-  public var capabilities: ProviderCapabilities { base.capabilities }
+  var capabilities: ProviderCapabilities { base.capabilities }
 
   private let base: any PhotoProvider
   private let store: any PageStore
@@ -23,7 +23,7 @@ public struct StoringProvider: PhotoProvider {
   }
 
   /// One page of the provider that is asked.
-  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+  func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     let page = try await base.search(query, at: cursor)
     await store.store(
       StoredPage(
@@ -33,7 +33,7 @@ public struct StoringProvider: PhotoProvider {
   }
 
   /// Photos by chance. They are kept as well, for whoever takes any picture.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+  func random(count: Int) async throws(ProviderError) -> [Photo] {
     let photos = try await base.random(count: count)
     if !photos.isEmpty {
       let place = PagePlace(
@@ -45,7 +45,7 @@ public struct StoringProvider: PhotoProvider {
   }
 
   /// Tells the provider that is asked.
-  public func reportUse(of photo: Photo) async throws(ProviderError) { try await base.reportUse(of: photo) }
+  func reportUse(of photo: Photo) async throws(ProviderError) { try await base.reportUse(of: photo) }
 }
 
 extension PhotoProvider {
