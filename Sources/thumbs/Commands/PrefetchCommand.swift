@@ -60,16 +60,17 @@ struct PrefetchCommand: AsyncParsableCommand {
       that was there on sight has a ready no later than its inView, and one without
       a thumbnail has none.
 
-      --json prints for each picture: id, url, status (stored, memory, disk,
+      --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
       bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
       credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. The last line holds
       the summary, with exportedFiles after --export. error stands there only for
-      a failure, source only if it is known. revalidated is what its server has
-      confirmed, stale what is out of date while its server cannot be asked. A
-      local file counts as downloaded with its whole length; left are the bytes of
-      a picture that were not downloaded since no thumbnail needed them.
+      a failure, source only if it is known. made is what could not or must not be
+      stored, revalidated what its server has confirmed, stale what is out of date
+      while its server cannot be asked. A local file counts as downloaded with its
+      whole length; left are the bytes of a picture that were not downloaded since
+      no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
@@ -178,7 +179,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       console.complain(error.message)
       return .validationFailure
     } catch let error as ReportFile.Failure {
-      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      console.complain(error.message(choose: "another --sheet"))
       return .cannotWrite
     } catch let error as ExportError {
       console.complain("\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
