@@ -53,12 +53,15 @@ struct PrefetchCommand: AsyncParsableCommand {
       Unsplash is told which of its photos were exported, as its terms ask.
 
       --simulate scrolls instead, from the first page on, and fetches what the view
-      needs, over as many pages as the scroll comes to. --sheet FILE.html then
-      draws when each cell came into view and when its thumbnail was there; --json
-      prints for each cell that was seen: item, url, inView, ready (seconds since
-      the beginning), error, firstScreen; and the summary as the last line. A cell
-      that was there on sight has a ready no later than its inView, and one without
-      a thumbnail has none.
+      needs, over as many pages as the scroll comes to. After two seconds on the
+      first screen, steady goes on for 20 seconds, fling goes 20 rows a second for
+      two, back-and-forth goes down and up for 44, and jump goes to row 1,000 after
+      two more. Where the pictures end, the view stays until the time is over.
+      --sheet FILE.html draws when each cell came into view and when its thumbnail
+      was there; --json prints for each cell that was seen: item, url, inView, ready
+      (seconds since the beginning), error, firstScreen; and the summary as the last
+      line. A cell that was there on sight has a ready no later than its inView, and
+      one without a thumbnail has none.
 
       --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
