@@ -97,6 +97,14 @@ struct ConvertCommandTests {
     #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
   }
 
+  @Test func thatNoPictureWasFoundIsSaid() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    let convert = ["convert", "photos", "--output", "small", "--include", "*.png"]
+    let run = try await bench.start(convert).run()
+    #expect(run.status == 0 && run.complaints.count == 1 && run.stderr.contains("--include"))
+    #expect(try await bench.start(convert + ["--quiet"]).run().stderr.isEmpty)
+  }
+
   @Test func namesOnStdinAndInListsAreTaken() async throws {
     try put("formats/jpeg-420.jpg", "photos/x/a.jpg")
     try put("formats/jpeg-444.jpg", "photos/line\nbreak.jpg")

@@ -82,13 +82,13 @@ struct GetCommandTests {
   }
 
   @Test(arguments: [
-    ("missing/a.jpg", "No such file or directory"), ("home", "Is a directory"),
-    ("/dev/full", "No space left on device"),
+    ("missing/a.jpg", "No such file or directory; choose"), ("home", "Is a directory; choose"),
+    ("/dev/full", "No space left on device; make room there, or choose"),
   ])
-  func anOutputThatCannotBeWrittenEndsWith73(output: String, reason: String) async throws {
+  func anOutputThatCannotBeWrittenEndsWith73(output: String, problem: String) async throws {
     let run = try await bench.run("get", picture, "--output", output)
     #expect(run.status == 73 && run.stdout.isEmpty)
-    #expect(run.complaints == ["thumbs: \(output) cannot be written: \(reason); choose another --output"])
+    #expect(run.complaints == ["thumbs: \(output) cannot be written: \(problem) another --output"])
   }
 }
 

@@ -104,11 +104,11 @@ struct NetworkOptionsTests {
       (["--header", "Authorization: hunter2"], "names no host"), (["--header", "hunter2"], "write 'HOST=NAME: VALUE'"),
       (["--header", "*=Bearer hunter2: x"], "a name has no blanks"), (["--header", "*=X: hunter2\nY: 1"], "one line"),
       (["--proxy", "hunter2"], "--proxy is no URL"), (["--proxy", "gopher://hunter2:1"], "--proxy is no URL"),
-      (["--cacert", "nowhere.pem"], "nowhere.pem cannot be read"),
+      (["--cacert", "nowhere.pem"], "--cacert nowhere.pem cannot be read"),
       (["--client-cert", "nowhere.pem"], "names no host"),
-      (["--client-cert", "a.example=nowhere.pem"], "nowhere.pem cannot be read"),
+      (["--client-cert", "a.example=nowhere.pem"], "--client-cert nowhere.pem cannot be read"),
       (["--client-key", "a.example=/dev/null"], "has no certificate"), (["--user-agent", ""], "give one line"),
-      (["--netrc-file", "nowhere"], "nowhere cannot be read"),
+      (["--netrc-file", "nowhere"], "--netrc-file nowhere cannot be read"),
     ])
   func whatCannotBeUsedIsSaidWithoutSecrets(options: [String], says: String) async throws {
     let run = try await bench.start(["prefetch", "--urls", "-"] + options).run()

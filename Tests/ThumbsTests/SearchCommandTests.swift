@@ -148,7 +148,9 @@ struct SearchCommandTests {
       "search", "--query", "", "--provider", "folder:pictures", "--html", "nowhere/page.html")
     #expect(run.status == 73)
     #expect(
-      run.complaints == ["thumbs: nowhere/page.html cannot be written: No such file or directory; choose another file"])
+      run.complaints == [
+        "thumbs: nowhere/page.html cannot be written: No such file or directory; choose another --html"
+      ])
   }
 
   @Test func withoutACacheNothingIsToBeHadOffline() async throws {

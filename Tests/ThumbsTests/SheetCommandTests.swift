@@ -38,6 +38,18 @@ struct SheetCommandTests {
     #expect(beside.filter { $0.hasPrefix("sheet.html") }.sorted() == ["sheet.html", "sheet.html.tmp"])
   }
 
+  @Test func aFullDiskEndsTheRunAndNoLimitIsBlamedForIt() async throws {
+    _ = try bench.folder("pictures", pictures: 2)
+    try FileManager.default.createSymbolicLink(
+      at: bench.url("sheet.html"), withDestinationURL: URL(fileURLWithPath: "/dev/full"))
+    let page = ["prefetch", "--query", "", "--provider", "folder:pictures", "--pages", "1", "--per-page", "1"]
+    let whole = try await bench.start(page).run()
+    #expect(whole.status == 0 && whole.lines.last?.hasPrefix("1 more match: the limit of pages") == true)
+    let run = try await bench.start(page + ["--sheet", "sheet.html"]).run()
+    #expect(run.status == 73 && run.lines.last?.hasPrefix("downloaded") == true)
+    #expect(run.stderr.contains("sheet.html cannot be written: No space left on device; make room there, or choose"))
+  }
+
   @Test func aPictureOfAllIsDrawn() async throws {
     try pictures()
     let run = try await bench.run(

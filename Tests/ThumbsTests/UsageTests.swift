@@ -154,6 +154,11 @@ struct UsageTests {
     line.hasPrefix("  \(option) ") || line.hasPrefix("  -\(option.dropFirst(2).prefix(1)), \(option) ")
   }
 
+  @Test func theHelpOfSearchHasNothingAboutPicturesItDoesNotFetch() async throws {
+    let help = try await bench.start(["help", "search"]).run().lines.joined(separator: "\n")
+    for option in ["--size", "--early-stop", "--jobs"] { #expect(!help.contains(option)) }
+  }
+
   @Test func theVersionGoesToStdout() async throws {
     let run = try await bench.run("--version")
     #expect(run.status == 0 && run.stderr.isEmpty)

@@ -29,7 +29,7 @@ struct LocalFile: Sendable {
     guard fstat(descriptor, &status) == 0 else { throw Self.failure(errno) }
     switch status.st_mode & S_IFMT {
     case S_IFREG: break
-    case S_IFDIR: throw .fileUnreadable(reason: "it is a folder")
+    case S_IFDIR: throw .fileUnreadable(reason: "it is a folder; name a file in it")
     default: throw Self.notRegular
     }
     stamp = Stamp(status)

@@ -38,14 +38,21 @@ extension PipelineStages {
     source.isUserFile ? SourceNotes() : await cache.notes(of: source.key, priority: priority)
   }
 
+  /// What a server says when it is asked whether a picture has changed.
+  enum Revalidation {
+    /// It has not, which the caches know by then. They keep nothing of it if the server forbids that from now on.
+    case unchanged(isKept: Bool)
+    /// It has: this is the picture as it is now.
+    case changed(SourceBody)
+  }
+
   /// Asks the server whether the picture is still the one whose thumbnails are stored.
   ///
   /// - Parameter canWait: Whether what is stored stands in for the moment: then a server that is down is not asked again.
-  /// - Returns: The picture as it is now; nil when it has not changed, which the caches know by then.
   func revalidate(
     _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, priority: PriorityControl,
     progress: BodyProgress
-  ) async throws(ThumbnailError) -> SourceBody? {
+  ) async throws(ThumbnailError) -> Revalidation {
     progress.setComplete(false)
     defer { progress.setComplete(true) }
     let condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
@@ -60,13 +67,13 @@ extension PipelineStages {
     }
     guard download.isUnchanged else {
       body.mayUsePreview = mayUsePreview
-      return body
+      return .changed(body)
     }
-    await confirm(known, by: download, of: source)
-    return nil
+    return .unchanged(isKept: await confirm(known, by: download, of: source))
   }
 
-  private func confirm(_ known: StoredAnswer, by download: Download, of source: ImageSource) async {
+  /// Tells the caches that what is stored still holds. Returns whether they may keep it.
+  private func confirm(_ known: StoredAnswer, by download: Download, of source: ImageSource) async -> Bool {
     var confirmed = known
     confirmed.metadata = known.metadata.updated(by: download.headers)
     confirmed.freshness = freshness(of: confirmed.metadata, download)
@@ -74,9 +81,10 @@ extension PipelineStages {
     events.send(source, .revalidated(duration: download.duration))
     if confirmed.metadata.control.forbidsStoring {
       await forgetThumbnails(of: source)
-    } else {
-      cache.confirm(confirmed, insteadOf: known.metadata, of: source.key)
+      return false
     }
+    cache.confirm(confirmed, insteadOf: known.metadata, of: source.key)
+    return true
   }
 
   /// What a server said with a body.

@@ -182,7 +182,7 @@ struct PipelineStages: Sendable {
   /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
   func decode<Value: Sendable>(
     _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
-    _ body: @escaping @Sendable (CancellationFlag) -> Value
+    _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
     let reservation: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
@@ -194,7 +194,7 @@ struct PipelineStages: Sendable {
     events.send(source, .planned(description: plan, reservedBytes: bytes))
     let outcome = try await work(priority) { cancellation in
       let started = ContinuousClock.now
-      let value = body(cancellation)
+      let value = task(cancellation)
       return (value, .now - started)
     }
     statistics.add(1, to: \.decodes)
@@ -241,10 +241,10 @@ struct PipelineStages: Sendable {
 
   /// Runs blocking work of the codec on its own threads.
   private func work<Value: Sendable>(
-    _ priority: PriorityControl, _ body: @escaping @Sendable (CancellationFlag) -> Value
+    _ priority: PriorityControl, _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> Value {
     do {
-      return try await workers.run(priority: priority) { flag in Result<Value, Never>.success(body(flag)) }.get()
+      return try await workers.run(priority: priority) { flag in Result<Value, Never>.success(task(flag)) }.get()
     } catch {
       throw .cancelled
     }

@@ -15,6 +15,8 @@ extension SourceJob {
     var word = Word.none
     /// Thumbnails that are out of date, until the server has spoken.
     var outdated: [PipelineStages.FoundThumbnail] = []
+    /// Whether the caches keep thumbnails that the server has confirmed: it may forbid that with the same answer.
+    var isKept = true
     /// What was known of the source when the server was asked.
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
@@ -36,15 +38,15 @@ extension SourceJob {
     if missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty {
       // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
       let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
-      guard
-        let changed = try await stages.revalidate(
-          source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
-      else {
-        standing.word = .unchanged
+      switch try await stages.revalidate(
+        source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
+      {
+      case .unchanged(let isKept):
+        (standing.word, standing.isKept) = (.unchanged, isKept)
         return nil
+      case .changed(let changed):
+        (standing.word, body) = (.changed, changed)
       }
-      body = changed
-      standing.word = .changed
     } else {
       body = try await fetchBody(demand: desk.demand, insteadOf: nil)
       let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
@@ -64,16 +66,14 @@ extension SourceJob {
     standing.outdated = []
     guard body == nil else { return outdated.map(\.variant) }
     for var found in outdated {
-      if found.isShrunk {
+      var isStored = standing.isKept
+      if found.isShrunk, standing.isKept {
         let notes = await stages.notes(of: source, priority: priority)
         found.stored.freshness = notes.freshness(by: stages.cache.rule)
-        // Nothing is known of what must not be stored any more.
-        if !notes.answers.isEmpty {
-          let inMemory = desk.keptInMemory([found.variant], of: source)
-          _ = await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
-        }
+        let inMemory = desk.keptInMemory([found.variant], of: source)
+        isStored = await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
       }
-      deliver(found, origin: .revalidated)
+      deliver(found, origin: .revalidated, isStored: isStored)
     }
     return []
   }

@@ -92,7 +92,7 @@ extension ThumbnailError {
     case .cancelled:
       self = .cancelled
     case .empty, .notAPicture:
-      self = .notAPicture(reason: "\(error); check what is at its address")
+      self = .notAPicture(reason: "\(error); check what is there")
     case .unsupportedFormat(let format):
       self = .unsupportedFormat(format)
     case .limitExceeded(.pixels, _, _):

@@ -26,9 +26,9 @@ public struct ThumbnailResponse: Sendable {
   /// The bytes of the picture that were not downloaded because no thumbnail needed them, as far as the server told its
   /// length.
   public let bytesLeft: Int
-  /// Whether the disk cache has it, or will within 50 ms. False for a thumbnail that was made now where its server forbids
-  /// to keep it (`no-store`), there is no disk cache, or the last that was to be written there could not be. True for
-  /// whatever came from the caches.
+  /// Whether the disk cache has it, or will within 50 ms. False where its server forbids to keep it (`no-store`), be it
+  /// with the picture or with the word that it has not changed; and for a thumbnail that was made now where there is no
+  /// disk cache, or the last that was to be written there could not be. True for whatever else came from the caches.
   public let isStored: Bool
   /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
   public let plan: String?

@@ -11,7 +11,8 @@ struct ConvertCommand: AsyncParsableCommand {
       Examples:
         thumbs convert photos --output small
         thumbs convert photos --output web --size 400 --size 1600 --format webp
-        thumbs convert photos --output squares --size 200x200 --fit cover --sheet squares.html
+        thumbs convert photos --output squares --size 200x200 --fit cover \\
+          --sheet squares.html
         find photos -name '*.tif' -print0 | thumbs convert - -0 --output small
 
       The output folder gets the tree of the input folders. What is up to date is

@@ -112,6 +112,9 @@ final class ConvertRun: Sendable {
     }
     try printSummary(summary)
     if let failure = summary.failure { return Self.status(of: failure) }
+    if summary.pictures == 0, !report.output.quiet {
+      console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
+    }
     return summary.failed > 0 ? .someFailed : .success
   }
 

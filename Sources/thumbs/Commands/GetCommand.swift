@@ -139,7 +139,7 @@ struct GetCommand: AsyncParsableCommand {
     do {
       return try look.sheet.map { try SheetFile(path: $0, title: title) }
     } catch let error as ReportFile.Failure {
-      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      console.complain(error.message(choose: "another --sheet"))
       throw ExitCode.cannotWrite
     }
   }
@@ -190,7 +190,7 @@ struct GetCommand: AsyncParsableCommand {
       try OutputFile.write(thumbnail.data, to: output)
       return .success
     } catch {
-      console.complain("\(output) cannot be written: \((error as NSError).plainReason); choose another --output")
+      console.complain(ReportFile.Failure(path: output, error).message(choose: "another --output"))
       return .cannotWrite
     }
   }

@@ -53,23 +53,27 @@ struct PrefetchCommand: AsyncParsableCommand {
       Unsplash is told which of its photos were exported, as its terms ask.
 
       --simulate scrolls instead, from the first page on, and fetches what the view
-      needs, over as many pages as the scroll comes to. --sheet FILE.html then
-      draws when each cell came into view and when its thumbnail was there; --json
-      prints for each cell that was seen: item, url, inView, ready (seconds since
-      the beginning), error, firstScreen; and the summary as the last line. A cell
-      that was there on sight has a ready no later than its inView, and one without
-      a thumbnail has none.
+      needs, over as many pages as the scroll comes to. After two seconds on the
+      first screen, steady goes on for 20 seconds, fling goes 20 rows a second for
+      two, back-and-forth goes down and up for 44, and jump goes to row 1,000 after
+      two more. Where the pictures end, the view stays until the time is over.
+      --sheet FILE.html draws when each cell came into view and when its thumbnail
+      was there; --json prints for each cell that was seen: item, url, inView, ready
+      (seconds since the beginning), error, firstScreen; and the summary as the last
+      line. A cell that was there on sight has a ready no later than its inView, and
+      one without a thumbnail has none.
 
-      --json prints for each picture: id, url, status (stored, memory, disk,
+      --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
       bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
       credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. The last line holds
       the summary, with exportedFiles after --export. error stands there only for
-      a failure, source only if it is known. revalidated is what its server has
-      confirmed, stale what is out of date while its server cannot be asked. A
-      local file counts as downloaded with its whole length; left are the bytes of
-      a picture that were not downloaded since no thumbnail needed them.
+      a failure, source only if it is known. made is what could not or must not be
+      stored, revalidated what its server has confirmed, stale what is out of date
+      while its server cannot be asked. A local file counts as downloaded with its
+      whole length; left are the bytes of a picture that were not downloaded since
+      no thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions
@@ -178,7 +182,7 @@ struct PrefetchCommand: AsyncParsableCommand {
       console.complain(error.message)
       return .validationFailure
     } catch let error as ReportFile.Failure {
-      console.complain("\(error.path) cannot be written: \(error.reason); choose another --sheet")
+      console.complain(error.message(choose: "another --sheet"))
       return .cannotWrite
     } catch let error as ExportError {
       console.complain("\(error.path) cannot be exported to: \(error.reason); name another folder with --export")

@@ -56,6 +56,7 @@ final class PrefetchRun: Sendable {
     let closing = await finishFiles(&ending)
     let counts = summary.withLock { summary in
       summary.provider = provider.name
+      if case .complete = ending {} else { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       summary.finish(pipeline.statistics, since: started)
       return summary

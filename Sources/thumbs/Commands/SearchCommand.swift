@@ -147,7 +147,7 @@ struct SearchCommand: AsyncParsableCommand {
       try OutputFile.write(Data(page.utf8), to: html)
       return nil
     } catch {
-      console.complain("\(html) cannot be written: \((error as NSError).plainReason); choose another file")
+      console.complain(ReportFile.Failure(path: html, error).message(choose: "another --html"))
       return .cannotWrite
     }
   }

@@ -136,7 +136,7 @@ struct SimulationRun: Sendable {
       do {
         try OutputFile.write(Data(result.page.utf8), to: sheet)
       } catch {
-        console.complain("\(sheet) cannot be written: \((error as NSError).plainReason); choose another --sheet")
+        console.complain(ReportFile.Failure(path: sheet, error).message(choose: "another --sheet"))
         return .cannotWrite
       }
     }

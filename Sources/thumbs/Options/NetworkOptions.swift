@@ -49,14 +49,6 @@ struct NetworkOptions: ParsableArguments {
       """, valueName: "HOST=FILE"))
   var clientKey: [String] = []
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Whether the download of a progressive JPEG ends once what has come is enough for the thumbnails. Damage further \
-      on in the file then goes unnoticed.
-      """, valueName: "on|off"))
-  var earlyStop = Toggle.on
-
   private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
   private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
@@ -72,7 +64,8 @@ struct NetworkOptions: ParsableArguments {
         throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
       }
     }
-    for file in [cacert, netrcFile].compactMap({ $0 }) { try Self.checkReadable(file) }
+    if let cacert { try Self.checkReadable(cacert, option: "--cacert") }
+    if let netrcFile { try Self.checkReadable(netrcFile, option: "--netrc-file") }
     let hosts = try clientCert.map { try Self.hostAndFile($0, option: "--client-cert").host }
     for text in clientKey where !hosts.contains(try Self.hostAndFile(text, option: "--client-key").host) {
       throw ValidationError("--client-key \(text) has no certificate: give --client-cert for that host, too")
@@ -82,7 +75,6 @@ struct NetworkOptions: ParsableArguments {
   /// A configuration with what was given in its place.
   func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
     var configuration = configuration
-    configuration.earlyStop = earlyStop == .on
     if let userAgent { configuration.userAgent = userAgent }
     if let cacert { configuration.certificateAuthorityFile = cacert }
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
@@ -150,13 +142,14 @@ struct NetworkOptions: ParsableArguments {
       throw ValidationError("\(option) \(text) names no host: write HOST=FILE, such as example.org=me.pem")
     }
     let file = String(text[text.index(after: equals)...])
-    try checkReadable(file)
+    try checkReadable(file, option: option)
     return (host, file)
   }
 
-  private static func checkReadable(_ file: String) throws {
+  private static func checkReadable(_ file: String, option: String) throws {
     guard access(file, R_OK) == 0 else {
-      throw ValidationError("\(file) cannot be read: \(String(cString: strerror(errno)))")
+      let reason = String(cString: strerror(errno))
+      throw ValidationError("\(option) \(file) cannot be read: \(reason); check the path")
     }
   }
 }

@@ -47,6 +47,14 @@ struct PipelineOptions: ParsableArguments {
       """, valueName: "on|off"))
   var previews = Toggle.off
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      Whether the download of a progressive JPEG ends once what has come is enough for the thumbnails. Damage further \
+      on in the file then goes unnoticed.
+      """, valueName: "on|off"))
+  var earlyStop = Toggle.on
+
   func validate() throws {
     for (name, value, most) in [
       ("downloads", downloads, 1024), ("per-host", perHost, 1024), ("jobs", jobs, 256), ("max-pixels", maxPixels, .max),
@@ -65,6 +73,7 @@ struct PipelineOptions: ParsableArguments {
   var configuration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
     configuration.previews = previews == .on
+    configuration.earlyStop = earlyStop == .on
     if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }

@@ -28,7 +28,7 @@ struct ThumbnailOptions: ParsableArguments {
   @Option(
     name: .customLong("size"),
     help: ArgumentHelp(
-      "The thumbnails' box in device pixels; may be given several times. (default: 400x400)", valueName: "WxH"),
+      "The thumbnails' box in device pixels; prefetch takes several --size. (default: 400x400)", valueName: "WxH"),
     transform: PixelSize.option)
   var sizes: [PixelSize] = []
 

@@ -85,6 +85,9 @@ extension ConversionSummary {
     return object.line
   }
 
+  /// How many pictures there were, whatever became of them.
+  var pictures: Int { converted + current + failed + skipped }
+
   /// The last line without `--json`.
   var text: String {
     var counts = ["\(converted) made", "\(current) current", "\(failed) failed"]

@@ -108,7 +108,8 @@ struct PictureReport {
   }
 
   private static func status(of responses: [ThumbnailResponse]) -> Status {
-    if responses.contains(where: { !$0.isStored }) { return .made }
+    // What was confirmed and is not kept any more was not made, but found.
+    if responses.contains(where: { !$0.isStored && $0.origin != .revalidated }) { return .made }
     let origins = responses.map(\.origin)
     if origins.contains(where: { $0 == .source || $0 == .shrunk }) { return .stored }
     if origins.contains(.stale) { return .stale }

@@ -8,8 +8,21 @@ final class ReportFile: Sendable {
     let path: String
     let reason: String
 
-    /// What happened, and what it does not concern.
-    func message(keeping kept: String) -> String { "\(path) cannot be written: \(reason); \(kept)" }
+    init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+
+    /// What the system said of a file.
+    init(path: String, _ error: any Error) { self.init(path: path, reason: (error as NSError).plainReason) }
+
+    /// What happened, what to do about it, and what it does not concern.
+    func message(keeping kept: String) -> String { "\(message(choose: "another place")); \(kept)" }
+
+    /// What happened, and what to do about it.
+    ///
+    /// - Parameter other: What to choose instead, such as “another --sheet”.
+    func message(choose other: String) -> String {
+      let isFull = reason == String(cString: strerror(ENOSPC))
+      return "\(path) cannot be written: \(reason); \(isFull ? "make room there, or " : "")choose \(other)"
+    }
   }
 
   let path: String
@@ -22,7 +35,7 @@ final class ReportFile: Sendable {
     do {
       place = try OutputFile.Place(path)
     } catch {
-      throw Failure(path: path, reason: (error as NSError).plainReason)
+      throw Failure(path: path, error)
     }
     state = Mutex((place.descriptor, []))
   }
@@ -57,7 +70,7 @@ final class ReportFile: Sendable {
     } catch {
       end()
       place.discard()
-      throw Failure(path: path, reason: (error as NSError).plainReason)
+      throw Failure(path: path, error)
     }
   }
 

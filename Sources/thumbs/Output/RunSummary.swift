@@ -3,7 +3,8 @@ import Thumbnailer
 
 /// The counts of a run: the last line of `--json`, and the words at the end of a run without it.
 struct RunSummary {
-  /// How many pictures the source says there are; for people only.
+  /// How many pictures the source says there are; for people only. Nil, too, where something else than the limit of
+  /// pages ended the run.
   var matching: Int?
   /// How many of them the limit of pages left out.
   private var unseen: Int? { matching.map { $0 - pictures } }

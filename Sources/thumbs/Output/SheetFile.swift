@@ -83,7 +83,7 @@ final class SheetFile: Sendable {
       do {
         try OutputFile.write(data, to: path)
       } catch {
-        throw ReportFile.Failure(path: path, reason: (error as NSError).plainReason)
+        throw ReportFile.Failure(path: path, error)
       }
       return print.leftOut == 0
         ? nil : "\(path) shows the first \(ContactPrint.mostCells) pictures; a sheet that ends in .html shows all"

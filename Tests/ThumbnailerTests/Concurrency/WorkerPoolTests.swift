@@ -19,21 +19,24 @@ import Testing
 
   @Test func noMoreRunsAtOnceThanThereAreThreads() async throws {
     let pool = WorkerPool(name: "test", threads: 2)
-    let (now, most) = (Counter(), Counter())
+    let (now, most, gate) = (Counter(), Counter(), Latch())
     try await withThrowingTaskGroup(of: Void.self) { group in
       for _ in 0..<20 {
         group.addTask {
           let _: Result<Void, Never> = try await pool.run(priority: PriorityControl(.prefetch)) { _ in
             most.raise(to: now.increment())
-            Thread.sleep(forTimeInterval: 0.001)
+            gate.wait()
             now.decrement()
             return .success(())
           }
         }
       }
+      // All have come, and all that may run do.
+      await poll { pool.running == 2 && pool.waiting == 18 && now.value == 2 }
+      gate.open()
       try await group.waitForAll()
     }
-    #expect(most.value <= 2)
+    #expect(most.value == 2)
   }
 
   @Test func cancelledWorkThatWaitsNeverStarts() async throws {

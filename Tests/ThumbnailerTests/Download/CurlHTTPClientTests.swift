@@ -64,7 +64,7 @@ struct CurlHTTPClientTests {
     await #expect(throws: HTTPClientError.self) { try await client.get(HTTPRequest(url: url)) }
   }
 
-  @Test func cancelling() async throws {
+  @Test func aRequestThatIsGivenUpLetsGoOfItsConnection() async throws {
     let gate = Gate()
     let origin = try Origin { _ in .json("{}").held(by: gate) }
     let task = Task { [client] in

@@ -26,7 +26,7 @@ struct LocalFileTests {
   @Test func tellsWhatIsWrongWithAFile() throws {
     #expect(failure(path("missing.jpg")) == .fileNotFound)
     #expect(failure(try write("file", [1]) + "/below") == .fileNotFound)
-    #expect(failure(folder.url.path) == .fileUnreadable(reason: "it is a folder"))
+    #expect(failure(folder.url.path) == .fileUnreadable(reason: "it is a folder; name a file in it"))
     #expect(failure("/dev/null") == .fileUnreadable(reason: "it is no regular file"))
     #expect(failure(try write("large", noise(1001)), limit: 1000) == .tooLarge(limit: 1000, announced: 1001))
     #expect(try open(try write("empty", [])).body.count == 0)

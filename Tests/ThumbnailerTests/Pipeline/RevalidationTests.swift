@@ -203,7 +203,8 @@ import Testing
       $0.headers = [("Cache-Control", "no-store")]
       if !isConfirmed { $0.etag = "\"two\"" }
     }
-    #expect(try await fixture.origin() == (isConfirmed ? .revalidated : .source))
+    let response = try await fixture.pipeline.response(for: fixture.request())
+    #expect(response.origin == (isConfirmed ? .revalidated : .source) && !response.isStored)
     await fixture.pipeline.flush()
     let disk = try DiskCache(directory: fixture.fixture.directory.url, byteLimit: nil)
     #expect(try disk.statistics().thumbnails == 0)
