@@ -106,6 +106,8 @@ final class Downloader: Sendable {
           // The body may be fine for all that.
           exchange.compression = .ignored
           attempt -= 1
+          // See `follow`: it waits for a slot once more.
+          journey.bodyShare = nil
           continue
         }
         failure = error

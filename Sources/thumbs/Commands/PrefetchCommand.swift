@@ -60,16 +60,18 @@ struct PrefetchCommand: AsyncParsableCommand {
       that was there on sight has a ready no later than its inView, and one without
       a thumbnail has none.
 
-      --json prints for each picture: id, url, status (stored, memory, disk,
+      --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
       bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
       credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. The last line holds
       the summary, with exportedFiles after --export. error stands there only for
-      a failure, source only if it is known. revalidated is what its server has
-      confirmed, stale what is out of date while its server cannot be asked. A
-      local file counts as downloaded with its whole length; left are the bytes of
-      a picture that were not downloaded since no thumbnail needed them.
+      a failure, source only if it is known. made is what was made and not stored,
+      since its server forbids that or the disk cache cannot be written,
+      revalidated what its server has confirmed, stale what is out of date while
+      its server cannot be asked. A local file counts as downloaded with its whole
+      length; left are the bytes of a picture that were not downloaded since no
+      thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions

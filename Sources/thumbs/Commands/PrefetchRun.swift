@@ -57,6 +57,8 @@ final class PrefetchRun: Sendable {
     let counts = summary.withLock { summary in
       summary.provider = provider.name
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
+      // What another ending has left out is no matter of pages.
+      if case .complete = ending {} else { summary.matching = nil }
       summary.finish(pipeline.statistics, since: started)
       return summary
     }
