@@ -17,6 +17,7 @@ struct SourceJob: Sendable {
       repeat {
         standing.word = .none
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
+        dropUnwanted(&missing, &standing)
         guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
         // What is out of date again since the body came is asked about again.
         if body == nil || !standing.outdated.isEmpty {
@@ -34,6 +35,14 @@ struct SourceJob: Sendable {
     } catch {
       await fail(with: error, &standing)
     }
+  }
+
+  /// Forgets what nobody waits for any more. Where the others were answered meanwhile, nobody could stop what is done for
+  /// it.
+  private func dropUnwanted(_ missing: inout [Variant], _ standing: inout Standing) {
+    let wanted = Set(desk.stillWanted(missing + standing.outdated.map(\.variant), of: source))
+    missing.removeAll { !wanted.contains($0) }
+    standing.outdated.removeAll { !wanted.contains($0.variant) }
   }
 
   /// Answers what the caches hold, exactly or in a larger size, and returns the rest. What is out of date waits for the

@@ -28,7 +28,7 @@ public struct ThumbnailResponse: Sendable {
   public let bytesLeft: Int
   /// Whether the disk cache has it, or will within 50 ms. False for a thumbnail that was made now where its server forbids
   /// to keep it (`no-store`), there is no disk cache, or the last that was to be written there could not be. True for
-  /// whatever came from the caches.
+  /// whatever the caches held as it is.
   public let isStored: Bool
   /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
   public let plan: String?
