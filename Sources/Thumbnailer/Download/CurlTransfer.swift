@@ -119,7 +119,11 @@ final class CurlTransfer {
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
         ? .brokenOff(received: reception.received, expected: reception.expected) : .unreachable(reason: reason)
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR:
+    // Not of our making, or the reception would know why: libcurl says so of bytes behind the end of what is compressed.
+    case CURLE_WRITE_ERROR where reception.head.isEncoded:
+      return .invalidAnswer(reason: "the body cannot be unpacked as the server says")
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
+      CURLE_PROXY:
       return .unreachable(reason: reason)
     default: return .invalidAnswer(reason: reason)
     }
