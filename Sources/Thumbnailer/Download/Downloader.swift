@@ -62,7 +62,9 @@ final class Downloader: Sendable {
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
       address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
-      timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
+      timeToFirstByte: answer.timeToFirstByte, duration: result.duration,
+      // Without a body there is nothing to hold it for.
+      bodyShare: answer.isUnchanged ? nil : result.bodyShare)
   }
 
   // MARK: Attempts
