@@ -71,7 +71,29 @@ struct GetCommandTests {
     #expect(lstat(bench.url("link.jpg").path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
     #expect(stat(bench.url("a.jpg").path, &status) == 0 && status.st_mode & 0o777 == 0o640)
     let names = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
-    #expect(!names.contains { $0.hasPrefix("a.jpg.") })
+    #expect(!names.contains { $0.hasPrefix(".thumbs-") })
+  }
+
+  @Test func aNameMayBeAsLongAsNamesCanBe() async throws {
+    let name = String(repeating: "n", count: Int(NAME_MAX) - 4) + ".jpg"
+    // The second replaces what the first has written.
+    for _ in 0..<2 {
+      let run = try await bench.run("get", picture, "--output", name)
+      #expect(run.status == 0, "\(run.stderr)")
+    }
+    #expect(try Data(contentsOf: bench.url(name)).starts(with: [0xFF, 0xD8]))
+  }
+
+  @Test func aLinkToNothingYetStaysAndItsFileIsMade() async throws {
+    try FileManager.default.createSymbolicLink(atPath: bench.url("near.jpg").path, withDestinationPath: "far.jpg")
+    try FileManager.default.createSymbolicLink(atPath: bench.url("far.jpg").path, withDestinationPath: "end.jpg")
+    try FileManager.default.createSymbolicLink(atPath: bench.url("loop.jpg").path, withDestinationPath: "loop.jpg")
+    let run = try await bench.run("get", picture, "--output", "near.jpg")
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try FileManager.default.destinationOfSymbolicLink(atPath: bench.url("far.jpg").path) == "end.jpg")
+    #expect(try Data(contentsOf: bench.url("end.jpg")).starts(with: [0xFF, 0xD8]))
+    let loop = try await bench.run("get", picture, "--output", "loop.jpg")
+    #expect(loop.status == 73 && loop.stderr.contains("Too many levels of symbolic links"), "\(loop.stderr)")
   }
 
   @Test func aDeviceIsWrittenToAndNotReplaced() async throws {

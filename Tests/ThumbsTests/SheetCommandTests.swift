@@ -203,6 +203,7 @@ struct SheetCommandTests {
       "--sheet", "disk/\(name)")
     #expect(run.status == 73)
     #expect(run.stderr.contains("No space left on device") && run.stderr.contains("kept in the cache"))
+    #expect(!run.stderr.contains("more match") && !run.lines.contains { $0.contains("more match") })
     #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("disk").path).isEmpty)
     withExtendedLifetime(disk) {}
   }

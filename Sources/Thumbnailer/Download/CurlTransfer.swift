@@ -114,11 +114,16 @@ final class CurlTransfer {
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)
     case CURLE_SSL_CACERT_BADFILE: return .unusableAuthorities(reason: reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(reason: reason)
-    case CURLE_BAD_CONTENT_ENCODING: return .unknownEncoding(reason: reason)
+    // What could be unpacked up to here is compressed as the server says, but damaged.
+    case CURLE_BAD_CONTENT_ENCODING where reception.received == 0: return .unknownEncoding(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
         ? .brokenOff(received: reception.received, expected: reception.expected) : .unreachable(reason: reason)
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR:
+    // Not of our making, or the reception would know why: libcurl says so of bytes behind the end of what is compressed.
+    case CURLE_WRITE_ERROR where reception.head.isEncoded:
+      return .invalidAnswer(reason: "the body cannot be unpacked as the server says")
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
+      CURLE_PROXY:
       return .unreachable(reason: reason)
     default: return .invalidAnswer(reason: reason)
     }

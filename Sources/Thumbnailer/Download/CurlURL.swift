@@ -35,13 +35,16 @@ struct CurlURL: Sendable, Equatable {
     port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
   }
 
+  /// Takes the login out of the URL. One without a name and a password is none.
   private static func takeLogin(out handle: OpaquePointer) -> HTTPHeader? {
-    let decoded = UInt32(CURLU_URLDECODE)
-    let user = part(CURLUPART_USER, of: handle, flags: decoded)
-    let password = part(CURLUPART_PASSWORD, of: handle, flags: decoded)
-    for part in [CURLUPART_USER, CURLUPART_PASSWORD] { curl_url_set(handle, part, nil, 0) }
-    guard user != nil || password != nil else { return nil }
-    let token = Data("\(user ?? ""):\(password ?? "")".utf8).base64EncodedString()
+    let parts = [CURLUPART_USER, CURLUPART_PASSWORD].map { name in
+      // Decoded here: they are bytes of any encoding, of which libcurl refuses some.
+      let bytes = RawPath(percentEncoded: part(name, of: handle, flags: 0) ?? "").bytes
+      curl_url_set(handle, name, nil, 0)
+      return bytes
+    }
+    guard parts.contains(where: { !$0.isEmpty }) else { return nil }
+    let token = Data(parts.joined(separator: Array(":".utf8))).base64EncodedString()
     return HTTPHeader("Authorization", "Basic \(token)")
   }
 

@@ -48,7 +48,7 @@ enum DownloadError: Error, Sendable, Equatable {
   case wrongRange
   /// What came back is not HTTP, or broken beyond reading.
   case invalidAnswer(reason: String)
-  /// The body is not compressed as the server says.
+  /// The body is not compressed as the server says, from its first byte on.
   case unknownEncoding(reason: String)
   /// The body's observer will not have this picture; it knows why.
   case refusedByObserver

@@ -62,7 +62,9 @@ final class Downloader: Sendable {
       expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
       address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
-      timeToFirstByte: answer.timeToFirstByte, duration: result.duration, bodyShare: result.bodyShare)
+      timeToFirstByte: answer.timeToFirstByte, duration: result.duration,
+      // Without a body there is nothing to hold it for.
+      bodyShare: answer.isUnchanged ? nil : result.bodyShare)
   }
 
   // MARK: Attempts
@@ -106,6 +108,8 @@ final class Downloader: Sendable {
           // The body may be fine for all that.
           exchange.compression = .ignored
           attempt -= 1
+          // See `follow`: it waits for a slot once more.
+          journey.bodyShare = nil
           continue
         }
         failure = error

@@ -7,16 +7,17 @@ extension PipelineStages {
   /// - Parameters:
   ///   - demand: What is asked of the picture at any moment: a download ends once that can be made of what has arrived.
   ///     Nil where the whole body is wanted.
-  ///   - body: What is at hand of it, and did not do. Its preview is not used again.
+  ///   - spent: What was at hand of it, did not do and was given up: who waits for a slot holds no memory. Its preview is
+  ///     not used again.
   ///   - progress: Told how much has arrived.
   func fetchBody(
-    of source: ImageSource, demand: VariantDemand?, insteadOf body: SourceBody? = nil, priority: PriorityControl,
+    of source: ImageSource, demand: VariantDemand?, insteadOf spent: SourceBody.Spent? = nil, priority: PriorityControl,
     progress: BodyProgress = BodyProgress()
   ) async throws(ThumbnailError) -> SourceBody {
     progress.setComplete(false)
     defer { progress.setComplete(true) }
-    if let body { statistics.add(-body.bytesLeft, to: \.bytesLeft) }
-    let mayUsePreview = body == nil && configuration.previews
+    if let spent { statistics.add(-spent.bytesLeft, to: \.bytesLeft) }
+    let mayUsePreview = spent == nil && configuration.previews
     var fetched =
       source.isUserFile
       ? try await openFile(source, priority: priority)
@@ -24,7 +25,7 @@ extension PipelineStages {
         source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress
       ).body
     fetched.mayUsePreview = mayUsePreview
-    fetched.downloadedBytes += body?.downloadedBytes ?? 0
+    fetched.downloadedBytes += spent?.downloadedBytes ?? 0
     return fetched
   }
 

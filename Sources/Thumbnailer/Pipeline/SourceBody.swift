@@ -1,11 +1,11 @@
 /// The bytes of a picture that are at hand, and what its header said.
 struct SourceBody: Sendable {
   /// The bytes: the whole file when `isComplete`.
-  let bytes: ByteSource
+  private(set) var bytes: ByteSource
   /// What the header says; nil where that could not be known before the body was complete.
   let header: Result<ImageProbe, CodecError>?
   /// How the bytes came; nil for a local file.
-  let download: Download?
+  private(set) var download: Download?
   /// The open file; nil for a download.
   let file: LocalFile?
   /// The finest scale at which a body that was stopped early can be read.
@@ -48,6 +48,20 @@ struct SourceBody: Sendable {
   var bytesLeft: Int {
     guard let download, !download.isComplete, let expected = download.expectedBytes else { return 0 }
     return max(0, expected - download.body.count)
+  }
+
+  /// What is known of a body that did not do, once its bytes are gone.
+  struct Spent: Sendable {
+    /// See `SourceBody`.
+    let downloadedBytes: Int
+    /// See `SourceBody`.
+    let bytesLeft: Int
+  }
+
+  /// Lets go of the bytes, and with the last copy of them of their share of the memory for bodies.
+  mutating func giveUp() -> Spent {
+    defer { (bytes, download) = (.memory([]), nil) }
+    return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
   /// Whether the plan can be carried out with the bytes at hand.

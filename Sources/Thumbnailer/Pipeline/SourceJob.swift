@@ -17,23 +17,35 @@ struct SourceJob: Sendable {
       repeat {
         standing.word = .none
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
+        dropUnwanted(&missing, &standing)
         guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
         // What is out of date again since the body came is asked about again.
         if body == nil || !standing.outdated.isEmpty {
-          // Ends as soon as everything that is asked by then can be made of what has arrived.
+          // Ends as soon as everything that is asked by then can be made of what has arrived. Who waits for it holds no
+          // other body.
+          body = nil
           body = try await askServer(missing, &standing)
         }
         // Whoever came while the body was on its way shares its decode.
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
         missing += await settleOutdated(&standing, by: body)
         missing = desk.stillWanted(missing, of: source)
-        guard let current = body, !missing.isEmpty else { continue }
-        body = try await render(missing, from: current, &standing)
+        guard !missing.isEmpty, var current = body.take() else { continue }
+        try await render(missing, from: &current, &standing)
+        body = current
         missing = []
       } while !desk.isDone(source)
     } catch {
       await fail(with: error, &standing)
     }
+  }
+
+  /// Forgets what nobody waits for any more. Where the others were answered meanwhile, nobody could stop what is done for
+  /// it.
+  private func dropUnwanted(_ missing: inout [Variant], _ standing: inout Standing) {
+    let wanted = Set(desk.stillWanted(missing + standing.outdated.map(\.variant), of: source))
+    missing.removeAll { !wanted.contains($0) }
+    standing.outdated.removeAll { !wanted.contains($0.variant) }
   }
 
   /// Answers what the caches hold, exactly or in a larger size, and returns the rest. What is out of date waits for the
@@ -66,30 +78,28 @@ struct SourceJob: Sendable {
     return missing
   }
 
-  /// Decodes the body once for all the variants, and answers each as it deserves. Returns the body that did it.
+  /// Decodes the body once for all the variants, and answers each as it deserves. Leaves the body that did it.
   ///
   /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
   /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
   /// and libvips is the last reader, so there are at most four rounds.
   private func render(
-    _ variants: [Variant], from first: SourceBody, _ standing: inout Standing
-  ) async throws(ThumbnailError) -> SourceBody {
-    var body = first
+    _ variants: [Variant], from body: inout SourceBody, _ standing: inout Standing
+  ) async throws(ThumbnailError) {
     while true {
       switch try await stages.render(variants, of: source, from: body, priority: priority) {
       case .done(let results, let plan):
-        await answer(results, from: body, plan: plan, &standing)
-        return body
+        return await answer(results, from: body, plan: plan, &standing)
       case .needsWholeBody:
-        body = try await fetchBody(demand: nil, insteadOf: body)
+        body = try await fetchBody(demand: nil, insteadOf: body.giveUp())
       case .needsPicture:
         if !body.isComplete {
-          body = try await fetchBody(demand: desk.demand, insteadOf: body)
+          body = try await fetchBody(demand: desk.demand, insteadOf: body.giveUp())
         }
         body.mayUsePreview = false
       case .needsLibvips:
         if !body.isComplete {
-          body = try await fetchBody(demand: nil, insteadOf: body)
+          body = try await fetchBody(demand: nil, insteadOf: body.giveUp())
         }
         body.mayReadCoefficients = false
       }
@@ -97,9 +107,9 @@ struct SourceJob: Sendable {
   }
 
   func fetchBody(
-    demand: VariantDemand?, insteadOf body: SourceBody?
+    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?
   ) async throws(ThumbnailError) -> SourceBody {
-    try await stages.fetchBody(of: source, demand: demand, insteadOf: body, priority: priority, progress: progress)
+    try await stages.fetchBody(of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
   }
 
   /// Stores what was made of a body, then tells everybody who waits for it.

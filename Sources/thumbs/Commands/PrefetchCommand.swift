@@ -69,11 +69,12 @@ struct PrefetchCommand: AsyncParsableCommand {
       credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. The last line holds
       the summary, with exportedFiles after --export. error stands there only for
-      a failure, source only if it is known. made is what could not or must not be
-      stored, revalidated what its server has confirmed, stale what is out of date
-      while its server cannot be asked. A local file counts as downloaded with its
-      whole length; left are the bytes of a picture that were not downloaded since
-      no thumbnail needed them.
+      a failure, source only if it is known. made is what was made and not stored,
+      since its server forbids that or the disk cache cannot be written,
+      revalidated what its server has confirmed, stale what is out of date while
+      its server cannot be asked. A local file counts as downloaded with its whole
+      length; left are the bytes of a picture that were not downloaded since no
+      thumbnail needed them.
       """)
 
   @OptionGroup(title: "Source") var source: SourceOptions

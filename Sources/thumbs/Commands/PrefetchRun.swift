@@ -58,6 +58,8 @@ final class PrefetchRun: Sendable {
       summary.provider = provider.name
       if case .complete = ending {} else { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
+      // What another ending has left out is no matter of pages.
+      if case .complete = ending {} else { summary.matching = nil }
       summary.finish(pipeline.statistics, since: started)
       return summary
     }

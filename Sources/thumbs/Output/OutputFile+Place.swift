@@ -23,7 +23,7 @@ extension OutputFile {
 
     /// Makes a file beside the named one, with its permissions, or opens a device.
     init(_ path: String) throws {
-      name = OutputFile.resolved(path) ?? path
+      name = try Self.end(of: path)
       var status = stat()
       let exists = stat(path, &status) == 0
       if exists, status.st_mode & S_IFMT != S_IFREG {
@@ -38,11 +38,11 @@ extension OutputFile {
         (descriptor, holding) = (unnamed, .unnamed)
       } else {
         if unnamed >= 0 { close(unnamed) }
-        var template = Self.template(for: name)
+        var template = Array(Self.temporary(beside: name, ending: "XXXXXX").utf8CString)
         descriptor = mkstemp(&template)
         guard descriptor >= 0 else { throw OutputFile.lastError() }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        holding = .named(Self.text(template))
+        holding = .named(String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self))
       }
       let mask = umask(0)
       umask(mask)
@@ -72,7 +72,7 @@ extension OutputFile {
       var temporary = ""
       repeat {
         let random = UInt32.random(in: .min ... .max)
-        temporary = "\(name).\(String(random, radix: 36))"
+        temporary = Self.temporary(beside: name, ending: String(random, radix: 36))
       } while !give(temporary) && errno == EEXIST
       guard rename(temporary, name) == 0 else {
         let error = OutputFile.lastError()
@@ -93,10 +93,20 @@ extension OutputFile {
 
     private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-    private static func template(for name: String) -> [CChar] { Array("\(name).XXXXXX".utf8CString) }
+    /// A name that does not grow with the file's own, which may be as long as names can be.
+    private static func temporary(beside name: String, ending: String) -> String {
+      "\(folder(of: name))/.thumbs-\(ending)"
+    }
 
-    private static func text(_ template: [CChar]) -> String {
-      String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+    /// Where the links end that a path goes over, whether or not something is there.
+    private static func end(of path: String) throws -> String {
+      var path = path
+      for _ in 0..<40 {
+        if let resolved = OutputFile.resolved(path) { return resolved }
+        guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+        path = next.hasPrefix("/") ? next : "\(folder(of: path))/\(next)"
+      }
+      throw POSIXError(.ELOOP)
     }
 
     private static func folder(of path: String) -> String {

@@ -29,7 +29,7 @@ final class ReportFile: Sendable {
   private let place: OutputFile.Place
   private let state: Mutex<(descriptor: Int32, pending: [UInt8])>
 
-  /// Makes the file under a temporary name; a device or a named pipe is written to at once.
+  /// Makes the file, which has no name yet; a device or a named pipe is written to at once.
   init(path: String) throws(Failure) {
     self.path = path
     do {

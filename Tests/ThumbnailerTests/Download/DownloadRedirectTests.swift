@@ -169,6 +169,11 @@ struct DownloadRouteTests {
     #expect(url.text == "https://Example.COM/a%20b?c")
     #expect(url.login == HTTPHeader("Authorization", "Basic \(Data("User:".utf8).base64EncodedString())"))
     #expect(CurlURL("https://example.com/@a:b")?.login == nil)
+    for none in ["@", ":@"] { #expect(CurlURL("https://\(none)example.com/")?.login == nil) }
+    // Logins are bytes: of Latin-1, or anything else.
+    #expect(
+      CurlURL("https://%e9:%01%@example.com/")?.login?.value
+        == "Basic \(Data([0xe9, UInt8(ascii: ":"), 1, UInt8(ascii: "%")]).base64EncodedString())")
     #expect(url.port == 443)
     #expect(url.site == "https://example.com:443")
     #expect(CurlURL("http://") == nil)

@@ -137,6 +137,34 @@ struct DownloaderTests {
     #expect(origin.requests.allSatisfy { $0.request.value(of: "Accept-Encoding") == "identity" })
   }
 
+  @Test(arguments: [false, true])
+  func takesNoPackedBytesForAPictureWhenTheirEndIsDamaged(hasMoreBehind: Bool) async throws {
+    var packed = gzip(noise(300_000))
+    // The length of the third piece.
+    if hasMoreBehind { packed += [1, 2, 3] } else { packed[10 + 2 * (65535 + 5) + 1] ^= 1 }
+    let body = packed
+    let origin = try Origin { _ in .ok(body).header("Content-Encoding", "gzip") }
+    guard case .invalidAnswer(let reason) = await Downloader(.quick()).failure(of: origin.url()) else {
+      Issue.record("not told apart from a body that is not compressed")
+      return
+    }
+    #expect(!reason.contains("disk"), "\(reason)")
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test func waitsForNoSlotWithMemoryInHandWhenABodyIsFetchedOnceMore() async throws {
+    let origin = try Origin { _ in .ok(noise(5000)).header("Content-Encoding", "x-made-up") }
+    let configuration = DownloadConfiguration.quick { $0.maximumDownloads = 1 }
+    // There is room for one body: who had it while waiting would wait for whoever has the slot and needs the room.
+    let downloader = Downloader(configuration, bodyMemory: ByteLimiter(capacity: configuration.memoryBodyLimit))
+    try await withThrowingTaskGroup { group in
+      for number in 0..<4 {
+        group.addTask { try await downloader.fetch(origin.url("/\(number)")).body.count }
+      }
+      for try await count in group { #expect(count == 5000) }
+    }
+  }
+
   @Test func givesAPageForAPictureWithItsType() async throws {
     let origin = try Origin { _ in .ok("<html>".utf8, type: "text/html") }
     let download = try await Downloader(.quick()).fetch(origin.url("/a.jpg"))

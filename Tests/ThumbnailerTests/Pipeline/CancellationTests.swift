@@ -48,6 +48,26 @@ import Testing
     gate.open()
   }
 
+  @Test func nothingIsFetchedForWhoLeftWhileOthersAreServedFromTheCache() async throws {
+    let fixture = try PipelineFixture()
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(60, 60)))
+    await fixture.pipeline.flush()
+    // The small thumbnail is made of the stored one, as soon as there is memory for that.
+    let decodes = fixture.pipeline.stages.decodes
+    let taken = try await decodes.reserve(decodes.capacity, priority: PriorityControl(.visible))
+    let requests = [PixelSize(20, 20), PixelSize(100, 100)].map { fixture.request("/a.jpg", $0) }
+    let waiters = fixture.pipeline.join(requests, since: .now)
+    await poll { decodes.waiting == 1 }
+    fixture.pipeline.leave(waiters[1].0, of: requests[1])
+    taken.release()
+    let small = try await waiters[0].1.shot.wait {}.get()
+    #expect(small.origin == .shrunk)
+    // Who asks for something else comes behind whatever would be fetched in vain.
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/b.jpg"))
+    #expect(fixture.origin.requests.map(\.request.path) == ["/a.jpg", "/b.jpg"])
+    #expect(fixture.pipeline.activeJobs == 0)
+  }
+
   @Test func aRequestOfACancelledTaskStartsNothing() async throws {
     let fixture = try PipelineFixture()
     let latch = Latch()

@@ -95,7 +95,7 @@ import Testing
     let source = ImageSource(origin.url())
     let priority = PriorityControl(.visible)
     let demand = VariantDemand([Variant(size: small)])
-    let body = try await stages.fetchBody(of: source, demand: demand, priority: priority)
+    var body = try await stages.fetchBody(of: source, demand: demand, priority: priority)
     #expect(!body.isComplete && body.bytesLeft > 0)
     for size in [middle, large] {
       let variants = [Variant(size: size), Variant(size: small)]
@@ -109,8 +109,9 @@ import Testing
       Issue.record("what it was stopped for is not made of it")
       return
     }
-    let whole = try await stages.fetchBody(of: source, demand: nil, insteadOf: body, priority: priority)
-    #expect(whole.isComplete && whole.downloadedBytes == body.downloadedBytes + picture.count)
+    let spent = body.giveUp()
+    let whole = try await stages.fetchBody(of: source, demand: nil, insteadOf: spent, priority: priority)
+    #expect(whole.isComplete && whole.downloadedBytes == spent.downloadedBytes + picture.count)
     #expect(stages.statistics.current.bytesLeft == 0 && stages.statistics.current.downloads == 2)
     guard
       case .done(let made, _) = try await stages.render(
@@ -152,6 +153,18 @@ import Testing
     let other = try PipelineFixture { _ in .ok(short) }
     _ = try await other.pipeline.response(for: other.request("/a", PixelSize(20, 15)))
     #expect(other.origin.requests.count == 1)
+  }
+
+  @Test func manyThatAreFetchedWholeAfterAllDoNotWaitForEachOther() async throws {
+    let file = try padded(repeatingFirstScan: true)
+    // There is room for three bodies: whoever held one while waiting would hold up who has the slot.
+    let fixture = try PipelineFixture(
+      configuring: {
+        ($0.downloads, $0.jobs, $0.memoryBudget) = (1, 1, .mebibytes(16))
+      }, answer: { _ in .ok(file) })
+    let requests = (0..<8).map { fixture.request("/\($0)", PixelSize(20, 15)) }
+    for await result in fixture.pipeline.thumbnails(for: requests) { _ = try result.result.get() }
+    #expect(fixture.origin.requests.count == 16)
   }
 
   @Test func aScanThatIsNotWholeIsAnErrorAndNotAGreyPicture() async throws {

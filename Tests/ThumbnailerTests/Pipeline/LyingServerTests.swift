@@ -40,6 +40,28 @@ import Testing
     #expect(fixture.origin.requests.map { $0.request.value(of: "If-None-Match") } == [nil, "\"one\"", nil])
   }
 
+  @Test func manyConfirmationsOfOtherTagsDoNotWaitForEachOther() async throws {
+    let picture = try ChangingPicture()
+    let clock = WallClock()
+    let fixture = try PipelineFixture(
+      configuring: {
+        $0.now = { clock.now }
+        ($0.downloads, $0.jobs, $0.memoryBudget) = (1, 1, .mebibytes(16))
+      },
+      answer: { request in
+        request.value(of: "If-None-Match") == nil
+          ? picture.answer(request) : OriginResponse(status: 304, headers: [("ETag", "\"other\"")])
+      })
+    let requests = (0..<8).map { fixture.request("/\($0)") }
+    for _ in 0..<2 {
+      for await result in fixture.pipeline.thumbnails(for: requests) {
+        #expect(try result.result.get().origin == .source)
+      }
+      clock.advance(by: 61)
+    }
+    #expect(fixture.origin.requests.count == 24)
+  }
+
   @Test func aConfirmationOfAnotherTimeIsNone() async throws {
     let picture = try ChangingPicture({
       $0.etag = nil

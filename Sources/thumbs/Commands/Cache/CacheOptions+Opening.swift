@@ -35,11 +35,15 @@ extension Console {
     }
   }
 
-  /// The same for work that waits. What goes wrong there the cache has said already.
-  func changingCache<Value>(_ work: () async throws(DiskCacheError) -> Value) async throws -> Value {
+  /// The same for work that waits. What goes wrong there the cache has said already, but not what `advice` knows to do
+  /// about it.
+  func changingCache<Value>(
+    advice: (DiskCacheError) -> String? = { _ in nil }, _ work: () async throws(DiskCacheError) -> Value
+  ) async throws -> Value {
     do throws(DiskCacheError) {
       return try await work()
     } catch {
+      if let advice = advice(error) { complain(advice) }
       throw ExitCode.cannotWrite
     }
   }

@@ -54,18 +54,10 @@ struct CachePruneCommand: AsyncParsableCommand {
     return name.port == nil ? name.host : nil
   }
 
-  private func prune(
-    _ disk: DiskCache, _ pruning: CachePruning, _ console: Console
-  ) async throws -> CachePruning.Outcome {
-    do throws(DiskCacheError) {
-      return try await disk.prune(pruning)
-    } catch {
-      // The cache has said what is wrong, but not what can be done about it here.
-      if case .diskFull = error {
-        console.complain("to prune takes some MiB until it is done; 'thumbs cache clear' needs no room")
-      }
-      throw ExitCode.cannotWrite
-    }
+  /// What to do about an error here.
+  private static func advice(_ error: DiskCacheError) -> String? {
+    guard case .diskFull = error else { return nil }
+    return "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"
   }
 
   func run() async throws {
@@ -80,7 +72,9 @@ struct CachePruneCommand: AsyncParsableCommand {
       if dryRun {
         outcome = try console.usingCache { () throws(DiskCacheError) in try disk.pruned(by: pruning) }
       } else {
-        outcome = try await prune(disk, pruning, console)
+        outcome = try await console.changingCache(advice: Self.advice) { () async throws(DiskCacheError) in
+          try await disk.prune(pruning)
+        }
       }
       fileBytes = try console.usingCache { () throws(DiskCacheError) in try disk.statistics().fileBytes }
     }
