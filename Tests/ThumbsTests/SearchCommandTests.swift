@@ -198,12 +198,21 @@ struct SearchCommandTests {
     let html = try String(contentsOf: bench.url("lake.html"), encoding: .utf8)
     #expect(html.contains("from unsplash, offline") && !html.contains("cannot be reached"))
 
+    // What is shown in the place of a search that is not stored is said to be so.
+    let standIn = "thumbs: nothing is stored of this search; all pictures that are stored stand in"
+    let other = try await search(unsplash, "--query", "something else", "--json", "--offline")
+    #expect(other.status == 0 && other.complaints.first == standIn && other.complaints.count == 2)
+    #expect(try Set(lines(other).map(\.id)) == Set(lines(unknown).map(\.id)))
+    let instead = try await bench.run(
+      "prefetch", "--query", "something else", "--offline", "--provider", "unsplash", "--json")
+    #expect(instead.status == 0 && instead.complaints == [standIn], "\(instead.stderr)")
+
     // With --offline a prefetch asks nobody and finds everything.
     let offline = try await bench.start(
       ["prefetch", "--query", "mountain", "--offline", "--provider", "unsplash", "--json", "--provider-url"]
         + ["\(unsplash.baseURL)"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
     ).run()
-    #expect(offline.status == 0, "\(offline.stderr)")
+    #expect(offline.status == 0 && offline.stderr.isEmpty, "\(offline.stderr)")
     #expect(try Set(offline.pictures().map(\.id)) == Set(try prefetched.pictures().map(\.id)))
     #expect(try offline.pictures().allSatisfy { $0.status == "disk" })
 

@@ -15,7 +15,7 @@ final class PrefetchRun: Sendable {
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
-  private let hasSaidWhoStandsIn = Atomic(false)
+  private let hasSaidWhatStandsIn = Atomic(false)
   private let summary = Mutex(RunSummary())
 
   init(
@@ -112,7 +112,7 @@ final class PrefetchRun: Sendable {
   private func take(_ event: QueryPrefetch.Element) async throws {
     switch event {
     case .page(_, let total):
-      sayWhoStandsIn()
+      sayWhatStandsIn()
       if let total, limits.photos == nil { summary.withLock { $0.matching = total } }
       guard showsProgress else { return }
       let perPage = min(limits.perPage, provider.capabilities.largestPageSize ?? .max)
@@ -129,10 +129,10 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// Says once that another provider stands in for the one that was to be asked first.
-  private func sayWhoStandsIn() {
-    guard let notice = (provider as? AutoProvider)?.standInNotice,
-      hasSaidWhoStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
+  /// Says once that something else stands in for what was asked for.
+  private func sayWhatStandsIn() {
+    guard let notice = provider.standInNotice,
+      hasSaidWhatStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
     else { return }
     if !options.quiet { console.complain(notice) }
   }

@@ -70,7 +70,7 @@ struct SearchCommand: AsyncParsableCommand {
       // A folder is known whole: whoever names it wants to see what is in it.
       options.picksRandom = !(provider is FolderProvider)
       let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
-      if let notice = (provider as? AutoProvider)?.standInNotice, !content.isOffline { console.complain(notice) }
+      if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
       return report(content, console)
     } catch let error as ProviderError {
       console.complain(error.shownMessage(offline: offline))

@@ -57,7 +57,7 @@ struct SimulationRun: Sendable {
     await progress.stop()
     guard var result = scrolled else { return .stopped(by: interruption.signal ?? SIGINT) }
     result.peakMemoryBytes = ProcessMemory.peak
-    if let notice = (provider as? AutoProvider)?.standInNotice, !report.quiet { console.complain(notice) }
+    if let notice = provider.standInNotice, !report.quiet { console.complain(notice) }
     if let replacement = pipeline.cacheReplacement, replacement != knownReplacement { console.complain(replacement) }
     if let problem = pipeline.cacheProblem, problem != knownProblem {
       console.complain("not everything is stored: \(problem)")

@@ -32,7 +32,11 @@ struct SourceWords: Sendable {
   }
 }
 
-extension AutoProvider {
-  /// Who stands in for the provider that was to be asked first, and why; nil when nobody does.
-  var standInNotice: String? { fallbackReason.map { "\($0); \(name) stands in" } }
+extension PhotoProvider {
+  /// What stands in for what was asked for, and why; nil when nothing does.
+  var standInNotice: String? {
+    if let auto = self as? AutoProvider { return auto.fallbackReason.map { "\($0); \(name) stands in" } }
+    guard let offline = self as? OfflineProvider, offline.givesOtherPhotos else { return nil }
+    return "nothing is stored of this search; all pictures that are stored stand in"
+  }
 }

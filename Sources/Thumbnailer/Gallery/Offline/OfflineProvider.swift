@@ -1,3 +1,5 @@
+import Synchronization
+
 extension PhotoProvider {
   /// The provider as far as it can be had without a network: folders and lists as they are, of all others what is stored.
   ///
@@ -26,6 +28,15 @@ public struct OfflineProvider: PhotoProvider {
   private let names: [String]
   /// Where cursors have a name before them, what gets to know whose pages are used.
   private let auto: AutoProvider?
+  private let standing = Standing()
+
+  /// What all copies of the provider know.
+  private final class Standing: Sendable {
+    let givesOtherPhotos = Atomic(false)
+  }
+
+  /// Whether the search that began last is not stored, so that photos of others were given.
+  public var givesOtherPhotos: Bool { standing.givesOtherPhotos.load(ordering: .relaxed) }
 
   /// Reads what is stored of the provider of that name.
   public init(of name: String, store: any PageStore) {
@@ -64,12 +75,14 @@ public struct OfflineProvider: PhotoProvider {
       throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
     case nil:
       if let (first, pageSize) = await storedFirstPage(of: query) {
+        standing.givesOtherPhotos.store(false, ordering: .relaxed)
         return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
       }
       let page = await cachedPage(after: nil, count: query.pageSize)
       if page.photos.isEmpty {
         throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
       }
+      standing.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
       return page
     }
   }
