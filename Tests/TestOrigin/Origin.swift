@@ -78,11 +78,12 @@ public final class Origin: Sendable {
     let result = Result { try boundSocket(port: port, isShared: true) }
     close(picked)
     let listener = try result.get().socket
-    allowSharing(of: listener, false)
+    // The port is shared until then: a process that another test is just starting may still hold the first socket open.
     guard Glibc.listen(listener, 512) == 0 else {
       defer { close(listener) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
     }
+    allowSharing(of: listener, false)
     return (listener, Int(port))
   }
 
