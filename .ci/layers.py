@@ -40,6 +40,7 @@ FOLDERS = {
 # Modules with one home each. `thumbs` is the command.
 MODULE_HOMES = {
     "CCurl": "Download",
+    "CGLib": "Support",
     "CVips": "Codec",
     "CSandbox": "Codec",
     "GRDB": "Cache",
@@ -52,7 +53,7 @@ MODULE_HOMES = {
 # Modules that every file may import. What stands neither here nor above may be imported nowhere.
 COMMON_MODULES = {
     *["Swift", "Foundation", "FoundationEssentials", "Synchronization", "Dispatch", "Glibc", "Musl"],
-    *["Crypto", "Logging", "Collections", "DequeModule", "HeapModule", "OrderedCollections"],
+    *["Logging", "Collections", "DequeModule", "HeapModule", "OrderedCollections"],
 }
 
 # A name that stands alone or behind the module's: `Variant`, `Thumbnailer.Variant`, but not `Foo.Variant`.

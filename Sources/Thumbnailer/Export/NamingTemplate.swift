@@ -1,5 +1,3 @@
-import Crypto
-
 /// How the names of the thumbnails are put together, such as `{path}/{name}-{size}.{ext}`.
 ///
 /// | word | stands for |
@@ -154,7 +152,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
 
   /// The first 64 bits of a SHA-256.
   static func digest(_ bytes: [UInt8]) -> UInt64 {
-    SHA256.hash(data: bytes).withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+    SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
   }
 
   /// 16 hexadecimal digits.

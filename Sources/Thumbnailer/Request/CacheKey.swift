@@ -1,4 +1,3 @@
-import Crypto
 import Foundation
 
 /// A source's identity and credentials as 128 bits of a SHA-256.
@@ -10,14 +9,14 @@ public struct SourceKey: Hashable, Sendable {
 
   init(identity: String, headers: [HTTPHeader]) {
     var hash = SHA256()
-    hash.update(data: Data(identity.utf8))
+    hash.update(identity.utf8)
     let partition = headers.map { ($0.name.lowercased(), $0.value) }
       .filter { $0.0 != "user-agent" && $0.0 != "referer" }
       .sorted { $0 < $1 }
     for (name, value) in partition {
-      hash.update(data: Data("\0\(name)\0\(value)".utf8))
+      hash.update("\0\(name)\0\(value)".utf8)
     }
-    self.init(bytes: Array(hash.finalize()))
+    self.init(bytes: hash.finalize())
   }
 
   /// The first 16 of at least 16 bytes, as `bytes` gives them back.
