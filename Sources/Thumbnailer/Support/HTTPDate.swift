@@ -1,27 +1,41 @@
 import Foundation
 
-/// A date as HTTP writes it, in any of the three forms that recipients must take (RFC 9110, 5.6.7):
+/// A date as HTTP writes it, in one of the three forms that recipients must take (RFC 9110, 5.6.7):
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT       what senders write
 ///     Sunday, 06-Nov-94 08:49:37 GMT      RFC 850, with two digits for the year
 ///     Sun Nov  6 08:49:37 1994            asctime
 ///
-/// The name of the weekday is not compared with the date.
+/// A mixture of them, such as dashes or two digits for the year after a short weekday, or further spaces, is no date: what
+/// says until when something is fresh must not be guessed. Case does not matter, nor a zero before a day of one digit. The
+/// weekday is not compared with the date.
 enum HTTPDate {
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+  private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
   /// Reads a date; nil for anything else. `now` decides the century of a year of two digits: one that would be more than
   /// 50 years ahead is in the past.
   static func parse(_ text: String, now: Date = Date()) -> Date? {
-    let words = text.split(whereSeparator: { $0 == " " || $0 == "-" }).map(String.init)
-    switch words.count {
-    // The comma ends the weekday in both forms with the zone behind.
-    case 6 where words[0].hasSuffix(",") && words[5].uppercased() == "GMT":
-      return year(words[3], now: now).flatMap { date($0, words[2], words[1], words[4]) }
-    case 5 where words[4].count == 4:
-      return Int(words[4]).flatMap { date($0, words[1], words[2], words[3]) }
-    default: return nil
+    var words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+    guard let first = words.first else { return nil }
+    if first.hasSuffix(",") {
+      guard words.last == "gmt" else { return nil }
+      let name = String(first.dropLast())
+      if words.count == 6, isShortWeekday(name) {
+        return number(words[3], digits: 4...4).flatMap { date($0, words[2], words[1], words[4]) }
+      }
+      let parts = words.count == 4 ? words[1].split(separator: "-", omittingEmptySubsequences: false) : []
+      guard parts.count == 3, weekdays.contains(name) else { return nil }
+      return number(parts[2], digits: 2...2).flatMap { date(century(of: $0, now: now), parts[1], parts[0], words[2]) }
     }
+    // A day of one digit has a space in the place of its zero.
+    if words.count == 6, words[2].isEmpty, words[3].count == 1 { words.remove(at: 2) }
+    guard words.count == 5, isShortWeekday(String(first)) else { return nil }
+    return number(words[4], digits: 4...4).flatMap { date($0, words[1], words[2], words[3]) }
+  }
+
+  private static func isShortWeekday(_ name: String) -> Bool {
+    name.count == 3 && weekdays.contains { $0.hasPrefix(name) }
   }
 
   /// Writes a date in the form that senders use, as of the whole second before.
@@ -37,27 +51,28 @@ enum HTTPDate {
     return "\(weekday), \(two(dayOfMonth)) \(months[month - 1].capitalized) \(yearText) \(time) GMT"
   }
 
-  private static func year(_ text: String, now: Date) -> Int? {
-    guard let number = Int(text), number >= 0 else { return nil }
-    if text.count == 4 { return number }
-    guard text.count == 2 else { return nil }
+  private static func century(of year: Int, now: Date) -> Int {
     let current = civil(fromDay: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
-    let candidate = current / 100 * 100 + number
+    let candidate = current / 100 * 100 + year
     return candidate > current + 50 ? candidate - 100 : candidate
   }
 
-  private static func date(_ year: Int, _ month: String, _ day: String, _ time: String) -> Date? {
-    guard let month = months.firstIndex(of: month.lowercased()), let day = Int(day), (1...31).contains(day) else {
-      return nil
-    }
-    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { $0.count == 2 ? Int($0) : nil }
+  private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
+    digits.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  }
+
+  private static func date(_ year: Int, _ month: Substring, _ day: Substring, _ time: Substring) -> Date? {
+    guard let month = months.firstIndex(of: String(month)), let day = number(day, digits: 1...2),
+      (1...31).contains(day)
+    else { return nil }
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2...2) }
     guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2],
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
     else { return nil }
-    let number = dayNumber(year: year, month: month + 1, day: day)
+    let dayNumber = dayNumber(year: year, month: month + 1, day: day)
     // A day that the month does not have comes back as another.
-    guard civil(fromDay: number) == (year, month + 1, day) else { return nil }
-    return Date(timeIntervalSince1970: Double(number * 86_400 + hour * 3600 + minute * 60 + second))
+    guard civil(fromDay: dayNumber) == (year, month + 1, day) else { return nil }
+    return Date(timeIntervalSince1970: Double(dayNumber * 86_400 + hour * 3600 + minute * 60 + second))
   }
 
   /// Days since 1 January 1970 in the Gregorian calendar, counted from March so that the leap day ends the year.

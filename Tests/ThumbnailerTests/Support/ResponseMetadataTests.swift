@@ -94,6 +94,15 @@ import Testing
     #expect(freshFor([HTTPHeader("Date", "yesterday"), HTTPHeader("Cache-Control", "max-age=60")]) == 60)
   }
 
+  @Test(arguments: [
+    ("Thursday, 18-Aug-50 02:01:18 GMT", true), ("Thu Aug  8 02:01:18 2050", true),
+    ("Thu, 18 Aug 50 02:01:18 GMT", false), ("Thu, 18-Aug-2050 02:01:18 GMT", false),
+    ("Thu, 18  Aug  2050 02:01:18 GMT", false),
+  ])
+  func anEndThatIsNoDateIsInThePast(expires: String, isDate: Bool) {
+    #expect((freshFor([HTTPHeader("Expires", expires)]) > 0) == isDate)
+  }
+
   @Test func whatOnlySaysWhenItWasChangedHoldsForATenthOfThat() {
     #expect(freshFor([Self.header("Last-Modified", -600)]) == 60)
     #expect(freshFor([Self.header("Last-Modified", -1000 * Self.day)]) == 7 * Self.day)
