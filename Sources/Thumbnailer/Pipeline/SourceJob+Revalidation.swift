@@ -1,73 +1,119 @@
-/// What a job asks the server, and what its word means for the thumbnails that are stored.
+/// What a job asks the server, and what its response means for the thumbnails that are stored.
 extension SourceJob {
+  /// What the server has said of the stored thumbnails, with the body that it sent. One value: a body that stays for
+  /// whoever joins later keeps what it means for them.
+  enum Verdict {
+    /// Nothing: each holds for its own time.
+    case none
+    /// They are of the picture as it is. `isKept`: whether the caches keep them; the server may forbid that with the same
+    /// response.
+    case unchanged(isKept: Bool)
+    /// The picture itself. `replaces`: the stored thumbnails are of what it was before, and give way to the first that are
+    /// made of this body.
+    case sent(SourceBody, replaces: Bool)
+  }
+
   /// What a job knows of the thumbnails that are stored of its source.
   struct Standing {
-    /// What the server has said of them since they were asked for.
-    enum Word {
-      /// Nothing: each holds for its own time.
-      case none
-      /// They are of the picture as it is.
-      case unchanged
-      /// They are of what the picture was before.
-      case changed
-    }
-
-    var word = Word.none
+    var verdict = Verdict.none
+    /// Whether the verdict was given in this round. It counts for those who asked before it.
+    private(set) var isVerdictNew = false
     /// Thumbnails that are out of date, until the server has spoken.
     var outdated: [PipelineStages.FoundThumbnail] = []
-    /// Whether the caches keep thumbnails that the server has confirmed: it may forbid that with the same answer.
-    var isKept = true
     /// What was known of the source when the server was asked.
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
     var hasAsked = false
+
+    /// Forgets a verdict that was for those who asked before, but not the body that came with it.
+    mutating func beginRound() {
+      isVerdictNew = false
+      if case .unchanged = verdict { verdict = .none }
+    }
+
+    /// Takes what the server has just said.
+    mutating func hear(_ verdict: Verdict) { (self.verdict, isVerdictNew) = (verdict, true) }
+
+    /// Hands over the body: whoever works with it holds the only copy.
+    mutating func takeBody() -> (body: SourceBody, replaces: Bool)? {
+      guard case .sent(let body, let replaces) = verdict else { return nil }
+      verdict = .none
+      return (body, replaces)
+    }
+
+    /// Whether the picture's bytes are at hand.
+    var hasBody: Bool { if case .sent = verdict { true } else { false } }
+    /// Whether what is stored is of an earlier picture than the body at hand.
+    var replacesStored: Bool { if case .sent(_, let replaces) = verdict { replaces } else { false } }
+    /// Whether what is stored is of the picture as it is, whatever its own time.
+    var confirmsStored: Bool {
+      switch verdict {
+      case .none: false
+      case .unchanged: isVerdictNew
+      case .sent(_, let replaces): isVerdictNew && !replaces
+      }
+    }
   }
 
-  /// Gets the picture. Nil when all that was asked for is stored, and the server says that it still holds.
+  /// Gets the picture, or the server's word that all that was asked for is stored and still holds.
   ///
   /// The server is asked whether the picture has changed only where that can do: a thumbnail that is `missing` takes the
   /// body in any case, and only the URL that has named a body can be asked about it.
-  func askServer(
-    _ missing: [Variant], _ standing: inout Standing
-  ) async throws(ThumbnailError) -> SourceBody? {
+  func askServer(_ missing: [Variant], _ standing: inout Standing) async throws(ThumbnailError) {
     let notes = await stages.notes(of: source, priority: priority)
     standing.notes = notes
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
     standing.hasAsked = true
-    let body: SourceBody
-    if missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty {
-      // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
-      let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
-      switch try await stages.revalidate(
-        source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
-      {
-      case .unchanged(let isKept):
-        (standing.word, standing.isKept) = (.unchanged, isKept)
-        return nil
-      case .changed(let changed):
-        (standing.word, body) = (.changed, changed)
-      }
-    } else {
-      body = try await fetchBody(demand: desk.demand, insteadOf: nil)
-      let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
-      standing.word = notes.areOutdated(by: body.answer, isFresh: isFresh) ? .changed : .unchanged
+    guard missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty else {
+      let body = try await fetchBody(demand: desk.demand, insteadOf: nil)
+      standing.hear(.sent(body, replaces: await replacesStored(body)))
+      return
     }
-    if standing.word == .changed {
-      stages.statistics.add(1, to: \.replacements)
-      stages.events.send(source, .replaced)
+    // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
+    let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
+    switch try await stages.revalidate(
+      source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
+    {
+    case .unchanged(let isKept): standing.hear(.unchanged(isKept: isKept))
+    case .changed(let body):
+      tellReplaced()
+      standing.hear(.sent(body, replaces: true))
     }
-    return body
+  }
+
+  /// Gets the bytes once more in the place of a body that did not do. Returns whether they replace what is stored: the
+  /// picture may have changed again in between.
+  func fetchAgain(
+    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool
+  ) async throws(ThumbnailError) -> Bool {
+    body = try await fetchBody(demand: demand, insteadOf: body.giveUp())
+    if replaces { return true }
+    return await replacesStored(body)
+  }
+
+  /// Whether what is stored by now is of an earlier picture than a body that was asked for without a condition.
+  private func replacesStored(_ body: SourceBody) async -> Bool {
+    let notes = await stages.notes(of: source, priority: priority)
+    let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
+    guard notes.areOutdated(by: body.answer, isFresh: isFresh) else { return false }
+    tellReplaced()
+    return true
+  }
+
+  private func tellReplaced() {
+    stages.statistics.add(1, to: \.replacements)
+    stages.events.send(source, .replaced)
   }
 
   /// Answers those who wait for thumbnails that were out of date and that the server has confirmed. Where it has sent a
   /// body instead, returns the variants, to be made anew of that.
-  func settleOutdated(_ standing: inout Standing, by body: SourceBody?) async -> [Variant] {
+  func settleOutdated(_ standing: inout Standing) async -> [Variant] {
     let outdated = standing.outdated
     standing.outdated = []
-    guard body == nil else { return outdated.map(\.variant) }
+    guard case .unchanged(let isKept) = standing.verdict else { return outdated.map(\.variant) }
     for var found in outdated {
-      var isStored = standing.isKept
-      if found.isShrunk, standing.isKept {
+      var isStored = isKept
+      if found.isShrunk, isKept {
         let notes = await stages.notes(of: source, priority: priority)
         found.stored.freshness = notes.freshness(by: stages.cache.rule)
         let inMemory = desk.keptInMemory([found.variant], of: source)

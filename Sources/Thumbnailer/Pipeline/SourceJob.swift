@@ -12,27 +12,25 @@ struct SourceJob: Sendable {
   func run() async {
     var standing = Standing()
     do {
-      var body: SourceBody?
       var missing: [Variant] = []
       repeat {
-        standing.word = .none
+        standing.beginRound()
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
         dropUnwanted(&missing, &standing)
         guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
         // What is out of date again since the body came is asked about again.
-        if body == nil || !standing.outdated.isEmpty {
+        if !standing.hasBody || !standing.outdated.isEmpty {
           // Ends as soon as everything that is asked by then can be made of what has arrived. Who waits for it holds no
           // other body.
-          body = nil
-          body = try await askServer(missing, &standing)
+          standing.verdict = .none
+          try await askServer(missing, &standing)
         }
         // Whoever came while the body was on its way shares its decode.
         missing += await answerFromCache(desk.takeVariants(of: source), &standing)
-        missing += await settleOutdated(&standing, by: body)
+        missing += await settleOutdated(&standing)
         missing = desk.stillWanted(missing, of: source)
-        guard !missing.isEmpty, var current = body.take() else { continue }
-        try await render(missing, from: &current, &standing)
-        body = current
+        guard !missing.isEmpty, standing.hasBody else { continue }
+        try await render(missing, &standing)
         missing = []
       } while !desk.isDone(source)
     } catch {
@@ -52,7 +50,7 @@ struct SourceJob: Sendable {
   /// server's word.
   func answerFromCache(_ variants: [Variant], _ standing: inout Standing) async -> [Variant] {
     // Of a picture that has changed nothing that is stored will do.
-    guard standing.word != .changed else { return variants }
+    if standing.replacesStored { return variants }
     var missing: [Variant] = []
     for variant in variants {
       let started = ContinuousClock.now
@@ -64,7 +62,7 @@ struct SourceJob: Sendable {
         missing.append(variant)
         continue
       }
-      guard found.isFresh || standing.word == .unchanged else {
+      guard found.isFresh || standing.confirmsStored else {
         standing.outdated.append(found)
         continue
       }
@@ -83,24 +81,21 @@ struct SourceJob: Sendable {
   /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
   /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
   /// and libvips is the last reader, so there are at most four rounds.
-  private func render(
-    _ variants: [Variant], from body: inout SourceBody, _ standing: inout Standing
-  ) async throws(ThumbnailError) {
+  private func render(_ variants: [Variant], _ standing: inout Standing) async throws(ThumbnailError) {
+    guard var (body, replaces) = standing.takeBody() else { return }
     while true {
       switch try await stages.render(variants, of: source, from: body, priority: priority) {
       case .done(let results, let plan):
-        return await answer(results, from: body, plan: plan, &standing)
+        replaces = await answer(results, from: body, plan: plan, replaces: replaces)
+        standing.verdict = .sent(body, replaces: replaces)
+        return
       case .needsWholeBody:
-        body = try await fetchBody(demand: nil, insteadOf: body.giveUp())
+        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces)
       case .needsPicture:
-        if !body.isComplete {
-          body = try await fetchBody(demand: desk.demand, insteadOf: body.giveUp())
-        }
+        if !body.isComplete { replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces) }
         body.mayUsePreview = false
       case .needsLibvips:
-        if !body.isComplete {
-          body = try await fetchBody(demand: nil, insteadOf: body.giveUp())
-        }
+        if !body.isComplete { replaces = try await fetchAgain(&body, demand: nil, replaces: replaces) }
         body.mayReadCoefficients = false
       }
     }
@@ -112,19 +107,16 @@ struct SourceJob: Sendable {
     try await stages.fetchBody(of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
   }
 
-  /// Stores what was made of a body, then tells everybody who waits for it.
+  /// Stores what was made of a body, then tells everybody who waits for it. Returns whether the body is still to replace
+  /// what is stored.
   private func answer(
-    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?,
-    _ standing: inout Standing
-  ) async {
+    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?, replaces: Bool
+  ) async -> Bool {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     var isStored = false
     if !finished.isEmpty {
       let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
-      isStored = await stages.store(
-        finished, of: source, from: body, inMemory: inMemory, replacing: standing.word == .changed)
-      // Whatever is stored from now on is of this body.
-      standing.word = .unchanged
+      isStored = await stages.store(finished, of: source, from: body, inMemory: inMemory, replacing: replaces)
     }
     for (variant, result) in results {
       switch result {
@@ -141,6 +133,8 @@ struct SourceJob: Sendable {
         }
       }
     }
+    // Once something of this body is stored, nothing of an earlier one is.
+    return replaces && finished.isEmpty
   }
 
   /// Answers everybody who waits for a thumbnail from the caches.

@@ -77,6 +77,34 @@ import Testing
     for size in sizes { #expect(try await fixture.origin(size, of: restarted) == .disk) }
   }
 
+  @Test func aChangedPictureReplacesTheOldSizesThoughItsFirstThumbnailFails() async throws {
+    let fixture = try RevalidationFixture(configuring: { $0.jobs = 1 })
+    let old = try await fixture.pipeline.thumbnail(for: fixture.request())
+    fixture.clock.advance(by: 61)
+    let damaged = try TestImages.bytes("broken/truncated-in-the-second-frame.gif")
+    fixture.picture.change { ($0.bytes, $0.etag) = (damaged, "\"two\"") }
+    // Nothing is decoded until somebody else has joined.
+    let latch = Latch()
+    let workers = fixture.pipeline.stages.workers
+    let blocker = Task { try await workers.run(priority: PriorityControl(.visible)) { _ in Result { latch.wait() } } }
+    await poll { workers.running == 1 }
+    // Needs the frame that is cut short, which the others do not.
+    let animated = ThumbnailRequest(
+      fixture.request().source, variant: Variant(size: PixelSize(60, 30), format: .webp, frames: .all))
+    let first = Task { try await fixture.pipeline.thumbnail(for: animated) }
+    await poll { workers.waiting == 1 }
+    let second = Task { try await fixture.origin(PixelSize(20, 10)) }
+    await poll { fixture.statistics.joins == 1 }
+    latch.open()
+    _ = try await blocker.value.get()
+    #expect(await failure(of: first)?.code == "damaged")
+    #expect(try await second.value == .source)
+    #expect(fixture.asked.count == 2 && fixture.statistics.replacements == 1)
+    // What was there before is of the old picture, and not fresh.
+    let again = try await fixture.pipeline.response(for: fixture.request())
+    #expect(again.origin == .source && again.thumbnail.data != old.data)
+  }
+
   @Test func severalSizesOfAStalePictureAreOneQuestion() async throws {
     let fixture = try RevalidationFixture()
     let sizes = [PixelSize(40, 40), PixelSize(50, 20), PixelSize(24, 30)]
