@@ -99,6 +99,7 @@ struct TransferReception {
 
   private mutating func beginBody(announced: Int?, mayKeepConnection: () -> Bool) -> Bool {
     hasBodyBegun = true
+    order.observer?.responseBegins(status: head.status, headers: head.headers)
     expected = order.compression != .ignored && head.isEncoded ? nil : announced
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }

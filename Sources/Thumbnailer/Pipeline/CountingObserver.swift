@@ -1,13 +1,31 @@
-/// Counts the bytes that arrive, of refused and broken-off bodies too, on their way to another observer.
+import Synchronization
+
+/// Counts the bytes that arrive, of refused and broken-off bodies too, on their way to another observer, and keeps the head
+/// of the last response.
 final class CountingObserver: BodyObserver {
+  /// The head of a response.
+  struct Head: Sendable {
+    let status: Int
+    let headers: [HTTPHeader]
+  }
+
   private let observer: any BodyObserver
   private let statistics: StatisticsCounter
   private let progress: BodyProgress
+  private let lastHead = Mutex<Head?>(nil)
 
   init(_ observer: any BodyObserver, statistics: StatisticsCounter, progress: BodyProgress) {
     self.observer = observer
     self.statistics = statistics
     self.progress = progress
+  }
+
+  /// The head of the last response; nil where none came.
+  var head: Head? { lastHead.withLock { $0 } }
+
+  func responseBegins(status: Int, headers: [HTTPHeader]) {
+    lastHead.withLock { $0 = Head(status: status, headers: headers) }
+    observer.responseBegins(status: status, headers: headers)
   }
 
   func bodyBegins(expectedLength: Int?) {

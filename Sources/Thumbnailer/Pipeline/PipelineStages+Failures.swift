@@ -21,13 +21,18 @@ extension PipelineStages {
 
   /// Notes what a server has answered, where that will be the same the next time. That something else came in the place of
   /// a picture that was there before will not: so do networks that want a login, and servers that are being repaired.
-  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes) {
+  ///
+  /// - Parameter end: Until when the server lets it be kept; nil where it has not said. It may be shorter than our own time,
+  ///   but not longer.
+  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes, end: Date?) {
     guard !source.isUserFile, let lifetime = error.lifetime else { return }
     if case .notAPicture = error, source.knownAnswer(in: notes) != nil { return }
     let now = configuration.now()
+    let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
+    guard now < until else { return }
     let failure = RememberedFailure(
       url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: refusingLimits,
-      noted: now, until: now.addingTimeInterval(lifetime))
+      noted: now, until: until)
     cache.remember(failure, of: source.key)
   }
 

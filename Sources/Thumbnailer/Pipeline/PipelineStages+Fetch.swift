@@ -13,7 +13,7 @@ extension PipelineStages {
   func fetchBody(
     of source: ImageSource, demand: VariantDemand?, insteadOf spent: SourceBody.Spent? = nil, priority: PriorityControl,
     progress: BodyProgress = BodyProgress()
-  ) async throws(ThumbnailError) -> SourceBody {
+  ) async throws(FetchFailure) -> SourceBody {
     progress.setComplete(false)
     defer { progress.setComplete(true) }
     if let spent { statistics.add(-spent.bytesLeft, to: \.bytesLeft) }
@@ -40,18 +40,24 @@ extension PipelineStages {
   func download(
     _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
     mayRepeat: Bool = true, priority: PriorityControl, progress: BodyProgress
-  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
+  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     var places = source.places
     var passing: ThumbnailError?
+    var end: Date?
     while true {
       let place = places.removeFirst()
       let attempts = mayRepeat ? (places.isEmpty ? nil : Self.attemptsBeforeTheNextPlace) : 1
-      do throws(ThumbnailError) {
+      do throws(FetchFailure) {
         return try await download(
           source, from: place, attempts: attempts, demand: demand, mayUsePreview: mayUsePreview, condition: condition,
           priority: priority, progress: progress)
-      } catch {
-        guard !places.isEmpty, error.mayBeHadElsewhere else { throw error.lifetime == nil ? error : passing ?? error }
+      } catch let failure {
+        let error = failure.error
+        // That no place has it holds for as long as what each of them said.
+        end = [end, failure.end].compactMap { $0 }.min()
+        guard !places.isEmpty, error.mayBeHadElsewhere else {
+          throw FetchFailure(error.lifetime == nil ? error : passing ?? error, end: end)
+        }
         if error.lifetime == nil { passing = error }
         // Its host alone: the rest of a URL may hold a password.
         Log.pipeline.debug("\(place.host ?? "one place"): \(error); asking at the next place")
@@ -65,7 +71,7 @@ extension PipelineStages {
   private func download(
     _ source: ImageSource, from place: URL, attempts: Int?, demand: VariantDemand?, mayUsePreview: Bool,
     condition: DownloadCondition?, priority: PriorityControl, progress: BodyProgress
-  ) async throws(ThumbnailError) -> (body: SourceBody, download: Download) {
+  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop =
@@ -76,19 +82,22 @@ extension PipelineStages {
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition)
+    let counting = CountingObserver(observer, statistics: statistics, progress: progress)
+    let started = ContinuousClock.now
     let download: Download
     do throws(DownloadError) {
-      download = try await downloader.download(
-        request, observer: CountingObserver(observer, statistics: statistics, progress: progress), priority: priority)
+      download = try await downloader.download(request, observer: counting, priority: priority)
     } catch {
+      let end = counting.head.flatMap { statedEnd(of: $0, delay: .now - started) }
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
-        throw ThumbnailError(refusal, of: configuration)
+        throw FetchFailure(ThumbnailError(refusal, of: configuration), end: end)
       }
-      throw ThumbnailError(error, source: source)
+      throw FetchFailure(ThumbnailError(error, source: source), end: end)
     }
     var body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
     if download.isUnchanged { return (body, download) }
     body.answer = answer(download, from: place)
+    body.statedEnd = counting.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     statistics.add(1, to: \.downloads)
     statistics.add(body.bytesLeft, to: \.bytesLeft)
     events.send(
@@ -99,15 +108,21 @@ extension PipelineStages {
     return (body, download)
   }
 
+  /// Until when what a response said may be kept, as far as its server limits that.
+  private func statedEnd(of head: CountingObserver.Head, delay: Duration) -> Date? {
+    ResponseMetadata(head.headers).statedEnd(
+      head.headers, status: head.status, receivedAt: configuration.now(), delay: delay / .seconds(1))
+  }
+
   /// Opens a file and reads its header, in one visit of a worker.
   private func openFile(
     _ source: ImageSource, priority: PriorityControl
-  ) async throws(ThumbnailError) -> SourceBody {
+  ) async throws(FetchFailure) -> SourceBody {
     let place: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
       place = try await openFiles.reserve(1, priority: priority)
     } catch {
-      throw .cancelled
+      throw FetchFailure(.cancelled)
     }
     let opened: Result<(LocalFile, Result<ImageProbe, CodecError>), DownloadError>
     do {
@@ -118,10 +133,10 @@ extension PipelineStages {
         }
       }
     } catch {
-      throw .cancelled
+      throw FetchFailure(.cancelled)
     }
     switch opened {
-    case .failure(let error): throw ThumbnailError(error, source: source)
+    case .failure(let error): throw FetchFailure(ThumbnailError(error, source: source))
     case .success((let file, let header)):
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))

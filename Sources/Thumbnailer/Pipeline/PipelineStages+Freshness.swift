@@ -52,7 +52,7 @@ extension PipelineStages {
   func revalidate(
     _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, priority: PriorityControl,
     progress: BodyProgress
-  ) async throws(ThumbnailError) -> Revalidation {
+  ) async throws(FetchFailure) -> Revalidation {
     progress.setComplete(false)
     defer { progress.setComplete(true) }
     let condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)

@@ -13,9 +13,9 @@ extension PipelineStages {
     replacing: Bool
   ) async -> Bool {
     guard let description = thumbnails.first?.1.source else { return false }
-    if body.answer?.metadata.control.forbidsStoring == true {
+    guard body.mayBeStored else {
       // What was kept of it before the server forbade it goes, too.
-      if replacing { await forgetThumbnails(of: source) }
+      if replacing, body.answer?.metadata.control.forbidsStoring == true { await forgetThumbnails(of: source) }
       return false
     }
     var record = SourceRecord(

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The bytes of a picture that are at hand, and what its header said.
 struct SourceBody: Sendable {
   /// The bytes: the whole file when `isComplete`.
@@ -14,6 +16,8 @@ struct SourceBody: Sendable {
   private let place: ByteLimiter.Reservation?
   /// What the server said with a download, to ask it later whether the picture has changed.
   var answer: StoredAnswer?
+  /// Until when what the server has sent may be kept, as far as it limits that; see `ResponseMetadata`.
+  var statedEnd: Date?
   /// False once the coefficient reader has handed the file over to libvips.
   var mayReadCoefficients = DecodePlan.readsCoefficients
   /// Whether the preview in its EXIF data may be used; false once it was seen not to be of this picture.
@@ -39,6 +43,12 @@ struct SourceBody: Sendable {
     (self.file, self.place, self.header) = (file, place, header)
     (bytes, downloadedBytes) = (file.body, file.body.count)
     (download, finestScale) = (nil, nil)
+  }
+
+  /// Whether thumbnails of it may be kept.
+  var mayBeStored: Bool {
+    guard let answer, let download else { return true }
+    return answer.metadata.mayBeStored(status: download.status)
   }
 
   /// Whether the bytes are all there are.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// What a job asks the server, and what its response means for the thumbnails that are stored.
 extension SourceJob {
   /// What the server has said of the stored thumbnails, with the body that it sent. One value: a body that stays for
@@ -24,6 +26,8 @@ extension SourceJob {
     var notes = SourceNotes()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
     var hasAsked = false
+    /// Until when what the server has said last may be kept, as far as it limits that.
+    var statedEnd: Date?
 
     /// Forgets a verdict that was for those who asked before, but not the body that came with it.
     mutating func beginRound() {
@@ -65,17 +69,24 @@ extension SourceJob {
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
     standing.hasAsked = true
     guard missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty else {
-      let body = try await fetchBody(demand: desk.demand, insteadOf: nil)
+      let body = try await fetchBody(demand: desk.demand, insteadOf: nil, &standing)
       standing.hear(.sent(body, replaces: await replacesStored(body)))
       return
     }
     // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
     let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
-    switch try await stages.revalidate(
-      source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
-    {
+    let revalidation: PipelineStages.Revalidation
+    do throws(FetchFailure) {
+      revalidation = try await stages.revalidate(
+        source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
+    } catch {
+      standing.statedEnd = error.end
+      throw error.error
+    }
+    switch revalidation {
     case .unchanged(let isKept): standing.hear(.unchanged(isKept: isKept))
     case .changed(let body):
+      standing.statedEnd = body.statedEnd
       tellReplaced()
       standing.hear(.sent(body, replaces: true))
     }
@@ -84,9 +95,9 @@ extension SourceJob {
   /// Gets the bytes once more in the place of a body that did not do. Returns whether they replace what is stored: the
   /// picture may have changed again in between.
   func fetchAgain(
-    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool
+    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool, _ standing: inout Standing
   ) async throws(ThumbnailError) -> Bool {
-    body = try await fetchBody(demand: demand, insteadOf: body.giveUp())
+    body = try await fetchBody(demand: demand, insteadOf: body.giveUp(), &standing)
     if replaces { return true }
     return await replacesStored(body)
   }
@@ -142,7 +153,7 @@ extension SourceJob {
       if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
         await stages.forgetThumbnails(of: source)
       }
-      stages.remember(error, of: source, standing.notes)
+      stages.remember(error, of: source, standing.notes, end: standing.statedEnd)
     }
     desk.fail(source, with: error, except: stale) { count($0, error, hasAsked: standing.hasAsked) }
   }

@@ -90,21 +90,29 @@ struct SourceJob: Sendable {
         standing.verdict = .sent(body, replaces: replaces)
         return
       case .needsWholeBody:
-        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces)
+        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing)
       case .needsPicture:
-        if !body.isComplete { replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces) }
+        if !body.isComplete { replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces, &standing) }
         body.mayUsePreview = false
       case .needsLibvips:
-        if !body.isComplete { replaces = try await fetchAgain(&body, demand: nil, replaces: replaces) }
+        if !body.isComplete { replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing) }
         body.mayReadCoefficients = false
       }
     }
   }
 
   func fetchBody(
-    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?
+    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?, _ standing: inout Standing
   ) async throws(ThumbnailError) -> SourceBody {
-    try await stages.fetchBody(of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
+    do throws(FetchFailure) {
+      let body = try await stages.fetchBody(
+        of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
+      standing.statedEnd = body.statedEnd
+      return body
+    } catch {
+      standing.statedEnd = error.end
+      throw error.error
+    }
   }
 
   /// Stores what was made of a body, then tells everybody who waits for it. Returns whether the body is still to replace

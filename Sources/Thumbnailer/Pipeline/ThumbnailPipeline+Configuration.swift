@@ -48,7 +48,7 @@ extension ThumbnailPipeline {
     public var cacheMode = CacheMode.standard
     /// Whether pictures that were not to be had are asked for all the same. Otherwise it is remembered which of them do
     /// not exist (404, 410) or are no pictures, for an hour, and which are too large, for a day or until a limit is
-    /// raised. Default: false.
+    /// raised; for less where the server says so (`Cache-Control`, `Expires`). Default: false.
     public var retriesFailures = false
     /// The clock on the wall; tests have their own.
     var now: @Sendable () -> Date = { Date() }

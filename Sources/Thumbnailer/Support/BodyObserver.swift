@@ -13,9 +13,16 @@ enum BodyVerdict: Sendable {
 /// All calls come from one thread at a time, in order, and must return within microseconds: every other transfer waits
 /// for them.
 protocol BodyObserver: AnyObject, Sendable {
+  /// The head of a response has come, be it an error's. The last one of a download is that of its outcome.
+  func responseBegins(status: Int, headers: [HTTPHeader])
+
   /// A new attempt begins: whatever was seen before is void. `expectedLength` is the announced length in bytes, if any.
   func bodyBegins(expectedLength: Int?)
 
   /// The next piece of the body. `bytes` is valid during the call only and starts `offset` bytes into the body.
   func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict
+}
+
+extension BodyObserver {
+  func responseBegins(status: Int, headers: [HTTPHeader]) {}
 }

@@ -87,6 +87,31 @@ struct ResponseMetadata: Sendable, Equatable {
     return Freshness(confirmed: now, expires: now.addingTimeInterval(lifetime - initialAge))
   }
 
+  /// Until when a response of that status may be kept at most, as far as its server has said, be it that it must not be
+  /// kept at all; see `freshness`. Nil where it leaves that to us.
+  func statedEnd(_ headers: [HTTPHeader], status: Int, receivedAt now: Date, delay: Double) -> Date? {
+    if saysHowLong { return freshness(headers, receivedAt: now, delay: delay).expires }
+    return Self.isKeptByGuess(status) ? nil : now
+  }
+
+  /// Whether a response may be kept: not where that is forbidden, nor by guess where its status does not allow it.
+  func mayBeStored(status: Int) -> Bool {
+    !control.forbidsStoring && (control.maximumAge != nil || expires != nil || Self.isKeptByGuess(status))
+  }
+
+  /// Whether a response of that status may be kept though it does not say for how long (RFC 9110, 15.1). 201 and 202 tell
+  /// of an image that is being made, and 204 has none.
+  private static func isKeptByGuess(_ status: Int) -> Bool {
+    [200, 203, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
+  }
+
+  /// Whether the server has said for how long the response is fresh, or that it never is.
+  private var saysHowLong: Bool {
+    let control = control
+    return control.maximumAge != nil || expires != nil || control.asksEveryTime || control.forbidsStoring
+      || variesByAnything
+  }
+
   /// For how many seconds the answer is fresh from the moment it was made.
   private func lifetime(date: Date, now: Date) -> Double {
     let control = control

@@ -8,10 +8,11 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RememberedFailureTests {
   @Test(arguments: [true, false], [404, 410])
   func aMissingPictureIsAskedForOnceAnHour(hasDisk: Bool, status: Int) async throws {
-    let fixture = try RevalidationFixture({ $0.status = status }) {
+    let fixture = try RevalidationFixture({ ($0.status, $0.headers) = (status, []) }) {
       if !hasDisk { $0.diskCacheLimit = ByteSize(bytes: 0) }
     }
     #expect(await fixture.code() == "not-found")
+    fixture.clock.advance(by: 3599)
     for size in [PixelSize(40, 40), PixelSize(50, 20)] {
       do throws(ThumbnailError) {
         _ = try await fixture.pipeline.thumbnail(for: fixture.request(size))
@@ -25,10 +26,91 @@ import Testing
     if hasDisk { #expect(await fixture.code(of: try fixture.restarted()) == "not-found") }
     #expect(fixture.asked.count == 1)
     #expect(fixture.statistics.rememberedFailures == 2 && fixture.statistics.failures == 3)
-    fixture.clock.advance(by: 3601)
+    fixture.clock.advance(by: 2)
     fixture.picture.change { $0.status = nil }
     #expect(try await fixture.origin() == .source)
     #expect(fixture.asked.count == 2)
+  }
+
+  private static let page = try? TestImages.bytes("broken/html-page.jpg")
+
+  /// No answer is remembered for longer than its server lets it be.
+  @Test(
+    arguments: [
+      ("no-store", 0.0), ("no-cache", 0), ("max-age=0", 0), ("max-age=2", 2), ("max-age=60", 60), ("private", 3600),
+      ("max-age=86400", 3600),
+    ], [404, 410, 200])
+  func theServerMayShortenTheTime(limit: (control: String, seconds: Double), status: Int) async throws {
+    let page = try #require(Self.page)
+    let fixture = try RevalidationFixture({
+      $0.headers = [("Cache-Control", limit.control)]
+      ($0.bytes, $0.etag) = (page, nil)
+      $0.status = status == 200 ? nil : status
+    })
+    let code = status == 200 ? "not-a-picture" : "not-found"
+    #expect(await fixture.code() == code)
+    if limit.seconds > 0 {
+      fixture.clock.advance(by: limit.seconds - 1)
+      #expect(await fixture.code() == code)
+      #expect(await fixture.code(of: try fixture.restarted()) == code)
+      #expect(fixture.asked.count == 1)
+      fixture.clock.advance(by: 1)
+    }
+    #expect(await fixture.code() == code)
+    #expect(fixture.asked.count == 2)
+  }
+
+  @Test func theAgeAndTheEndOfAnAnswerCountAsWell() async throws {
+    let fixture = try RevalidationFixture({ $0.status = 404 })
+    fixture.picture.change { $0.headers = [("Cache-Control", "max-age=60"), ("Age", "50")] }
+    #expect(await fixture.code() == "not-found")
+    fixture.clock.advance(by: 11)
+    let end = HTTPDate.text(fixture.clock.now.addingTimeInterval(30))
+    fixture.picture.change { $0.headers = [("Expires", end)] }
+    #expect(await fixture.code() == "not-found")
+    fixture.clock.advance(by: 29)
+    #expect(await fixture.code() == "not-found")
+    #expect(fixture.asked.count == 2)
+    fixture.clock.advance(by: 1)
+    #expect(await fixture.code() == "not-found")
+    #expect(fixture.asked.count == 3)
+  }
+
+  @Test func aPictureThatIsTooLargeIsRememberedForNoLongerThanItsServerSays() async throws {
+    let fixture = try RevalidationFixture(configuring: { $0.maximumSourceBytes = ByteSize(bytes: 1000) })
+    #expect(await fixture.code() == "too-large")
+    fixture.clock.advance(by: 59)
+    #expect(await fixture.code() == "too-large")
+    #expect(fixture.asked.count == 1)
+    fixture.clock.advance(by: 1)
+    #expect(await fixture.code() == "too-large")
+    #expect(fixture.asked.count == 2)
+  }
+
+  /// They tell of a picture that is being made, or that there is none.
+  @Test(arguments: [201, 202, 204], [true, false])
+  func whatIsNoPictureYetIsNotRememberedByGuess(status: Int, saysHowLong: Bool) async throws {
+    let fixture = try PipelineFixture { _ in
+      OriginResponse(status: status, headers: saysHowLong ? [("Cache-Control", "max-age=600")] : [])
+    }
+    for _ in 0..<2 {
+      let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) }
+      #expect(await failure(of: task)?.code == "not-a-picture")
+    }
+    #expect(fixture.origin.requests.count == (saysHowLong ? 1 : 2))
+  }
+
+  @Test(arguments: [201, 202], [true, false])
+  func aPictureThatStandsInIsNotKeptByGuess(status: Int, saysHowLong: Bool) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in
+      OriginResponse(
+        status: status, headers: saysHowLong ? [("Cache-Control", "max-age=600")] : [], body: Array(picture))
+    }
+    for isFirst in [true, false] {
+      let response = try await fixture.pipeline.response(for: fixture.request())
+      #expect(response.isStored == saysHowLong && (response.origin == .source) == (isFirst || !saysHowLong))
+    }
   }
 
   @Test func whoTriesAgainClearsTheMemory() async throws {
@@ -85,10 +167,12 @@ import Testing
 
   @Test func aPageIsNoPictureForAnHour() async throws {
     let page = try TestImages.bytes("broken/html-page.jpg")
-    let fixture = try RevalidationFixture({ $0.bytes = page })
-    for _ in 0..<2 { #expect(await fixture.code() == "not-a-picture") }
+    let fixture = try RevalidationFixture({ ($0.bytes, $0.headers) = (page, []) })
+    #expect(await fixture.code() == "not-a-picture")
+    fixture.clock.advance(by: 3599)
+    #expect(await fixture.code() == "not-a-picture")
     #expect(fixture.asked.count == 1)
-    fixture.clock.advance(by: 3601)
+    fixture.clock.advance(by: 2)
     #expect(await fixture.code() == "not-a-picture")
     #expect(fixture.asked.count == 2)
   }
@@ -106,6 +190,7 @@ import Testing
 
   @Test func aPictureOfTooManyPixelsIsTriedAgainUnderAHigherLimit() async throws {
     let fixture = try RevalidationFixture(configuring: { $0.maximumPixels = 100 })
+    fixture.picture.change { $0.headers = [] }
     for _ in 0..<2 { #expect(await fixture.code() == "too-large") }
     #expect(fixture.asked.count == 1)
     fixture.clock.advance(by: 86_399)
