@@ -21,7 +21,7 @@ struct CacheExportTests {
   private func fetch(_ paths: [String], _ sizes: String...) async throws {
     let list = Data(paths.map { "\(origin.url("/"))\($0.dropFirst())\n" }.joined().utf8)
     let run = try await bench.start(
-      ["prefetch", "--urls", "-", "--quiet"] + sizes.flatMap { ["--size", $0] }, input: .bytes(list)
+      ["prefetch", "--urls", "-", "--quiet", "--fit", "cover"] + sizes.flatMap { ["--size", $0] }, input: .bytes(list)
     ).run()
     #expect(run.status == 0, "\(run.stderr)")
   }
@@ -50,6 +50,14 @@ struct CacheExportTests {
     #expect(try files("one").count == 2)
     #expect(try await bench.run("cache", "export", "words", "A", "b.jpg", "--name", "{name}-{width}.{ext}").status == 0)
     #expect(try files("words") == ["b-20.jpg", "b-30.jpg"])
+  }
+
+  @Test func localFilesLieInTheFolderTheyHadAndInNoneAboveThat() async throws {
+    _ = try bench.folder("pictures/2024", pictures: 1)
+    let source = ["--query", "", "--provider", "folder:pictures", "--quiet", "--size", "20x15"]
+    #expect(try await bench.start(["prefetch"] + source).run().status == 0)
+    #expect(try await bench.run("cache", "export", "out").status == 0)
+    #expect(try files("out") == ["2024/picture 0-20x15.jpg"])
   }
 
   @Test func whatIsThereStaysUnlessItMayBeReplaced() async throws {

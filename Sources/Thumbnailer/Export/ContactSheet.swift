@@ -125,18 +125,3 @@ public enum ContactSheet {
     }
   }
 }
-
-extension ImageFormat {
-  /// What the format is called on the web.
-  var mediaType: String {
-    switch self {
-    case .svg: "image/svg+xml"
-    case .pdf: "application/pdf"
-    case .openEXR: "image/x-exr"
-    case .pnm: "image/x-portable-anymap"
-    case .ico: "image/vnd.microsoft.icon"
-    case .radiance: "image/vnd.radiance"
-    default: "image/\(rawValue)"
-    }
-  }
-}

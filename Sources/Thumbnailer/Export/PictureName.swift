@@ -17,13 +17,15 @@ public struct PictureName: Sendable, Equatable {
   /// The most of the folders' path that is taken, in bytes.
   private static let longestFolder = 600
 
-  /// The name of a picture on the web: its host and the folders of its address, then the last part of that.
+  /// The name of a picture on the web: its host and the folders of its address, then the last part of that. Of a local
+  /// file: the folder that it lies in and its own name, so that no tree of this machine's folders is made.
   ///
   /// - Parameter identity: What tells it from others; nil for the whole URL.
   public init(_ url: URL, identity: String? = nil) {
     let path = url.path(percentEncoded: true).split(separator: "/").map { RawPath(percentEncoded: String($0)).bytes }
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
-    self.init(folders: [host] + path.dropLast(), name: path.last ?? [], identity: identity ?? url.absoluteString)
+    let folders = url.isFileURL ? Array(path.dropLast().suffix(1)) : [host] + path.dropLast()
+    self.init(folders: folders, name: path.last ?? [], identity: identity ?? url.absoluteString)
   }
 
   /// The name of a picture by its path below the folder that it was found in, or by the id that a photo service gives it.

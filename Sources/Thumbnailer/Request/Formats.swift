@@ -29,6 +29,19 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
+  /// The media type, as `Content-Type` names it: those that IANA has registered, or else what is usual.
+  public var mediaType: String {
+    switch self {
+    case .svg: "image/svg+xml"
+    case .pdf: "application/pdf"
+    case .openEXR: "image/x-exr"
+    case .pnm: "image/x-portable-anymap"
+    case .ico: "image/vnd.microsoft.icon"
+    case .radiance: "image/vnd.radiance"
+    default: "image/\(rawValue)"
+    }
+  }
+
   /// The name people know the format by, for messages.
   public var displayName: String {
     switch self {

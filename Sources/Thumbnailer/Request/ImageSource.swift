@@ -52,6 +52,11 @@ public struct ImageSource: Hashable, Sendable {
     return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", isUserFile: true)
   }
 
+  /// A local file that the user named by a `file` URL, whose path need not be UTF-8.
+  public static func file(at url: URL) -> ImageSource {
+    file(at: RawPath(fileURL: url))
+  }
+
   /// A local file that the user named, whose path need not be UTF-8.
   public static func file(at path: RawPath) -> ImageSource {
     if let text = String(validating: path.bytes, as: UTF8.self) { return file(at: text) }

@@ -21,10 +21,14 @@ public struct ThumbnailRequest: Sendable {
     key = CacheKey(source: source.key, variant: variant)
   }
 
-  /// Asks for a thumbnail of a picture on the web, `size` in device pixels.
+  /// Asks for a thumbnail of an image on the web or of a local file, `size` in device pixels.
+  ///
+  /// A `file` URL is read as a file that the program itself names, as `ImageSource.file(at:)` does. For URLs of
+  /// strangers use `ImageSource(_:)`, which reads no files.
   public init(
     _ url: URL, size: PixelSize, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
   ) {
-    self.init(ImageSource(url), variant: Variant(size: size, fit: fit, format: format), priority: priority)
+    let source = url.isFileURL ? ImageSource.file(at: url) : ImageSource(url)
+    self.init(source, variant: Variant(size: size, fit: fit, format: format), priority: priority)
   }
 }

@@ -27,6 +27,17 @@ import Testing
     #expect(!isDownloaded)
   }
 
+  @Test func aFileURLThatTheProgramNamesIsRead() async throws {
+    let file = directory.url.appending(path: "a b ü.jpg")
+    try TestImages.bytes("formats/jpeg-420.jpg").write(to: file)
+    let request = ThumbnailRequest(file, size: PixelSize(40, 30))
+    #expect(request.source.isUserFile && request.source == .file(at: file.path))
+    #expect(try await pipeline.thumbnail(for: request).size == PixelSize(40, 30))
+    // A source made of a stranger's URL still reads no file.
+    let foreign = ThumbnailRequest(ImageSource(file), variant: request.variant)
+    await #expect(throws: ThumbnailError.self) { try await pipeline.thumbnail(for: foreign) }
+  }
+
   @Test func manyFilesAtOnceDoNotUseUpTheDescriptors() async throws {
     let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
     let paths = (0..<300).map { directory.url.appending(path: "\($0).jpg").path }

@@ -15,7 +15,7 @@ struct CacheExportCommand: AsyncParsableCommand {
 
       A URL or the path of a file exports the thumbnails of that picture; words
       those of the pictures whose addresses contain them all. {path} is the host
-      with the folders of the URL, or the folders of the file. Where two
+      with the folders of the URL, or the folder that a file lies in. Where two
       thumbnails would have one name, the second gets a mark of its own. Files that
       are there already are left, unless --overwrite is given.
 
