@@ -53,6 +53,12 @@ struct Thumbs: AsyncParsableCommand {
   private static func leave(with error: any Error) -> Never {
     let status = exitCode(for: error)
     let console = Console()
+    let arguments = CommandLine.arguments
+    // Asked for the help of a command that is none, the parser gives that of all.
+    if status == .success, arguments.dropFirst().first == "help", let problem = Misspelling.problem(in: arguments) {
+      console.complain(problem)
+      Foundation.exit(ExitCode.validationFailure.rawValue)
+    }
     if status == .success {
       let text = fullMessage(for: error)
       if !text.isEmpty {
@@ -60,7 +66,10 @@ struct Thumbs: AsyncParsableCommand {
       }
     } else {
       let text = message(for: error)
-      if !text.isEmpty { console.complain(UsageMessage.line(text, arguments: CommandLine.arguments)) }
+      if !text.isEmpty {
+        let misspelling = status == .validationFailure ? Misspelling.problem(in: arguments) : nil
+        console.complain(misspelling ?? UsageMessage.line(text, arguments: arguments))
+      }
     }
     Foundation.exit(status.rawValue)
   }

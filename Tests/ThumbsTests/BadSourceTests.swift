@@ -107,7 +107,7 @@ struct BadSourceTests {
       "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--verbose",
       environment: ["UNSPLASH_ACCESS_KEY": "wrong-key"])
     #expect(run.status == 69)
-    #expect(run.stderr.contains("does not accept the access key; check it"))
+    #expect(run.stderr.contains("does not accept the access key in UNSPLASH_ACCESS_KEY; check it"))
     #expect(!run.stderr.contains("wrong-key"))
   }
 

@@ -50,6 +50,12 @@ final class Bench: Sendable {
   /// The URL of a file or folder of this bench.
   func url(_ path: String) -> URL { directory.appendingPathComponent(path) }
 
+  /// Whether there is a file, and no folder.
+  func isFile(_ path: String) -> Bool {
+    var isFolder: ObjCBool = false
+    return FileManager.default.fileExists(atPath: url(path).path, isDirectory: &isFolder) && !isFolder.boolValue
+  }
+
   /// Makes a folder, with `count` copies of a small picture in it.
   func folder(_ name: String, pictures count: Int = 0) throws -> URL {
     let folder = url(name)
@@ -105,6 +111,7 @@ struct Picture: Decodable, Sendable {
   struct Failure: Decodable, Equatable { let code, message: String }
   struct Source: Decodable, Equatable { let width, height, bytes, downloaded, left: Int }
   struct Made: Decodable, Equatable, Hashable {
+    var path: String?
     let width, height: Int
     let format: String
     let bytes: Int

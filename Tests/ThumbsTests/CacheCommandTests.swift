@@ -77,7 +77,9 @@ struct CacheCommandTests {
       _ = try bench.folder("pictures", pictures: 2)
     }
     let run = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--size", "20x20", "--size", "30x30")
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--json", "--fit", "cover", "--size", "20x20",
+      "--size",
+      "30x30")
     return try run.summary().storedBytes
   }
 

@@ -131,10 +131,10 @@ struct ConvertCommandTests {
     let rows = try String(contentsOf: bench.url("report.csv"), encoding: .utf8).split(separator: "\n")
     #expect(rows.count == 4 && rows[0] == "source,status,path,width,height,format,bytes,stage,code,message,plan,ms")
     #expect(
-      rows.contains { $0.hasPrefix("\"photos/a, \"\"b\"\".jpg\",converted,\"small/a, \"\"b\"\"-9.jpg\",9,7,jpeg,") })
+      rows.contains { $0.hasPrefix("\"photos/a, \"\"b\"\".jpg\",converted,\"small/a, \"\"b\"\"-9x9.jpg\",9,7,jpeg,") })
     #expect(rows.contains { $0.hasPrefix("photos/empty.jpg,failed,,,,,,header,not-a-picture,") })
     let sheet = try String(contentsOf: bench.url("sheet.html"), encoding: .utf8)
-    #expect(sheet.contains("src=\"small/a%2C%20%22b%22-9.jpg\"") && sheet.contains("class=\"failed\""))
+    #expect(sheet.contains("src=\"small/a%2C%20%22b%22-9x9.jpg\"") && sheet.contains("class=\"failed\""))
     let lines = try await bench.run("convert", "photos", "--output", "small", "--report", "report.jsonl", "--json")
     #expect(
       try String(contentsOf: bench.url("report.jsonl"), encoding: .utf8).split(separator: "\n").count
@@ -204,11 +204,35 @@ struct ConvertCommandTests {
       ])
   }
 
+  @Test func aSheetCanBeAPicture() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    try put("formats/png-rgba.png", "photos/b.png")
+    try put("broken/empty.jpg", "photos/empty.jpg")
+    let run = try await bench.run("convert", "photos", "--output", "small", "--sheet", "sheet.jpg", "--size", "40")
+    #expect(run.status == 1 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(try Data(contentsOf: bench.url("sheet.jpg")).starts(with: [0xFF, 0xD8]))
+    let shown = try await bench.run("get", "sheet.jpg", "--json")
+    let sheet = try JSONDecoder().decode(Picture.self, from: shown.stdout)
+    // The pictures are on it, not their names alone: the same run without thumbnails to read draws fewer colours.
+    let first = try Data(contentsOf: bench.url("sheet.jpg"))
+    try FileManager.default.removeItem(at: bench.url("small/a.jpg"))
+    try Data(count: 100).write(to: bench.url("small/b.webp"))
+    #expect(sheet.status == "stored" && first.count > 2_000)
+    let again = try await bench.run("convert", "photos", "--output", "small", "--sheet", "sheet.jpg", "--size", "40")
+    #expect(again.status == 1)
+    #expect(try Data(contentsOf: bench.url("sheet.jpg")) == first, "what was lost is made and shown again")
+  }
+
   @Test func aDryRunSaysWhatItWouldWrite() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     let run = try await bench.run("convert", "photos", "--output", "small", "--dry-run")
     #expect(run.status == 0 && run.lines.first == "would write small/a.*")
+    #expect(run.lines.last?.hasPrefix("1 would be made, 0 current, 0 failed; ") == true)
     #expect(!FileManager.default.fileExists(atPath: bench.url("small").path))
+    #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
+    try put("formats/jpeg-420.jpg", "photos/b.jpg")
+    let json = try await bench.run("convert", "photos", "--output", "small", "--dry-run", "--json")
+    #expect(json.lines.last?.contains("\"converted\":0,\"wouldConvert\":1,\"current\":1,\"failed\":0") == true)
   }
 
   @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])

@@ -29,6 +29,19 @@ struct ExportCommandTests {
     #expect(again.status == 0 && again.lines.last?.contains("\"exportedFiles\":0") == true)
   }
 
+  @Test func eachWrittenPathIsTold() async throws {
+    _ = try bench.folder("pictures/a", pictures: 1)
+    let run = try await prefetch("--export", "out", "--size", "40x30", "--size", "20x15", "--json")
+    let paths = ["out/a/picture 0-40x30.jpg", "out/a/picture 0-20x15.jpg"]
+    #expect(try run.pictures().map { $0.thumbnails.map(\.path) } == [paths])
+    #expect(paths.allSatisfy { bench.isFile($0) })
+    // One that is there is told again; one that is somebody else's is not.
+    try Data("mine".utf8).write(to: bench.url(paths[1]))
+    let again = try await prefetch("--export", "out", "--size", "40x30", "--size", "20x15", "--json")
+    #expect(try again.pictures().map { $0.thumbnails.map(\.path) } == [[paths[0], nil]])
+    #expect(try await prefetch("--json").pictures().allSatisfy { $0.thumbnails.allSatisfy { $0.path == nil } })
+  }
+
   @Test func aTemplateNamesTheFilesOfAllSizes() async throws {
     _ = try bench.folder("pictures/a", pictures: 1)
     let run = try await prefetch(
@@ -171,13 +184,5 @@ struct ExportCommandTests {
   func wrongUsageSaysWhatToDo(arguments: [String], words: String) async throws {
     let run = try await bench.start(["prefetch", "--urls", "list.txt"] + arguments).run()
     #expect(run.status == 64 && run.complaints.count == 1 && run.stderr.contains(words), "\(run.stderr)")
-  }
-}
-
-extension Bench {
-  /// Whether there is a file, and no folder.
-  fileprivate func isFile(_ path: String) -> Bool {
-    var isFolder: ObjCBool = false
-    return FileManager.default.fileExists(atPath: url(path).path, isDirectory: &isFolder) && !isFolder.boolValue
   }
 }

@@ -25,6 +25,44 @@ struct GetCommandTests {
     #expect(try Data(contentsOf: bench.url(name)).starts(with: start))
   }
 
+  @Test(arguments: [("400", [160, 120]), ("40", [40, 30]), ("40x", [40, 30]), ("x15", [20, 15]), ("9x9", [9, 7])])
+  func aSizeIsABoxThatShowsTheWholePicture(size: String, expected: [Int]) async throws {
+    let run = try await bench.run("get", picture, "--size", size, "--json")
+    let made = try JSONDecoder().decode(Picture.self, from: run.stdout)
+    #expect(made.thumbnails.map { [$0.width, $0.height] } == [expected], "\(run.stderr)")
+  }
+
+  @Test func jsonTellsWhatCameOfThePicture() async throws {
+    let run = try await bench.run("get", picture, "--size", "40", "--output", "a.jpg", "--json")
+    #expect(run.status == 0 && run.stderr.isEmpty)
+    let made = try JSONDecoder().decode(Picture.self, from: run.stdout)
+    let bytes = try Data(contentsOf: bench.url("a.jpg")).count
+    #expect(made.id == picture && made.status == "stored" && made.source?.width == 160)
+    #expect(made.thumbnails == [.init(path: "a.jpg", width: 40, height: 30, format: "jpeg", bytes: bytes)])
+    let again = try await bench.run("get", picture, "--size", "40", "--format", "jpg", "--json")
+    #expect(try JSONDecoder().decode(Picture.self, from: again.stdout).thumbnails.map(\.path) == [nil])
+
+    let failed = try await bench.run("get", "missing.jpg", "--output", "b.jpg", "--json")
+    #expect(failed.status == 1 && failed.stderr.isEmpty && !bench.isFile("b.jpg"))
+    let record = try JSONDecoder().decode(Picture.self, from: failed.stdout)
+    #expect(record.status == "failed" && record.error?.code == "not-found" && record.thumbnails.isEmpty)
+  }
+
+  @Test func quietLeavesErrorsAlone() async throws {
+    let options = ["--output", "a.jpg", "--format", "png", "--quiet"]
+    let run = try await bench.start(["get", picture] + options).run()
+    #expect(run.status == 0 && run.stdout.isEmpty && run.stderr.isEmpty)
+    let failed = try await bench.start(["get", "missing.jpg"] + options).run()
+    #expect(failed.status == 1 && failed.complaints.count == 1)
+  }
+
+  @Test(arguments: [["--format", "jpg"], ["--fit", "cover", "--gravity", "center"]])
+  func usualSpellingsAreTaken(options: [String]) async throws {
+    let run = try await bench.start(["get", picture, "--size", "30", "--output", "a"] + options).run()
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try Data(contentsOf: bench.url("a")).starts(with: [0xFF, 0xD8]))
+  }
+
   @Test func thePictureItselfIsNeverOverwritten() async throws {
     let original = try TestImages.bytes("formats/jpeg-420.jpg")
     try original.write(to: bench.url("own.jpg"))

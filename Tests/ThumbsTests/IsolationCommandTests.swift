@@ -25,7 +25,8 @@ struct IsolationCommandTests {
   @Test func aFolderIsDoneAndWhatHangsIsNamed() async throws {
     _ = try mixedFolder()
     let run = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--json", "--helper-deadline", "10")
+      "prefetch", "--query", "", "--provider", "folder:mixed", "--size", "50x50", "--fit", "cover", "--json",
+      "--helper-deadline", "10")
     #expect(run.status == 1, "\(run.stderr)")
     let pictures = try run.pictures()
     #expect(pictures.count == 8)

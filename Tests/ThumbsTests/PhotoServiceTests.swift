@@ -59,7 +59,8 @@ struct PhotoServiceTests {
 
   @Test func theSmallestFormThatIsLargeEnoughIsFetchedUnlessTheOriginalIsWanted() async throws {
     let commons = try PhotoServiceOrigin.commons(lakes)
-    let small = try await prefetch("commons", commons, "--size", "200x200", "--user-agent", "test/1 (me@example.org)")
+    let small = try await prefetch(
+      "commons", commons, "--size", "200x200", "--fit", "cover", "--user-agent", "test/1 (me@example.org)")
     #expect(small.status == 0)
     #expect(commons.imageRequests.allSatisfy { $0.target.contains("/330px-") })
     #expect(commons.imageRequests.count == 3)

@@ -24,7 +24,9 @@ struct PrefetchCommandTests {
         at: isPhotograph ? TestImages.gallery.appendingPathComponent(name) : TestImages.url("formats/jpeg-420.jpg"),
         to: file)
     }
-    let command = ["prefetch", "--query", "lake", "--provider", "folder:gallery", "--size", "100x80", "--json"]
+    let command = [
+      "prefetch", "--query", "lake", "--provider", "folder:gallery", "--size", "100x80", "--fit", "cover", "--json",
+    ]
 
     let first = try await bench.start(command).run()
     let made = try first.pictures()
@@ -94,7 +96,7 @@ struct PrefetchCommandTests {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
     let run = try await bench.run(
-      "prefetch", "--urls", "-", "--json", "--size", "20x20", "--size", "40x30", "--size", "20x20",
+      "prefetch", "--urls", "-", "--json", "--fit", "cover", "--size", "20x20", "--size", "40x30", "--size", "20",
       input: .bytes(Data("\(origin.url("/a.jpg"))\n".utf8)))
     #expect(run.status == 0, "\(run.stderr)")
     #expect(try run.pictures().first?.thumbnails.map { [$0.width, $0.height] } == [[20, 20], [40, 30]])
@@ -118,7 +120,7 @@ struct PrefetchCommandTests {
     let origin = try Origin.serving(directory: folder)
     let unsplash = try UnsplashOrigin(directory: folder)
     let urls = names.map { origin.url("/" + $0.replacing(" ", with: "%20")).absoluteString }
-    let sizes = ["--size", "300x200", "--size", "80x80", "--json"]
+    let sizes = ["--size", "300x200", "--size", "80x80", "--fit", "cover", "--json"]
 
     let byFolder = try bench.start(
       ["prefetch", "--query", "lake", "--provider", "folder:gallery", "--cache-dir", "a"] + sizes)
@@ -146,8 +148,9 @@ struct PrefetchCommandTests {
     let downloads = origin.requests.count
     for (name, url) in zip(names, urls) {
       let file = try await bench.run(
-        "get", "gallery/\(name)", "--size", "300x200", "--output", "-", "--cache-dir", "a")
-      let page = try await bench.run("get", url, "--size", "300x200", "--output", "-", "--cache-dir", "b")
+        "get", "gallery/\(name)", "--size", "300x200", "--fit", "cover", "--output", "-", "--cache-dir", "a")
+      let page = try await bench.run(
+        "get", url, "--size", "300x200", "--fit", "cover", "--output", "-", "--cache-dir", "b")
       #expect(file.status == 0 && page.status == 0)
       #expect(!file.stdout.isEmpty && file.stdout == page.stdout)
     }

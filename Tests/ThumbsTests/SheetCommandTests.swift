@@ -21,8 +21,9 @@ struct SheetCommandTests {
     try pictures()
     try Data("mine".utf8).write(to: bench.url("sheet.html.tmp"))
     let run = try await bench.run(
-      "prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "sheet.html", "--size", "40x40", "--size",
-      "20x20")
+      "prefetch", "--query", "", "--provider", "folder:pictures", "--sheet", "sheet.html", "--fit", "cover", "--size",
+      "40x40",
+      "--size", "20x20")
     #expect(run.status == 1)
     let page = try text("sheet.html")
     #expect(page.contains("src=\"data:image/jpeg;base64,/9j/"))

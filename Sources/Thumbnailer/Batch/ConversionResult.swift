@@ -26,6 +26,9 @@ public struct ConversionResult: Sendable {
   public let plan: String?
   /// From the first look at its content to the last byte written.
   public let duration: Duration
+
+  /// Whether a dry run would have converted it.
+  public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
 }
 
 /// One thumbnail of an input.
@@ -72,6 +75,9 @@ public struct ConversionFailure: Error, Sendable, Equatable {
 }
 
 extension ConversionFailure {
+  /// Why a dry run leaves an input alone that is not current.
+  static let dryRun = ConversionFailure(stage: .write, code: "dry-run", message: "would be converted")
+
   /// Why a picture gave no thumbnail.
   init(_ error: ThumbnailError) {
     let stage: Stage =
@@ -95,6 +101,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var failed = 0
   /// Inputs that were left alone.
   public var skipped = 0
+  /// Inputs that a dry run would have converted.
+  public var planned = 0
   /// Thumbnails removed because their pictures are gone.
   public var removed = 0
   /// From the start to the end, the listing included.
@@ -107,6 +115,7 @@ public struct ConversionSummary: Sendable, Equatable {
     case .converted: converted += 1
     case .current: current += 1
     case .failed: failed += 1
+    case .skipped where result.isPlanned: planned += 1
     case .skipped: skipped += 1
     }
   }

@@ -63,7 +63,7 @@ struct InputCheck: Sendable {
       return .finished(
         result(
           position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
-          failure: .init(stage: .write, code: "dry-run", message: "would be converted")))
+          failure: .dryRun))
     }
     return .stale(
       StaleInput(

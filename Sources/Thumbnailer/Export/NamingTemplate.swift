@@ -6,7 +6,7 @@
 /// | `{name}` | the picture's name without what follows its last dot |
 /// | `{ext}` | the end of the name that the thumbnail's format usually has |
 /// | `{oldext}` | what follows the last dot of the picture's own name |
-/// | `{size}` | the size as it was asked for: `400x300`, `400`, `x300` |
+/// | `{size}` | the box that was asked for: `400x300`, `400x` or `x300` with a side left open |
 /// | `{width}`, `{height}` | its sides, `auto` for one that was left open |
 /// | `{hash}` | 16 hexadecimal digits of the picture's full path |
 ///

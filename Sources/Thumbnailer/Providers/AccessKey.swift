@@ -4,11 +4,13 @@ import Foundation
 struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   private let value: String
 
-  /// Takes a key without the blanks and line breaks around it. Nil when nothing is left, or something that cannot stand
-  /// in a header field.
+  /// Takes a key without the blanks and line breaks around it. Nil when nothing is left, something that cannot stand in a
+  /// header field, or only dots and the like, as in the examples of instructions.
   init?(_ text: String) {
     let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
-    guard !trimmed.isEmpty, trimmed.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { return nil }
+    guard trimmed.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
+      trimmed.contains(where: { $0.isLetter || $0.isNumber })
+    else { return nil }
     value = trimmed
   }
 

@@ -29,8 +29,10 @@ public enum ProviderError: Error, Hashable, Sendable {
   case unsupported(provider: String, reason: String)
   /// No provider of that name.
   case unknownProvider(String)
-  /// The provider needs an access key in an environment variable that is not set, or holds something that is no key.
+  /// The provider needs an access key in an environment variable that is not set.
   case keyMissing(provider: String, variable: String, page: String)
+  /// The environment variable for the provider's access key holds something that is no key.
+  case keyUnusable(provider: String, variable: String, page: String)
   /// The provider's address is not a URL it can be reached at.
   case invalidAddress(String)
   /// Several providers were asked, one after the other, and none answered: why, of each.
@@ -54,6 +56,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unsupported: "unsupported"
     case .unknownProvider: "unknown-provider"
     case .keyMissing: "key-missing"
+    case .keyUnusable: "key-unusable"
     case .invalidAddress: "invalid-address"
     case .noneAnswers: "none-answers"
     }
@@ -65,7 +68,9 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .cancelled:
       "the search was cancelled"
     case .unauthorized(let provider):
-      "\(provider) does not accept the access key; check it on the provider's page for developers"
+      "\(provider) does not accept the access key"
+        + (ProviderSpecification.keys[provider].map { " in \($0.variable); check it at \($0.page)" }
+          ?? "; check it on the provider's page for developers")
     case .rateLimited(let provider, let retryAfter):
       "\(provider) takes no more requests for now; "
         + (retryAfter.map { "try again in \($0.inWords)" } ?? "try again later")
@@ -90,10 +95,12 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .unsupported(let provider, let reason):
       "\(provider): \(reason)"
     case .unknownProvider(let text):
-      "there is no provider \(Snippet.quoted(text)); choose auto, folder:PATH, unsplash, pexels, commons, openverse "
-        + "or picsum"
+      "there is no provider \(Snippet.quoted(text)); choose auto, unsplash, pexels, commons, openverse or picsum, or "
+        + "write folder:\(text.isEmpty ? "PATH" : Snippet.line(text)) for the folder of that name"
     case .keyMissing(let provider, let variable, let page):
       "\(provider) needs an access key: get one at \(page) and set \(variable)"
+    case .keyUnusable(let provider, let variable, let page):
+      "\(variable) is set to something that is no access key of \(provider): get one at \(page), or unset \(variable)"
     case .invalidAddress(let text):
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
     case .noneAnswers(let errors):

@@ -21,10 +21,14 @@ public enum ProviderSpecification: Hashable, Sendable {
 
   /// The environment variable that holds the access key of Unsplash.
   public static let unsplashKeyVariable = "UNSPLASH_ACCESS_KEY"
-  static let unsplashKeyPage = "https://unsplash.com/developers"
   /// The environment variable that holds the access key of Pexels.
   public static let pexelsKeyVariable = "PEXELS_API_KEY"
-  static let pexelsKeyPage = "https://www.pexels.com/api/"
+
+  /// Where the access keys of providers are looked for, and where people get them, by the providers' names.
+  static let keys = [
+    UnsplashProvider.name: (variable: unsplashKeyVariable, page: "https://unsplash.com/developers"),
+    PexelsProvider.name: (variable: pexelsKeyVariable, page: "https://www.pexels.com/api/"),
+  ]
 
   private static let byName: [String: ProviderSpecification] = [
     "auto": .auto, UnsplashProvider.name: .unsplash, PexelsProvider.name: .pexels, CommonsProvider.name: .commons,
@@ -60,7 +64,18 @@ public enum ProviderSpecification: Hashable, Sendable {
     application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()
   ) throws(ProviderError) -> any PhotoProvider {
     func address(_ standard: String) throws(ProviderError) -> URL { try Self.address(baseURL ?? standard) }
-    func key(_ variable: String) -> AccessKey? { environment[variable].flatMap { AccessKey($0) } }
+    func key(of provider: String) throws(ProviderError) -> AccessKey? {
+      guard let (variable, page) = Self.keys[provider], let text = environment[variable],
+        !text.allSatisfy(\.isWhitespace)
+      else { return nil }
+      guard let key = AccessKey(text) else { throw .keyUnusable(provider: provider, variable: variable, page: page) }
+      return key
+    }
+    func neededKey(of provider: String) throws(ProviderError) -> AccessKey {
+      if let key = try key(of: provider) { return key }
+      guard let (variable, page) = Self.keys[provider] else { throw .unauthorized(provider: provider) }
+      throw .keyMissing(provider: provider, variable: variable, page: page)
+    }
 
     func commons() throws(ProviderError) -> CommonsProvider {
       CommonsProvider(
@@ -79,22 +94,15 @@ public enum ProviderSpecification: Hashable, Sendable {
 
     switch self {
     case .auto:
-      if let key = key(Self.unsplashKeyVariable) { return try unsplash(key) }
-      if let key = key(Self.pexelsKeyVariable) { return try pexels(key) }
+      if let key = try key(of: UnsplashProvider.name) { return try unsplash(key) }
+      if let key = try key(of: PexelsProvider.name) { return try pexels(key) }
       return AutoProvider(
         try commons(),
         OpenverseProvider(baseURL: try address(OpenverseProvider.defaultBaseURL), client: client, clock: clock))
     case .unsplash:
-      guard let key = key(Self.unsplashKeyVariable) else {
-        throw .keyMissing(
-          provider: UnsplashProvider.name, variable: Self.unsplashKeyVariable, page: Self.unsplashKeyPage)
-      }
-      return try unsplash(key)
+      return try unsplash(neededKey(of: UnsplashProvider.name))
     case .pexels:
-      guard let key = key(Self.pexelsKeyVariable) else {
-        throw .keyMissing(provider: PexelsProvider.name, variable: Self.pexelsKeyVariable, page: Self.pexelsKeyPage)
-      }
-      return try pexels(key)
+      return try pexels(neededKey(of: PexelsProvider.name))
     case .commons:
       return try commons()
     case .openverse:

@@ -5,13 +5,15 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// The most pixels down; nil leaves it open.
   public let height: Int?
 
-  /// A box of `width` × `height` pixels.
+  /// A box of `width` × `height` pixels. One side as long as a thumbnail's can be counts as left open, as `box` gives it.
   public init(_ size: PixelSize) {
-    (width, height) = (size.width, size.height)
+    let longest = PixelSize.longestThumbnailSide
+    width = size.width == longest && size.height < longest ? nil : size.width
+    height = size.height == longest && size.width < longest ? nil : size.height
   }
 
-  /// Reads `400x300`, `400` (the width) or `x300` (the height). Nil for anything else, and for sides beyond those that a
-  /// thumbnail can have.
+  /// Reads `400x300`, `400` (a square box), `400x` (the width alone) or `x300` (the height alone), as `vipsthumbnail`
+  /// does. Nil for anything else, and for sides beyond those that a thumbnail can have.
   public init?(parsing text: some StringProtocol) {
     func side(_ text: some StringProtocol) -> Int? {
       guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -20,6 +22,9 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     let sides = text.split(separator: Character("x"), omittingEmptySubsequences: false)
     switch sides.count {
     case 1:
+      guard let length = side(sides[0]) else { return nil }
+      (width, height) = (length, length)
+    case 2 where sides[1].isEmpty:
       guard let width = side(sides[0]) else { return nil }
       (self.width, height) = (width, nil)
     case 2 where sides[0].isEmpty:
@@ -41,8 +46,8 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
     PixelSize(width ?? PixelSize.longestThumbnailSide, height ?? PixelSize.longestThumbnailSide)
   }
 
-  /// As `init(parsing:)` reads it: `400x300`, `400`, `x300`.
+  /// As `init(parsing:)` reads it: `400x300`, `400x`, `x300`.
   public var description: String {
-    (width.map { "\($0)" } ?? "") + (height.map { "x\($0)" } ?? "")
+    (width.map { "\($0)" } ?? "") + "x" + (height.map { "\($0)" } ?? "")
   }
 }

@@ -25,7 +25,7 @@ struct ConvertCommand: AsyncParsableCommand {
       --json prints for each input: source, status (converted, current, failed or
       skipped), outputs [{path, width, height, format, bytes}], error {stage, code,
       message}, plan, ms. The last line holds the summary: converted, current,
-      failed, skipped, seconds, peakMemoryBytes.
+      failed, skipped, seconds, peakMemoryBytes; with --dry-run also wouldConvert.
       """)
 
   @Argument(
@@ -35,7 +35,8 @@ struct ConvertCommand: AsyncParsableCommand {
   var paths: [String] = []
 
   @OptionGroup(title: "Output") var output: ConvertOutputOptions
-  @OptionGroup(title: "Thumbnails") var thumbnails: ConvertThumbnailOptions
+  @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
+  @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
   @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
   @OptionGroup(title: "Resources") var resources: ConvertResourceOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
@@ -64,14 +65,11 @@ struct ConvertCommand: AsyncParsableCommand {
       return path.hasPrefix("@") ? .list(RawPath(path.dropFirst())) : .path(path)
     }
     var options = FolderConverter.Options(inputs: inputs, output: output.output)
-    if !thumbnails.sizes.isEmpty {
-      var seen: Set<TargetSize> = []
-      options.sizes = thumbnails.sizes.filter { seen.insert($0).inserted }
-    }
-    (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, thumbnails.enlarge)
+    options.sizes = thumbnails.distinctSizes
+    (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, treatment.enlarge)
     (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
-    (options.background, options.effort) = (thumbnails.background, thumbnails.effort)
-    (options.metadata, options.frames) = (thumbnails.strip.policy, thumbnails.animated)
+    (options.background, options.effort) = (treatment.background, treatment.effort)
+    (options.metadata, options.frames) = (treatment.strip.policy, treatment.animated)
     options.name = output.name
     (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)
     (options.include, options.exclude) = (selection.include, selection.exclude)

@@ -40,7 +40,7 @@ final class ConvertRun: Sendable {
   }
 
   private func convert() async throws -> ExitCode {
-    let files = try ReportFiles(report, outputFolder: options.output)
+    let files = try ReportFiles(report, outputFolder: options.output, isDryRun: options.isDryRun)
     if report.output.showsProgress { progress.start() }
     let conversion: Conversion
     do throws(ConversionError) {
@@ -53,7 +53,7 @@ final class ConvertRun: Sendable {
     var failure: (any Error)?
     for await result in conversion {
       do {
-        try take(result, files)
+        try await take(result, files)
       } catch {
         failure = error
         break
@@ -63,18 +63,18 @@ final class ConvertRun: Sendable {
     let summary = await conversion.finish()
     await progress.stop()
     if let failure { throw failure }
-    try files.finish(summary)
+    if let missing = try await files.finish(summary) { console.complain(missing) }
     return try end(summary)
   }
 
-  private func take(_ result: ConversionResult, _ files: ReportFiles) throws {
+  private func take(_ result: ConversionResult, _ files: ReportFiles) async throws {
     let line = ConversionLine(result, outputFolder: options.output)
-    try files.add(result, line)
+    try await files.add(result, line)
     if report.output.json {
       try console.printSoon(line.json)
     } else if result.status == .failed, let failure = result.failure {
       console.complain("\(result.source): \(failure.message) (\(failure.stage.rawValue))")
-    } else if options.isDryRun, !result.outputs.isEmpty, result.status == .skipped {
+    } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
     }
     guard report.output.showsProgress else { return }
@@ -120,9 +120,9 @@ final class ConvertRun: Sendable {
 
   private func printSummary(_ summary: ConversionSummary) throws {
     if report.output.json {
-      try console.print(summary.json)
+      try console.print(summary.json(isDryRun: options.isDryRun))
     } else if !report.output.quiet {
-      try console.print(summary.text)
+      try console.print(summary.text(isDryRun: options.isDryRun))
     }
   }
 

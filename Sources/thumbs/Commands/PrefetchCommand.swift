@@ -65,10 +65,11 @@ struct PrefetchCommand: AsyncParsableCommand {
 
       --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
-      bytes, downloaded, left}, thumbnails [{width, height, format, bytes}], ms,
-      credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
-      when the picture is shown, as far as the service tells. The last line holds
-      the summary, with exportedFiles after --export. error stands there only for
+      bytes, downloaded, left}, thumbnails [{path, width, height, format, bytes}],
+      ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
+      when the picture is shown, as far as the service tells. path is the file that
+      --export wrote or found. The last line holds the summary, with exportedFiles
+      after --export. error stands there only for
       a failure, source only if it is known. made is what was made and not stored,
       since its server forbids that or the disk cache cannot be written,
       revalidated what its server has confirmed, stale what is out of date while

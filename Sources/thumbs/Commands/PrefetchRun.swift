@@ -124,8 +124,9 @@ final class PrefetchRun: Sendable {
     case .photo(let outcome):
       // What a Ctrl-C cut short is neither done nor failed.
       if outcome.firstError == .cancelled { return }
-      try take(PictureReport(outcome), named: outcome.source.displayName)
-      if let failure = try await files.add(outcome) { console.complain(failure.message) }
+      let added = try await files.add(outcome)
+      try take(PictureReport(outcome, paths: added.paths), named: outcome.source.displayName)
+      if let failure = added.failure { console.complain(failure.message) }
     }
   }
 
@@ -211,7 +212,7 @@ extension ProviderError {
   /// The exit status of a run that fetched nothing because of it.
   var exitCode: ExitCode {
     switch self {
-    case .keyMissing, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
+    case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
       .validationFailure
     default: .sourceUnavailable
     }

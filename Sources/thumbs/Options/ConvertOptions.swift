@@ -29,36 +29,10 @@ struct ConvertSelectionOptions: ParsableArguments {
   var isNullSeparated = false
 }
 
-/// What the thumbnails shall be.
+/// What the thumbnails of a conversion shall be beyond `ThumbnailOptions`.
 struct ConvertThumbnailOptions: ParsableArguments {
-  @Option(
-    name: .customLong("size"),
-    help: ArgumentHelp(
-      "Box in pixels, or one side of it: 400x300, 400, x300; may be given several times. (default: 400x400)",
-      valueName: "WxH|W|xH"), transform: TargetSize.option)
-  var sizes: [TargetSize] = []
-
-  @Option(
-    help: "How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches.")
-  var fit = Fit.contain
-
-  @Option(help: "What cover keeps.")
-  var gravity = Gravity.centre
-
   @Flag(help: "Enlarge pictures that are smaller than the box.")
   var enlarge = false
-
-  @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
-  var scaling = Scaling.fast
-
-  @Option(
-    help: """
-      The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts; same is the picture's own.
-      """)
-  var format = OutputFormat.auto
-
-  @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
-  var quality = 80
 
   @Option(
     help: ArgumentHelp(
@@ -98,15 +72,8 @@ struct ConvertThumbnailOptions: ParsableArguments {
   var background: RGBColor?
 
   func validate() throws {
-    guard (1...100).contains(quality) else {
-      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
-    }
     if let effort, !(0...9).contains(effort) {
       throw ValidationError("--effort \(effort) cannot be used: give a number from 0 to 9")
-    }
-    if fit != .contain, let open = sizes.first(where: \.isOpen) {
-      throw ValidationError(
-        "--size \(open) leaves a side open, which --fit \(fit.rawValue) cannot fill; give both, such as 400x300")
     }
   }
 }
@@ -190,15 +157,6 @@ extension ConvertResourceOptions {
 }
 
 extension FrameSelection: ExpressibleByArgument {}
-
-extension TargetSize {
-  /// Reads a size, or says how it is written.
-  static func option(_ text: String) throws -> TargetSize {
-    if let size = TargetSize(parsing: text) { return size }
-    throw ValidationError(
-      "write 400x300, 400 or x300, each side from 1 to \(PixelSize.longestThumbnailSide) pixels")
-  }
-}
 
 extension GlobPattern {
   /// Reads a pattern, or says how it is written.

@@ -1,6 +1,69 @@
 public import ArgumentParser
 public import Thumbnailer
 
+/// What the thumbnails shall be, for all commands that make some.
+struct ThumbnailOptions: ParsableArguments {
+  @Option(
+    name: .customLong("size"),
+    help: ArgumentHelp(
+      """
+      The thumbnails' box in device pixels: 400x300, 400 for a square, 400x or x300 for one side alone; several \
+      --size make several thumbnails. (default: 400)
+      """, valueName: "WxH|N|Wx|xH"), transform: TargetSize.option)
+  var sizes: [TargetSize] = []
+
+  @Option(
+    help: "How a picture is laid into the box: contain shows all of it, cover fills it and crops, fill stretches.")
+  var fit = Fit.contain
+
+  @Option(help: "What cover keeps.")
+  var gravity = Gravity.centre
+
+  @Option(
+    help: """
+      The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts; same is the picture's own.
+      """)
+  var format = OutputFormat.auto
+
+  @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
+  var quality = 80
+
+  @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
+  var scaling = Scaling.fast
+
+  func validate() throws {
+    guard (1...100).contains(quality) else {
+      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
+    }
+    if fit != .contain, let open = sizes.first(where: \.isOpen) {
+      throw ValidationError(
+        "--size \(open) leaves a side open, which --fit \(fit.rawValue) cannot fill; give both, such as 400x300")
+    }
+  }
+
+  /// The sizes in the order given, without repetition.
+  var distinctSizes: [TargetSize] {
+    var seen: Set<TargetSize> = []
+    return (sizes.isEmpty ? [TargetSize(PixelSize(400, 400))] : sizes).filter { seen.insert($0).inserted }
+  }
+
+  /// One variant for each size.
+  var variants: [Variant] {
+    distinctSizes.map {
+      Variant(size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling)
+    }
+  }
+}
+
+extension TargetSize {
+  /// Reads a size, or says how it is written.
+  static func option(_ text: String) throws -> TargetSize {
+    if let size = TargetSize(parsing: text) { return size }
+    throw ValidationError(
+      "write 400x300, 400, 400x or x300, each side from 1 to \(PixelSize.longestThumbnailSide) pixels")
+  }
+}
+
 extension PixelSize {
   /// Reads `400x300`, or says how it is written.
   static func option(_ text: String) throws -> PixelSize {
@@ -19,50 +82,18 @@ extension ByteSize {
 }
 
 extension Fit: ExpressibleByArgument {}
-extension Gravity: ExpressibleByArgument {}
-extension OutputFormat: ExpressibleByArgument {}
 extension Scaling: ExpressibleByArgument {}
 
-/// What the thumbnails shall be.
-struct ThumbnailOptions: ParsableArguments {
-  @Option(
-    name: .customLong("size"),
-    help: ArgumentHelp(
-      "The thumbnails' box in device pixels; prefetch takes several --size. (default: 400x400)", valueName: "WxH"),
-    transform: PixelSize.option)
-  var sizes: [PixelSize] = []
-
-  @Option(
-    help: "How a picture is laid into the box: cover fills it and crops, contain shows all of it, fill stretches.")
-  var fit = Fit.cover
-
-  @Option(help: "What cover keeps.")
-  var gravity = Gravity.centre
-
-  @Option(help: "The thumbnails' format; auto is JPEG, or WebP where a picture has transparent parts.")
-  var format = OutputFormat.auto
-
-  @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
-  var quality = 80
-
-  @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
-  var scaling = Scaling.fast
-
-  func validate() throws {
-    guard (1...100).contains(quality) else {
-      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
-    }
-    for size in sizes where !size.isValidThumbnailSize {
-      throw ValidationError(
-        "--size \(size) cannot be used: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels")
-    }
+extension Gravity: ExpressibleByArgument {
+  /// Reads a name; `center` as most tools write it, too.
+  public init?(argument: String) {
+    self.init(rawValue: argument == "center" ? "centre" : argument)
   }
+}
 
-  /// One variant for each size, in the order given, without repetition.
-  var variants: [Variant] {
-    var seen: Set<PixelSize> = []
-    return (sizes.isEmpty ? [PixelSize(400, 400)] : sizes).filter { seen.insert($0).inserted }.map {
-      Variant(size: $0, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling)
-    }
+extension OutputFormat: ExpressibleByArgument {
+  /// Reads a name; `jpg` as files end, too.
+  public init?(argument: String) {
+    self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
   }
 }

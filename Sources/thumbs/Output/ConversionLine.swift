@@ -71,9 +71,12 @@ struct ConversionLine {
 
 extension ConversionSummary {
   /// The last line of `--json`.
-  var json: String {
+  ///
+  /// - Parameter isDryRun: Whether nothing was written, so that what would have been is counted.
+  func json(isDryRun: Bool = false) -> String {
     var figures = JSONObject()
     figures.add("converted", converted)
+    if isDryRun { figures.add("wouldConvert", planned) }
     figures.add("current", current)
     figures.add("failed", failed)
     figures.add("skipped", skipped)
@@ -86,11 +89,12 @@ extension ConversionSummary {
   }
 
   /// How many pictures there were, whatever became of them.
-  var pictures: Int { converted + current + failed + skipped }
+  var pictures: Int { converted + planned + current + failed + skipped }
 
   /// The last line without `--json`.
-  var text: String {
-    var counts = ["\(converted) made", "\(current) current", "\(failed) failed"]
+  func text(isDryRun: Bool = false) -> String {
+    let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
+    var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped") }
     if removed > 0 { counts.append("\(removed) removed") }
     return counts.joined(separator: ", ")

@@ -32,6 +32,8 @@ struct PictureReport {
   let error: Failure?
   /// The thumbnails that are there.
   let thumbnails: [Thumbnail]
+  /// Where the thumbnails' files are, in their order; nil for those without one of ours.
+  private let paths: [String?]
 
   /// What the picture is known by: its id, and its URL if it has one.
   private let id: String
@@ -43,18 +45,33 @@ struct PictureReport {
   /// Whom to name; nil for a picture of one's own.
   private let photo: Photo?
 
-  init(_ outcome: PhotoOutcome) {
-    let responses = outcome.results.compactMap { try? $0.get() }
-    id = outcome.photo.id
-    url = outcome.source.url.absoluteString
-    error = outcome.firstError.map { Failure(code: $0.code, message: $0.message) }
+  /// What came of a picture of a search or a list, and where its thumbnails were exported to.
+  init(_ outcome: PhotoOutcome, paths: [String?] = []) {
+    self.init(
+      id: outcome.photo.id, source: outcome.source, results: outcome.results, duration: outcome.duration,
+      photo: outcome.photo, paths: paths)
+  }
+
+  /// What came of one picture's requests, a result for each variant.
+  init(
+    id: String, source: ImageSource, results: [Result<ThumbnailResponse, ThumbnailError>], duration: Duration,
+    photo: Photo? = nil, paths: [String?] = []
+  ) {
+    let responses = results.compactMap { try? $0.get() }
+    let firstError = results.lazy.compactMap { result in
+      if case .failure(let error) = result { error } else { nil }
+    }.first
+    self.id = id
+    url = source.url.absoluteString
+    error = firstError.map { Failure(code: $0.code, message: $0.message) }
     status = error != nil ? .failed : Self.status(of: responses)
     thumbnails = responses.map(\.thumbnail)
-    source = thumbnails.first?.source
+    self.source = thumbnails.first?.source
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
     bytesLeft = responses.map(\.bytesLeft).max() ?? 0
-    milliseconds = outcome.duration.milliseconds.rounded(toPlaces: 3)
-    photo = outcome.photo
+    milliseconds = duration.milliseconds.rounded(toPlaces: 3)
+    self.photo = photo
+    self.paths = paths
   }
 
   /// An item of the source that is no picture to be had.
@@ -69,6 +86,7 @@ struct PictureReport {
     bytesLeft = 0
     milliseconds = 0
     photo = nil
+    paths = []
   }
 
   /// The line of `--json`.
@@ -92,14 +110,16 @@ struct PictureReport {
       member.add("left", bytesLeft)
       object.add("source", member)
     }
-    object.add("thumbnails", thumbnails.map(Self.json))
+    object.add(
+      "thumbnails", thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) })
     object.add("ms", milliseconds)
     if let credit = photo.flatMap(PhotoLine.credit) { object.add("credit", credit) }
     return object.line
   }
 
-  private static func json(_ thumbnail: Thumbnail) -> JSONObject {
+  private static func json(_ thumbnail: Thumbnail, path: String?) -> JSONObject {
     var object = JSONObject()
+    if let path { object.add("path", path) }
     object.add("width", thumbnail.size.width)
     object.add("height", thumbnail.size.height)
     object.add("format", thumbnail.format.rawValue)

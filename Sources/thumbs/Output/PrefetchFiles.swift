@@ -36,20 +36,27 @@ final class PrefetchFiles: Sendable {
     sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title) }
   }
 
+  /// What became of one picture's files.
+  struct Added {
+    /// Where each of its thumbnails lies as a file; nil where another file has the name. Empty without an export.
+    var paths: [String?] = []
+    /// Why they could not be exported, where that concerns this picture alone.
+    var failure: ExportError?
+  }
+
   /// Adds a picture to the sheet, and its thumbnails to the folder.
   ///
-  /// - Returns: Why they could not be exported, where that concerns this picture alone.
   /// - Throws: `ReportFile.Failure` or `ExportError` when there is no use in going on.
-  func add(_ outcome: PhotoOutcome) async throws -> ExportError? {
+  func add(_ outcome: PhotoOutcome) async throws -> Added {
     if sheet != nil { try await add(outcome.sheetCell) }
-    guard let export else { return nil }
+    guard let export else { return Added() }
     let files: [ThumbnailExport.Outcome]
     do throws(ExportError) {
       files = try await export.add(outcome, variants: variants)
     } catch {
       if error.endsRun { throw error }
       state.withLock { $0.unwritten += 1 }
-      return error
+      return Added(failure: error)
     }
     let isPutToUse = files.contains { if case .written = $0 { true } else { false } }
     if isPutToUse, outcome.photo.downloadLocation != nil { exported.withLock { $0.append(outcome.photo) } }
@@ -62,7 +69,7 @@ final class PrefetchFiles: Sendable {
         }
       }
     }
-    return nil
+    return Added(paths: files.map(\.ownPath))
   }
 
   /// Tells the provider which of its photos were exported: its terms may ask for that. One after the other, so that it
@@ -131,5 +138,15 @@ final class PrefetchFiles: Sendable {
       )
     }
     return closing
+  }
+}
+
+extension ThumbnailExport.Outcome {
+  /// Where the file with the thumbnail is; nil where another file has its name.
+  fileprivate var ownPath: String? {
+    switch self {
+    case .written(let path), .unchanged(let path): path
+    case .kept: nil
+    }
   }
 }

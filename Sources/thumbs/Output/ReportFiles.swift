@@ -6,31 +6,42 @@ import Thumbnailer
 final class ReportFiles: Sendable {
   private let report: ReportFile?
   private let isCSV: Bool
-  private let sheetFile: ReportFile?
-  private let sheet: Mutex<ConversionSheet>
+  private let isDryRun: Bool
+  private let pageFile: ReportFile?
+  private let page: Mutex<ConversionSheet>
+  private let print: ConversionPrint?
 
   /// Makes those that are asked for.
-  init(_ options: ConvertReportOptions, outputFolder: RawPath) throws {
+  init(_ options: ConvertReportOptions, outputFolder: RawPath, isDryRun: Bool) throws {
+    self.isDryRun = isDryRun
     report = try options.report.map { try ReportFile(path: $0) }
     isCSV = options.report.map { $0.lowercased().hasSuffix(".csv") } ?? false
-    sheetFile = try options.sheet.map { try ReportFile(path: $0) }
-    sheet = Mutex(ConversionSheet(path: RawPath(options.sheet ?? ""), outputFolder: outputFolder))
     if isCSV { try report?.write(ConversionLine.csvHeader + "\n") }
-    try sheetFile?.write(ConversionSheet.head)
+    let sheet = options.sheet.sheet
+    page = Mutex(ConversionSheet(path: RawPath(sheet ?? ""), outputFolder: outputFolder))
+    let kind = sheet.flatMap { SheetFile.Kind(path: $0) }
+    pageFile = try kind == .page ? sheet.map { try ReportFile(path: $0) } : nil
+    print = try kind == .print ? sheet.map { try ConversionPrint(path: $0, outputFolder: outputFolder) } : nil
+    try pageFile?.write(ConversionSheet.head)
   }
 
   /// Adds an input to each.
-  func add(_ result: ConversionResult, _ line: ConversionLine) throws {
+  func add(_ result: ConversionResult, _ line: ConversionLine) async throws {
     try report?.write((isCSV ? line.csv : line.json) + "\n")
-    if let sheetFile { try sheetFile.write(sheet.withLock { $0.add(result) }) }
+    if let pageFile { try pageFile.write(page.withLock { $0.add(result) }) }
+    try await print?.add(result)
   }
 
   /// Completes them.
-  func finish(_ summary: ConversionSummary) throws {
-    if !isCSV { try report?.write(summary.json + "\n") }
+  ///
+  /// - Returns: What the reader of the sheet will miss in it, if anything.
+  func finish(_ summary: ConversionSummary) async throws -> String? {
+    if !isCSV { try report?.write(summary.json(isDryRun: isDryRun) + "\n") }
     try report?.finish()
-    guard let sheetFile else { return }
-    try sheetFile.write(sheet.withLock { $0.finish(summary) })
-    try sheetFile.finish()
+    if let pageFile {
+      try pageFile.write(page.withLock { $0.finish(summary) })
+      try pageFile.finish()
+    }
+    return try await print?.finish(summary)
   }
 }

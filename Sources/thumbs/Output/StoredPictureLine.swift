@@ -22,7 +22,8 @@ struct StoredPictureLine {
   /// A line for each thumbnail.
   var thumbnails: [String] {
     picture.thumbnails.map { thumbnail in
-      let asked = thumbnail.variant.map { "\($0.size) \($0.fit.rawValue) q\($0.quality)" } ?? "other version"
+      let asked =
+        thumbnail.variant.map { "\(TargetSize($0.size)) \($0.fit.rawValue) q\($0.quality)" } ?? "other version"
       let bytes = ByteSize(bytes: thumbnail.bytes).description
       return "  \(asked.padded(to: 24))  \("\(thumbnail.size)".padded(to: 11))  "
         + "\(thumbnail.format.displayName.padded(to: 4))  \(bytes.aligned(to: 10))"
@@ -46,7 +47,7 @@ struct StoredPictureLine {
   private static func member(_ thumbnail: StoredThumbnail) -> JSONObject {
     var object = JSONObject()
     if let variant = thumbnail.variant {
-      object.add("box", "\(variant.size)")
+      object.add("box", "\(TargetSize(variant.size))")
       object.add("fit", variant.fit.rawValue)
       object.add("gravity", variant.gravity.rawValue)
       object.add("quality", variant.quality)

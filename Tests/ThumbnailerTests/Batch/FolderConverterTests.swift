@@ -109,13 +109,13 @@ import Thumbnailer
   }
 
   @Test func allSizesOfAPictureAreMadeOrNone() async throws {
-    let sizes = ["40", "20x20", "x10"].compactMap { TargetSize(parsing: $0) }
+    let sizes = ["40x", "20x20", "x10"].compactMap { TargetSize(parsing: $0) }
     let run = try await convert { $0.sizes = sizes }
     #expect(
       try names() == [
-        "a-20x20.jpg", "a-40.jpg", "a-x10.jpg", "x", "x/b-20x20.webp", "x/b-40.webp", "x/b-x10.webp",
+        "a-20x20.jpg", "a-40x.jpg", "a-x10.jpg", "x", "x/b-20x20.webp", "x/b-40x.webp", "x/b-x10.webp",
       ])
-    #expect(run.results["a.jpg"]?.outputs.map { $0.path.description } == ["a-40.jpg", "a-20x20.jpg", "a-x10.jpg"])
+    #expect(run.results["a.jpg"]?.outputs.map { $0.path.description } == ["a-40x.jpg", "a-20x20.jpg", "a-x10.jpg"])
     #expect(run.results["a.jpg"]?.outputs.compactMap(\.size?.height).last == 10)
     // One that is missing makes the whole set anew.
     try FileManager.default.removeItem(at: output.appendingPathComponent("a-20x20.jpg"))
@@ -196,7 +196,7 @@ import Thumbnailer
 
   @Test func aDryRunWritesNothing() async throws {
     let run = try await convert { $0.isDryRun = true }
-    #expect(run.summary.skipped == 2 && run.results["a.jpg"]?.outputs.map(\.path) == [RawPath("a.*")])
+    #expect(run.summary.planned == 2 && run.summary.skipped == 0 && run.results["a.jpg"]?.outputs.map(\.path) == [RawPath("a.*")])
     #expect(!FileManager.default.fileExists(atPath: output.path))
     _ = try await convert()
     #expect(try await convert { $0.isDryRun = true }.summary.current == 2)
@@ -235,7 +235,7 @@ import Thumbnailer
   @Test func optionsThatMakeNoSenseAreRefused() async throws {
     let changes: [@Sendable (inout FolderConverter.Options) -> Void] = [
       { $0.inputs = [] }, { $0.sizes = [] }, { $0.output = RawPath("") }, { $0.quality = 0 }, { $0.pipeline.jobs = 0 },
-      { ($0.fit, $0.sizes) = (.cover, [TargetSize(parsing: "40")].compactMap(\.self)) },
+      { ($0.fit, $0.sizes) = (.cover, [TargetSize(parsing: "40x")].compactMap(\.self)) },
       { $0.inputs = [.standardInput, .standardInput] }, { $0.pipeline.memoryBudget = .mebibytes(1) },
     ]
     for change in changes {

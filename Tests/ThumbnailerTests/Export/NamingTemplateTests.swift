@@ -16,7 +16,7 @@ import Testing
     arguments: [
       ("{path}/{name}.{ext}", "400", "2024/may/IMG_1.tar.webp"), ("{name}-{size}.{ext}", "x300", "IMG_1.tar-x300.webp"),
       ("{name}_{width}x{height}", "400x300", "IMG_1.tar_400x300"),
-      ("{width}-{height}/{name}", "400", "400-auto/IMG_1.tar"),
+      ("{width}-{height}/{name}", "400x", "400-auto/IMG_1.tar"), ("{name}-{size}", "400", "IMG_1.tar-400x400"),
       ("{name}.{oldext}.{ext}", "9", "IMG_1.tar.JPG.webp"), ("./a//{name}", "9", "a/IMG_1.tar"),
       ("{{{name}}}", "9", "{IMG_1.tar}"),
     ])
@@ -64,14 +64,19 @@ import Testing
     #expect(NamingTemplate.stem("a".utf8) == Array("a".utf8) && NamingTemplate.end("a.".utf8).isEmpty)
   }
 
-  @Test(arguments: [("400x300", 400, 300), ("400", 400, 16383), ("x300", 16383, 300)])
-  func aSizeIsABoxOrOneSide(text: String, width: Int, height: Int) throws {
+  @Test(arguments: [
+    ("400x300", 400, 300, "400x300"), ("400", 400, 400, "400x400"), ("400x", 400, 16383, "400x"),
+    ("x300", 16383, 300, "x300"), ("16383", 16383, 16383, "16383x16383"),
+  ])
+  func aSizeIsABoxOrOneSide(text: String, width: Int, height: Int, description: String) throws {
     let size = try #require(TargetSize(parsing: text))
-    #expect(size.box == PixelSize(width, height) && size.description == text)
-    #expect(size.isOpen == !text.contains("0x"))
+    #expect(size.box == PixelSize(width, height) && size.description == description)
+    #expect(size.isOpen == (description.hasPrefix("x") || description.hasSuffix("x")))
+    // A variant knows the box alone.
+    #expect(TargetSize(size.box) == size)
   }
 
-  @Test(arguments: ["", "x", "0", "400x", "-4", "4.5", "16384", "4x5x6", "+4"])
+  @Test(arguments: ["", "x", "0", "0x", "-4", "4.5", "16384", "4x5x6", "+4"])
   func whatIsNoSizeIsRefused(text: String) {
     #expect(TargetSize(parsing: text) == nil)
   }

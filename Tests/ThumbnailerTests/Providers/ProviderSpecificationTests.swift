@@ -32,11 +32,23 @@ import Testing
     #expect(try name(unsplash) == "unsplash")
     #expect(try name(pexels) == "pexels")
     #expect(try name(pexels.merging(unsplash) { $1 }) == "unsplash")
-    for value in ["", "a b\nc"] {
+    for value in ["", " \n"] {
       let environment = ["UNSPLASH_ACCESS_KEY": value, "PEXELS_API_KEY": value]
       #expect(try name(environment) == "commons")
       for specification in [ProviderSpecification.unsplash, .pexels] {
         #expect(throws: ProviderError.self) { try specification.provider(environment: environment, client: client) }
+      }
+    }
+  }
+
+  @Test(arguments: ["…", "...", "<key>\u{301}", "a b\nc"])
+  func aKeyThatIsNoneIsSaidAndNoOtherSourceStandsIn(value: String) {
+    for variable in ["UNSPLASH_ACCESS_KEY", "PEXELS_API_KEY"] {
+      #expect {
+        _ = try ProviderSpecification.auto.provider(environment: [variable: value], client: client)
+      } throws: { error in
+        guard case .keyUnusable(_, variable, _)? = error as? ProviderError else { return false }
+        return "\(error)".contains(variable) && !"\(error)".contains(value)
       }
     }
   }

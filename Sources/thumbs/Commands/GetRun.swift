@@ -1,0 +1,164 @@
+import ArgumentParser
+import Foundation
+import Thumbnailer
+
+/// One run of `thumbs get`.
+struct GetRun {
+  private let command: GetCommand
+  private let console: Console
+  private let stages: StageLog?
+
+  init(_ command: GetCommand, _ console: Console, _ stages: StageLog?) {
+    (self.command, self.console, self.stages) = (command, console, stages)
+  }
+
+  /// Makes the thumbnail, writes what was asked for, and returns the exit status.
+  func run() async throws -> ExitCode {
+    var source = try ImageSource(commandLine: command.picture)
+    for (name, option) in [(command.output, "--output"), (command.look.sheet ?? "", "--sheet")]
+    where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
+      console.complain("\(name) is the picture itself, which would be lost; choose another \(option)")
+      return .cannotWrite
+    }
+    source = source.adding(try command.network.hostHeaders(for: source.url))
+    if command.output == "-", isatty(STDOUT_FILENO) == 1 {
+      console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
+      return .cannotWrite
+    }
+    let sheet = try makeSheet(title: cell(of: source).name)
+    let interruption = Interruption()
+    let started = ContinuousClock.now
+    let result: Result<ThumbnailResponse, ThumbnailError>
+    do {
+      let pipeline = try ThumbnailPipeline(configuration())
+      result = try await fetch(source, through: pipeline, interruption)
+    } catch let error as ThumbnailError {
+      result = .failure(error)
+    }
+    if let signal = interruption.signal { return .stopped(by: signal) }
+    let duration = ContinuousClock.now - started
+    if let failed = await finish(sheet, cell(of: source, result)) { return failed }
+    var path: String?
+    if case .success(let response) = result, command.target != nil {
+      let status = write(response.thumbnail)
+      if status != .success { return status }
+      path = command.output
+    }
+    return report(result, of: source, path: path, after: duration)
+  }
+
+  /// Asks the pipeline for the thumbnail; what it stores is on disk afterwards.
+  private func fetch(
+    _ source: ImageSource, through pipeline: ThumbnailPipeline, _ interruption: Interruption
+  ) async throws -> Result<ThumbnailResponse, ThumbnailError> {
+    stages?.follow(pipeline)
+    let explanation = command.explain ? Explanation(following: pipeline) : nil
+    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+    if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
+    let request = ThumbnailRequest(source, variant: command.variant)
+    let result: Result<ThumbnailResponse, ThumbnailError>
+    do {
+      result = .success(try await interruption.cancelling { try await pipeline.response(for: request) })
+    } catch let error as ThumbnailError {
+      // That it is not to be had is remembered, too.
+      result = .failure(error)
+    }
+    await pipeline.flush()
+    if let explanation, case .success(let response) = result {
+      await explanation.print(
+        of: response.thumbnail, on: console, toStdout: command.output != "-" && !command.json)
+    }
+    return result
+  }
+
+  private func configuration() throws -> ThumbnailPipeline.Configuration {
+    var configuration = try command.isolation.applied(
+      to: command.network.applied(to: command.freshness.applied(to: command.resources.configuration)))
+    if command.explain {
+      configuration.diskCacheLimit = ByteSize(bytes: 0)
+      configuration.memoryCacheLimit = ByteSize(bytes: 0)
+    }
+    return configuration
+  }
+
+  /// Says what came of the picture, and gives the exit status.
+  private func report(
+    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, path: String?, after duration: Duration
+  ) -> ExitCode {
+    let report = PictureReport(
+      id: command.picture, source: source, results: [result], duration: duration, paths: [path])
+    if command.json {
+      do {
+        try console.print(report.json)
+      } catch {
+        return console.cannotPrint(error)
+      }
+    } else if let error = report.error {
+      console.complain("\(command.picture): \(error.message)")
+    }
+    return report.error == nil ? .success : .someFailed
+  }
+
+  // MARK: Sheet
+
+  /// The picture as a contact sheet shows it.
+  private func cell(of source: ImageSource, _ result: Result<ThumbnailResponse, ThumbnailError>? = nil) -> SheetCell {
+    let name = source.url.lastPathComponent
+    var cell = SheetCell(
+      name: name.isEmpty || name == "/" ? source.url.host() ?? "" : name,
+      url: source.isUserFile ? nil : SheetCell.publicAddress(of: source.url))
+    switch result {
+    case nil: break
+    case .success(let response)?:
+      (cell.pictures, cell.source) = ([SheetCell.Picture(response.thumbnail)], response.thumbnail.source)
+    case .failure(let error)?: cell.failure = error.message
+    }
+    return cell
+  }
+
+  /// Begins the contact sheet, where one is asked for.
+  private func makeSheet(title: String) throws -> SheetFile? {
+    do {
+      return try command.look.sheet.map { try SheetFile(path: $0, title: title) }
+    } catch let error as ReportFile.Failure {
+      console.complain(error.message(choose: "another --sheet"))
+      throw ExitCode.cannotWrite
+    }
+  }
+
+  /// Writes the sheet of the one picture; the status to end with when it cannot be written.
+  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) async -> ExitCode? {
+    do {
+      try await sheet?.add(cell)
+      _ = try await sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
+      return nil
+    } catch {
+      console.complain(PrefetchRun.fileMessage(error) ?? "\(error)")
+      return .cannotWrite
+    }
+  }
+
+  // MARK: Output
+
+  private func write(_ thumbnail: Thumbnail) -> ExitCode {
+    let output = command.output
+    if let named = command.namedFormat, named.rawValue != thumbnail.format.rawValue, !command.quiet {
+      console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
+    }
+    if output == "-" {
+      do {
+        try console.print(bytes: thumbnail.data)
+        return .success
+      } catch {
+        return console.cannotPrint(error)
+      }
+    }
+    do {
+      try OutputFile.write(thumbnail.data, to: output)
+      return .success
+    } catch {
+      console.complain(ReportFile.Failure(path: output, error).message(choose: "another --output"))
+      return .cannotWrite
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import Thumbnailer
+
+/// The contact sheet of a conversion as one JPEG, which shows the inputs in their order.
+actor ConversionPrint {
+  /// The longest thumbnail that is shown, in bytes; a longer one is named alone.
+  private static let longestThumbnail = 64 << 20
+
+  private let file: SheetFile
+  private let outputFolder: RawPath
+  private var next = 0
+  /// What came before its turn. Thumbnails are read when it is theirs, so few bytes wait.
+  private var waiting: [Int: ConversionResult] = [:]
+
+  /// Begins a print; fails at once where it could not be written at the end.
+  ///
+  /// - Throws: `ReportFile.Failure`.
+  init(path: String, outputFolder: RawPath) throws {
+    file = try SheetFile(path: path, title: "")
+    self.outputFolder = outputFolder
+  }
+
+  /// Takes a result, and draws those whose turn it is.
+  func add(_ result: ConversionResult) async throws {
+    waiting[result.index] = result
+    while let result = waiting.removeValue(forKey: next) {
+      next += 1
+      try await draw(result)
+    }
+  }
+
+  /// Draws what is left, which is not all where the run was stopped, and gives the print its name.
+  ///
+  /// - Returns: What its reader will miss in it, if anything.
+  func finish(_ summary: ConversionSummary) async throws -> String? {
+    for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try await draw(result) }
+    waiting = [:]
+    return try await file.finish(pictures: summary.converted + summary.current, failed: summary.failed)
+  }
+
+  private func draw(_ result: ConversionResult) async throws {
+    let name = result.source.description
+    switch result.status {
+    case .skipped: return
+    case .failed: try await file.add(SheetCell(name: name, failure: result.failure?.message ?? "it failed"))
+    case .converted, .current:
+      guard let output = result.outputs.first else { return }
+      try await file.add(SheetCell(name: name, pictures: picture(output).map { [$0] } ?? []))
+    }
+  }
+
+  /// The thumbnail with its bytes; nil where its file is gone or of a format that was not told.
+  private func picture(_ output: ConversionOutput) -> SheetCell.Picture? {
+    // As bytes: names of files need not be UTF-8.
+    let path = (outputFolder.bytes + Array("/".utf8) + output.path.bytes + [0]).map { CChar(bitPattern: $0) }
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard descriptor >= 0 else { return nil }
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    guard let data = try? handle.read(upToCount: Self.longestThumbnail), !data.isEmpty else { return nil }
+    return SheetCell.Picture(
+      size: output.size, byteCount: data.count, content: .embedded(data, output.format ?? .jpeg))
+  }
+}

@@ -1,0 +1,82 @@
+import ArgumentParser
+
+/// Finds the word of a command line that no command or option is called, and the one that was meant.
+///
+/// The argument parser reports what is missing before what it does not know, and its help passes over names that are no
+/// command; whoever mistypes should hear of that.
+enum Misspelling {
+  /// What is wrong, in one line that says what to do; nil where all commands and options are known.
+  ///
+  /// - Parameter arguments: The command line, the program's own name first.
+  static func problem(in arguments: [String]) -> String? {
+    var words = arguments.dropFirst()
+    var path = ["thumbs"]
+    var command: any ParsableCommand.Type = Thumbs.self
+    let asksForHelp = words.first == "help"
+    if asksForHelp { words.removeFirst() }
+    while let word = words.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
+      let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+      guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else {
+        if word == "help" { return nil }
+        let group = path.dropFirst().map { "\($0) " }.joined()
+        return "there is no command '\(group)\(word)'; " + advice(nearest(to: word, among: names), path)
+      }
+      words.removeFirst()
+      path.append(word)
+      command = next
+    }
+    return asksForHelp ? nil : unknownOption(words, of: command, path)
+  }
+
+  private static func unknownOption(
+    _ words: ArraySlice<String>, of command: any ParsableCommand.Type, _ path: [String]
+  ) -> String? {
+    let help = command.helpMessage(includeHidden: true)
+    let known = Set(
+      help.split { !($0.isLetter || $0.isNumber || $0 == "-") }.filter { $0.hasPrefix("-") }.map { String($0) })
+    for word in words {
+      if word == "--" { return nil }
+      let name = String(word.prefix { $0 != "=" })
+      guard name.hasPrefix("-"), name.count > 1, !known.contains(name) else { continue }
+      // A negative number is a value, which the parser judges.
+      if let first = name.dropFirst().first, first.isNumber { continue }
+      // Letters of several short options may stand together.
+      if !name.hasPrefix("--"), name.dropFirst().allSatisfy({ known.contains("-\($0)") }) { continue }
+      let long = name.hasPrefix("--") ? name : "-" + name
+      let options = known.filter { $0.hasPrefix("--") }.map { String($0) }
+      let meant = known.contains(long) ? long : nearest(to: long, among: options)
+      return "unknown option '\(name)'; " + advice(meant, path)
+    }
+    return nil
+  }
+
+  private static func advice(_ meant: String?, _ path: [String]) -> String {
+    meant.map { "did you mean '\($0)'?" } ?? "see '\(path.joined(separator: " ")) --help'"
+  }
+
+  /// The name that a word was most likely meant to be: the one with the fewest typing mistakes between them, at most one
+  /// for each three letters; else one that begins like it.
+  static func nearest(to word: String, among names: [String]) -> String? {
+    let ranked = names.map { (name: $0, mistakes: mistakes(between: word, and: $0)) }
+      .sorted { ($0.mistakes, $0.name) < ($1.mistakes, $1.name) }
+    if let best = ranked.first, best.mistakes <= max(1, best.name.drop { $0 == "-" }.count / 3) { return best.name }
+    let beginnings = names.filter { word.count >= 3 && $0.hasPrefix(word) }
+    return beginnings.count == 1 ? beginnings[0] : nil
+  }
+
+  /// How many letters have to be added, dropped, changed or exchanged with their neighbour (optimal string alignment).
+  private static func mistakes(between first: String, and second: String) -> Int {
+    let (a, b) = (Array(first.utf8), Array(second.utf8))
+    var rows = [Array(0...b.count)]
+    for i in 1...max(1, a.count) where !a.isEmpty {
+      var row = [i] + Array(repeating: 0, count: b.count)
+      for j in 0..<b.count {
+        let cost = a[i - 1] == b[j] ? 0 : 1
+        row[j + 1] = min(rows[i - 1][j + 1] + 1, row[j] + 1, rows[i - 1][j] + cost)
+        if i > 1, j > 0, a[i - 1] == b[j - 1], a[i - 2] == b[j] { row[j + 1] = min(row[j + 1], rows[i - 2][j - 1] + 1) }
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
+  }
+}
