@@ -28,6 +28,8 @@ public struct OriginResponse: Sendable {
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
+  /// What follows the fields in the head, as it stands.
+  var lines: [String] = []
   var length = Length.announced(nil)
   var ending = Ending.keepAlive
   var endsAfter: Int?
@@ -81,6 +83,8 @@ public struct OriginResponse: Sendable {
   }
   /// Sends the body in chunks, so that its length is not known before.
   public func chunked() -> Self { changed { $0.length = .chunked } }
+  /// Adds a line to the head as it stands, be it a field or not.
+  public func line(_ text: String) -> Self { changed { $0.lines.append(text) } }
   /// Sends no length; the body ends with the connection.
   public func untilClose() -> Self {
     changed {
@@ -114,6 +118,7 @@ public struct OriginResponse: Sendable {
   var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPStatusText.of(status))\r\n"
     for (name, value) in headers { text += "\(name): \(value)\r\n" }
+    for line in lines { text += "\(line)\r\n" }
     switch length {
     case .announced(let count) where status != 204 && status != 304:
       text += "Content-Length: \(count ?? body.count)\r\n"

@@ -13,27 +13,84 @@ struct ResponseHead: Sendable {
   private(set) var status = 0
   private(set) var headers: [HTTPHeader] = []
 
-  /// Takes the next line, with or without its line break. Interim answers (1xx) and the fields that follow a body are
-  /// passed over.
+  /// Takes the next line, with or without its line break. Interim responses (1xx) and the fields that follow a body are
+  /// passed over. A line that begins with a blank continues the value of the field before it (RFC 9112, 5.2).
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Event {
-    let line = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+    let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
+    let line = String(decoding: bytes, as: UTF8.self)
+    let content = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    if line.isEmpty {
+      return status >= 200 ? .complete : .more
+    } else if line.hasPrefix(" ") || line.hasPrefix("\t") {
+      // What continues no field, but the status line, means nothing (RFC 9112, 2.2).
+      if isInField { continueField(with: content) }
+      return .more
+    }
+    isInField = false
     if line.hasPrefix("HTTP/"), let code = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) {
       self = ResponseHead()
       status = code
-    } else if line.isEmpty {
-      return status >= 200 ? .complete : .more
-    } else if let colon = line.firstIndex(of: ":") {
+    } else if let colon = content.firstIndex(of: ":") {
       headers.append(
         HTTPHeader(
-          String(line[..<colon]), line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+          String(content[..<colon]), content[content.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+      isInField = true
     }
     return .more
+  }
+
+  /// Whether the last line was a field or continued one.
+  private var isInField = false
+
+  private mutating func continueField(with text: String) {
+    let last = headers.count - 1
+    guard !text.isEmpty, headers.indices.contains(last) else { return }
+    headers[last].value += headers[last].value.isEmpty ? text : " \(text)"
   }
 
   /// The announced length of the body in bytes, where it tells how many bytes will come.
   var contentLength: Int? {
     guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
-    return headers.firstValue(of: "Content-Length").flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
+    return try? Self.length(in: announcedLengths)
+  }
+
+  /// What is wrong with the announced length, in words: values that differ, or one that is no number (RFC 9112, 6.3).
+  /// Nil when nothing is, or when it does not count.
+  var lengthProblem: String? {
+    guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
+    do {
+      _ = try Self.length(in: announcedLengths)
+      return nil
+    } catch {
+      return error.reason
+    }
+  }
+
+  /// A length that cannot be believed.
+  private struct BadLength: Error {
+    let reason: String
+  }
+
+  /// The values of all `Content-Length` fields. A list of equal values counts as one of them.
+  private var announcedLengths: [String] {
+    headers.filter { $0.name.caseInsensitiveCompare("Content-Length") == .orderedSame }.flatMap { header in
+      header.value.split(separator: ",", omittingEmptySubsequences: false)
+        .map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+  }
+
+  private static func length(in values: [String]) throws(BadLength) -> Int? {
+    var length: Int?
+    for value in values {
+      guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        throw BadLength(reason: "its Content-Length is no number")
+      }
+      // Digits alone can only be too many.
+      let number = Int(value) ?? .max
+      guard length ?? number == number else { throw BadLength(reason: "it has two Content-Lengths that differ") }
+      length = number
+    }
+    return length
   }
 
   /// Whether the body is compressed on its way.

@@ -101,6 +101,8 @@ struct TransferReception {
     hasBodyBegun = true
     order.observer?.responseBegins(status: head.status, headers: head.headers)
     expected = order.compression != .ignored && head.isEncoded ? nil : announced
+    let lengthProblem = head.lengthProblem
+    if let lengthProblem, isWanted { return end(.failed(.invalidAnswer(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
       // The picture has changed meanwhile, or the server does not do ranges after all.
@@ -110,7 +112,8 @@ struct TransferReception {
       return end(.failed(.invalidAnswer(reason: "a part of the file, which nobody asked for")))
     }
     guard isWanted else {
-      return (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
+      // Where a body ends whose length is in doubt is not known either.
+      return lengthProblem == nil && (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
     if let expected, expected > order.byteLimit {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))

@@ -70,27 +70,6 @@ struct RetryPolicyTests {
   }
 }
 
-@Suite
-struct ResponseHeadTests {
-  @Test func passesOverInterimAnswers() {
-    var parsed = ResponseHead()
-    let events = ["HTTP/1.1 103 Early Hints\r\n", "Link: x\r\n", "\r\n", "HTTP/2 200\r\n", "A: b: c \r\n", "\r\n"].map {
-      parsed.take(line: $0)
-    }
-    #expect(events == [.more, .more, .more, .more, .more, .complete])
-    #expect(parsed.status == 200)
-    #expect(parsed.headers == [HTTPHeader("A", "b: c")])
-  }
-
-  @Test func tellsTheLengthOnlyWhereItHolds() {
-    #expect(head("Content-Length: 12").contentLength == 12)
-    #expect(head("content-length: -1").contentLength == nil)
-    #expect(head("Content-Length: many").contentLength == nil)
-    #expect(head("Content-Length: 12", "Transfer-Encoding: chunked").contentLength == nil)
-    #expect(head("Location: /a").redirectLocation == nil)
-  }
-}
-
 /// A head of status 200 with these fields.
 private func head(_ lines: String...) -> ResponseHead {
   var head = ResponseHead()

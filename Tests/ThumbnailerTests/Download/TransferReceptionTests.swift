@@ -25,6 +25,48 @@ struct TransferReceptionTests {
     #expect(!reception.isSuccess && observer.begins.isEmpty)
   }
 
+  @Test(arguments: [
+    ["Content-Length: 5", "Content-Length: 6"], ["Content-Length: 5, 6"], ["Content-Length: five"],
+    ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5,"], ["Content-Length:"],
+    ["Content-Length: 5", " 6"],
+  ])
+  func aLengthInDoubtIsABrokenResponse(fields: [String]) {
+    let reception = Answer(.example())
+    #expect(!reception.take(["HTTP/1.1 200 OK"] + fields))
+    guard case .invalidAnswer(let reason) = reception.failure else {
+      Issue.record("\(reception.failure as Any)")
+      return
+    }
+    #expect(reason.contains("Content-Length"))
+    // An error's page does not matter, but where it ends is not known.
+    let missing = Answer(.example())
+    #expect(!missing.take(["HTTP/1.1 404 Not Found"] + fields))
+    #expect(missing.isStatusAll && missing.failure == nil)
+  }
+
+  @Test(arguments: [
+    ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5, 5"], ["Content-Length:", "  5"],
+    ["Content-Length: 05"],
+  ])
+  func aLengthThatIsSaidTwiceCountsOnce(fields: [String]) {
+    let reception = Answer(.example())
+    #expect(reception.take(["HTTP/1.1 200 OK"] + fields))
+    #expect(reception.expected == 5)
+  }
+
+  @Test func aLengthBesideChunksDoesNotCount() {
+    let reception = Answer(.example())
+    #expect(
+      reception.take(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 5", "Content-Length: 6"]))
+    #expect(reception.expected == nil)
+  }
+
+  @Test func aLengthBeyondAllNumbersIsTooLarge() {
+    let reception = Answer(.example(limit: 10))
+    #expect(!reception.take(["HTTP/1.1 200 OK", "Content-Length: 99999999999999999999999"]))
+    #expect(reception.failure == .tooLarge(limit: 10, announced: .max))
+  }
+
   @Test func interimAnswersWithoutEndAreCutOff() {
     let reception = Answer(.example())
     var taken = 0

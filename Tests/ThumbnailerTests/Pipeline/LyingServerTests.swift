@@ -123,4 +123,31 @@ import Testing
     fixture.clock.advance(by: 1)
     #expect(try await fixture.origin() == .revalidated)
   }
+
+  @Test func aFoldedLineThatForbidsStoringIsHeeded() async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in
+      .ok(bytes).line("Cache-Control: max-age=60,").line(" no-store")
+    }
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    #expect(try await fixture.pipeline.response(for: fixture.request()).origin == .source)
+    #expect(fixture.origin.requests.count == 2)
+  }
+
+  @Test(arguments: [["10", "20"], ["10, 20"], ["ten"], ["10", "ten"]])
+  func aLengthInDoubtIsNoPicture(lengths: [String]) async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture { _ in
+      // The last one is true, where it is one at all.
+      lengths.reduce(.ok(bytes).untilClose()) { $0.header("Content-Length", $1 == "20" ? "\(bytes.count)" : $1) }
+    }
+    do throws(ThumbnailError) {
+      _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+      Issue.record("there should be no thumbnail")
+    } catch {
+      #expect(error.code == "unreachable" && error.message.contains("Content-Length"), "\(error.message)")
+      #expect(error.message.contains("makes no sense"), "\(error.message)")
+    }
+    #expect(fixture.origin.requests.count == 1)
+  }
 }
