@@ -77,6 +77,7 @@ extension PhotoServiceOrigin {
             "Artist": [
               "value":
                 "<a href=\"//commons.wikimedia.org/wiki/User:B\" title=\"User:B\"><b>Test</b>&nbsp;B &amp; Co</a>"
+                + "<div style=\"display: none;\">creator QS:P170,Q4233718</div>"
             ],
             "ObjectName": ["value": Int(picture.description).map { $0 as Any } ?? picture.description],
           ],

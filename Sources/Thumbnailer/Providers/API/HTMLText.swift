@@ -5,8 +5,12 @@ enum HTMLText {
   private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " "]
   /// Elements whose contents are not shown.
   private static let unseen: Set<String> = ["style", "script", "template"]
+  /// Elements without contents, which have no closing tag.
+  private static let empty: Set<String> = [
+    "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
+  ]
 
-  /// The text without tags and comments, with entities resolved; blanks and line breaks stand as they are.
+  /// The text without tags, comments and what is hidden, with entities resolved; blanks and line breaks stand as they are.
   static func plain(_ html: String) -> String {
     guard html.contains("<") || html.contains("&") else { return html }
     var text = ""
@@ -64,11 +68,41 @@ enum HTMLText {
       rest = ""
       return true
     }
+    let tag = rest[..<end]
     rest = rest[rest.index(after: end)...]
-    if unseen.contains(name.lowercased()) {
+    if !name.hasPrefix("/"), !empty.contains(name.lowercased()), isHidden(tag) {
+      skipElement(name, &rest)
+    } else if unseen.contains(name.lowercased()) {
       let closing = rest.range(of: "</\(name)", options: .caseInsensitive)
       rest = closing.map { rest[$0.lowerBound...] } ?? ""
     }
     return true
+  }
+
+  /// Whether a tag says that its element is not shown. Commons keeps what is for programs in such elements.
+  private static func isHidden(_ tag: Substring) -> Bool {
+    let pattern = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/
+    guard let match = tag.lowercased().firstMatch(of: pattern),
+      let style = match.1 ?? match.2 ?? match.3
+    else { return false }
+    return style.filter { !$0.isWhitespace }.split(separator: ";")
+      .contains { $0 == "display:none" || $0 == "display:none!important" }
+  }
+
+  /// Takes the rest of an element off the beginning, with the elements in it and its closing tag.
+  private static func skipElement(_ name: Substring, _ rest: inout Substring) {
+    var depth = 1
+    while depth > 0, let mark = rest.firstIndex(of: "<") {
+      rest = rest[mark...]
+      if rest.hasPrefix("<!--") {
+        rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
+        continue
+      }
+      let word = rest.dropFirst().prefix { $0.isLetter || $0.isNumber || $0 == "/" }.lowercased()
+      if word == name.lowercased() { depth += 1 }
+      if word == "/\(name.lowercased())" { depth -= 1 }
+      rest = rest.firstIndex(of: ">").map { rest[rest.index(after: $0)...] } ?? ""
+    }
+    if depth > 0 { rest = "" }
   }
 }
