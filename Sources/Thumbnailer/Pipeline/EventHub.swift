@@ -2,17 +2,29 @@ import Synchronization
 
 /// Hands each event to everyone who listens. Costs one atomic load while nobody does.
 final class EventHub<Event: Sendable>: Sendable {
-  private let listenerCount = Atomic(0)
-  private let listeners = Mutex<(next: Int, streams: [Int: AsyncStream<Event>.Continuation])>((0, [:]))
+  private struct State {
+    var lastNumber = 0
+    var streams: [Int: AsyncStream<Event>.Continuation] = [:]
+    var isFinished = false
+  }
 
-  /// A new stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest.
+  private let listenerCount = Atomic(0)
+  private let listeners = Mutex(State())
+
+  /// A new stream of all events from now on, which ends at once when all others have ended. A listener that falls behind
+  /// by more than `limit` events loses the oldest.
   func subscribe(bufferingNewest limit: Int) -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(limit))
-    let number = listeners.withLock { state in
-      state.next += 1
-      state.streams[state.next] = continuation
-      return state.next
+    let number = listeners.withLock { state -> Int? in
+      guard !state.isFinished else { return nil }
+      state.lastNumber += 1
+      state.streams[state.lastNumber] = continuation
+      return state.lastNumber
+    }
+    guard let number else {
+      continuation.finish()
+      return stream
     }
     listenerCount.add(1, ordering: .relaxed)
     continuation.onTermination = { [weak self] _ in self?.remove(number) }
@@ -28,7 +40,11 @@ final class EventHub<Event: Sendable>: Sendable {
 
   /// Ends all streams.
   func finish() {
-    for continuation in listeners.withLock({ Array($0.streams.values) }) { continuation.finish() }
+    let streams = listeners.withLock { state in
+      state.isFinished = true
+      return Array(state.streams.values)
+    }
+    for continuation in streams { continuation.finish() }
   }
 
   private func remove(_ number: Int) {

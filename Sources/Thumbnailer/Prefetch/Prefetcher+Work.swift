@@ -111,6 +111,14 @@ extension Prefetcher {
     }
   }
 
+  /// Forgets a waiter whose task was cancelled.
+  func removeSettlingWaiter(_ shot: OneShot<Void, Never>) {
+    state.withLock { state in state.settlingWaiters.removeAll { $0 === shot } }
+  }
+
+  /// How many wait for everything to be settled.
+  var settlingWaiterCount: Int { state.withLock { $0.settlingWaiters.count } }
+
   /// Cancels all that runs. To be called when nothing works any more.
   func abandon() {
     state.withLock { state in

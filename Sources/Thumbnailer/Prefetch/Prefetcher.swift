@@ -152,6 +152,9 @@ public final class Prefetcher: Sendable {
   /// Returns when everything that the window asks for is there or has failed, or when the calling task is cancelled.
   public func waitUntilSettled() async {
     guard let shot = settlingWaiter() else { return }
-    _ = await shot.wait { shot.resume(with: .success(())) }
+    _ = await shot.wait { [weak self] in
+      self?.removeSettlingWaiter(shot)
+      shot.resume(with: .success(()))
+    }
   }
 }
