@@ -94,6 +94,13 @@ struct NetworkOptionsTests {
       origin.requests.map { $0.request.value(of: "Authorization") } == [
         nil, "Basic \(Data("ada:hunter2".utf8).base64EncodedString())",
       ])
+    // A login in the URL goes before the file's, as with curl.
+    let own = "http://eve:own@127.0.0.1:\(origin.port)/b"
+    #expect(try await bench.run("get", own, "-o", "b.jpg", "--netrc").status == 0)
+    #expect(
+      origin.requests(for: "/b").map { $0.request.value(of: "Authorization") } == [
+        "Basic \(Data("eve:own".utf8).base64EncodedString())"
+      ])
     #expect(chmod(netrc.path, 0o644) == 0)
     let open = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--netrc")
     #expect(open.status == 64 && open.stderr.contains("chmod 600") && !open.stderr.contains("hunter2"))

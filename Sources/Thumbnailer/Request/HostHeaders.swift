@@ -5,7 +5,14 @@ public import Foundation
 /// They become part of the sources: what is fetched with them is cached apart from what is fetched without, and they
 /// are never sent along a redirect to another host.
 public struct HostHeaders: Sendable, Equatable {
-  private var fields: [(host: HostName?, header: HTTPHeader)] = []
+  fileprivate struct Field: Equatable {
+    var host: HostName?
+    var header: HTTPHeader
+    /// Of a login that gives way to another one in the URL, its name.
+    var login: String?
+  }
+
+  private var fields: [Field] = []
 
   /// No fields.
   public init() {}
@@ -15,7 +22,13 @@ public struct HostHeaders: Sendable, Equatable {
 
   /// Adds a field for a host; nil stands for every host.
   public mutating func add(_ header: HTTPHeader, for host: HostName?) {
-    fields.append((host, header))
+    fields.append(Field(host: host, header: header))
+  }
+
+  /// Adds the field of a login that gives way to a login in the URL, as those of `.netrc` do. It is still taken for a URL
+  /// with the same name and no password.
+  mutating func add(_ header: HTTPHeader, login: String, for host: HostName) {
+    fields.append(Field(host: host, header: header, login: login))
   }
 
   /// These fields, and behind them others.
@@ -28,7 +41,8 @@ public struct HostHeaders: Sendable, Equatable {
   /// The fields for a URL, in the order they were added. Of fields with one name the first is taken.
   public func headers(for url: URL) -> [HTTPHeader] {
     var result: [HTTPHeader] = []
-    for (host, header) in fields where host?.matches(url) ?? true {
+    for field in fields where field.host?.matches(url) ?? true && !field.givesWay(to: url) {
+      let header = field.header
       if result.firstValue(of: header.name) == nil { result.append(header) }
     }
     return result
@@ -36,7 +50,17 @@ public struct HostHeaders: Sendable, Equatable {
 
   /// Compares hosts, names and values in their order.
   public static func == (lhs: HostHeaders, rhs: HostHeaders) -> Bool {
-    lhs.fields.count == rhs.fields.count && zip(lhs.fields, rhs.fields).allSatisfy { $0 == $1 }
+    lhs.fields == rhs.fields
+  }
+}
+
+extension HostHeaders.Field {
+  /// Whether the URL has a login of its own.
+  fileprivate func givesWay(to url: URL) -> Bool {
+    guard let login else { return false }
+    let (user, password) = (url.user(percentEncoded: false) ?? "", url.password(percentEncoded: false))
+    if user.isEmpty && password?.isEmpty != false { return false }
+    return password != nil || user != login
   }
 }
 

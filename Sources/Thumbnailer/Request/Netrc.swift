@@ -2,7 +2,8 @@ import Foundation
 
 /// A file of logins for hosts, `~/.netrc` as ftp and curl know it.
 ///
-/// A `default` login, which is for every host there is, is passed over: a list of pictures may name any.
+/// As with curl, a login in a URL goes before the file's: of that, only the password for the same name is taken. A
+/// `default` login, which is for every host there is, is passed over: a list of pictures may name any.
 public struct Netrc: Sendable {
   /// Why the file cannot be used, in words that say what to do.
   public struct Problem: Error, Equatable {
@@ -74,7 +75,7 @@ public struct Netrc: Sendable {
   private mutating func add(_ entry: Entry?) {
     guard let entry, let host = entry.host, let login = entry.login else { return }
     let token = Data("\(login):\(entry.password ?? "")".utf8).base64EncodedString()
-    headers.add(HTTPHeader("Authorization", "Basic \(token)"), for: host)
+    headers.add(HTTPHeader("Authorization", "Basic \(token)"), login: login, for: host)
   }
 
   /// The words of a line: parted by white space, or in quotes with backslashes. `#` at a word's beginning ends the line.

@@ -125,4 +125,23 @@ import Testing
       try Netrc(path: path + "x")
     }
   }
+
+  @Test func aLoginInTheURLGoesBeforeTheFiles() throws {
+    let text = "machine a.example login ada password x machine a.example login bob password y"
+    for (login, expected) in [
+      ("", "ada:x"), (":@", "ada:x"), ("carl:z@", nil), ("carl@", nil), ("ada:z@", nil), ("ada:@", nil),
+      // Of the same name, the password is looked up.
+      ("ada@", "ada:x"), ("bob@", "bob:y"), ("b%6Fb@", "bob:y"), (":z@", nil),
+    ] {
+      #expect(try authorization(text, host: "\(login)a.example") == expected, "\(login)")
+    }
+  }
+
+  @Test func aFieldForAHostGoesBeforeTheLoginInTheURL() throws {
+    var headers = HostHeaders()
+    headers.add(HTTPHeader("Authorization", "Bearer 1"), for: HostName(parsing: "a.example"))
+    let url = try #require(URL(string: "https://ada:x@a.example/"))
+    #expect(headers.merging(try Netrc(text: "machine a.example login b").headers).headers(for: url).count == 1)
+    #expect(headers.headers(for: url).map(\.value) == ["Bearer 1"])
+  }
 }
