@@ -91,4 +91,22 @@ struct OutputTests {
     #expect(run.complaints.count == 1)
     #expect(run.stderr.hasPrefix("thumbs: stdout cannot be written: No space left on device; "))
   }
+
+  @Test func verboseLeavesQueriesOut() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { request in
+      switch request.path {
+      case "/moved.jpg": .redirect(to: "/there.jpg?token=hunter2")
+      case "/down.jpg" where request.query["again"] == nil: .status(503)
+      default: .ok(picture, type: "image/jpeg")
+      }
+    }
+    let list = ["/good.jpg", "/moved.jpg"].map { "\(origin.url($0))?key=hunter2&w=1#part\n" }.joined()
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--verbose", "--json", input: .bytes(Data(list.utf8)))
+    #expect(run.status == 0 && !run.stderr.contains("hunter2"), "\(run.stderr)")
+    #expect(run.stderr.contains("thumbs: \(origin.url("/good.jpg"))?…#part: downloaded "), "\(run.stderr)")
+    // A report on stdout is not a log: it names each picture as the list does.
+    #expect(String(decoding: run.stdout, as: UTF8.self).contains("key=hunter2"))
+  }
 }

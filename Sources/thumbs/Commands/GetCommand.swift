@@ -50,7 +50,7 @@ struct GetCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print errors only.")
   var quiet = false
 
-  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
+  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
   var verbose = false
 
   func validate() throws {

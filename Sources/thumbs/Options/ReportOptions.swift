@@ -12,7 +12,7 @@ struct ReportOptions: ParsableArguments {
   @Flag(help: "Draw no progress line.")
   var noProgress = false
 
-  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr.")
+  @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
   var verbose = false
 
   /// Whether a progress line makes sense: somebody watches, and nothing else is drawn there.

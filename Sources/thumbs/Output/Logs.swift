@@ -26,6 +26,6 @@ private struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    console.complain("\(event.level) \(label): \(event.message)")
+    console.complain("\(event.level) \(label): \(PlainText.withoutQueries("\(event.message)"))")
   }
 }

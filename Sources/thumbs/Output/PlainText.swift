@@ -28,6 +28,25 @@ enum PlainText {
     return shown + rest
   }
 
+  /// The text with the queries of the URLs in it left out, since they may hold keys: `https://host/path?…`.
+  static func withoutQueries(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "?")), text.contains("://") else { return text }
+    var shown = ""
+    var rest = text[...]
+    while let scheme = rest.range(of: "://") {
+      let address = rest[scheme.upperBound...].prefix { !$0.isWhitespace && !"\"'<>".contains($0) }
+      if let mark = address.firstIndex(of: "?") {
+        let end = address[mark...].firstIndex(of: "#") ?? address.endIndex
+        shown += rest[...mark] + "…"
+        rest = rest[end...]
+      } else {
+        shown += rest[..<address.endIndex]
+        rest = rest[address.endIndex...]
+      }
+    }
+    return shown + rest
+  }
+
   /// A file as its user knows it: below the current directory, by its path from there.
   static func path(_ path: String) -> String {
     let current = FileManager.default.currentDirectoryPath

@@ -32,8 +32,11 @@ final class StageLog: Sendable {
   }
 
   private static func line(_ event: PipelineEvent) -> String {
-    let what = words(event.kind)
-    return event.source.map { "\($0.displayName): \(what)" } ?? what
+    let what = PlainText.withoutQueries(words(event.kind))
+    guard let source = event.source else { return what }
+    // A file's name may hold a question mark, and no key.
+    let name = source.isUserFile ? source.displayName : PlainText.withoutQueries(source.displayName)
+    return "\(name): \(what)"
   }
 
   private static func words(_ kind: PipelineEvent.Kind) -> String {
