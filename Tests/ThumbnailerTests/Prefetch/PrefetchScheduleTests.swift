@@ -249,4 +249,46 @@ import Testing
       }
     }
   }
+
+  /// A view at the top with eight pieces of work under way, 0 with its whole body and 1 nearly; all else is cached.
+  private func scheduleWithWork() throws -> (PrefetchSchedule, [PrefetchSchedule.Work], cached: Set<Int>) {
+    var schedule = try schedule(items: 10_000)
+    let work = update(&schedule, offset: 0).begun
+    #expect(work.map(\.index) == Array(0..<8))
+    return (schedule, work, Set(8..<10_000))
+  }
+
+  private func part(_ index: Int) -> Double { [0: 1, 1: 0.9][index] ?? 0.1 }
+
+  @Test func whatIsNearlyDoneLingersAfterAScrollAndTheWholeBodyAfterAJump() throws {
+    var (scrolled, _, cached) = try scheduleWithWork()
+    scrolled.move(to: Viewport(offset: 6_000, height: 1_200, time: start + .seconds(1)))
+    let scroll = update(&scrolled, at: 1.5, offset: 6_000, cached: cached, received: part)
+    #expect(Set(scroll.dropped.map(\.index)) == Set(2..<8) && scrolled.runningCount == 2)
+    var (jumped, _, _) = try scheduleWithWork()
+    let jump = update(&jumped, at: 1, offset: 200_000, cached: cached, received: part)
+    #expect(Set(jump.dropped.map(\.index)) == Set(1..<8) && jumped.runningCount == 1)
+  }
+
+  @Test func whatLingersHoldsNothingBackAndIsNotRemembered() throws {
+    var (schedule, work, cached) = try scheduleWithWork()
+    let jump = update(&schedule, at: 1, offset: 200_000, cached: cached, received: part)
+    #expect(jump.hasSettled && schedule.isIdle && schedule.runningCount == 1)
+    let remembered = schedule.rememberedItems
+    #expect(schedule.finish(work[0].id, bytes: 9, duration: nil) == 0)
+    #expect(schedule.rememberedItems == remembered && schedule.runningCount == 0)
+    // Whoever comes back looks again.
+    #expect(update(&schedule, at: 3, offset: 0, cached: cached).begun.map(\.index) == Array(0..<8))
+  }
+
+  @Test func whatLingersCountsAgainOnceTheViewIsBack() throws {
+    var (schedule, work, cached) = try scheduleWithWork()
+    _ = update(&schedule, at: 1, offset: 200_000, cached: cached, received: part)
+    cached.formUnion(1..<8)
+    let back = update(&schedule, at: 3, offset: 0, cached: cached, received: part)
+    #expect(back.begun.isEmpty && back.dropped.isEmpty && !schedule.isIdle)
+    #expect(schedule.finish(work[0].id, bytes: 9, duration: nil) == 0)
+    let end = update(&schedule, at: 3.1, cached: cached)
+    #expect(end.begun.isEmpty && end.hasSettled)
+  }
 }

@@ -3,7 +3,9 @@ import Foundation
 
 /// Starts a helper's process: with the socket as its standard input, and nothing else of ours.
 enum HelperSpawn {
-  /// The variables of our environment that a helper gets: where the libraries are, and the fonts, which SVG and PDF need.
+  /// The variables of our environment that a helper gets: where programs and libraries are, in which language and
+  /// encoding names are written, and where the fonts are that SVG and PDF need, for which fontconfig looks below the home
+  /// folder. Nothing else: it decodes strangers' files, and keys and proxies' passwords stand in variables, too.
   private static let inherited = [
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
     "XDG_DATA_HOME", "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
@@ -49,14 +51,17 @@ enum HelperSpawn {
       memoryLimit: isolation.memoryLimit.bytes,
       deadline: Int((isolation.deadline / .seconds(1)).rounded(.up)), parent: getpid())
     let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
-    let environment = ProcessInfo.processInfo.environment
-    let passed = inherited.compactMap { name in environment[name].map { "\(name)=\($0)" } }
-    let variables = (passed + own).map { strdup($0) } + [nil]
+    let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }
     var pid: pid_t = 0
     let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
     guard code == 0 else { throw .cannotStart(detail: "\(path): \(text(code))") }
     return (pid, ours)
+  }
+
+  /// What a helper of a process with that environment gets, as `NAME=value`.
+  static func environment(from ours: [String: String]) -> [String] {
+    inherited.compactMap { name in ours[name].map { "\(name)=\($0)" } } + own
   }
 
   private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
