@@ -197,4 +197,17 @@ struct PrefetchCommandTests {
     let name = last.removingPercentEncoding ?? last
     return name.replacing("photo-", with: "").replacing(".jpg", with: "")
   }
+
+  @Test(arguments: [5, 20_000]) func everyLineOfAListHasItsRowAndTheWorkIsDoneOnce(lines: Int) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture, type: "image/jpeg") }
+    let list = Data(String(repeating: "\(origin.url("/a.jpg"))\n", count: lines).utf8)
+    let run = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
+    #expect(run.status == 0 && run.lines.count == lines + 1, "\(run.lines.count) lines, \(run.stderr)")
+    #expect(try run.summary().pictures == lines)
+    #expect(origin.requests.count == 1)
+    let text = try await bench.run("prefetch", "--urls", "-", input: .bytes(list))
+    #expect(text.lines.first?.contains("\(lines) pictures") == true, "\(text.lines)")
+    #expect(origin.requests.count == 1)
+  }
 }

@@ -2,7 +2,7 @@
 ///
 /// The next page is asked for while the photos of those before are being made, as long as no more than `ahead` pages
 /// are outstanding: asked for, or come and not wholly done. One page is asked for at a time. A photo that a later page
-/// repeats is left out. A pure value without I/O: its owner tells it what happens and carries out the actions it
+/// repeats is left out, unless the provider means it. A pure value without I/O: its owner tells it what happens and carries out the actions it
 /// returns, in their order.
 struct PageWindow {
   /// What the owner has to do.
@@ -26,6 +26,7 @@ struct PageWindow {
   private let pageLimit: Int
   private let photoLimit: Int
   private let endsAtRepetition: Bool
+  private let keepsRepetitions: Bool
   private var phase = Phase.ready(nil)
   private var seenCursors = RecentSet<PageCursor>()
   /// As bytes: two ids that only look alike, being composed differently, are two photos.
@@ -47,11 +48,16 @@ struct PageWindow {
   ///   - pageLimit: How many pages are asked for in all; nil for no limit.
   ///   - photoLimit: How many photos are handed out in all; nil for no limit.
   ///   - endsAtRepetition: Whether a page whose photos have all come before is the last, whatever it says.
-  init(ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil, endsAtRepetition: Bool = false) {
+  ///   - keepsRepetitions: Whether a photo that comes again is handed out again, as the lines of a list are.
+  init(
+    ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil, endsAtRepetition: Bool = false,
+    keepsRepetitions: Bool = false
+  ) {
     self.ahead = max(1, ahead)
     self.pageLimit = pageLimit ?? .max
     self.photoLimit = photoLimit ?? .max
     self.endsAtRepetition = endsAtRepetition
+    self.keepsRepetitions = keepsRepetitions
   }
 
   /// The pages that were asked for and are not wholly done.
@@ -123,7 +129,7 @@ struct PageWindow {
   private mutating func newPhotos(of page: PhotoPage) -> [Photo] {
     var photos: [Photo] = []
     for photo in page.photos where photosEmitted + photos.count < photoLimit {
-      guard seenIDs.insert(photo.fingerprint) else {
+      guard keepsRepetitions || seenIDs.insert(photo.fingerprint) else {
         duplicates += 1
         continue
       }

@@ -31,7 +31,8 @@ extension QueryPrefetch {
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
       window = PageWindow(
         ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos,
-        endsAtRepetition: prefetch.provider.capabilities.mayRunInCircles)
+        endsAtRepetition: prefetch.provider.capabilities.mayRunInCircles,
+        keepsRepetitions: prefetch.provider.capabilities.repeatsOnPurpose)
       let (stream, continuation) = AsyncStream.makeStream(of: Arrival.self)
       self.continuation = continuation
       arrivals = stream.makeAsyncIterator()

@@ -65,11 +65,14 @@ public struct ProviderCapabilities: Hashable, Sendable {
   /// Whether its pages are made by a server that may, by mistake, give the same photos for ever: a search then ends with
   /// the first page that brings none that is new.
   public var mayRunInCircles: Bool
+  /// Whether a photo that comes again is meant again, as in a list that somebody has written: a prefetch tells of each
+  /// one, and does the work once.
+  public var repeatsOnPurpose: Bool
 
   /// Describes a provider.
   public init(
     searches: Bool, picksRandom: Bool, largestPageSize: Int? = nil, needsKey: Bool = false, knowsTotal: Bool = false,
-    canRestart: Bool = true, mayRunInCircles: Bool = false
+    canRestart: Bool = true, mayRunInCircles: Bool = false, repeatsOnPurpose: Bool = false
   ) {
     self.searches = searches
     self.picksRandom = picksRandom
@@ -78,5 +81,6 @@ public struct ProviderCapabilities: Hashable, Sendable {
     self.knowsTotal = knowsTotal
     self.canRestart = canRestart
     self.mayRunInCircles = mayRunInCircles
+    self.repeatsOnPurpose = repeatsOnPurpose
   }
 }

@@ -37,7 +37,8 @@ public final class URLListProvider: PhotoProvider {
 
   init(_ input: URLListReader.Input, allowsFiles: Bool = false) {
     let canRestart = if case .path = input { true } else { false }
-    capabilities = ProviderCapabilities(searches: false, picksRandom: false, canRestart: canRestart)
+    capabilities = ProviderCapabilities(
+      searches: false, picksRandom: false, canRestart: canRestart, repeatsOnPurpose: true)
     reader = URLListReader(input, allowsFiles: allowsFiles)
   }
 

@@ -76,6 +76,17 @@ import Testing
     #expect(window.duplicates == 3)
   }
 
+  @Test func whereRepetitionsAreMeantEachIsHandedOut() {
+    var window = PageWindow(ahead: 9, photoLimit: 4, keepsRepetitions: true)
+    _ = window.start()
+    #expect(
+      window.pageArrived(Self.page("a", "a", next: "2")) == [
+        .requestPage(PageCursor("2")), Self.emit("a", "a", page: 1),
+      ])
+    #expect(window.pageArrived(Self.page("a", "a", "a", next: "3")) == [Self.emit("a", "a", page: 2)])
+    #expect(window.duplicates == 0 && window.photosEmitted == 4)
+  }
+
   @Test func pagesThatLeadInACircleEnd() {
     var window = PageWindow(ahead: 9)
     _ = window.start()
