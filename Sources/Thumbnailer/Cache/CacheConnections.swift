@@ -46,9 +46,10 @@ final class CacheConnections: Sendable {
     }
   }
 
-  /// Opens the connection that writes, creating an empty file where there is none.
+  /// Opens the connection that writes, creating an empty file for the user alone where there is none.
   static func openWriter(path: String, lockTimeout: Duration) throws -> DatabaseQueue {
-    try DatabaseQueue(path: path, configuration: configuration(lockTimeout: lockTimeout))
+    CachePrivacy.protect(path)
+    return try DatabaseQueue(path: path, configuration: configuration(lockTimeout: lockTimeout))
   }
 
   private static func configuration(lockTimeout: Duration) -> Configuration {

@@ -17,6 +17,8 @@ struct CacheExamination: Sendable {
   let contents: Contents?
   /// Why the cache cannot be used as it is; nil when it can.
   let problem: DiskCacheError?
+  /// That other users may enter the folder, and what to do about it; nil when they may not.
+  let exposure: String?
   /// What the file system is called, such as `ext4`, where it is a known one.
   let fileSystem: String?
   /// Whether other machines may use the same files, which SQLite's write-ahead log cannot bear.
@@ -34,6 +36,7 @@ struct CacheExamination: Sendable {
     let path = directory.path
     let place = Self.nearestPlace(path)
     isThere = place == path
+    exposure = CachePrivacy.exposure(of: path)
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
     if let failure = Self.failureToWrite(to: place) {

@@ -23,6 +23,10 @@ public final class DiskCache: Sendable {
   /// Why the file was begun anew when it was opened, until a check has told it.
   let unverifiedDamage: Mutex<String?>
 
+  /// That other users may enter or read the cache's directory, which was there before, and what to do about it; nil when
+  /// they may not.
+  public let exposure: String?
+
   /// Whether somebody has made a cache in the directory.
   public static func exists(in directory: URL) -> Bool {
     FileManager.default.fileExists(
@@ -69,6 +73,7 @@ public final class DiskCache: Sendable {
       if let problem = try database.open(.damaged) { problems.report(problem) }
     }
     unverifiedDamage = Mutex(damage?.damage)
+    exposure = CachePrivacy.exposure(of: directory.path)
     if byteLimit == nil { limits = DiskCacheLimits(byteLimit: max(payload, 1 << 30)) }
     let committer = CacheCommitter(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)

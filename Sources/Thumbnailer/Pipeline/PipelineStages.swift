@@ -60,6 +60,9 @@ struct PipelineStages: Sendable {
   var cacheReplacement: String? { cache.diskReplacement.map { "\($0)" } }
 
   /// What was done, with what was lost on its way to the disk taken off.
+  /// That others may see into the cache's folder; nil when they may not.
+  var cacheExposure: String? { cache.disk?.exposure }
+
   var currentStatistics: PipelineStatistics {
     var current = statistics.current
     current.storedBytes -= cache.disk?.lostBytes ?? 0

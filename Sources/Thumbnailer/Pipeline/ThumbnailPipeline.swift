@@ -161,6 +161,10 @@ public final class ThumbnailPipeline: Sendable {
   /// stored as usual from then on.
   public var cacheReplacement: String? { stages.cacheReplacement }
 
+  /// That the cache's folder is open to other users of the machine, and what to do about it; nil when it is not, as where
+  /// the pipeline has made it.
+  public var cacheExposure: String? { stages.cacheExposure }
+
   /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew.
   public func remove(_ source: ImageSource) async {
     await stages.cache.remove(source.key)

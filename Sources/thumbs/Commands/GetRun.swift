@@ -55,6 +55,7 @@ struct GetRun {
     let explanation = command.explain ? Explanation(following: pipeline) : nil
     if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
     if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
+    if let exposure = pipeline.cacheExposure, !command.quiet { console.complain(PlainText.withShortPaths(exposure)) }
     let request = ThumbnailRequest(source, variant: command.variant)
     let result: Result<ThumbnailResponse, ThumbnailError>
     do {

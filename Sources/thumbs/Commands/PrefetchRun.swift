@@ -48,6 +48,7 @@ final class PrefetchRun: Sendable {
     if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
     let knownReplacement = pipeline.cacheReplacement
     if let knownReplacement { console.complain(knownReplacement) }
+    if let exposure = pipeline.cacheExposure, !options.quiet { console.complain(PlainText.withShortPaths(exposure)) }
     if showsProgress { progress.start() }
     let started = ContinuousClock.now
     var ending = await consume(prefetch)

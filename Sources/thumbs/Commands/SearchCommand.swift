@@ -63,6 +63,7 @@ struct SearchCommand: AsyncParsableCommand {
       if offline { configuration.cacheMode = .offline }
       let pipeline = try ThumbnailPipeline(network.applied(to: configuration))
       if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+      if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
       var options = Gallery.Options()
       options.pageSize = source.perPage
       options.headers = try network.hostHeaders()

@@ -47,6 +47,7 @@ struct SimulationRun: Sendable {
     let (knownProblem, knownReplacement) = (pipeline.cacheProblem, pipeline.cacheReplacement)
     if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
     if let knownReplacement { console.complain(knownReplacement) }
+    if let exposure = pipeline.cacheExposure, !report.quiet { console.complain(PlainText.withShortPaths(exposure)) }
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout, variant: variant)
     let progress = ProgressLine(title: "scrolling \(scroll.name)", console: console)
     let watching = report.showsProgress ? show(progress, of: prefetcher) : nil

@@ -36,6 +36,7 @@ extension Diagnostics {
       let examination = CacheExamination(directory: configuration.cacheDirectory)
       let state = CacheState(configuration.cacheDirectory, examination)
       findings += Self.findings(of: state, examination.problem, limit: configuration.diskCacheLimit)
+      findings += [examination.exposure].compactMap { $0.map { Finding(severity: .remark, message: $0) } }
       cache = state
     }
     findings += Self.findings(of: limits, configuration)
