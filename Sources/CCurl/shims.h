@@ -4,6 +4,12 @@
 #define THUMBNAILER_CCURL_H
 
 #include <curl/curl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// A file without a name that lies in memory, closed when a program is started; -1 with errno when there can be none.
+// Glibc declares memfd_create for GNU sources only.
+static inline int ccurl_memory_file(const char *name) { return (int)syscall(SYS_memfd_create, name, 1U); }
 
 static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);

@@ -91,6 +91,19 @@ struct TwoLevelQueue<Element> {
     return entries.removeValue(forKey: ticket)?.element
   }
 
+  /// Takes the first element that fits, those of the upper level first, whoever's turn it is. Looks at all of them.
+  mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
+    for line in [visible, prefetch] {
+      for mention in line {
+        guard let entry = entries[mention.ticket], entry.stamp == mention.stamp, isWanted(entry.element) else {
+          continue
+        }
+        return remove(mention.ticket)
+      }
+    }
+    return nil
+  }
+
   private mutating func nextLevel() -> Priority? {
     let visibleWaits = head(of: .visible) != nil
     let prefetchWaits = head(of: .prefetch) != nil

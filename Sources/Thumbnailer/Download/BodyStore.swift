@@ -1,45 +1,59 @@
 import Foundation
 
 /// Takes a body as it arrives: in memory up to a limit, beyond that in a file without a name.
+///
+/// Where a file's disk turns out to be full, the body moves on to the next place: another directory, and in the end a
+/// file in memory whose bytes come out of the memory budget.
 struct BodyStore {
   private let memoryLimit: Int
-  /// A body that outgrows memory goes into a new file in the first of these that takes one.
-  private let spillDirectories: [String]
-  /// The file to outgrow memory into, where it shall not be one without a name.
-  private var ownFile: FileDescriptor?
+  /// Where the body goes when it outgrows memory, or the place before is full: the first of these that takes it.
+  private var places: [SpillPlace]
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
+  /// What the file takes of the memory budget, where it lies in memory.
+  private var loan: MemoryLoan?
+  private var announced = 0
+  private var firstFailure: DownloadError?
   /// The bytes taken so far.
   private(set) var count = 0
+  /// The file that was given, while the body goes there.
+  private(set) var givenFile: FileDescriptor?
 
-  init(memoryLimit: Int, spillDirectories: [String]) {
+  init(memoryLimit: Int, spillDirectories: [String], spillMemory: ByteLimiter? = nil) {
     self.memoryLimit = memoryLimit
-    self.spillDirectories = spillDirectories
+    places = SpillPlace.all(in: spillDirectories, spillMemory)
   }
 
   /// Goes on behind the bytes that a file holds already.
-  init(continuing file: FileDescriptor, at count: Int) {
-    (memoryLimit, spillDirectories) = (0, [])
-    (self.file, self.count) = (file, count)
+  init(
+    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [], spillMemory: ByteLimiter? = nil
+  ) {
+    memoryLimit = 0
+    places = SpillPlace.all(in: spillDirectories, spillMemory)
+    (self.file, givenFile, self.count) = (file, file, count)
   }
 
-  /// Has the body go into this file, should it outgrow memory.
-  mutating func spill(into file: FileDescriptor) { ownFile = file }
+  /// Has the body go into the file that is opened then, if one is, should it outgrow memory.
+  mutating func spill(into open: @escaping @Sendable () -> FileDescriptor?) { places.insert(.given(open), at: 0) }
 
-  /// The file, once the body has outgrown memory.
-  var spilled: FileDescriptor? { file }
+  /// The file, once the body has outgrown memory. Nil for one in memory, which is not kept beyond a transfer.
+  var spilled: FileDescriptor? { loan == nil ? file : nil }
 
   /// Makes room in one piece for what is announced.
   mutating func prepare(for announced: Int?) {
-    memory.reserveCapacity(min(announced ?? 0, memoryLimit))
+    self.announced = announced ?? 0
+    memory.reserveCapacity(min(self.announced, memoryLimit))
   }
 
   /// Adds bytes at the end.
+  ///
+  /// - Throws: `.cannotStoreBody`, with why the first place took no more, when none does.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
     if file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
     } else {
-      try write(bytes, to: try spillFile(), at: count)
+      if file == nil { try moveOn() }
+      while !write(bytes) { try moveOn() }
     }
     count += bytes.count
   }
@@ -50,51 +64,40 @@ struct BodyStore {
     return file.map { .file($0, count: count) } ?? .memory(memory)
   }
 
-  /// The file, to which the bytes in memory go when it is made.
-  private mutating func spillFile() throws(DownloadError) -> FileDescriptor {
-    if let file { return file }
-    let opened: FileDescriptor
-    if let ownFile { opened = ownFile } else { opened = try SpillFile.open(in: spillDirectories) }
-    var failure: DownloadError?
-    memory.withUnsafeBytes { bytes in
-      do throws(DownloadError) { try write(bytes, to: opened, at: 0) } catch { failure = error }
-    }
-    if let failure { throw failure }
-    file = opened
-    memory = []
-    return opened
-  }
-
-  private func write(
-    _ bytes: UnsafeRawBufferPointer, to file: FileDescriptor, at offset: Int
-  ) throws(DownloadError) {
-    var written = 0
-    while written < bytes.count {
-      let count = pwrite(
-        file.rawValue, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset + written))
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw .cannotStoreBody(path: spillDirectories.first ?? "", reason: String(cString: strerror(errno)))
-      }
-      written += count
+  /// Writes bytes behind those in the file. False when it takes no more.
+  private mutating func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let file else { return false }
+    do throws(SpillFailure) {
+      try loan?.cover(max(count + bytes.count, announced))
+      try file.write(bytes, at: count)
+      return true
+    } catch {
+      note(error)
+      return false
     }
   }
-}
 
-/// Files that nobody sees and that are gone with their last descriptor, even when the process is killed.
-enum SpillFile {
-  /// A new file, open for reading and writing, in the first directory that takes one.
-  static func open(in directories: [String]) throws(DownloadError) -> FileDescriptor {
-    var firstFailure: DownloadError?
-    for directory in directories {
-      do throws(SystemFailure) {
-        return try FileDescriptor.unnamed(in: directory)
+  /// Takes the body so far to the next place that has room for it.
+  private mutating func moveOn() throws(DownloadError) {
+    let former = file.map { ByteSource.file($0, count: count) } ?? .memory(memory)
+    while !places.isEmpty {
+      let place = places.removeFirst()
+      do throws(SpillFailure) {
+        guard let (opened, loan) = try place.open() else { continue }
+        try loan?.cover(max(count, announced))
+        try opened.write(former)
+        if case .given = place { givenFile = opened } else { givenFile = nil }
+        (file, self.loan, memory) = (opened, loan, [])
+        return
       } catch {
-        guard firstFailure == nil else { continue }
-        Log.download.debug("cannot keep bodies in \(directory): \(error.reason)")
-        firstFailure = .cannotStoreBody(path: directory, reason: error.reason)
+        note(error)
       }
     }
     throw firstFailure ?? .cannotStoreBody(path: "", reason: "no directory for large bodies")
+  }
+
+  private mutating func note(_ failure: SpillFailure) {
+    Log.download.debug("a body cannot go on in \(failure.place): \(failure.reason)")
+    if firstFailure == nil { firstFailure = .cannotStoreBody(path: failure.place, reason: failure.reason) }
   }
 }

@@ -13,14 +13,17 @@ final class Downloader: Sendable {
   private let curl: CurlThread
   private let admission: Mutex<Admission>
   private let bodyMemory: ByteLimiter?
+  private let spillMemory: ByteLimiter?
 
   /// Starts nothing: the curl thread begins with the first download.
   ///
   /// With `bodyMemory`, each picture takes a share of it for what its body may hold in RAM, after its slot and before
-  /// its transfer, and keeps it as long as the `Download` lives.
-  init(_ configuration: DownloadConfiguration, bodyMemory: ByteLimiter? = nil) {
+  /// its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends what files in memory take, where no
+  /// directory takes a large body.
+  init(_ configuration: DownloadConfiguration, bodyMemory: ByteLimiter? = nil, spillMemory: ByteLimiter? = nil) {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
+    self.spillMemory = spillMemory
     curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     admission = Mutex(
       Admission(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost))
@@ -48,13 +51,24 @@ final class Downloader: Sendable {
   ) async throws(DownloadError) -> Download {
     let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
     let temporary = FileManager.default.temporaryDirectory.path
+    let partial = PartialBodySlot(store: configuration.partialBodies, name: request.key)
+    await partial.load()
     let exchange = Exchange(
       url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
-      spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
-      partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
+      spillDirectories: [configuration.spillDirectory.path, temporary], spillMemory: spillMemory, takesBodyShare: true,
+      observer: observer,
+      partial: partial,
       attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition)
-    let result = try await perform(exchange, priority: priority)
+    let outcome: Result<Outcome, DownloadError>
+    do throws(DownloadError) {
+      outcome = .success(try await perform(exchange, priority: priority))
+    } catch {
+      outcome = .failure(error)
+    }
+    // Whoever asks for the same picture next must find its names as this download has left them.
+    await partial.settle()
+    let result = try outcome.get()
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
     return Download(
@@ -160,6 +174,7 @@ final class Downloader: Sendable {
       if exchange.takesBodyShare, journey.bodyShare == nil {
         journey.bodyShare = try await shareOfBodyMemory(priority: priority)
       }
+      await exchange.partial?.settle()
       guard !Task.isCancelled else { throw .cancelled }
       let start = ContinuousClock.now
       let order = exchange.order(

@@ -13,6 +13,8 @@ struct Exchange: Sendable {
   var memoryLimit: Int
   /// See `BodyStore`.
   var spillDirectories: [String]
+  /// See `BodyStore`.
+  var spillMemory: ByteLimiter?
   /// Whether its body counts among those that share the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?
@@ -31,7 +33,7 @@ struct Exchange: Sendable {
     return TransferOrder(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
       compression: compression, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
-      memoryLimit: memoryLimit, spillDirectories: spillDirectories,
+      memoryLimit: memoryLimit, spillDirectories: spillDirectories, spillMemory: spillMemory,
       longestRestWorthReading: configuration.longestRestWorthReading,
       connectTimeout: min(configuration.connectTimeout, year),
       stallTimeout: min(configuration.stallTimeout, year), totalTimeout: min(timeLeft, year),

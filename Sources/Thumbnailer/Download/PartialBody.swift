@@ -16,7 +16,7 @@ struct PartialBody: Sendable {
   /// Where it came from, as a digest: URLs may hold secrets, and this goes to the disk.
   let address: SourceKey
   /// Its name on the disk, where it is to outlive the process.
-  let stored: StoredPartial?
+  let stored: OpenPartial?
   /// Whether the observer of the download has seen the bytes.
   var isObserved: Bool
 
@@ -68,13 +68,32 @@ final class PartialBodySlot: Sendable {
   /// What the download is known by there.
   let name: String
   private let body = Mutex<PartialBody?>(nil)
+  /// Whether the store has been asked for something since the last wait for it.
+  private let isStoreBusy = Atomic(false)
 
-  /// `name` tells the download from all others; what is stored of it is taken up at once. Without one nothing is stored.
+  /// `name` tells the download from all others. Without one nothing is stored.
   init(store: PartialStore?, name: SourceKey?) {
     self.store = name == nil ? nil : store
     self.name = name?.hex ?? ""
-    let found = self.store?.open(self.name)
+  }
+
+  /// Takes up what is stored of the download.
+  func load() async {
+    guard let store else { return }
+    let found = await PartialStore.onThread { [name] in store.open(name) }
     body.withLock { $0 = found }
+  }
+
+  /// Has the store see to something, without waiting for it.
+  func ask(_ work: @escaping @Sendable () -> Void) {
+    isStoreBusy.store(true, ordering: .relaxed)
+    PartialStore.onThread(work)
+  }
+
+  /// Waits until the store has seen to everything that it was asked for: the next attempt needs the name.
+  func settle() async {
+    guard isStoreBusy.exchange(false, ordering: .relaxed) else { return }
+    await PartialStore.onThread {}
   }
 
   /// How far the body is: 0 when there is none.

@@ -5,6 +5,8 @@ import Foundation
 /// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` what they belong to. Who works with a pair holds a lock
 /// on its bytes, so several processes may share the folder. What was written before the machine's last start is not
 /// used: after a power failure a file can be longer than what was really written.
+///
+/// All methods but `accepts` and `openFile` go through the folder, and belong on the store's own thread: see `onThread`.
 struct PartialStore: Sendable {
   /// Bodies shorter than this are not kept: fetching them again costs little.
   static let leastTotal = 1 << 20
@@ -21,6 +23,20 @@ struct PartialStore: Sendable {
     self.directory = directory.path
     self.byteLimit = byteLimit
     self.leastTotal = leastTotal
+  }
+
+  /// Where the files are looked for, labelled and thrown away, one request after the other: neither transfers nor tasks
+  /// wait for a disk.
+  private static let thread = DispatchQueue(label: "thumbnailer.partial", qos: .utility)
+
+  /// Has something done on the store's thread, after all that was asked for before.
+  static func onThread(_ work: @escaping @Sendable () -> Void) { thread.async(execute: work) }
+
+  /// Waits for something to be done on the store's thread, after all that was asked for before.
+  static func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      thread.async { continuation.resume(returning: work()) }
+    }
   }
 
   /// What stands in `NAME.json`.
@@ -49,28 +65,52 @@ struct PartialStore: Sendable {
     }
     return PartialBody(
       file: file, count: Int(status.st_size), total: label.total, etag: label.etag,
-      address: SourceKey(bytes: label.address), stored: stored, isObserved: false)
+      address: SourceKey(bytes: label.address), stored: OpenPartial(names: stored, file: file), isObserved: false)
   }
 
-  /// A new file for a body of `total` bytes, in place of an earlier one. Nil when it is not worth it, when there is no
-  /// room, or when another process has it in hand.
-  func create(_ name: String, address: SourceKey, etag: String, total: Int) -> (
-    file: FileDescriptor, stored: StoredPartial
-  )? {
-    guard total >= leastTotal, total <= byteLimit, Self.boot != "",
-      let label = try? JSONEncoder().encode(
-        Label(address: address.bytes, etag: etag, total: total, boot: Self.boot))
-    else { return nil }
-    guard mkdir(directory, 0o700) == 0 || errno == EEXIST, makeRoom(for: total, sparing: name) else { return nil }
-    let stored = StoredPartial(directory: directory, name: name)
-    let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+  /// The names of a body.
+  func names(of name: String) -> StoredPartial { StoredPartial(directory: directory, name: name) }
+
+  /// Whether a body of `total` bytes is worth keeping, and may be.
+  func accepts(total: Int) -> Bool { total >= leastTotal && total <= byteLimit && Self.boot != "" }
+
+  /// A new file for a body, in place of an earlier one, which counts for nothing until it is labelled. Nil when another
+  /// process has it in hand. It takes as long as to open any new file.
+  func openFile(_ name: String) -> OpenPartial? {
+    let names = StoredPartial(directory: directory, name: name)
+    func openBytes() -> Int32 { Foundation.open(names.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+    var descriptor = openBytes()
+    if descriptor < 0, errno == ENOENT, mkdir(directory, 0o700) == 0 || errno == EEXIST { descriptor = openBytes() }
     guard descriptor >= 0 else { return nil }
     let file = FileDescriptor(owning: descriptor)
     var status = stat()
-    guard file.lock(), fstat(descriptor, &status) == 0, stored.isSameFile(status),
-      ftruncate(descriptor, 0) == 0, FileManager.default.createFile(atPath: stored.labelPath, contents: label)
-    else { return nil }
-    return (file, stored)
+    guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status), ftruncate(descriptor, 0) == 0 else {
+      return nil
+    }
+    return OpenPartial(names: names, file: file)
+  }
+
+  /// Says what a new file is of, so that it can be gone on with. Where there is no room for it beside what others work
+  /// with, its names are taken away. Returns whether it is kept.
+  @discardableResult
+  func label(_ opened: OpenPartial, address: SourceKey, etag: String, total: Int) -> Bool {
+    let label = Label(address: address.bytes, etag: etag, total: total, boot: Self.boot)
+    guard makeRoom(for: total, sparing: opened.names.name), let bytes = try? JSONEncoder().encode(label),
+      opened.isInPlace, Self.write(bytes, to: opened.names.labelPath)
+    else {
+      opened.remove()
+      return false
+    }
+    return true
+  }
+
+  /// Writes a file that only its user may read.
+  private static func write(_ bytes: Data, to path: String) -> Bool {
+    unlink(path)
+    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return false }
+    let file = FileDescriptor(owning: descriptor)
+    return bytes.withUnsafeBytes { Foundation.write(file.rawValue, $0.baseAddress, $0.count) } == bytes.count
   }
 
   /// What all of them take now, in bytes.
@@ -174,4 +214,19 @@ struct StoredPartial: Sendable {
     remove()
     return true
   }
+}
+
+/// A stored body that is in hand: its names, and its file with the lock on it.
+struct OpenPartial: Sendable {
+  let names: StoredPartial
+  let file: FileDescriptor
+
+  /// Whether the names still stand for the file.
+  var isInPlace: Bool {
+    var status = stat()
+    return fstat(file.rawValue, &status) == 0 && names.isSameFile(status)
+  }
+
+  /// Takes the names away, unless they are another's by now.
+  func remove() { if isInPlace { names.remove() } }
 }

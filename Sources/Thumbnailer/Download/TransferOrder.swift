@@ -13,6 +13,8 @@ struct TransferOrder: Sendable {
   var memoryLimit: Int
   /// See `BodyStore`.
   var spillDirectories: [String]
+  /// See `BodyStore`.
+  var spillMemory: ByteLimiter?
   /// See `DownloadConfiguration`.
   var longestRestWorthReading: Int
   var connectTimeout: Duration

@@ -39,12 +39,15 @@ struct TransferReception {
   /// The tag under which the body can be gone on with, where it can.
   var tag: String?
   /// The body's name on the disk, where it has one.
-  var stored: StoredPartial?
+  var stored: OpenPartial?
+  /// Whether the body gets a name once it outgrows memory.
+  var isToBeNamed = false
 
   /// Readies for an answer. Takes what an earlier attempt has left of the body.
   init(_ order: TransferOrder) {
     self.order = order
-    body = BodyStore(memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories)
+    body = BodyStore(
+      memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories, spillMemory: order.spillMemory)
     earlier = order.partial?.take(from: order.url)
     isConditional = earlier == nil && !order.conditions.isEmpty
     conditions = earlier?.requestHeaders ?? order.conditions
@@ -89,6 +92,7 @@ struct TransferReception {
     let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
     if verdict == .refuse, !readsOn { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
+    keepNameUpToDate()
     return verdict != .enough || readsOn || endWithEnough(mayKeepConnection)
   }
 
@@ -106,7 +110,7 @@ struct TransferReception {
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
       // The picture has changed meanwhile, or the server does not do ranges after all.
-      earlier.stored?.remove()
+      remove(earlier.stored)
       self.earlier = nil
     } else if head.status == 206 {
       return end(.failed(.invalidAnswer(reason: "a part of the file, which nobody asked for")))

@@ -37,7 +37,7 @@ extension PipelineStages {
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
     let plan = "\(format.rawValue) in a helper → \(sizes)"
     let (results, duration) = try await decode(
-      plan, reserving: mostBytes, source: source, priority: priority
+      plan, reserving: mostBytes, of: bytes, source: source, priority: priority
     ) { cancellation in
       helpers.render(
         bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, cancellation: cancellation)

@@ -11,7 +11,7 @@ extension PipelineStages {
     else { return nil }
     let plan = "embedded preview, \(preview.plan)"
     let (results, duration) = try await decode(
-      plan, reserving: preview.predictedBytes, source: source, priority: priority
+      plan, reserving: preview.predictedBytes, of: body.bytes, source: source, priority: priority
     ) { cancellation in
       preview.render(body.bytes, cancellation: cancellation)
     }

@@ -27,9 +27,10 @@ struct PipelineStages: Sendable {
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
-    downloader = Downloader(configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare))
+    downloader = Downloader(
+      configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare), spillMemory: decodes)
     // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
-    configuration.partialStore?.tidy()
+    if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
     helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
@@ -59,10 +60,10 @@ struct PipelineStages: Sendable {
   /// Why the disk cache was begun anew; nil when it was not.
   var cacheReplacement: String? { cache.diskReplacement.map { "\($0)" } }
 
-  /// What was done, with what was lost on its way to the disk taken off.
   /// That others may see into the cache's folder; nil when they may not.
   var cacheExposure: String? { cache.disk?.exposure }
 
+  /// What was done, with what was lost on its way to the disk taken off.
   var currentStatistics: PipelineStatistics {
     var current = statistics.current
     current.storedBytes -= cache.disk?.lostBytes ?? 0
@@ -119,7 +120,7 @@ struct PipelineStages: Sendable {
     }
     guard body.isEnough(for: plan) else { return .needsWholeBody }
     let (results, duration) = try await decode(
-      "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority
+      "\(plan)", reserving: plan.predictedBytes, of: body.bytes, source: source, priority: priority
     ) { cancellation in
       Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
     }
@@ -184,14 +185,15 @@ struct PipelineStages: Sendable {
 
   /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
   func decode<Value: Sendable>(
-    _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
+    _ plan: String, reserving bytes: Int, of body: ByteSource? = nil, source: ImageSource?, priority: PriorityControl,
     _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
     let reservation: ByteLimiter.Reservation
     do throws(ByteLimiter.Failure) {
-      reservation = try await decodes.reserve(bytes, priority: priority)
+      reservation = try await decodes.reserve(
+        bytes, holdingLent: body?.isFileInMemory == true, priority: priority)
     } catch {
-      throw .cancelled
+      throw ThumbnailError(error)
     }
     defer { reservation.release() }
     events.send(source, .planned(description: plan, reservedBytes: bytes))

@@ -59,8 +59,21 @@ extension ThumbnailError {
     case .cannotStoreBody(let path, let reason):
       self = .storageUnavailable(
         reason:
-          "no room for the download in \(path): \(reason); free some space, or choose another folder (cacheDirectory, --cache-dir)"
-      )
+          "no room for the download in \(path): \(reason), nor in the temporary folder or the memory budget; free some "
+          + "space, or choose another folder (cacheDirectory, --cache-dir)")
+    }
+  }
+
+  /// Why there is no memory for a decode.
+  init(_ error: ByteLimiter.Failure) {
+    switch error {
+    case .cancelled: self = .cancelled
+    // What fits the budget at all is refused only because of bodies that should be on a disk.
+    case .exceedsCapacity:
+      self = .storageUnavailable(
+        reason:
+          "the download had to stay in memory, for no disk had room for it, and too little of the memory budget is "
+          + "left to decode it; free some space, or raise the budget (memoryBudget, --memory-budget)")
     }
   }
 

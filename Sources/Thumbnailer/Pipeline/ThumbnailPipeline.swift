@@ -173,7 +173,8 @@ public final class ThumbnailPipeline: Sendable {
   /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads.
   public func removeAll() async {
     await stages.cache.removeAll()
-    Self.removePartialDownloads(in: configuration.cacheDirectory)
+    let directory = configuration.cacheDirectory
+    await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
   }
 
   /// Throws away the beginnings of broken downloads that a cache folder holds. Those that somebody goes on with now

@@ -15,6 +15,11 @@ enum ByteSource: Sendable {
     }
   }
 
+  /// Whether the bytes lie in a file that takes a share of memory.
+  var isFileInMemory: Bool {
+    if case .file(let file, _) = self { file.holdsMemory } else { false }
+  }
+
   /// Copies up to `length` bytes from `offset`; fewer when the body ends before.
   ///
   /// - Throws: `POSIXError` when the file cannot be read.

@@ -8,11 +8,18 @@ final class FileDescriptor: Sendable {
   /// The kernel's number for the open file; valid as long as this object lives.
   let rawValue: Int32
   private let isLocked = Atomic(false)
+  /// What is let go of when the file is closed, such as a share of memory.
+  private let kept: (any AnyObject & Sendable)?
 
-  /// Takes over `rawValue`, which must be open and owned by the caller.
-  init(owning rawValue: Int32) {
+  /// Takes over `rawValue`, which must be open and owned by the caller, and keeps something alive as long as the file is
+  /// open.
+  init(owning rawValue: Int32, keeping kept: (any AnyObject & Sendable)? = nil) {
     self.rawValue = rawValue
+    self.kept = kept
   }
+
+  /// Whether the file's bytes take a share of memory.
+  var holdsMemory: Bool { kept != nil }
 
   deinit {
     // Closing would do, but for a child that is just being started: until it is another program it has a copy of the

@@ -73,4 +73,39 @@ import Testing
     try await second.value
     #expect(order.values == ["late", "early"])
   }
+
+  @Test func lendsHalfAtMostAndWithoutWaiting() async throws {
+    let limiter = ByteLimiter(capacity: 100)
+    var lent = limiter.lend(40)
+    #expect(lent != nil && limiter.lend(11) == nil && limiter.used == 40)
+    let other = try await limiter.reserve(55, priority: visible)
+    #expect(limiter.lend(6) == nil)
+    lent = nil
+    #expect(limiter.used == 55)
+    #expect(limiter.lend(46) == nil)
+    other.release()
+    #expect(limiter.lend(50) != nil)
+  }
+
+  @Test func whoWaitsWithLentBytesNeverBlocksTheOthersForGood() async throws {
+    let limiter = ByteLimiter(capacity: 100)
+    let lent = (0..<2).map { _ in limiter.lend(20) }
+    #expect(lent.allSatisfy { $0 != nil })
+    let running = try await limiter.reserve(10, priority: visible)
+    // The first does not fit before both lenders are done, and the second before one is.
+    let large = Task { try await limiter.reserve(90, priority: PriorityControl(.visible)) }
+    await poll { limiter.waiting == 1 }
+    let holder = Task { try await limiter.reserve(70, holdingLent: true, priority: PriorityControl(.visible)) }
+    await poll { limiter.waiting == 2 }
+    let small = Task { try await limiter.reserve(60, holdingLent: true, priority: PriorityControl(.prefetch)) }
+    await poll { limiter.waiting == 3 }
+    running.release()
+    // Nothing but lent bytes is out: what fits overtakes.
+    try await small.value.release()
+    // None fits: a holder is refused, and lets go of what was lent.
+    await #expect(throws: ByteLimiter.Failure.exceedsCapacity(asked: 70, capacity: 60)) { try await holder.value }
+    #expect(limiter.waiting == 1)
+    for share in lent { share?.release() }
+    #expect(try await large.value.bytes == 90)
+  }
 }

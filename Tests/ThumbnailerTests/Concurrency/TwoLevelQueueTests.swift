@@ -73,4 +73,16 @@ import Testing
       #expect(out.sorted() == Array(0..<200))
     }
   }
+
+  @Test func theFirstThatFitsIsTakenOutOfItsPlace() {
+    var queue = TwoLevelQueue<Int>()
+    for element in [1, 2] { _ = queue.enqueue(element, at: .prefetch) }
+    let moved = queue.enqueue(4, at: .prefetch)
+    _ = queue.enqueue(3, at: .visible)
+    queue.move(moved, to: .visible)
+    #expect(queue.removeFirst { $0.isMultiple(of: 2) } == 4)
+    #expect(queue.removeFirst { $0 > 3 } == nil && queue.count == 3)
+    #expect(queue.removeFirst { $0 < 3 } == 1)
+    #expect(queue.dequeue() == 3 && queue.dequeue() == 2 && queue.isEmpty)
+  }
 }

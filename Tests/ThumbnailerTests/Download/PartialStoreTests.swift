@@ -117,3 +117,13 @@ import Testing
     #expect(store().open(name(1)) == nil)
   }
 }
+
+extension PartialStore {
+  /// A new file with its label, as a transfer makes it; nil when it is not kept.
+  fileprivate func create(_ name: String, address: SourceKey, etag: String, total: Int) -> OpenPartial? {
+    guard accepts(total: total), let opened = openFile(name),
+      label(opened, address: address, etag: etag, total: total)
+    else { return nil }
+    return opened
+  }
+}
