@@ -36,11 +36,12 @@ extension PipelineStages {
   ) async throws(ThumbnailError) -> (DecodeAdmission.Place, HelperPool?) {
     func free() -> Int { configuration.freeMemory().map { max(0, $0 - kept) } ?? .max / 2 }
     if let place = admission.place(for: bytes, free: free()) { return (place, helpers) }
-    // Helpers that wait for a picture hold memory, too.
-    if let helpers, !helpers.waiting.isEmpty {
-      try await work(priority) { _ in helpers.endWaiting() }
-      if let place = admission.place(for: bytes, free: free()) { return (place, helpers) }
+    // What earlier decodes have left in the heap, and helpers that wait for a picture, hold memory, too.
+    try await work(priority) { [helpers] _ in
+      Codec.returnFreeMemory()
+      helpers?.endWaiting()
     }
+    if let place = admission.place(for: bytes, free: free()) { return (place, helpers) }
     throw .memoryUnavailable(
       reason: "decoding takes \(ByteSize(bytes: bytes)), and only \(ByteSize(bytes: free())) of memory are free; "
         + "try again when more is, or raise the limit of the container or machine")
