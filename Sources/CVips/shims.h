@@ -18,6 +18,13 @@ static inline void cvips_set_mmap_threshold(int bytes) {
 #endif
 }
 
+// Gives the pages back that lie free between blocks in use. Only glibc keeps such.
+static inline void cvips_return_free_memory(void) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
+
 typedef void (*cvips_log)(const char *message);
 
 static inline void cvips_forward_log(const char *domain, GLogLevelFlags level, const char *message, void *handler) {

@@ -82,7 +82,7 @@ extension ConversionFailure {
   init(_ error: ThumbnailError) {
     let stage: Stage =
       switch error {
-      case .notAPicture, .unsupportedFormat, .tooLarge, .invalidRequest: .header
+      case .notAPicture, .unsupportedFormat, .tooLarge, .memoryUnavailable, .invalidRequest: .header
       case .damaged: .decode
       case .cannotEncode: .encode
       default: .read

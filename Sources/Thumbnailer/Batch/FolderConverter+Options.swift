@@ -127,6 +127,8 @@ extension FolderConverter {
       configuration.memoryCacheLimit = none.memoryCacheLimit
       configuration.diskCacheLimit = none.diskCacheLimit
       configuration.partialDownloadLimit = none.partialDownloadLimit
+      // Nothing is downloaded, so the memory for bodies is better with the decodes.
+      configuration.downloads = 1
       do throws(ThumbnailError) {
         return try ThumbnailPipeline(configuration)
       } catch {

@@ -71,7 +71,7 @@ extension CodecError: CustomStringConvertible {
     case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):
-      "decoding takes \(ByteSize(bytes: needed)), more than the memory budget of \(ByteSize(bytes: budget))"
+      "decoding takes \(ByteSize(bytes: needed)), more than the \(ByteSize(bytes: budget)) that a picture may take"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
     case .helperFailed(let failure): "\(failure)"
     case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)

@@ -99,6 +99,15 @@ final class ByteLimiter: Sendable {
     }.get()
   }
 
+  /// Takes what is free now, without waiting. Who waits gets it when it is released.
+  func reserveFree() -> Reservation {
+    let bytes = state.withLock { state in
+      defer { state.available = 0 }
+      return state.available
+    }
+    return Reservation(bytes: bytes, limiter: self)
+  }
+
   private func giveBack(_ bytes: Int, isLent: Bool) {
     state.withLock { state in
       state.available += bytes

@@ -39,7 +39,7 @@ extension PipelineStages {
   private var refusingLimits: RememberedFailure.Limits {
     RememberedFailure.Limits(
       bytes: configuration.maximumSourceBytes.bytes, pixels: configuration.maximumPixels,
-      memory: configuration.memoryBudget.bytes)
+      memory: max(configuration.memoryBudget.bytes, admission.most))
   }
 }
 

@@ -25,25 +25,58 @@ extension PipelineStages {
     }
   }
 
-  /// Has all the variants made in a helper. Only the thumbnails' own bytes count against the budget: the helper's memory
-  /// has its own limit.
+  /// Has all the variants made in a helper. The helper's memory has its own limit: only the thumbnails' own bytes count
+  /// against the budget, unless a control group has no room for a helper beside it.
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
     priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering {
+    let thumbnails = mostBytes(of: variants)
+    let most = HelperMemory.bytes(configuration.isolation)
+    // The helper's room first: who has room for the thumbnails waits for nothing more.
+    var room: ByteLimiter.Reservation?
+    var reserved = thumbnails
+    switch helperMemory {
+    case .beside: break
+    case .limited(let limiter):
+      do throws(ByteLimiter.Failure) {
+        room = try await limiter.reserve(most, priority: priority)
+      } catch {
+        throw .cancelled
+      }
+    case .budget: reserved = min(thumbnails + most, decodes.capacity)
+    }
+    defer { room?.release() }
+    let reservation = try await reserve(reserved, of: body.bytes, priority: priority)
+    defer { reservation.release() }
+    return try await carryOut(
+      variants, of: source, from: body, format: format, in: helpers, reserved: reserved, priority: priority)
+  }
+
+  /// Has all the variants made in a helper, for which `reserved` bytes are reserved.
+  func carryOut(
+    _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
+    reserved: Int, patience: Int = 1, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Rendering {
     let bytes = body.bytes
     let limits = limits
-    let mostBytes = min(AnswerRules.mostBytes(for: variants), decodes.capacity)
+    let mostBytes = mostBytes(of: variants)
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
     let plan = "\(format.rawValue) in a helper → \(sizes)"
     let (results, duration) = try await decode(
-      plan, reserving: mostBytes, of: bytes, source: source, priority: priority
+      plan, reserved: reserved, source: source, priority: priority
     ) { cancellation in
       helpers.render(
-        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, cancellation: cancellation)
+        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, patience: patience,
+        cancellation: cancellation)
     }
     events.send(source, .rendered(variants, duration: duration))
     let made = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }
     return .done(made, plan: plan)
+  }
+
+  /// The most bytes that the thumbnails may have which a helper sends.
+  private func mostBytes(of variants: [Variant]) -> Int {
+    min(AnswerRules.mostBytes(for: variants), decodes.capacity)
   }
 }

@@ -11,8 +11,14 @@ struct PipelineStages: Sendable {
   let limits: DecodeLimits
   /// The memory for decodes.
   let decodes: ByteLimiter
+  /// The memory for bodies.
+  let bodyMemory: ByteLimiter
+  /// Where what does not fit into the memory for decodes may run.
+  let admission: DecodeAdmission
   /// The processes that decode for us; nil where everything is decoded in this one.
   let helpers: HelperPool?
+  /// Where the helpers' memory comes from.
+  let helperMemory: HelperMemory
   /// How many local files are open at once: it hands out files, not bytes.
   let openFiles = ByteLimiter(capacity: 64)
   let downloader: Downloader
@@ -27,8 +33,10 @@ struct PipelineStages: Sendable {
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
-    downloader = Downloader(
-      configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare), spillMemory: decodes)
+    bodyMemory = ByteLimiter(capacity: budget.bodyShare)
+    admission = DecodeAdmission(configuration, budget: budget)
+    helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
+    downloader = Downloader(configuration.download(budget), bodyMemory: bodyMemory, spillMemory: decodes)
     // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
     limits = DecodeLimits(
@@ -102,7 +110,9 @@ struct PipelineStages: Sendable {
       return try await render(variants, of: source, from: body, format: format, in: helpers, priority: priority)
     case .inProcess(let found): probe = found
     }
-    let (affordable, tooDear) = sort(variants, probe: probe, body: body)
+    let sorted = sort(variants, probe: probe, body: body)
+    let affordable = sorted.affordable
+    var tooDear = sorted.tooDear
     guard !affordable.isEmpty else {
       try checkThatSomeSizeCanBeMade(probe: probe, body: body)
       return .done(tooDear, plan: nil)
@@ -119,8 +129,33 @@ struct PipelineStages: Sendable {
       throw ThumbnailError(error, of: configuration)
     }
     guard body.isEnough(for: plan) else { return .needsWholeBody }
+    let rendering: Rendering
+    if plan.predictedBytes > admission.share {
+      do throws(ThumbnailError) {
+        rendering = try await renderAlone(plan, affordable, of: source, from: body, priority: priority)
+      } catch {
+        guard case .memoryUnavailable = error else { throw error }
+        // The sizes that take less need not wait for more memory.
+        let (modest, dear) = partition(affordable, probe: probe, body: body)
+        if modest.isEmpty { throw error }
+        tooDear += dear.map { ($0, .failure(error)) }
+        rendering = try await render(modest, of: source, from: body, priority: priority)
+      }
+    } else {
+      let reservation = try await reserve(plan.predictedBytes, of: body.bytes, priority: priority)
+      defer { reservation.release() }
+      rendering = try await carryOut(plan, affordable, of: source, from: body, priority: priority)
+    }
+    guard case .done(let made, let plan) = rendering else { return rendering }
+    return .done(made + tooDear, plan: plan)
+  }
+
+  /// Carries out a plan in process, whose memory is reserved.
+  func carryOut(
+    _ plan: DecodePlan, _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Rendering {
     let (results, duration) = try await decode(
-      "\(plan)", reserving: plan.predictedBytes, of: body.bytes, source: source, priority: priority
+      "\(plan)", reserved: plan.predictedBytes, source: source, priority: priority
     ) { cancellation in
       Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
     }
@@ -133,12 +168,12 @@ struct PipelineStages: Sendable {
       default: break
       }
     }
-    events.send(source, .rendered(affordable, duration: duration))
+    events.send(source, .rendered(variants, duration: duration))
     let made = results.map { made in
       let result = made.result.map { body.completing($0) }
       return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
-    return .done(made + tooDear, plan: "\(plan)")
+    return .done(made, plan: "\(plan)")
   }
 
   /// Refuses what was read of a local file that somebody wrote to meanwhile.
@@ -148,54 +183,32 @@ struct PipelineStages: Sendable {
     }
   }
 
-  /// Tells the variants that can be made within the budget from those that cannot, even alone.
-  private func sort(
-    _ variants: [Variant], probe: ImageProbe, body: SourceBody
-  ) -> (affordable: [Variant], tooDear: [(Variant, Result<Thumbnail, ThumbnailError>)]) {
-    var affordable: [Variant] = []
-    var tooDear: [(Variant, Result<Thumbnail, ThumbnailError>)] = []
-    for variant in variants {
-      do throws(CodecError) {
-        _ = try plan([variant], probe: probe, body: body)
-        affordable.append(variant)
-      } catch {
-        tooDear.append((variant, .failure(ThumbnailError(error, of: configuration))))
-      }
-    }
-    return (affordable, tooDear)
-  }
-
-  /// Refuses a picture of which not even the smallest thumbnail can be made within the budget: that concerns all who ask
-  /// for it, and is remembered.
-  private func checkThatSomeSizeCanBeMade(probe: ImageProbe, body: SourceBody) throws(ThumbnailError) {
-    do throws(CodecError) {
-      _ = try plan([Variant(size: PixelSize(1, 1), fit: .contain)], probe: probe, body: body)
+  /// Waits for so much of the memory for decodes. A body that lies in lent bytes of it must be named.
+  func reserve(
+    _ bytes: Int, of body: ByteSource? = nil, priority: PriorityControl
+  ) async throws(ThumbnailError) -> ByteLimiter.Reservation {
+    do throws(ByteLimiter.Failure) {
+      return try await decodes.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: priority)
     } catch {
-      throw ThumbnailError(error, of: configuration)
+      throw ThumbnailError(error)
     }
-  }
-
-  private func plan(_ variants: [Variant], probe: ImageProbe, body: SourceBody) throws(CodecError) -> DecodePlan {
-    var plan = try DecodePlan.make(
-      probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: decodes.capacity,
-      mayReadCoefficients: body.mayReadCoefficients)
-    plan.isBodyWhole = body.isComplete
-    return plan
   }
 
   /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
   func decode<Value: Sendable>(
-    _ plan: String, reserving bytes: Int, of body: ByteSource? = nil, source: ImageSource?, priority: PriorityControl,
+    _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
     _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
-    let reservation: ByteLimiter.Reservation
-    do throws(ByteLimiter.Failure) {
-      reservation = try await decodes.reserve(
-        bytes, holdingLent: body?.isFileInMemory == true, priority: priority)
-    } catch {
-      throw ThumbnailError(error)
-    }
+    let reservation = try await reserve(bytes, priority: priority)
     defer { reservation.release() }
+    return try await decode(plan, reserved: bytes, source: source, priority: priority, task)
+  }
+
+  /// Carries out a plan on a worker, whose memory is reserved. Tells how long that took on the worker.
+  func decode<Value: Sendable>(
+    _ plan: String, reserved bytes: Int, source: ImageSource?, priority: PriorityControl,
+    _ task: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(ThumbnailError) -> (Value, Duration) {
     events.send(source, .planned(description: plan, reservedBytes: bytes))
     let outcome = try await work(priority) { cancellation in
       let started = ContinuousClock.now
@@ -245,7 +258,7 @@ struct PipelineStages: Sendable {
   }
 
   /// Runs blocking work of the codec on its own threads.
-  private func work<Value: Sendable>(
+  func work<Value: Sendable>(
     _ priority: PriorityControl, _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> Value {
     do {

@@ -115,7 +115,9 @@ extension ThumbnailError {
     case .limitExceeded:
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
-      self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
+      let helper = configuration.isolation.executable == nil ? "" : " or the helper's limit"
+      let names = helper.isEmpty ? "" : "; isolation.memoryLimit, --helper-memory"
+      self = .tooLarge(reason: "\(error); raise the budget\(helper) (memoryBudget, --memory-budget\(names))")
     case .truncated, .damaged, .handedOver:
       self = .damaged(reason: "\(error); get a whole copy of the picture")
     case .invalidSize:

@@ -18,7 +18,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case unreachable(reason: String)
   /// A deadline passed.
   case timedOut(reason: String)
-  /// The picture is beyond a limit of bytes, pixels, side length or frames, or costs more than the memory budget.
+  /// The picture is beyond a limit of bytes, pixels, side length or frames, or costs more memory than any way to read
+  /// it may take.
   case tooLarge(reason: String)
   /// The bytes are no picture, such as an HTML page.
   case notAPicture(reason: String)
@@ -32,6 +33,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case cannotEncode(reason: String)
   /// The body has no place to go: no directory can be written.
   case storageUnavailable(reason: String)
+  /// The memory that decoding the picture takes is not free at the moment.
+  case memoryUnavailable(reason: String)
   /// The thumbnail is not stored, and nothing is downloaded offline (`CacheMode.offline`).
   case notCached
 
@@ -54,6 +57,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .damaged: "damaged"
     case .cannotEncode: "cannot-encode"
     case .storageUnavailable: "storage-unavailable"
+    case .memoryUnavailable: "memory-unavailable"
     case .notCached: "offline-miss"
     }
   }
@@ -66,7 +70,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode, --offline)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
-      .storageUnavailable(let reason),
+      .storageUnavailable(let reason), .memoryUnavailable(let reason),
       .refused(_, let reason), .unreachable(let reason), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):

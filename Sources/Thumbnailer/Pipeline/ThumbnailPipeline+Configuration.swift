@@ -10,8 +10,9 @@ extension ThumbnailPipeline {
     /// which SQLite's write-ahead log is not made. Default: `thumbs` in the user's cache folder
     /// (`$XDG_CACHE_HOME` or `~/.cache`).
     public var cacheDirectory: URL
-    /// The most that thumbnails in the memory cache take together. Default: 64 MiB.
-    public var memoryCacheLimit = ByteSize.mebibytes(64)
+    /// The most that thumbnails in the memory cache take together. Default: 64 MiB, or an eighth of the memory that the
+    /// cgroup or the machine has if that is less.
+    public var memoryCacheLimit = ByteSize(bytes: MemoryBudget.defaultMemoryCache())
     /// The most that thumbnails in the disk cache take together; the files stay under 1.1 times that. 0 turns the disk
     /// cache off. Default: 1 GiB.
     public var diskCacheLimit = ByteSize.gibibytes(1)
@@ -20,8 +21,20 @@ extension ThumbnailPipeline {
     /// kept for a week at most. 0 keeps none. Default: 512 MiB.
     public var partialDownloadLimit = ByteSize.mebibytes(512)
     /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
-    /// cache. At least 16 MiB. Default: the smaller of 512 MiB and half the cgroup's memory limit.
-    public var memoryBudget = ByteSize(bytes: MemoryBudget.defaultTotal())
+    /// cache. At least 16 MiB. Default: 512 MiB, or what the cgroup's or the machine's memory leaves beside the program
+    /// (32 MiB) and the memory cache if that is less.
+    ///
+    /// A picture that takes more is decoded alone: in a helper within `isolation.memoryLimit`, if one is configured; else
+    /// in process, with up to 1 GiB, but only where this is left at its default. Either way only in memory that is free at
+    /// that moment.
+    public var memoryBudget: ByteSize {
+      get { chosenMemoryBudget ?? ByteSize(bytes: MemoryBudget.defaultTotal(memoryCache: memoryCacheLimit.bytes)) }
+      set { chosenMemoryBudget = newValue }
+    }
+    /// The budget that was set; nil where it is left to us.
+    private(set) var chosenMemoryBudget: ByteSize?
+    /// What is free of the memory at a moment, in bytes; tests have their own.
+    var freeMemory: @Sendable () -> Int? = { MachineMemory.available() }
     /// Downloads at once. Default: 16.
     public var downloads = 16
     /// Downloads at once from one host. Default: 6.

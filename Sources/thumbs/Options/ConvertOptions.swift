@@ -128,7 +128,7 @@ struct ConvertResourceOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What all work in flight may take together. (default: 512MiB, or half of the cgroup's limit if less)",
+      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
       valueName: "SIZE"), transform: ByteSize.option)
   var memoryBudget: ByteSize?
 

@@ -25,7 +25,10 @@ struct IsolationOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "What each helper may take, beside the memory budget. (default: 1GiB, or half of the cgroup's limit if less)",
+      """
+      What each helper may take, beside the memory budget. Pictures beyond the budget go there too. (default: 1GiB, or \
+      half of the memory if less)
+      """,
       valueName: "SIZE"), transform: ByteSize.option)
   var helperMemory: ByteSize?
 

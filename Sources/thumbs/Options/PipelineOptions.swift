@@ -16,12 +16,14 @@ struct PipelineOptions: ParsableArguments {
   var jobs: Int?
 
   @Option(
-    help: ArgumentHelp("The memory cache's limit. (default: 64MiB)", valueName: "SIZE"), transform: ByteSize.option)
+    help: ArgumentHelp(
+      "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less)", valueName: "SIZE"),
+    transform: ByteSize.option)
   var memoryCache: ByteSize?
 
   @Option(
     help: ArgumentHelp(
-      "What all work in flight may take together. (default: 512MiB, or half of the cgroup's limit if less)",
+      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
       valueName: "SIZE"), transform: ByteSize.option)
   var memoryBudget: ByteSize?
 

@@ -27,7 +27,7 @@ struct DecodeCostTests {
     // The first decode also pays for what the process keeps: tables, threads, code.
     let first = try TestPicture.quarters(40, 40).encoded(saver, options)
     _ = try await TestRender.one(first, Variant(size: PixelSize(32, 32), format: .jpeg))
-    for side in [256, 800] {
+    for side in [256, 800, 1500] {
       let variant = Variant(size: PixelSize(side, side), format: .jpeg)
       let plan = try DecodePlan.make(
         probe: try probe(body), bodyLength: body.count, variants: [variant], memoryBudget: 1 << 40)

@@ -38,6 +38,18 @@ import Testing
     #expect(first.bytes + second.bytes == limiter.used)
   }
 
+  @Test func whatIsFreeCanBeTakenWithoutWaitingAndReturns() async throws {
+    let limiter = ByteLimiter(capacity: 100)
+    let held = try await limiter.reserve(30, priority: visible)
+    let rest = limiter.reserveFree()
+    #expect(rest.bytes == 70 && limiter.used == 100 && limiter.reserveFree().bytes == 0)
+    let waiting = Task { try await limiter.reserve(60, priority: visible) }
+    await poll { limiter.waiting == 1 }
+    rest.release()
+    #expect(try await waiting.value.bytes == 60)
+    withExtendedLifetime(held) {}
+  }
+
   @Test func aCancelledRequestLeavesTheLine() async throws {
     let limiter = ByteLimiter(capacity: 100)
     let held = try await limiter.reserve(100, priority: visible)

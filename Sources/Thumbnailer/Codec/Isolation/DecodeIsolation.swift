@@ -34,9 +34,11 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// Whose pictures may be of an unsafe format. Default: the user's own files.
   public var unsafeSources = UnsafeSources.userFiles
   /// How much memory each helper may take beyond the program itself. It counts beside `memoryBudget`, where a picture in
-  /// a helper takes only the room for its thumbnails. At least 64 MiB. Default: 1 GiB, or half of what the process's
-  /// cgroup allows if that is less.
-  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(1 << 30, (Cgroup.memoryLimit() ?? .max) / 2)))
+  /// a helper takes only the room for its thumbnails, unless a cgroup leaves no room beside it: then it is taken from the
+  /// budget. At least 64 MiB. Default: 1 GiB, or half of what the cgroup or the machine has if that is less.
+  public var memoryLimit = ByteSize(bytes: max(64 << 20, min(standardMemory, (MachineMemory.limit() ?? .max) / 2)))
+  /// What a helper may take where there is enough memory: 1 GiB.
+  static let standardMemory = 1 << 30
   /// How long a helper may work on one picture before it is ended; cancelling ends it at once. At least 0.1 s.
   /// Default: 20 s.
   public var deadline = Duration.seconds(20)

@@ -21,6 +21,15 @@ final class HelperPool: Sendable {
   /// The processes that are at work.
   var working: [pid_t] { busy.withLock { $0 } }
 
+  /// Ends the processes that wait for a picture. Blocks for a moment.
+  func endWaiting() {
+    let helpers = idle.withLock { idle in
+      defer { idle = [] }
+      return idle
+    }
+    for helper in helpers { helper.end() }
+  }
+
   deinit {
     let helpers = idle.withLock { $0 }
     guard !helpers.isEmpty else { return }
@@ -29,9 +38,12 @@ final class HelperPool: Sendable {
   }
 
   /// Has a picture decoded, one result for each variant. What fails for all is each one's failure.
+  ///
+  /// - Parameter patience: How many times the deadline it may take on the clock. The helper still computes no longer than
+  ///   the deadline, but on a busy machine that takes longer.
   func render(
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
-    cancellation: CancellationFlag
+    patience: Int = 1, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let order = HelperOrder(
       format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits)
@@ -40,7 +52,7 @@ final class HelperPool: Sendable {
     do throws(CodecError) {
       let picture = try Self.file(of: body)
       do throws(HelperFailure) {
-        return try render(order, picture, rules, cancellation)
+        return try render(order, picture, rules, deadline: isolation.deadline * patience, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
@@ -50,7 +62,8 @@ final class HelperPool: Sendable {
   }
 
   private func render(
-    _ order: HelperOrder, _ picture: FileDescriptor, _ rules: AnswerRules, _ cancellation: CancellationFlag
+    _ order: HelperOrder, _ picture: FileDescriptor, _ rules: AnswerRules, deadline: Duration,
+    _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     var order = order
     var wantsFresh = false
@@ -64,7 +77,7 @@ final class HelperPool: Sendable {
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
         let results = try helper.decode(
-          order, of: picture, rules: rules, deadline: isolation.deadline, cancellation: cancellation)
+          order, of: picture, rules: rules, deadline: deadline, cancellation: cancellation)
         if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
         return results
       } catch {

@@ -7,15 +7,17 @@ enum DecodeCost {
   static let fixed = 3 << 20
   /// The rows of the decoder's width that the reduction keeps at most, measured at 700 for a thumbnail of 32 pixels and
   /// 1,650 for one of 1000.
-  static let keptRows = 1800
+  private static let keptRows = 1800
+  /// The same where the picture is at most halved: 650 to 900 were measured.
+  private static let keptRowsOfHalving = 1000
 
-  /// The peak of one pass in bytes.
+  /// The peak of one pass in bytes: while the picture is decoded, or, with the decoder's memory free again, while the
+  /// thumbnails are turned, shrunk and encoded.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
     let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
-    let rasters = self.rasters(pass)
     let encoding = pass.steps.map { encoder(for: $0, probe: probe) }.max() ?? 0
-    return fixed + rasters + max(decoding, encoding)
+    return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass) + encoding)
   }
 
   /// An animation: the decoder and a frame of it, all the thumbnails' frames, and their encoder, which for WebP holds two
@@ -40,8 +42,9 @@ enum DecodeCost {
     let bytes: Double =
       switch probe.format {
       case .jpeg:
-        // Coefficients of 16 bits, padded to whole blocks.
-        probe.isProgressive ? pixels * 2.05 * probe.samplesPerPixel : 0
+        // Coefficients of 16 bits, padded to whole blocks of up to 32 pixels.
+        probe.isProgressive
+          ? Double((probe.storedSize.width + 31) * (probe.storedSize.height + 31)) * 2 * probe.samplesPerPixel : 0
       case .png:
         probe.isProgressive ? pixels * Double(probe.channels) * sampleBytes * 1.1 : 0
       case .webp:
@@ -65,11 +68,25 @@ enum DecodeCost {
     // The raster of the coefficient reader is counted with it.
     if case .coefficients = pass.reader { return 0 }
     let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
-    return row * min(keptRows, 2 * pass.baseSize.height)
+    let view = pass.sharedView ?? pass.steps.first?.layout.view ?? PixelSize(1, 1)
+    let reduced = Orientation(exif: probe.orientation).stored(view)
+    let isHalving = pass.baseSize.width <= 2 * reduced.width && pass.baseSize.height <= 2 * reduced.height
+    let kept = isHalving ? keptRowsOfHalving : keptRows
+    return row * min(kept, 2 * pass.baseSize.height)
   }
 
-  /// The rasters that are alive at once: the shared one, the views that later steps need, and the one being made with
-  /// its turned or flattened copy.
+  /// What the decoder's rows are reduced to while it is still there: the shared raster, or the first step's.
+  private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
+    if case .coefficients = pass.reader { return pass.baseSize.pixelCount * 3 }
+    // A JPEG has no transparency.
+    let bands = probe.format == .jpeg ? 3 : 4
+    if let shared = pass.sharedView { return shared.pixelCount * bands }
+    guard let first = pass.steps.first else { return 0 }
+    return (first.needsWholeView ? first.layout.view : first.layout.cut).pixelCount * bands
+  }
+
+  /// The rasters that are alive at once behind the decoder: the shared one, the views that later steps need, and the one
+  /// being made with its turned or flattened copy.
   private static func rasters(_ pass: DecodePlan.Pass) -> Int {
     var kept = (pass.sharedView?.pixelCount ?? 0) * 4
     if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }

@@ -92,10 +92,24 @@ extension Diagnostics {
       let (value, usual) = (configuration[keyPath: path], standard[keyPath: path])
       return Limit(name: name, value: value, unit: unit, origin: value == usual ? origin : .configuration)
     }
-    let isCapped = MemoryBudget.defaultTotal() < MemoryBudget.standard
+    let cgroup = Cgroup.memoryLimit()
+    // Where the memory there is makes the defaults smaller.
+    let memory: Limit.Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
+    func origin(_ value: Int, unlessCapped standard: Int) -> Limit.Origin { value < standard ? memory : .standard }
+    let budget = configuration.memoryBudget.bytes
+    let admission = DecodeAdmission(
+      configuration, budget: MemoryBudget(total: budget, downloads: configuration.downloads, jobs: configuration.jobs))
     var limits = [
-      limit("memory budget", .bytes, \.memoryBudget.bytes, otherwise: isCapped ? .cgroup : .standard),
-      limit("memory cache", .bytes, \.memoryCacheLimit.bytes),
+      Limit(
+        name: "memory budget", value: budget, unit: .bytes,
+        origin: configuration.chosenMemoryBudget == nil
+          ? origin(budget, unlessCapped: MemoryBudget.standard) : .configuration),
+      Limit(
+        name: "memory of one picture alone", value: admission.most, unit: .bytes,
+        origin: configuration.chosenMemoryBudget == nil ? .standard : .configuration),
+      limit(
+        "memory cache", .bytes, \.memoryCacheLimit.bytes,
+        otherwise: origin(configuration.memoryCacheLimit.bytes, unlessCapped: MemoryBudget.standardMemoryCache)),
       limit("disk cache", .bytes, \.diskCacheLimit.bytes),
       limit("beginnings of broken downloads", .bytes, \.partialDownloadLimit.bytes),
       limit("downloads at once", .count, \.downloads),
@@ -106,14 +120,18 @@ extension Diagnostics {
     ]
     if configuration.isolation.executable != nil {
       limits.append(
-        limit("memory of each helper", .bytes, \.isolation.memoryLimit.bytes, otherwise: isCapped ? .cgroup : .standard)
-      )
+        limit(
+          "memory of each helper", .bytes, \.isolation.memoryLimit.bytes,
+          otherwise: origin(configuration.isolation.memoryLimit.bytes, unlessCapped: DecodeIsolation.standardMemory)))
     }
-    if let cgroup = Cgroup.memoryLimit() {
+    if let cgroup {
       limits.append(Limit(name: "memory of the control group", value: cgroup, unit: .bytes, origin: .cgroup))
     }
     let machine = Int(clamping: ProcessInfo.processInfo.physicalMemory)
     limits.append(Limit(name: "memory of the machine", value: machine, unit: .bytes, origin: .system))
+    if let free = configuration.freeMemory() {
+      limits.append(Limit(name: "memory that is free now", value: free, unit: .bytes, origin: .system))
+    }
     if let files = openFiles {
       limits.append(Limit(name: Self.openFilesName, value: files, unit: .count, origin: .system))
     }

@@ -1,0 +1,136 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Pictures whose decode takes more than all decodes may take together.
+@Suite(.timeLimit(.minutes(5))) struct DecodeAloneTests {
+  /// Takes about 14 MiB, more than the 12 MiB that a budget of 16 MiB leaves to decodes.
+  private let dear = Variant(size: PixelSize(1000, 700), format: .avif)
+  private let cheap = Variant(size: PixelSize(100, 100), format: .jpeg)
+
+  private func fixture(
+    _ configure: (inout ThumbnailPipeline.Configuration) -> Void
+  ) throws -> PipelineFixture {
+    let picture = try TestImages.bytes("gallery/alps/spring-meadow.jpg")
+    return try PipelineFixture(configuring: {
+      $0.jobs = 2
+      configure(&$0)
+    }) { _ in .ok(picture) }
+  }
+
+  private func outcomes(
+    _ fixture: PipelineFixture, _ variants: [Variant]
+  ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
+    await fixture.pipeline.responses(for: ImageSource(fixture.origin.url("/a.jpg")), variants: variants)
+  }
+
+  @Test func whatIsBeyondTheBudgetGoesToTheHelper() async throws {
+    let fixture = try fixture {
+      $0.memoryBudget = .mebibytes(16)
+      $0.isolation = .helper(executable: HelperBench.executable)
+      $0.isolation.memoryLimit = .mebibytes(512)
+    }
+    let results = await outcomes(fixture, [dear])
+    #expect(try results[0].get().thumbnail.format == .avif)
+    #expect(try results[0].get().plan?.contains("in a helper") == true)
+    // What fits stays here.
+    #expect(try await outcomes(fixture, [cheap])[0].get().plan?.contains("helper") == false)
+  }
+
+  @Test func withoutAHelperItRunsAloneWhereTheBudgetIsTheDefault() async throws {
+    let fixture = try fixture {
+      $0.memoryCacheLimit = .gibibytes(1 << 20)
+      $0.freeMemory = { 64 << 20 }
+    }
+    // A memory cache without bounds leaves the least budget.
+    #expect(fixture.pipeline.configuration.memoryBudget == .mebibytes(16))
+    #expect(try await outcomes(fixture, [dear])[0].get().plan?.contains("helper") == false)
+  }
+
+  @Test func aBudgetThatWasSetHoldsWhereThereIsNoHelper() async throws {
+    let fixture = try fixture {
+      $0.memoryBudget = .mebibytes(16)
+      $0.freeMemory = { 1 << 40 }
+    }
+    guard case .failure(.tooLarge(let reason)) = await outcomes(fixture, [dear])[0] else {
+      Issue.record("it should be refused")
+      return
+    }
+    #expect(reason.contains("MiB that a picture may take; raise the budget (memoryBudget, --memory-budget)"))
+  }
+
+  @Test func whatNoWayCanReadIsRefusedWithItsNumber() async throws {
+    let fixture = try fixture {
+      $0.memoryBudget = .mebibytes(16)
+      $0.isolation = .helper(executable: HelperBench.executable)
+      $0.isolation.memoryLimit = .mebibytes(64)
+    }
+    let enormous = Variant(size: PixelSize(2900, 1900), format: .avif)
+    guard case .failure(.tooLarge(let reason)) = await outcomes(fixture, [enormous])[0] else {
+      Issue.record("it should be refused")
+      return
+    }
+    #expect(reason.contains("more than the 64.0 MiB that a picture may take") && reason.contains("--helper-memory"))
+  }
+
+  @Test func memoryThatIsNotFreeIsAFailureOfTheMomentAndSparesTheOtherSizes() async throws {
+    let free = Recorder<Int>()
+    let fixture = try fixture {
+      $0.memoryCacheLimit = .gibibytes(1 << 20)
+      $0.freeMemory = { free.values.last ?? 1 << 20 }
+    }
+    let results = await outcomes(fixture, [dear, cheap])
+    guard case .failure(.memoryUnavailable(let reason)) = results[0] else {
+      Issue.record("it should be refused: \(results[0])")
+      return
+    }
+    #expect(reason.contains("of memory are free"))
+    #expect(try results[1].get().thumbnail.format == .jpeg)
+    // It is not remembered.
+    free.append(64 << 20)
+    #expect(try await outcomes(fixture, [dear])[0].get().thumbnail.format == .avif)
+  }
+
+  @Test func itRunsAloneAndOthersGoOnAfterwards() async throws {
+    let fixture = try fixture {
+      $0.memoryCacheLimit = .gibibytes(1 << 20)
+      $0.freeMemory = { 64 << 20 }
+    }
+    let requests = (0..<6).map { number in
+      ThumbnailRequest(
+        ImageSource(fixture.origin.url("/\(number)")), variant: number.isMultiple(of: 2) ? dear : cheap)
+    }
+    var made = 0
+    for await result in fixture.pipeline.thumbnails(for: requests, window: 6) where (try? result.result.get()) != nil {
+      made += 1
+    }
+    #expect(made == 6)
+  }
+
+  @Test func theHelperComesFirstAndTheProcessWhereThereIsNoRoomForOne() {
+    let admission = DecodeAdmission(share: 10 << 20, helperLimit: 100 << 20, processLimit: 200 << 20)
+    #expect(admission.most == 200 << 20)
+    #expect(admission.place(for: 90 << 20, free: 120 << 20) == .helper)
+    #expect(admission.place(for: 90 << 20, free: 100 << 20) == .process)
+    #expect(admission.place(for: 150 << 20, free: 160 << 20) == .process)
+    #expect(admission.place(for: 90 << 20, free: 91 << 20) == nil)
+    #expect(admission.place(for: 201 << 20, free: 1 << 40) == nil)
+  }
+
+  @Test func inAContainerTheHelpersMemoryComesOutOfWhatThereIs() throws {
+    var configuration = ThumbnailPipeline.Configuration()
+    configuration.memoryCacheLimit = ByteSize(bytes: 0)
+    configuration.isolation.memoryLimit = .mebibytes(64)
+    let budget = MemoryBudget(total: 96 << 20, downloads: 1, jobs: 2)
+    guard case .beside = HelperMemory(configuration, budget: budget, cgroupLimit: nil),
+      case .budget = HelperMemory(configuration, budget: budget, cgroupLimit: 128 << 20),
+      case .limited(let room) = HelperMemory(configuration, budget: budget, cgroupLimit: 256 << 20)
+    else {
+      Issue.record("another place")
+      return
+    }
+    #expect(room.capacity == 128 << 20)
+  }
+}
