@@ -209,7 +209,8 @@ struct PipelineStages: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity),
+        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity,
+        mayReadCoefficients: configuration.readsCoefficients),
       let (results, _) = try? await decode(
         "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),

@@ -36,7 +36,8 @@ extension ThumbnailPipeline {
     /// hang their decoder are refused.
     public var isolation = DecodeIsolation.none
     /// Whether the download of a progressive JPEG ends once the scans have come that the thumbnails asked for need: often
-    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
+    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. A debug build of this library downloads
+    /// the whole file: there libvips reads JPEGs. Default: true.
     public var earlyStop = true
     /// Whether small thumbnails are made of the preview that cameras put into a JPEG's EXIF data, where it is large
     /// enough, of the picture's aspect and orientation, and alike in the picture's first rows. Only the beginning of the
@@ -50,6 +51,9 @@ extension ThumbnailPipeline {
     /// not exist (404, 410) or are no pictures, for an hour, and which are too large, for a day or until a limit is
     /// raised; for less where the server says so (`Cache-Control`, `Expires`). Default: false.
     public var retriesFailures = false
+    /// Whether JPEGs are read by the coefficient reader where that is enough. Otherwise libvips reads them, which takes
+    /// all of a file. Tests, which are debug builds, turn it on.
+    var readsCoefficients = CoefficientReader.isWorthwhile
     /// The clock on the wall; tests have their own.
     var now: @Sendable () -> Date = { Date() }
     /// Until a connection stands. Default: 10 s.

@@ -14,10 +14,7 @@ struct HelperWorker {
       guard variants.count == order.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
       let results: [RenderedVariant]
       if order.format.isReadInProcess {
-        let probe = try probe(body, limits: order.limits)
-        let plan = try DecodePlan.make(
-          probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit)
-        results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+        results = try render(variants, of: body, probe: try probe(body, limits: order.limits))
       } else {
         results = try ForeignDownsampler(
           body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit,
@@ -29,6 +26,21 @@ struct HelperWorker {
       let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
       return (HelperAnswer(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
     }
+  }
+
+  /// The same for a format of the pipeline's own. What the coefficient reader hands over is read by libvips.
+  private func render(
+    _ variants: [Variant], of body: ByteSource, probe: ImageProbe
+  ) throws(CodecError) -> [RenderedVariant] {
+    for mayReadCoefficients in [CoefficientReader.isWorthwhile, false] {
+      let plan = try DecodePlan.make(
+        probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit,
+        mayReadCoefficients: mayReadCoefficients)
+      let results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+      let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      if !isHandedOver { return results }
+    }
+    return []
   }
 
   private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperAnswer, [Data]) {
