@@ -149,8 +149,12 @@ static inline int cvips_rot(VipsImage *in, VipsImage **out, VipsAngle angle) { r
 static inline int cvips_flip(VipsImage *in, VipsImage **out) {
   return vips_flip(in, out, VIPS_DIRECTION_HORIZONTAL, NULL);
 }
-static inline int cvips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
-static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline int cvips_premultiply(VipsImage *in, VipsImage **out, double opaque) {
+  return vips_premultiply(in, out, "max_alpha", opaque, NULL);
+}
+static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out, double opaque) {
+  return vips_unpremultiply(in, out, "max_alpha", opaque, NULL);
+}
 static inline int cvips_round(VipsImage *in, VipsImage **out) {
   return vips_round(in, out, VIPS_OPERATION_ROUND_RINT, NULL);
 }
