@@ -170,6 +170,11 @@ static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpre
 }
 // Radiance's pixels of four bytes unpacked into three floating-point numbers.
 static inline int cvips_unpack_radiance(VipsImage *in, VipsImage **out) { return vips_rad2float(in, out, NULL); }
+// One band three times over.
+static inline int cvips_triple(VipsImage *in, VipsImage **out) {
+  VipsImage *bands[] = {in, in, in};
+  return vips_bandjoin(bands, out, 3, NULL);
+}
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
@@ -179,6 +184,15 @@ static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {
   VipsArrayDouble *background = vips_array_double_new(colour, count);
   int result = vips_flatten(in, out, "background", background, NULL);
+  vips_area_unref(VIPS_AREA(background));
+  return result;
+}
+
+// A picture made higher, with one colour below; `colour` has a value for each band.
+static inline int cvips_extend_down(VipsImage *in, VipsImage **out, int height, const double *colour, int count) {
+  VipsArrayDouble *background = vips_array_double_new(colour, count);
+  int result = vips_embed(in, out, 0, 0, vips_image_get_width(in), height, "extend", VIPS_EXTEND_BACKGROUND,
+    "background", background, NULL);
   vips_area_unref(VIPS_AREA(background));
   return result;
 }
