@@ -33,6 +33,7 @@ extension PipelineStages {
   ) async throws(ThumbnailError) -> Rendering {
     let bytes = body.bytes
     let limits = limits
+    let acceptsDamage = configuration.damaged == .accept
     let mostBytes = min(AnswerRules.mostBytes(for: variants), decodes.capacity)
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
     let plan = "\(format.rawValue) in a helper → \(sizes)"
@@ -40,7 +41,8 @@ extension PipelineStages {
       plan, reserving: mostBytes, source: source, priority: priority
     ) { cancellation in
       helpers.render(
-        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, cancellation: cancellation)
+        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes,
+        acceptsDamage: acceptsDamage, cancellation: cancellation)
     }
     events.send(source, .rendered(variants, duration: duration))
     let made = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }

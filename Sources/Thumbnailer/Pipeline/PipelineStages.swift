@@ -126,11 +126,15 @@ struct PipelineStages: Sendable {
       case .handedOver where body.mayReadCoefficients: return .needsLibvips
       // The scans' ends were seen, but not all that should be in them is.
       case .truncated where !body.isComplete: return .needsWholeBody
+      // What can be read of it is read of all of it.
+      case .damaged where !body.isComplete && configuration.damaged == .accept: return .needsWholeBody
       default: break
       }
     }
+    let readable = try await salvaging(results, of: source, from: body, probe: probe, priority: priority)
+    try checkUnchanged(body, of: source)
     events.send(source, .rendered(affordable, duration: duration))
-    let made = results.map { made in
+    let made = readable.map { made in
       let result = made.result.map { body.completing($0) }
       return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
@@ -217,6 +221,7 @@ struct PipelineStages: Sendable {
       var thumbnail = try? results.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source
+    thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
 

@@ -104,7 +104,9 @@ extension ThumbnailError {
     case .exceedsMemoryBudget:
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget, --memory-budget)")
     case .truncated, .damaged, .handedOver:
-      self = .damaged(reason: "\(error); get a whole copy of the picture")
+      let advice =
+        configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged, --damaged accept)"
+      self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:

@@ -32,6 +32,9 @@ extension ThumbnailPipeline {
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
     public var maximumPixels = 1 << 28
+    /// What becomes of truncated and damaged pictures. What is made of one stays out of the disk cache, so that it is never
+    /// taken for whole later. A download that breaks off is an error in any case. Default: `refuse`.
+    public var damaged = DamagePolicy.refuse
     /// Which pictures are decoded in a process of their own. Default: none; SVG, PDF and other formats that can crash or
     /// hang their decoder are refused.
     public var isolation = DecodeIsolation.none

@@ -31,10 +31,11 @@ final class HelperPool: Sendable {
   /// Has a picture decoded, one result for each variant. What fails for all is each one's failure.
   func render(
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
-    cancellation: CancellationFlag
+    acceptsDamage: Bool = false, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let order = HelperOrder(
-      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits)
+      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits,
+      acceptsDamage: acceptsDamage)
     let rules = AnswerRules(
       variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {

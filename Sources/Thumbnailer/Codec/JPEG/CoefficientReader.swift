@@ -28,7 +28,7 @@ struct CoefficientReader {
   let scale: JPEGScale
   /// Whether a body that breaks off gives what there is, the rest in mid-grey, instead of an error.
   var isTolerant = false
-  /// Whether a body without its end marker is an error, though nothing behind the scans that are needed is decoded.
+  /// Whether it matters that the rest of the file is there, though nothing behind the scans that are needed is decoded.
   var expectsEnd = false
   let cancellation: CancellationFlag
   /// The bytes at a time, for tests; nil for a file's `windowLength`, and all of a body in memory.

@@ -141,6 +141,7 @@ struct RenderPass {
       picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
     // The picture reads the raster's memory, which nothing else keeps alive.
     withExtendedLifetime(pixels) {}
-    return Thumbnail(data: data, size: picture.size, format: format, source: source)
+    return Thumbnail(
+      data: data, size: picture.size, format: format, source: source, isDamaged: plan.isTolerant)
   }
 }
