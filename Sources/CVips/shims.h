@@ -156,8 +156,12 @@ static inline int cvips_rot(VipsImage *in, VipsImage **out, VipsAngle angle) { r
 static inline int cvips_flip(VipsImage *in, VipsImage **out) {
   return vips_flip(in, out, VIPS_DIRECTION_HORIZONTAL, NULL);
 }
-static inline int cvips_premultiply(VipsImage *in, VipsImage **out) { return vips_premultiply(in, out, NULL); }
-static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out) { return vips_unpremultiply(in, out, NULL); }
+static inline int cvips_premultiply(VipsImage *in, VipsImage **out, double opaque) {
+  return vips_premultiply(in, out, "max_alpha", opaque, NULL);
+}
+static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out, double opaque) {
+  return vips_unpremultiply(in, out, "max_alpha", opaque, NULL);
+}
 static inline int cvips_round(VipsImage *in, VipsImage **out) {
   return vips_round(in, out, VIPS_OPERATION_ROUND_RINT, NULL);
 }
@@ -173,6 +177,11 @@ static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpre
 }
 // Radiance's pixels of four bytes unpacked into three floating-point numbers.
 static inline int cvips_unpack_radiance(VipsImage *in, VipsImage **out) { return vips_rad2float(in, out, NULL); }
+// One band three times over.
+static inline int cvips_triple(VipsImage *in, VipsImage **out) {
+  VipsImage *bands[] = {in, in, in};
+  return vips_bandjoin(bands, out, 3, NULL);
+}
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
@@ -182,6 +191,15 @@ static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {
   VipsArrayDouble *background = vips_array_double_new(colour, count);
   int result = vips_flatten(in, out, "background", background, NULL);
+  vips_area_unref(VIPS_AREA(background));
+  return result;
+}
+
+// A picture made higher, with one colour below; `colour` has a value for each band.
+static inline int cvips_extend_down(VipsImage *in, VipsImage **out, int height, const double *colour, int count) {
+  VipsArrayDouble *background = vips_array_double_new(colour, count);
+  int result = vips_embed(in, out, 0, 0, vips_image_get_width(in), height, "extend", VIPS_EXTEND_BACKGROUND,
+    "background", background, NULL);
   vips_area_unref(VIPS_AREA(background));
   return result;
 }

@@ -174,6 +174,19 @@ struct ExplainTests {
     }
   }
 
+  @Test func aDebugBuildLeavesJPEGsToLibvips() async throws {
+    let bench = try Bench()
+    let run = try await bench.run(
+      "get", TestImages.url("formats/jpeg-420.jpg").path, "--size", "20x15", "--explain",
+      environment: ["THUMBNAILER_READS_COEFFICIENTS": "0"])
+    #if DEBUG
+      let plan = "plan: jpeg 1/8, 20x15 → 20x15"
+    #else
+      let plan = "plan: jpeg coefficients 1/8, 20x15 → 20x15"
+    #endif
+    #expect(run.status == 0 && run.lines.contains { $0.hasPrefix(plan) }, "\(run.lines)")
+  }
+
   @Test func theBytesThatWereLeftAreSaid() async throws {
     let bench = try Bench()
     let body = [UInt8](try TestImages.bytes("formats/jpeg-progressive.jpg")) + [UInt8](repeating: 0, count: 600_000)

@@ -43,7 +43,7 @@ public final class Conversion: AsyncSequence, Sendable {
     check = InputCheck(
       list: list, repeated: repeated, names: names, output: options.output,
       index: folder?.conversions ?? ConversionIndex(folder: options.output), freshness: options.freshness,
-      token: options.token, isDryRun: options.isDryRun)
+      token: options.token, acceptsDamage: options.pipeline.damaged == .accept, isDryRun: options.isDryRun)
     window = 4 * (pipeline?.configuration.jobs ?? 1)
     if let folder, let pipeline {
       work = InputConversion(

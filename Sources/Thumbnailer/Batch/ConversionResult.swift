@@ -29,6 +29,9 @@ public struct ConversionResult: Sendable {
 
   /// Whether a dry run would have converted it.
   public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
+
+  /// Whether a part of the picture could not be read (`DamagePolicy.accept`).
+  public var isDamaged: Bool { outputs.contains(where: \.isDamaged) }
 }
 
 /// One thumbnail of an input.
@@ -41,6 +44,8 @@ public struct ConversionOutput: Sendable, Equatable {
   public var format: ImageFormat?
   /// The length of its file in bytes.
   public var byteCount: Int?
+  /// Whether its picture is damaged, and a part of it is missing here (`DamagePolicy.accept`).
+  public var isDamaged = false
 
   /// Describes a thumbnail.
   public init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
@@ -103,6 +108,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var skipped = 0
   /// Inputs that a dry run would have converted.
   public var planned = 0
+  /// Inputs, written or current, of which only a part could be read.
+  public var damaged = 0
   /// Thumbnails removed because their pictures are gone.
   public var removed = 0
   /// From the start to the end, the listing included.
@@ -111,6 +118,7 @@ public struct ConversionSummary: Sendable, Equatable {
   public var failure: ConversionError?
 
   mutating func count(_ result: ConversionResult) {
+    if result.isDamaged { damaged += 1 }
     switch result.status {
     case .converted: converted += 1
     case .current: current += 1

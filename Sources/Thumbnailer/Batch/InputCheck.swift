@@ -27,7 +27,12 @@ struct InputCheck: Sendable {
   let index: ConversionIndex
   let freshness: FolderConverter.Options.Freshness
   let token: String
+  /// Whether what was made of damaged pictures will do.
+  let acceptsDamage: Bool
   let isDryRun: Bool
+
+  /// What an entry's token ends with in the index, where its picture is damaged: only who accepts that takes it for current.
+  static let damageMark = "d"
 
   /// Looks at the input at `position`; those beyond the last are what could not be listed.
   func look(at position: Int) -> Finding {
@@ -102,14 +107,17 @@ struct InputCheck: Sendable {
   private func currentOutputs(_ position: Int, _ planned: [[UInt8]], _ state: FileState) -> [ConversionOutput]? {
     // Asked for in any case: the entry belongs to an input that is there.
     let entry = index.entry(OutputNames.key(planned))
+    let isDamaged = entry?.token == token + Self.damageMark
+    if isDamaged && !acceptsDamage { return nil }
     switch freshness {
     case .never: return nil
     case .index:
-      guard let entry, entry.token == token, entry.modified == state.modified, entry.byteCount == state.byteCount,
+      guard let entry, entry.token == token || isDamaged, entry.modified == state.modified,
+        entry.byteCount == state.byteCount,
         entry.source == list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)
       else { return nil }
-      return entry.outputs
+      return entry.outputs.map { $0.marked(isDamaged) }
     case .modificationTime:
       var outputs: [ConversionOutput] = []
       for path in planned {
@@ -117,7 +125,7 @@ struct InputCheck: Sendable {
           return nil
         }
         let known = entry?.outputs.first { $0.path.bytes == found }
-        outputs.append(known ?? ConversionOutput(path: RawPath(bytes: found)))
+        outputs.append((known ?? ConversionOutput(path: RawPath(bytes: found))).marked(isDamaged))
       }
       return outputs
     }
@@ -131,6 +139,15 @@ struct InputCheck: Sendable {
   private func isThere(_ path: [UInt8], since modified: Int) -> Bool {
     guard let state = try? FileState(of: output.appending(path)) else { return false }
     return state.kind == .regular && state.modified >= modified
+  }
+}
+
+extension ConversionOutput {
+  /// The same, of a damaged picture or a whole one.
+  fileprivate func marked(_ isDamaged: Bool) -> ConversionOutput {
+    var output = self
+    output.isDamaged = isDamaged
+    return output
   }
 }
 

@@ -98,9 +98,12 @@ struct InputConversion: Sendable {
       guard claims.claim(path, for: input.index) else { return .failed(.nameTaken(path), endsRun: nil) }
     }
     let outputs = zip(paths, thumbnails).map { path, thumbnail in
-      ConversionOutput(
+      var output = ConversionOutput(
         path: RawPath(bytes: path), size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count)
+      output.isDamaged = thumbnail.isDamaged
+      return output
     }
+    let isDamaged = thumbnails.contains(where: \.isDamaged)
     do throws(WriteFailure) {
       try folder.write(
         zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) }, times: preservesTimes ? input.state : nil)
@@ -114,7 +117,7 @@ struct InputConversion: Sendable {
     folder.conversions.add(
       IndexEntry(
         key: OutputNames.key(input.planned), source: input.absolutePath, modified: input.state.modified,
-        byteCount: input.state.byteCount, token: token, outputs: outputs))
+        byteCount: input.state.byteCount, token: isDamaged ? token + InputCheck.damageMark : token, outputs: outputs))
     return .outputs(outputs)
   }
 }

@@ -120,6 +120,14 @@ final class ThumbnailCache: Sendable {
     await attempt { disk throws(DiskCacheError) in try await disk.store(entries, of: record, replacing: replacing) }
   }
 
+  /// Keeps thumbnails in memory alone.
+  func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord) {
+    for entry in entries {
+      memory.insert(
+        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+    }
+  }
+
   /// Forgets a picture in both tiers.
   func remove(_ source: SourceKey) async {
     memory.removeAll(of: source)

@@ -54,6 +54,16 @@ enum CodecError: Error, Sendable, Equatable, Codable {
   }
 }
 
+extension CodecError {
+  /// Whether the picture is at fault, so that a part of it may still be read.
+  var isDamage: Bool {
+    switch self {
+    case .truncated, .damaged: true
+    default: false
+    }
+  }
+}
+
 extension CodecError: CustomStringConvertible {
   /// One line that names what is wrong, with its numbers.
   var description: String {

@@ -2,9 +2,9 @@
 extension PipelineStages {
   /// Carries out such a plan while nothing else is decoded and no further body comes, in memory that is really free: in
   /// a helper where there is one, else in process.
-  func renderAlone(
+  func decodeAlone(
     _ plan: DecodePlan, _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
-  ) async throws(ThumbnailError) -> Rendering {
+  ) async throws(ThumbnailError) -> Decoding {
     let decoding = try await reserve(decodes.capacity, of: body.bytes, priority: priority)
     defer { decoding.release() }
     // Whoever holds the rest of it waits for nothing that is held here.
@@ -15,12 +15,13 @@ extension PipelineStages {
     {
     case (.helper, let helpers?):
       // A helper gets whole files only.
-      guard body.isComplete else { return .needsWholeBody }
-      return try await carryOut(
-        variants, of: source, from: body, format: plan.probe.format, in: helpers, reserved: plan.predictedBytes,
-        patience: Self.patience, priority: priority)
+      guard body.isComplete else { return .ended(.needsWholeBody) }
+      return .ended(
+        try await carryOut(
+          variants, of: source, from: body, format: plan.probe.format, in: helpers, reserved: plan.predictedBytes,
+          patience: Self.patience, priority: priority))
     default:
-      return try await carryOut(plan, variants, of: source, from: body, priority: priority)
+      return try await carryOut(plan, of: source, from: body, priority: priority)
     }
   }
 

@@ -74,8 +74,12 @@ extension PipelineStages {
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     // A helper gets whole files only.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
-    let earlyStop =
-      mayStop ? demand.map { EarlyStop(demand: $0, memoryBudget: decodes.capacity, mayUsePreview: mayUsePreview) } : nil
+    let mayReadCoefficients = configuration.readsCoefficients
+    let earlyStop = (mayStop ? demand : nil).map {
+      EarlyStop(
+        demand: $0, memoryBudget: decodes.capacity, mayReadCoefficients: mayReadCoefficients,
+        mayUsePreview: mayUsePreview)
+    }
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
@@ -94,7 +98,8 @@ extension PipelineStages {
       }
       throw FetchFailure(ThumbnailError(error, source: source), end: end)
     }
-    var body = SourceBody(download, header: observer.outcome, finestScale: observer.finestScale)
+    var body = SourceBody(
+      download, header: observer.outcome, finestScale: observer.finestScale, mayReadCoefficients: mayReadCoefficients)
     if download.isUnchanged { return (body, download) }
     body.answer = answer(download, from: place)
     body.statedEnd = counting.head.flatMap { statedEnd(of: $0, delay: download.duration) }
@@ -140,7 +145,8 @@ extension PipelineStages {
     case .success((let file, let header)):
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))
-      return SourceBody(file, place: place, header: header)
+      return SourceBody(
+        file, place: place, header: header, mayReadCoefficients: configuration.readsCoefficients)
     }
   }
 }

@@ -60,6 +60,7 @@ extension PipelineStages {
   ) async throws(ThumbnailError) -> Rendering {
     let bytes = body.bytes
     let limits = limits
+    let acceptsDamage = configuration.damaged == .accept
     let mostBytes = mostBytes(of: variants)
     let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
     let plan = "\(format.rawValue) in a helper → \(sizes)"
@@ -67,8 +68,8 @@ extension PipelineStages {
       plan, reserved: reserved, source: source, priority: priority
     ) { cancellation in
       helpers.render(
-        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes, patience: patience,
-        cancellation: cancellation)
+        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes,
+        acceptsDamage: acceptsDamage, patience: patience, cancellation: cancellation)
     }
     events.send(source, .rendered(variants, duration: duration))
     let made = results.map { ($0.variant, $0.result.mapError { ThumbnailError($0, of: configuration) }) }

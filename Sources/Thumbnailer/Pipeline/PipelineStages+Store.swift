@@ -40,11 +40,16 @@ extension PipelineStages {
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, with record: SourceRecord, inMemory: Set<Variant>,
     replacing: Bool
   ) async -> Bool {
-    let entries = thumbnails.map { CacheEntry(variant: $0, thumbnail: $1) }
+    let (damaged, whole) = (thumbnails.filter { $1.isDamaged }, thumbnails.filter { !$1.isDamaged })
+    // The memory cache lasts as long as the pipeline, which accepts them; whoever opens the disk cache next may not.
+    cache.keepInMemory(
+      damaged.filter { inMemory.contains($0.0) }.map { CacheEntry(variant: $0, thumbnail: $1) }, of: record)
+    if whole.isEmpty { return false }
+    let entries = whole.map { CacheEntry(variant: $0, thumbnail: $1) }
     // In a task of its own: what is made is kept, even if the last waiter leaves just now.
     await Task { [cache] in await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing) }.value
     guard let disk = cache.disk else { return false }
-    for (variant, thumbnail) in thumbnails {
+    for (variant, thumbnail) in whole {
       statistics.add(thumbnail.data.count, to: \.storedBytes)
       events.send(source, .stored(variant, bytes: thumbnail.data.count))
     }

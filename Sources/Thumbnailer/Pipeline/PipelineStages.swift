@@ -132,7 +132,8 @@ struct PipelineStages: Sendable {
     let rendering: Rendering
     if plan.predictedBytes > admission.share {
       do throws(ThumbnailError) {
-        rendering = try await renderAlone(plan, affordable, of: source, from: body, priority: priority)
+        let decoding = try await decodeAlone(plan, affordable, of: source, from: body, priority: priority)
+        rendering = try await complete(decoding, of: plan, affordable, of: source, from: body, priority: priority)
       } catch {
         guard case .memoryUnavailable = error else { throw error }
         // The sizes that take less need not wait for more memory.
@@ -142,18 +143,34 @@ struct PipelineStages: Sendable {
         rendering = try await render(modest, of: source, from: body, priority: priority)
       }
     } else {
-      let reservation = try await reserve(plan.predictedBytes, of: body.bytes, priority: priority)
-      defer { reservation.release() }
-      rendering = try await carryOut(plan, affordable, of: source, from: body, priority: priority)
+      let decoding = try await decode(plan, of: source, from: body, priority: priority)
+      rendering = try await complete(decoding, of: plan, affordable, of: source, from: body, priority: priority)
     }
     guard case .done(let made, let plan) = rendering else { return rendering }
     return .done(made + tooDear, plan: plan)
   }
 
+  /// What a plan gave that was carried out.
+  enum Decoding {
+    /// One result for each variant, and how long that took on the worker.
+    case decoded([RenderedVariant], Duration)
+    /// All is said.
+    case ended(Rendering)
+  }
+
+  /// Carries out a plan in process, as soon as the memory for it is free.
+  private func decode(
+    _ plan: DecodePlan, of source: ImageSource, from body: SourceBody, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Decoding {
+    let reservation = try await reserve(plan.predictedBytes, of: body.bytes, priority: priority)
+    defer { reservation.release() }
+    return try await carryOut(plan, of: source, from: body, priority: priority)
+  }
+
   /// Carries out a plan in process, whose memory is reserved.
   func carryOut(
-    _ plan: DecodePlan, _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
-  ) async throws(ThumbnailError) -> Rendering {
+    _ plan: DecodePlan, of source: ImageSource, from body: SourceBody, priority: PriorityControl
+  ) async throws(ThumbnailError) -> Decoding {
     let (results, duration) = try await decode(
       "\(plan)", reserved: plan.predictedBytes, source: source, priority: priority
     ) { cancellation in
@@ -162,14 +179,32 @@ struct PipelineStages: Sendable {
     try checkUnchanged(body, of: source)
     for case .failure(let error) in results.map(\.result) {
       switch error {
-      case .handedOver where body.mayReadCoefficients: return .needsLibvips
+      case .handedOver where body.mayReadCoefficients: return .ended(.needsLibvips)
       // The scans' ends were seen, but not all that should be in them is.
-      case .truncated where !body.isComplete: return .needsWholeBody
+      case .truncated where !body.isComplete: return .ended(.needsWholeBody)
+      // What can be read of it is read of all of it.
+      case .damaged where !body.isComplete && configuration.damaged == .accept: return .ended(.needsWholeBody)
       default: break
       }
     }
+    return .decoded(results, duration)
+  }
+
+  /// What came of a plan that was carried out. Nothing of the memory for decodes is in hand here.
+  private func complete(
+    _ decoding: Decoding, of plan: DecodePlan, _ variants: [Variant], of source: ImageSource, from body: SourceBody,
+    priority: PriorityControl
+  ) async throws(ThumbnailError) -> Rendering {
+    let results: [RenderedVariant]
+    let duration: Duration
+    switch decoding {
+    case .ended(let rendering): return rendering
+    case .decoded(let made, let time): (results, duration) = (made, time)
+    }
+    let readable = try await salvaging(results, of: source, from: body, probe: plan.probe, priority: priority)
+    try checkUnchanged(body, of: source)
     events.send(source, .rendered(variants, duration: duration))
-    let made = results.map { made in
+    let made = readable.map { made in
       let result = made.result.map { body.completing($0) }
       return (made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
@@ -227,13 +262,15 @@ struct PipelineStages: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity),
+        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity,
+        mayReadCoefficients: configuration.readsCoefficients),
       let (results, _) = try? await decode(
         "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
       var thumbnail = try? results.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source
+    thumbnail.isDamaged = larger.thumbnail.isDamaged
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
 

@@ -8,6 +8,8 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var diskHits = 0
   /// Thumbnails made from their pictures.
   public var rendered = 0
+  /// Thumbnails made of what can be read of damaged pictures; `rendered` counts them, too.
+  public var damaged = 0
   /// Requests that failed, cancelled ones not counted.
   public var failures = 0
   /// Downloads that brought a body, be it a part. Local files are not counted.

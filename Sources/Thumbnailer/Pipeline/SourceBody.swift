@@ -18,16 +18,17 @@ struct SourceBody: Sendable {
   var answer: StoredAnswer?
   /// Until when what the server has sent may be kept, as far as it limits that; see `ResponseMetadata`.
   var statedEnd: Date?
-  /// False once the coefficient reader has handed the file over to libvips.
-  var mayReadCoefficients = DecodePlan.readsCoefficients
+  /// False once the coefficient reader has handed the file over to libvips, and where that reader is not used.
+  var mayReadCoefficients: Bool
   /// Whether the preview in its EXIF data may be used; false once it was seen not to be of this picture.
   var mayUsePreview = false
   /// What all downloads have brought that it took to get here, in bytes; for a local file its length.
   var downloadedBytes: Int
 
   /// A downloaded body, whole or as much of it as its observer wanted.
-  init(_ download: Download, header: HeaderObserver.Outcome, finestScale: JPEGScale?) {
+  init(_ download: Download, header: HeaderObserver.Outcome, finestScale: JPEGScale?, mayReadCoefficients: Bool) {
     (self.download, self.finestScale) = (download, finestScale)
+    self.mayReadCoefficients = mayReadCoefficients
     switch header {
     case .pending: self.header = nil
     case .probed(let probe): self.header = .success(probe)
@@ -39,8 +40,11 @@ struct SourceBody: Sendable {
   }
 
   /// A local file.
-  init(_ file: LocalFile, place: ByteLimiter.Reservation, header: Result<ImageProbe, CodecError>) {
+  init(
+    _ file: LocalFile, place: ByteLimiter.Reservation, header: Result<ImageProbe, CodecError>, mayReadCoefficients: Bool
+  ) {
     (self.file, self.place, self.header) = (file, place, header)
+    self.mayReadCoefficients = mayReadCoefficients
     (bytes, downloadedBytes) = (file.body, file.body.count)
     (download, finestScale) = (nil, nil)
   }

@@ -130,9 +130,10 @@ struct SourceJob: Sendable {
       switch result {
       case .success(let thumbnail):
         stages.statistics.add(1, to: \.rendered)
+        if thumbnail.isDamaged { stages.statistics.add(1, to: \.damaged) }
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          isStored: isStored, plan: plan, duration: .zero)
+          isStored: isStored && !thumbnail.isDamaged, plan: plan, duration: .zero)
         desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
         desk.answer(variant, of: source, with: .failure(error)) { waiters in

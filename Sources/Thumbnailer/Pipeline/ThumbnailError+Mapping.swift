@@ -119,7 +119,9 @@ extension ThumbnailError {
       let names = helper.isEmpty ? "" : "; isolation.memoryLimit, --helper-memory"
       self = .tooLarge(reason: "\(error); raise the budget\(helper) (memoryBudget, --memory-budget\(names))")
     case .truncated, .damaged, .handedOver:
-      self = .damaged(reason: "\(error); get a whole copy of the picture")
+      let advice =
+        configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged, --damaged accept)"
+      self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:

@@ -45,11 +45,15 @@ extension ThumbnailPipeline {
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels a picture may have. Default: 268,435,456 (2²⁸: 16384 × 16384).
     public var maximumPixels = 1 << 28
+    /// What becomes of truncated and damaged pictures. What is made of one stays out of the disk cache, so that it is never
+    /// taken for whole later. A download that breaks off is an error in any case. Default: `refuse`.
+    public var damaged = DamagePolicy.refuse
     /// Which pictures are decoded in a process of their own. Default: none; SVG, PDF and other formats that can crash or
     /// hang their decoder are refused.
     public var isolation = DecodeIsolation.none
     /// Whether the download of a progressive JPEG ends once the scans have come that the thumbnails asked for need: often
-    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
+    /// a tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. A debug build of this library downloads
+    /// the whole file: there libvips reads JPEGs. Default: true.
     public var earlyStop = true
     /// Whether small thumbnails are made of the preview that cameras put into a JPEG's EXIF data, where it is large
     /// enough, of the picture's aspect and orientation, and alike in the picture's first rows. Only the beginning of the
@@ -63,6 +67,9 @@ extension ThumbnailPipeline {
     /// not exist (404, 410) or are no pictures, for an hour, and which are too large, for a day or until a limit is
     /// raised; for less where the server says so (`Cache-Control`, `Expires`). Default: false.
     public var retriesFailures = false
+    /// Whether JPEGs are read by the coefficient reader where that is enough. Otherwise libvips reads them, which takes
+    /// all of a file. Tests, which are debug builds, turn it on.
+    var readsCoefficients = CoefficientReader.isWorthwhile
     /// The clock on the wall; tests have their own.
     var now: @Sendable () -> Date = { Date() }
     /// Until a connection stands. Default: 10 s.

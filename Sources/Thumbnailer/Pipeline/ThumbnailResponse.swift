@@ -27,7 +27,7 @@ public struct ThumbnailResponse: Sendable {
   /// length.
   public let bytesLeft: Int
   /// Whether the disk cache has it, or will within 50 ms. False where its server forbids to keep it (`no-store`), be it
-  /// with the picture or with the word that it has not changed; and for a thumbnail that was made now where there is no
+  /// with the picture or with the word that it has not changed; for a thumbnail of a damaged picture; and for one that was made now where there is no
   /// disk cache, or the last that was to be written there could not be. True for whatever else came from the caches.
   public let isStored: Bool
   /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.

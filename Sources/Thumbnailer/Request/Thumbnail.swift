@@ -10,9 +10,14 @@ public struct Thumbnail: Sendable, Equatable {
   public var format: ImageFormat
   /// What is known of the picture it was made from.
   public var source: SourceDescription
+  /// Whether the picture is truncated or damaged, and a part of it is missing here (`DamagePolicy.accept`).
+  public var isDamaged: Bool
 
   /// Puts a thumbnail together.
-  public init(data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription) {
+  public init(
+    data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false
+  ) {
+    self.isDamaged = isDamaged
     self.data = data
     self.size = size
     self.format = format

@@ -135,6 +135,8 @@ struct ConvertResourceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
   var maxPixels: Int?
 
+  @OptionGroup var damage: DamageOptions
+
   func validate() throws {
     for (name, value, most) in [("jobs", jobs, 256), ("max-pixels", maxPixels, .max)] {
       guard let value else { continue }
@@ -150,6 +152,7 @@ struct ConvertResourceOptions: ParsableArguments {
 extension ConvertResourceOptions {
   /// Puts what was given in the place of the defaults.
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    configuration.damaged = damage.damaged
     if let jobs { configuration.jobs = jobs }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }
     if let maxPixels { configuration.maximumPixels = maxPixels }

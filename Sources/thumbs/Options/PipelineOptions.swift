@@ -57,6 +57,8 @@ struct PipelineOptions: ParsableArguments {
       """, valueName: "on|off"))
   var earlyStop = Toggle.on
 
+  @OptionGroup var damage: DamageOptions
+
   func validate() throws {
     for (name, value, most) in [
       ("downloads", downloads, 1024), ("per-host", perHost, 1024), ("jobs", jobs, 256), ("max-pixels", maxPixels, .max),
@@ -76,6 +78,7 @@ struct PipelineOptions: ParsableArguments {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
     configuration.previews = previews == .on
     configuration.earlyStop = earlyStop == .on
+    configuration.damaged = damage.damaged
     if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }

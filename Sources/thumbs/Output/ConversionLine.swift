@@ -10,13 +10,14 @@ struct ConversionLine {
   }
 
   /// The columns of the CSV.
-  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms"
+  static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged"
 
   /// The line of `--json`.
   var json: String {
     var object = JSONObject()
     object.add("source", result.source.description)
     object.add("status", result.status.rawValue)
+    if result.isDamaged { object.add("damaged", true) }
     object.add("outputs", result.outputs.map(json))
     if let failure = result.failure {
       var member = JSONObject()
@@ -39,6 +40,7 @@ struct ConversionLine {
     }
     if let format = output.format { object.add("format", format.rawValue) }
     if let bytes = output.byteCount { object.add("bytes", bytes) }
+    if output.isDamaged { object.add("damaged", true) }
     return object
   }
 
@@ -51,6 +53,7 @@ struct ConversionLine {
         output.map(path), output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
         output?.format?.rawValue, output?.byteCount.map { "\($0)" }, result.failure?.stage.rawValue,
         result.failure?.code, result.failure?.message, result.plan, "\(milliseconds)",
+        output?.isDamaged == true ? "damaged" : nil,
       ].map { $0 ?? "" }
       return fields.map(Self.quoted).joined(separator: ",")
     }.joined(separator: "\n")
@@ -81,6 +84,7 @@ extension ConversionSummary {
     figures.add("failed", failed)
     figures.add("skipped", skipped)
     if removed > 0 { figures.add("removed", removed) }
+    if damaged > 0 { figures.add("damaged", damaged) }
     figures.add("seconds", duration.seconds.rounded(toPlaces: 3))
     figures.add("peakMemoryBytes", ProcessMemory.peak)
     var object = JSONObject()
@@ -97,6 +101,7 @@ extension ConversionSummary {
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped") }
     if removed > 0 { counts.append("\(removed) removed") }
+    if damaged > 0 { counts.append("\(damaged) damaged") }
     return counts.joined(separator: ", ")
       + "; \(duration.seconds.rounded(toPlaces: 2)) s, peak memory \(ByteSize(bytes: ProcessMemory.peak))"
   }

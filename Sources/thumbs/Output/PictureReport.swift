@@ -89,12 +89,16 @@ struct PictureReport {
     paths = []
   }
 
+  /// Whether a part of the picture could not be read.
+  var isDamaged: Bool { thumbnails.contains(where: \.isDamaged) }
+
   /// The line of `--json`.
   var json: String {
     var object = JSONObject()
     object.add("id", PlainText.withoutPasswords(id))
     object.add("url", PlainText.withoutPasswords(url))
     object.add("status", status.rawValue)
+    if isDamaged { object.add("damaged", true) }
     if let error {
       var member = JSONObject()
       member.add("code", error.code)
@@ -124,6 +128,7 @@ struct PictureReport {
     object.add("height", thumbnail.size.height)
     object.add("format", thumbnail.format.rawValue)
     object.add("bytes", thumbnail.data.count)
+    if thumbnail.isDamaged { object.add("damaged", true) }
     return object
   }
 

@@ -18,6 +18,8 @@ struct RunSummary {
   var revalidated = 0
   var stale = 0
   var failed = 0
+  /// Of which only a part could be read.
+  var damaged = 0
   var downloadedBytes = 0
   var bytesLeft = 0
   var storedBytes = 0
@@ -40,6 +42,7 @@ struct RunSummary {
   mutating func add(_ report: PictureReport) {
     pictures += 1
     thumbnails += report.thumbnails.count
+    if report.isDamaged { damaged += 1 }
     switch report.status {
     case .stored: stored += 1
     case .made: made += 1
@@ -83,6 +86,7 @@ struct RunSummary {
     figures.add("seconds", seconds)
     figures.add("picturesPerSecond", picturesPerSecond)
     figures.add("peakMemoryBytes", peakMemoryBytes)
+    if damaged > 0 { figures.add("damaged", damaged) }
     figures.add("provider", provider)
     if let exportedFiles { figures.add("exportedFiles", exportedFiles) }
     var object = JSONObject()
@@ -109,6 +113,9 @@ struct RunSummary {
         + "\(seconds.rounded(toPlaces: 2)) s, \(picturesPerSecond) pictures/s, "
         + "peak memory \(ByteSize(bytes: peakMemoryBytes))",
     ]
+    if damaged > 0 {
+      lines.append("\(damaged) damaged: what can be read of \(damaged == 1 ? "it" : "them") is shown, and not stored")
+    }
     if let exportText { lines.append(exportText) }
     if let unseen, unseen > 0 {
       lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")

@@ -31,6 +31,31 @@ struct SnifferTests {
     #expect(sniff("\u{1}\u{2}\u{3}\u{4}") == .other(looksLike: "unknown data that begins with 01 02 03 04"))
   }
 
+  @Test func anSVGMayBeginWithCommentsAndADoctype() throws {
+    let drawing = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"40\" height=\"30\"/>"
+    let entities = (0..<60).map { "<!ENTITY ns_\($0) \"http://ns.adobe.com/\($0)/[>\">\n" }.joined()
+    for prolog in [
+      "<!-- \(String(repeating: "x", count: 3000)) -->\n", "<!-- made of <html> pages -->\n",
+      "<?xml version=\"1.0\"?>\n<!DOCTYPE svg PUBLIC \"-//W3C//DTD SVG 1.1//EN\" \"a.dtd\" [\n<!-- ] -->\(entities)]>\n",
+      "\u{FEFF}\n <!-- a -->", String(repeating: "\n", count: 1500), "<!DOCTYPE svg>",
+    ] {
+      let bytes = Array((prolog + drawing).utf8)
+      #expect(throws: CodecError.unsupportedFormat(.svg)) { try probe(.memory(bytes)) }
+      // As it arrives, byte by byte.
+      var prober = HeaderProber(limits: DecodeLimits())
+      for byte in bytes { withUnsafeBytes(of: byte) { _ = prober.feed($0) } }
+      _ = Array(repeating: UInt8(ascii: " "), count: Sniffer.longestProlog).withUnsafeBytes { prober.feed($0) }
+      #expect(prober.status == .failed(.unsupportedFormat(.svg)))
+    }
+  }
+
+  @Test func aPrologIsSearchedOnlySoFar() {
+    let comment = "<!-- \(String(repeating: "x", count: Sniffer.longestProlog)) --><svg/>"
+    #expect(throws: CodecError.notAPicture(looksLike: "XML")) { try probe(.memory(Array(comment.utf8))) }
+    #expect(sniff("<!-- <svg> --><html>") == .other(looksLike: "an HTML page"))
+    #expect(sniff("<!-- never closed <html>") == .other(looksLike: "an HTML page"))
+  }
+
   @Test func textWaitsForMoreBytes() {
     #expect(Sniffer.sniff(HeaderBytes(Array("<?xml version='1.0'?>".utf8)), isAll: false) == .needsMore)
   }

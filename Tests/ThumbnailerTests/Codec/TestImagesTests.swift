@@ -84,7 +84,7 @@ struct TestImagesTests {
     let good = [
       "endless-directories.tif", "flipped-bits.jpg", "frames-2000.png", "frames-2000.webp", "frames-5000.gif",
       "missing-huffman-tables.jpg", "pages-2000.tif", "scans-694.jpg",
-      "truncated-by-its-end-chunk.png",
+      "truncated-by-its-end-chunk.png", "truncated-by-its-end-marker.jpg",
       "truncated-in-the-second-frame.gif",
     ]
     for name in try Self.files(in: "broken") {

@@ -154,8 +154,13 @@ struct DecodedPixels {
         }
       }
     }
+    try self.init(picture)
+  }
+
+  /// The pixels of any picture of 8 bits.
+  init(_ picture: VipsPicture) throws {
     var length = 0
-    let memory = try #require(vips_image_write_to_memory(picture.pointer, &length))
+    let memory = try #require(vips_image_write_to_memory(picture.pointer, &length), "\(Codec.errorText())")
     defer { g_free(memory) }
     (size, bands, bytes) = (picture.size, picture.bands, Array(UnsafeRawBufferPointer(start: memory, count: length)))
   }
@@ -165,6 +170,9 @@ struct DecodedPixels {
     let start = (y * size.width + x) * bands
     return Array(bytes[start..<start + bands])
   }
+
+  /// The samples of one band, row by row.
+  func plane(_ band: Int) -> [Double] { stride(from: band, to: bytes.count, by: bands).map { Double(bytes[$0]) } }
 
   /// Whether a pixel has a colour, each sample within `tolerance`.
   func isNear(_ colour: [UInt8], _ x: Int, _ y: Int, tolerance: Int = 12) -> Bool {

@@ -29,14 +29,14 @@ struct HelperBench {
   /// Has a picture decoded on a thread of its own; cancelling the task gives it up.
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
-    limits: DecodeLimits = DecodeLimits(), mostBytes: Int = 8 << 20
+    limits: DecodeLimits = DecodeLimits(), mostBytes: Int = 8 << 20, acceptsDamage: Bool = false
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) { flag in
       .success(
         pool.render(
           .memory(bytes), format: format, variants: variants, limits: limits, mostBytes: mostBytes,
-          cancellation: flag))
+          acceptsDamage: acceptsDamage, cancellation: flag))
     }
     return results.get().map(\.result)
   }

@@ -91,7 +91,9 @@ import Testing
   @Test func whatAStoppedBodyDoesNotHoldTakesTheWholeBody() async throws {
     let origin = try Origin { [picture] _ in .ok(picture) }
     let directory = try TemporaryDirectory()
-    let stages = PipelineStages(.init(cacheDirectory: directory.url))
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
+    configuration.readsCoefficients = true
+    let stages = PipelineStages(configuration)
     let source = ImageSource(origin.url())
     let priority = PriorityControl(.visible)
     let demand = VariantDemand([Variant(size: small)])

@@ -12,7 +12,9 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory.url.appending(path: "cache")))
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url.appending(path: "cache"))
+    configuration.readsCoefficients = true
+    pipeline = try ThumbnailPipeline(configuration)
     recorder.follow(pipeline)
   }
 

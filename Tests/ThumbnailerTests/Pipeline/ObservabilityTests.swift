@@ -108,6 +108,7 @@ import Testing
   @Test func theWaitForAWorkerIsNotTimeOnIt() async throws {
     let directory = try TemporaryDirectory()
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
+    configuration.readsCoefficients = true
     configuration.jobs = 1
     let stages = PipelineStages(configuration)
     let (gate, visible) = (Latch(), PriorityControl(.visible))

@@ -52,6 +52,8 @@ struct PipelineFixture {
     configuration.attempts = 1
     // Whatever the environment of whoever runs the tests says.
     configuration.proxy = .none
+    // As in a release build.
+    configuration.readsCoefficients = true
     configure(&configuration)
     return try ThumbnailPipeline(configuration)
   }

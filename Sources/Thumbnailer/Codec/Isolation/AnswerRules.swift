@@ -53,7 +53,8 @@ struct AnswerRules: Sendable {
     else { throw .nonsense(detail: "a thumbnail that is none") }
     return Thumbnail(
       data: Data(bytes), size: size, format: format,
-      source: SourceDescription(size: try sourceSize(answer), format: self.format, byteCount: byteCount))
+      source: SourceDescription(size: try sourceSize(answer), format: self.format, byteCount: byteCount),
+      isDamaged: outcome.isDamaged)
   }
 
   private static func isPicture(_ bytes: [UInt8], of format: ImageFormat, size: PixelSize) -> Bool {

@@ -13,10 +13,10 @@ struct ForeignDownsampler {
   /// Whether ImageMagick reads what libvips could.
   let usesImageMagick: Bool
 
-  /// Decodes once and makes every thumbnail, one result for each variant.
+  /// Decodes once and makes every thumbnail, one result for each variant. With `isTolerant` the rows up to the damage do.
   ///
   /// - Throws: What concerns them all.
-  func render(_ variants: [Variant]) throws(CodecError) -> [RenderedVariant] {
+  func render(_ variants: [Variant], isTolerant: Bool = false) throws(CodecError) -> [RenderedVariant] {
     if body.count == 0 { throw .empty }
     if body.count > limits.maximumBytes {
       throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
@@ -38,7 +38,7 @@ struct ForeignDownsampler {
     let pass = DecodePlan.Pass(probe: probe, layouts: layouts, scaling: nil)
     let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
-    let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: false)
+    let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
     let flag = CancellationFlag()
     let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: flag, foreign: reader)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)

@@ -46,7 +46,14 @@ struct ForeignReader {
         }
       }
     }
-    return format == .radiance ? try picture.applying(.header) { cvips_unpack_radiance($0, $1) } : picture
+    if format == .radiance { return try picture.applying(.header) { cvips_unpack_radiance($0, $1) } }
+    return format == .pnm && picture.isFloatingPoint ? try Self.light(picture) : picture
+  }
+
+  /// A PFM's samples as what they are, light from 0 to 1: libvips takes them for display values up to 255, which is black.
+  private static func light(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
+    let colours = picture.bands == 1 ? try picture.applying(.header) { cvips_triple($0, $1) } : picture
+    return try colours.applying(.header) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_scRGB) }
   }
 
   /// The place of the largest picture in an icon's directory, of equal ones that with the most colours.

@@ -8,7 +8,7 @@ enum HelperMessage {
   /// The longest JSON that is read.
   static let longest = 256 << 10
   /// Told by both sides, so that programs of different versions do not take each other at their word.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).1"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).2"
 
   static func encode(_ value: some Encodable) throws(HelperFailure) -> [UInt8] {
     let json: Data
@@ -41,6 +41,8 @@ struct HelperOrder: Codable, Equatable, Sendable {
   /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory with some good ones, as it
   /// seems those whose picture does not begin at the canvas' corner.
   var usesImageMagick = false
+  /// Whether what can be read of a damaged picture is wanted.
+  var acceptsDamage = false
 }
 
 /// What became of an order.
@@ -51,6 +53,8 @@ struct HelperAnswer: Codable, Equatable, Sendable {
     var format: ImageFormat?
     /// The bytes that follow for this thumbnail.
     var byteCount = 0
+    /// See `Thumbnail`.
+    var isDamaged = false
     var failure: CodecError?
   }
 

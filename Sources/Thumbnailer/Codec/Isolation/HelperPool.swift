@@ -43,10 +43,11 @@ final class HelperPool: Sendable {
   ///   the deadline, but on a busy machine that takes longer.
   func render(
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
-    patience: Int = 1, cancellation: CancellationFlag
+    acceptsDamage: Bool = false, patience: Int = 1, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let order = HelperOrder(
-      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits)
+      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits,
+      acceptsDamage: acceptsDamage)
     let rules = AnswerRules(
       variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {

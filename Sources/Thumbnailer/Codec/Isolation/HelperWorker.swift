@@ -15,20 +15,47 @@ struct HelperWorker {
       let results: [RenderedVariant]
       if order.format.isReadInProcess {
         let probe = try probe(body, limits: order.limits)
-        let plan = try DecodePlan.make(
-          probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit)
-        results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+          try render(variants, of: body, probe: probe, isTolerant: isTolerant)
+        }
       } else {
-        results = try ForeignDownsampler(
+        let downsampler = ForeignDownsampler(
           body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit,
-          usesImageMagick: order.usesImageMagick
-        ).render(variants)
+          usesImageMagick: order.usesImageMagick)
+        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+          try downsampler.render(variants, isTolerant: isTolerant)
+        }
       }
       return answer(results, to: variants)
     } catch {
       let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
       return (HelperAnswer(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
     }
+  }
+
+  /// Renders strictly first, and then, where that is wanted, what can be read of a damaged picture.
+  private func render(
+    _ variants: [Variant], acceptsDamage: Bool,
+    _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [RenderedVariant]
+  ) throws(CodecError) -> [RenderedVariant] {
+    let results = try render(variants, false)
+    guard acceptsDamage else { return results }
+    return Downsampler.salvaging(results) { damaged throws(CodecError) in try render(damaged, true) }
+  }
+
+  /// The same for a format of the pipeline's own. What the coefficient reader hands over is read by libvips.
+  private func render(
+    _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
+  ) throws(CodecError) -> [RenderedVariant] {
+    for mayReadCoefficients in [CoefficientReader.isWorthwhile && !isTolerant, false] {
+      let plan = try DecodePlan.make(
+        probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit, isTolerant: isTolerant,
+        mayReadCoefficients: mayReadCoefficients)
+      let results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+      let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      if !isHandedOver { return results }
+    }
+    return []
   }
 
   private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperAnswer, [Data]) {
@@ -39,7 +66,9 @@ struct HelperWorker {
       case .success(let thumbnail)?:
         answer.size = thumbnail.source.size
         answer.outcomes.append(
-          .init(size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count))
+          .init(
+            size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count,
+            isDamaged: thumbnail.isDamaged))
         bodies.append(thumbnail.data)
       case .failure(let error)?:
         answer.outcomes.append(.init(failure: explained(error)))

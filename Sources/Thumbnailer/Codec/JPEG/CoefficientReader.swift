@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads of a JPEG the coefficients that a small picture needs, and nothing else.
 ///
 /// At 1/8 of a sequential file, that is libjpeg's picture of that scale: luma and gray are equal sample for sample. Of a
@@ -5,6 +7,17 @@
 ///
 /// It walks the body once through buffers of bounded length; what it keeps are the components' planes and the picture.
 struct CoefficientReader {
+  /// Whether JPEGs are left to this reader unless somebody decides otherwise.
+  ///
+  /// Not in a debug build: without optimisation it is a hundred times slower, libvips is not. A test that starts a debug
+  /// build of `thumbs` gets it there by the environment.
+  static let isWorthwhile: Bool = {
+    #if DEBUG
+      ProcessInfo.processInfo.environment["THUMBNAILER_READS_COEFFICIENTS"] == "1"
+    #else
+      true
+    #endif
+  }()
   /// The bytes of a file that are read at a time.
   static let windowLength = 1 << 16
   /// The file.
@@ -15,7 +28,7 @@ struct CoefficientReader {
   let scale: JPEGScale
   /// Whether a body that breaks off gives what there is, the rest in mid-grey, instead of an error.
   var isTolerant = false
-  /// Whether a body without its end marker is an error, though nothing behind the scans that are needed is decoded.
+  /// Whether it matters that the rest of the file is there, though nothing behind the scans that are needed is decoded.
   var expectsEnd = false
   let cancellation: CancellationFlag
   /// The bytes at a time, for tests; nil for a file's `windowLength`, and all of a body in memory.

@@ -60,12 +60,11 @@ struct CoefficientReading: ~Copyable {
   }
 
   /// Looks for the end of the picture: where a file should end, else behind every scan that is left.
+  ///
+  /// A file may lack its end marker as long as nothing else is missing. Of a sequential one all blocks have been read by
+  /// now; of a progressive one the last scan has not, and libvips finds out whether it is whole.
   private mutating func findEnd() throws(CodecError) {
-    do {
-      if try reader.body.read(at: reader.body.count - 2, length: 2) == [0xFF, 0xD9] { return }
-    } catch {
-      throw .unreadableBody(detail: "\(error)")
-    }
+    if frame?.process == .sequential || JPEGCompleteness.hasEnd(reader.body) { return }
     while let marker = try cursor.takeMarker() {
       switch marker {
       case 0xD9: return
@@ -73,10 +72,11 @@ struct CoefficientReading: ~Copyable {
       default:
         guard let length = try cursor.takeUInt16(), length >= 2 else { throw .truncated(detail: "in a segment") }
         cursor.skip(length - 2)
-        if marker == 0xDA, try !cursor.skipCodedData() { throw .truncated(detail: "in a scan") }
+        if marker == 0xDA { _ = try cursor.skipCodedData() }
       }
     }
-    throw .truncated(detail: "before the end of the picture")
+    guard JPEGCompleteness.hasAllScans(reader.body) else { throw .truncated(detail: "before the last scan") }
+    throw .handedOver(reason: "no end marker behind the last scan")
   }
 
   /// Takes the contents of a segment.

@@ -108,8 +108,8 @@ struct ScanReader: ~Copyable {
           untilRestart -= done
         }
       }
+      // Every block was there, whether or not a marker follows.
       try entropy.finish(&cursor)
-      if entropy.ending == .end { throw .truncated(detail: "in the coded data") }
     } catch {
       guard isTolerant else { throw error }
       switch error {

@@ -53,9 +53,6 @@ struct DecodePlan: Sendable, Equatable {
   /// Whether the body is all of the file. Of one that a download has stopped, only the coefficients are there.
   var isBodyWhole = true
 
-  /// Whether plans make use of the coefficient reader.
-  static let readsCoefficients = true
-
   /// The finest scale at which the coefficient reader is to read the file; nil where something else reads it too.
   var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
@@ -72,14 +69,15 @@ struct DecodePlan: Sendable, Equatable {
   /// is still too much, `Scaling.best` gives way to `Scaling.fast`.
   ///
   /// - Parameters:
-  ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over.
+  ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over, and where that reader is
+  ///     not worthwhile.
   ///   - pictureSize: The upright size of the picture where `probe` is of a smaller one that stands for it. That decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.
   static func make(
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
-    mayReadCoefficients: Bool = readsCoefficients, pictureSize: PixelSize? = nil
+    mayReadCoefficients: Bool = true, pictureSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let layouts = variants.map { (variant: $0, layout: Layout(picture: pictureSize ?? probe.size, variant: $0)) }

@@ -21,7 +21,7 @@ struct EarlyStop: Sendable {
 
   /// `memoryBudget` is what a decode may take in bytes, as for the plan that is made in the end.
   init(
-    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = DecodePlan.readsCoefficients,
+    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true,
     mayUsePreview: Bool = false
   ) {
     self.demand = demand

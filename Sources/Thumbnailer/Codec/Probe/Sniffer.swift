@@ -4,23 +4,31 @@ enum Sniffer {
   static let shortLength = 32
   /// The bytes in which text formats show themselves.
   static let longLength = 1024
+  /// The bytes in which an SVG's first element is looked for behind comments, white space and a DOCTYPE.
+  static let longestProlog = 65_536
 
   /// What gzip data is called: it may be a compressed SVG.
   static let gzip = "gzip data"
 
   enum Verdict: Equatable {
     case format(ImageFormat)
-    /// More bytes are needed to tell: up to `longLength`.
+    /// More bytes are needed to tell: up to `longLength`, and then up to `longestProlog`.
     case needsMore
     case other(looksLike: String)
   }
 
-  /// Looks at the first bytes of a body; `isAll` when there are no more or at least `longLength`.
+  /// Looks at the first bytes of a body; `isAll` when there are no more, or as many as are ever looked at.
   static func sniff(_ bytes: HeaderBytes, isAll: Bool) -> Verdict {
     if let format = binaryFormat(bytes) { return .format(format) }
     if let name = binaryName(bytes) { return .other(looksLike: name) }
-    guard isAll else { return .needsMore }
-    return text(bytes)
+    guard isAll || bytes.count >= longLength else { return .needsMore }
+    let start = bytes.has([0xEF, 0xBB, 0xBF]) ? 3 : 0
+    switch XMLProlog.pass(bytes.array.dropFirst(start)) {
+    case .element("svg"): return .format(.svg)
+    case .element("html"): return .other(looksLike: "an HTML page")
+    case .unfinished where !isAll: return .needsMore
+    default: return text(bytes)
+    }
   }
 
   private static func binaryFormat(_ bytes: HeaderBytes) -> ImageFormat? {
@@ -86,9 +94,7 @@ enum Sniffer {
     let isText = all.allSatisfy { $0 >= 0x20 || (0x09...0x0D).contains($0) || $0 == 0x1B }
     let words = String(decoding: all, as: UTF8.self).lowercased().drop { $0.isWhitespace }
     if isText || words.hasPrefix("<") {
-      if words.hasPrefix("<svg") || (words.hasPrefix("<") && words.contains("<svg") && !words.contains("<html")) {
-        return .format(.svg)
-      }
+      if words.hasPrefix("<") && words.contains("<svg") && !words.contains("<html") { return .format(.svg) }
       if words.hasPrefix("<!doctype html") || words.contains("<html") || words.contains("<head")
         || words.contains("<body") || words.hasPrefix("<script")
       {

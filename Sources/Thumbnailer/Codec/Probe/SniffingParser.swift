@@ -1,7 +1,8 @@
 /// The first parser of every body: tells the format, then hands over to the format's own parser.
 struct SniffingParser: HeaderParser {
   private var format: (any HeaderParser)?
-  private var hasAskedForMore = false
+  /// How many bytes were asked for.
+  private var asked = Sniffer.shortLength
 
   var draft: ImageProbe? { format?.draft }
   var isSettled: Bool { format?.isSettled ?? false }
@@ -12,11 +13,10 @@ struct SniffingParser: HeaderParser {
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     if format != nil { return try format?.parse(bytes) }
     if bytes.count == 0 { throw .empty }
-    let isShort = bytes.count < (hasAskedForMore ? Sniffer.longLength : Sniffer.shortLength)
-    switch Sniffer.sniff(bytes, isAll: isShort || hasAskedForMore) {
+    switch Sniffer.sniff(bytes, isAll: bytes.count < asked || asked >= Sniffer.longestProlog) {
     case .needsMore:
-      hasAskedForMore = true
-      return 0..<Sniffer.longLength
+      asked = asked < Sniffer.longLength ? Sniffer.longLength : Sniffer.longestProlog
+      return 0..<asked
     case .other(let looksLike):
       throw .notAPicture(looksLike: looksLike)
     case .format(let found):

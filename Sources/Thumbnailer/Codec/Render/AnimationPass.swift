@@ -119,7 +119,8 @@ struct AnimationPass {
     let height = Int32(step.layout.output.height)
     cvips_set_animation(picture.pointer, height, timing.delays, Int32(timing.delays.count), timing.loops)
     let data = try Encoder.save(picture, as: format, variant: step.variant, keeps: kept != nil)
-    return Thumbnail(data: data, size: step.layout.output, format: format, source: source)
+    return Thumbnail(
+      data: data, size: step.layout.output, format: format, source: source, isDamaged: plan.isTolerant)
   }
 }
 

@@ -10,6 +10,8 @@ import Foundation
 final class BodyReader {
   private let body: ByteSource
   private let cancellation: CancellationFlag
+  /// What the decoder gets behind the body's last byte.
+  private let ending: [UInt8]
   private var position = 0
   /// Whether the decoder asked for bytes when there were none left. After a failure it says that the file is too short.
   private(set) var ranDry = false
@@ -18,8 +20,9 @@ final class BodyReader {
   /// Whether the body's file gave an error.
   private(set) var failedToRead = false
 
-  init(_ body: ByteSource, cancellation: CancellationFlag) {
+  init(_ body: ByteSource, ending: [UInt8] = [], cancellation: CancellationFlag) {
     self.body = body
+    self.ending = ending
     self.cancellation = cancellation
   }
 
@@ -69,7 +72,10 @@ final class BodyReader {
     ranShort = ranShort || wanted < length
     if wanted == 0 {
       ranDry = ranDry || length > 0
-      return 0
+      let rest = ending.dropFirst(max(0, position - body.count)).prefix(length)
+      UnsafeMutableRawBufferPointer(start: buffer, count: rest.count).copyBytes(from: rest)
+      position += rest.count
+      return rest.count
     }
     switch body {
     case .memory(let bytes):
@@ -92,7 +98,7 @@ final class BodyReader {
     let start =
       switch whence {
       case SEEK_CUR: position
-      case SEEK_END: body.count
+      case SEEK_END: body.count + ending.count
       default: 0
       }
     let (target, overflow) = start.addingReportingOverflow(offset)

@@ -4,10 +4,26 @@ struct RenderedVariant: Sendable {
   let variant: Variant
   /// The thumbnail, or why there is none.
   let result: Result<Thumbnail, CodecError>
+
+  /// Whether there is no thumbnail because of what is wrong with the picture.
+  var isOfDamagedPicture: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
 }
 
 /// Carries out a plan: decodes once, makes every thumbnail, encodes each.
 enum Downsampler {
+  /// What comes of a first rendering once `again` has read anew what is damaged: what could be read, else the first error.
+  ///
+  /// Blocks, as `render` does, where anything is damaged.
+  static func salvaging(
+    _ results: [RenderedVariant], again: (_ damaged: [Variant]) throws(CodecError) -> [RenderedVariant]
+  ) -> [RenderedVariant] {
+    let damaged = results.filter(\.isOfDamagedPicture).map(\.variant)
+    guard !damaged.isEmpty, let second = try? again(damaged) else { return results }
+    return results.map { made in
+      second.first { $0.variant == made.variant && (try? $0.result.get()) != nil } ?? made
+    }
+  }
+
   /// Renders the thumbnails of a plan, one result for each variant, the largest first.
   ///
   /// Blocks the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends. The same

@@ -13,7 +13,8 @@ struct KeptMetadata: Sendable {
   init?(_ policy: MetadataPolicy, of picture: VipsPicture) {
     switch policy {
     case .none: return nil
-    case .profile: profile = picture.profile
+    // Floating-point samples are not kept as they are, whatever the profile says of them.
+    case .profile: profile = picture.isFloatingPoint ? nil : picture.profile
     case .copyright:
       for name in Self.copyrightFields {
         var value: UnsafePointer<CChar>?

@@ -18,12 +18,12 @@ struct PictureDecoder {
     try checkScans()
     // What earlier pictures left in the error buffer without failing would be taken for this one's words.
     vips_error_clear()
-    let reader = BodyReader(body, cancellation: cancellation)
+    let reader = BodyReader(body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
       let picture = try open(reader)
       try checkSize(picture.size)
       reader.watch(picture)
-      return try Raster(computing: try reduce(picture))
+      return try Raster(computing: try reduce(salvagesRows ? try salvaged(picture) : picture))
     } catch {
       throw explain(error, reader)
     }
@@ -69,8 +69,14 @@ struct PictureDecoder {
     return KeptMetadata(policy, of: picture)
   }
 
-  private func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
-    let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+  /// The end marker, for a JPEG that may lack nothing else. libjpeg finds out: it misses blocks, not scans.
+  private var missingEnd: [UInt8] {
+    guard plan.probe.format == .jpeg, !plan.isTolerant, !JPEGCompleteness.hasEnd(body) else { return [] }
+    return !plan.probe.isProgressive || JPEGCompleteness.hasAllScans(body) ? JPEGCompleteness.endMarker : []
+  }
+
+  func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
+    let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
     let format = plan.probe.format
     if let foreign { return try foreign.open(reader, failOn) }
     guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }
@@ -123,9 +129,24 @@ struct PictureDecoder {
       throw .limitExceeded(.scans, value: found.scans, maximum: JPEGScans.most)
     }
     if found.firstScanBytes == 0 { throw .truncated(detail: "after the header") }
+    if plan.isTolerant { try checkFirstBlocks() }
   }
 
-  private func explain(_ error: CodecError, _ reader: BodyReader) -> CodecError {
+  /// Refuses a JPEG without a single whole block, which libjpeg would show all grey. What only libjpeg can read is let pass.
+  private func checkFirstBlocks() throws(CodecError) {
+    let reader = CoefficientReader(
+      body: body, storedSize: plan.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation)
+    do throws(CodecError) {
+      _ = try reader.read()
+    } catch {
+      switch error {
+      case .truncated, .cancelled, .unreadableBody: throw error
+      default: return
+      }
+    }
+  }
+
+  func explain(_ error: CodecError, _ reader: BodyReader) -> CodecError {
     if cancellation.isSet { return .cancelled }
     guard case .damaged(_, let detail) = error else { return error }
     if reader.failedToRead { return .unreadableBody(detail: detail) }

@@ -65,12 +65,25 @@ struct RenderPass {
     }
     // libvips gives its rows once, so it is asked for one raster.
     guard let shared = pass.sharedView else {
-      return .firstStep(try decoder.decode { picture throws(CodecError) in try shrunk(picture, for: first) })
+      return .firstStep(
+        try decoder.decode { picture throws(CodecError) in try shrunk(try displayable(picture), for: first) })
     }
     let raster = try decoder.decode { picture throws(CodecError) in
-      try picture.resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
+      try displayable(picture).resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
     }
     return .shared(raster, fills: nil)
+  }
+
+  /// A picture of floating-point samples as screens show it, all others as they are.
+  ///
+  /// Light is linear in such samples and may be many times as bright as white: shrunk before it is cut off at white, a
+  /// lamp would outshine its surroundings, and every other format is shrunk in its display values, too.
+  private func displayable(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
+    guard picture.isFloatingPoint else { return picture }
+    // A copy, of which the profile can be taken: it told what the samples were before.
+    let shown = try picture.standardColours().applying { cvips_copy($0, $1) }
+    vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
+    return shown
   }
 
   private func made(from base: Base, for step: DecodePlan.Step) throws(CodecError) -> Raster {
@@ -128,6 +141,7 @@ struct RenderPass {
       picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
     // The picture reads the raster's memory, which nothing else keeps alive.
     withExtendedLifetime(pixels) {}
-    return Thumbnail(data: data, size: picture.size, format: format, source: source)
+    return Thumbnail(
+      data: data, size: picture.size, format: format, source: source, isDamaged: plan.isTolerant)
   }
 }

@@ -9,13 +9,20 @@ extension VipsPicture {
     guard hasAlpha else { return try applying { cvips_resize($0, $1, across, down) } }
     // Premultiplied samples of the picture's own depth, as browsers use: libvips' floating-point ones would take four
     // times the memory in rows of the full width.
-    let format = format
-    return try applying { cvips_premultiply($0, $1) }
+    let (format, opaque) = (format, opaqueAlpha)
+    let resized = try applying { cvips_premultiply($0, $1, opaque) }
       .applying { cvips_cast($0, $1, format) }
       .applying { cvips_resize($0, $1, across, down) }
-      .applying { cvips_unpremultiply($0, $1) }
-      .applying { cvips_round($0, $1) }
-      .applying { cvips_cast($0, $1, format) }
+      .applying { cvips_unpremultiply($0, $1, opaque) }
+    // Whole numbers are rounded, not cut off; floating-point samples run from 0 to 1, so rounding would leave two levels.
+    let exact = isFloatingPoint ? resized : try resized.applying { cvips_round($0, $1) }
+    return try exact.applying { cvips_cast($0, $1, format) }
+  }
+
+  /// What alpha is where nothing shows through. libvips has 255 for floating-point samples, too.
+  private var opaqueAlpha: Double {
+    format == VIPS_FORMAT_USHORT && [VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16].contains(interpretation)
+      ? 65_535 : 255
   }
 
   /// A part of the picture.

@@ -16,6 +16,7 @@ final class VipsPicture {
   var size: PixelSize { PixelSize(Int(vips_image_get_width(pointer)), Int(vips_image_get_height(pointer))) }
   var bands: Int { Int(vips_image_get_bands(pointer)) }
   var format: VipsBandFormat { vips_image_get_format(pointer) }
+  var isFloatingPoint: Bool { vips_band_format_isfloat(format) != 0 }
   var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
   /// The colour space as the pixels suggest it, where the header contradicts them.
   var interpretation: VipsInterpretation { vips_image_guess_interpretation(pointer) }

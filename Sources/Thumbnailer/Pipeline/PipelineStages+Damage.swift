@@ -1,0 +1,25 @@
+/// The way of a picture that is truncated or damaged.
+extension PipelineStages {
+  /// Where damage is accepted, reads once more what could not be made, this time as far as it can be read. What is not to
+  /// be had so either keeps its first error.
+  func salvaging(
+    _ results: [RenderedVariant], of source: ImageSource, from body: SourceBody, probe: ImageProbe,
+    priority: PriorityControl
+  ) async throws(ThumbnailError) -> [RenderedVariant] {
+    let damaged = results.filter(\.isOfDamagedPicture).map(\.variant)
+    guard configuration.damaged == .accept, !damaged.isEmpty,
+      let plan = try? DecodePlan.make(
+        probe: probe, bodyLength: body.bytes.count, variants: damaged, memoryBudget: decodes.capacity,
+        isTolerant: true, mayReadCoefficients: false)
+    else { return results }
+    let bytes = body.bytes
+    let reservation = try await reserve(plan.predictedBytes, of: bytes, priority: priority)
+    defer { reservation.release() }
+    let (second, _) = try await decode(
+      "\(plan), as far as it can be read", reserved: plan.predictedBytes, source: source, priority: priority
+    ) { cancellation in
+      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    }
+    return Downsampler.salvaging(results) { _ in second }
+  }
+}

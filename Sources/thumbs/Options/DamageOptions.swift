@@ -1,0 +1,14 @@
+public import ArgumentParser
+public import Thumbnailer
+
+/// What becomes of truncated and damaged pictures.
+struct DamageOptions: ParsableArguments {
+  @Option(
+    help: """
+      What becomes of truncated and damaged pictures: accept shows what can be read of them, the rest in grey, and \
+      reports say so.
+      """)
+  var damaged = DamagePolicy.refuse
+}
+
+extension DamagePolicy: ExpressibleByArgument {}

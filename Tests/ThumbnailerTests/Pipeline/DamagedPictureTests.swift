@@ -1,0 +1,61 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Thumbnailer
+
+/// Damaged pictures in a pipeline that accepts them, and in one that does not.
+@Suite(.timeLimit(.minutes(5)))
+struct DamagedPictureTests {
+  private func half() throws -> [UInt8] {
+    let file = try TestPicture.texture(240, 240).encoded("jpegsave_buffer", "Q=90")
+    return Array(file.prefix(file.count / 2))
+  }
+
+  @Test func refusedUnlessAskedOtherwise() async throws {
+    let part = try half()
+    let fixture = try PipelineFixture { _ in .ok(part, type: "image/jpeg") }
+    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) as Thumbnail }
+    guard case .damaged(let reason)? = await failure(of: task) else {
+      Issue.record("it was made")
+      return
+    }
+    #expect(reason.contains("--damaged accept"))
+    #expect(fixture.pipeline.statistics.damaged == 0)
+  }
+
+  @Test func whatIsAcceptedIsMarkedAndNotStored() async throws {
+    let part = try half()
+    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .ok(part, type: "image/jpeg") }
+    let first = try await fixture.pipeline.response(for: fixture.request())
+    #expect(first.thumbnail.isDamaged && !first.isStored && first.origin == .source)
+    #expect(fixture.pipeline.statistics.damaged == 1 && fixture.pipeline.statistics.storedBytes == 0)
+    // In memory it stays what it is.
+    let second = try await fixture.pipeline.response(for: fixture.request())
+    #expect(second.origin == .memory && second.thumbnail.isDamaged)
+    let strict = try await fixture.restarted()
+    let task = Task { try await strict.thumbnail(for: fixture.request()) as Thumbnail }
+    guard case .damaged? = await failure(of: task) else {
+      Issue.record("a damaged thumbnail was passed off as good")
+      return
+    }
+  }
+
+  @Test func wholePicturesAreStoredAsEver() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .ok(picture, type: "image/jpeg") }
+    let response = try await fixture.pipeline.response(for: fixture.request())
+    #expect(!response.thumbnail.isDamaged && response.isStored)
+    let strict = try await fixture.restarted()
+    #expect(try await strict.response(for: fixture.request()).origin == .disk)
+  }
+
+  @Test func aSmallerSizeOfADamagedThumbnailIsDamagedToo() async throws {
+    let part = try half()
+    let fixture = try PipelineFixture(configuring: { $0.damaged = .accept }) { _ in .ok(part, type: "image/jpeg") }
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(120, 120))) as Thumbnail
+    let small = try await fixture.pipeline.response(for: fixture.request("/a.jpg", PixelSize(30, 30)))
+    #expect(small.thumbnail.isDamaged && !small.isStored)
+    #expect(fixture.pipeline.statistics.storedBytes == 0)
+  }
+}
