@@ -26,6 +26,12 @@ public struct ConversionResult: Sendable {
   public let plan: String?
   /// From the first look at its content to the last byte written.
   public let duration: Duration
+  /// Whether another input has the same name but for its extension, so that the thumbnails' names keep more of their
+  /// own's: `IMG_1.heic.jpg`.
+  public internal(set) var isToldApart = false
+  /// Its thumbnails of an earlier run that were removed, from the output folder on, because their names are others now
+  /// that another input has the same name, or no longer has. In a dry run those that would be.
+  public internal(set) var replaced: [RawPath] = []
 
   /// Whether a dry run would have converted it.
   public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
@@ -103,6 +109,10 @@ public struct ConversionSummary: Sendable, Equatable {
   public var skipped = 0
   /// Inputs that a dry run would have converted.
   public var planned = 0
+  /// Inputs, of those converted, current or skipped in a dry run, that are told apart from others of the same name.
+  public var toldApart = 0
+  /// Thumbnails removed because their pictures' are named otherwise now.
+  public var replaced = 0
   /// Thumbnails removed because their pictures are gone.
   public var removed = 0
   /// From the start to the end, the listing included.
@@ -111,6 +121,8 @@ public struct ConversionSummary: Sendable, Equatable {
   public var failure: ConversionError?
 
   mutating func count(_ result: ConversionResult) {
+    toldApart += result.isToldApart ? 1 : 0
+    replaced += result.replaced.count
     switch result.status {
     case .converted: converted += 1
     case .current: current += 1

@@ -8,6 +8,8 @@ struct StaleInput: Sendable {
   let absolutePath: RawPath
   /// The paths of its thumbnails, one for each size, with their ends open where the format is.
   let planned: [[UInt8]]
+  /// Whether these are told apart from others'.
+  let isToldApart: Bool
   /// What the file was when it was looked at.
   var state: FileState
 }
@@ -25,6 +27,7 @@ struct InputCheck: Sendable {
   let names: OutputNames
   let output: RawPath
   let index: ConversionIndex
+  let earlier: EarlierOutputs
   let freshness: FolderConverter.Options.Freshness
   let token: String
   let isDryRun: Bool
@@ -57,27 +60,32 @@ struct InputCheck: Sendable {
           failure: .init(stage: .read, code: "not-a-file", message: "not a file; name the file itself")))
     }
     if let outputs = currentOutputs(position, planned, state) {
-      return .finished(result(position, .current, outputs: outputs))
+      return .finished(result(position, .current, outputs: outputs, replaced: earlier.giveWay(of: position)))
     }
     if isDryRun {
       return .finished(
         result(
           position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
-          failure: .dryRun))
+          failure: .dryRun, replaced: earlier.giveWay(of: position)))
     }
     return .stale(
       StaleInput(
         index: position, path: list.path(at: position), absolutePath: list.absolutePath(at: position), planned: planned,
-        state: state))
+        isToldApart: list.isToldApart(at: position), state: state))
+  }
+
+  /// What the index has to say of the options for an input's thumbnails to be up to date.
+  private func token(for position: Int) -> String {
+    token + (list.isToldApart(at: position) ? IndexEntry.toldApart : "")
   }
 
   private func result(
     _ position: Int, _ status: ConversionResult.Status, outputs: [ConversionOutput] = [],
-    failure: ConversionFailure? = nil
+    failure: ConversionFailure? = nil, replaced: [RawPath] = []
   ) -> ConversionResult {
     ConversionResult(
       index: position, source: list.path(at: position), status: status, outputs: outputs, failure: failure, plan: nil,
-      duration: .zero)
+      duration: .zero, isToldApart: !outputs.isEmpty && list.isToldApart(at: position), replaced: replaced)
   }
 
   private func problem(_ problem: InputList.Problem, _ position: Int) -> ConversionResult {
@@ -105,7 +113,8 @@ struct InputCheck: Sendable {
     switch freshness {
     case .never: return nil
     case .index:
-      guard let entry, entry.token == token, entry.modified == state.modified, entry.byteCount == state.byteCount,
+      guard let entry, entry.token == token(for: position), entry.modified == state.modified,
+        entry.byteCount == state.byteCount,
         entry.source == list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)
       else { return nil }
