@@ -16,7 +16,9 @@ struct PipelineOptions: ParsableArguments {
   var jobs: Int?
 
   @Option(
-    help: ArgumentHelp("The memory cache's limit. (default: 64MiB)", valueName: "SIZE"), transform: ByteSize.option)
+    help: ArgumentHelp(
+      "The memory cache's limit. (default: 64MiB, in a prefetch without --simulate 4MiB)", valueName: "SIZE"),
+    transform: ByteSize.option)
   var memoryCache: ByteSize?
 
   @Option(
