@@ -14,6 +14,8 @@ struct ConvertedPicture: Decodable, Sendable {
 
   let source, status: String
   let outputs: [Output]
+  let toldApart: Bool?
+  let replaced: [String]?
   let error: Failure?
   let plan: String?
   let ms: Double
@@ -22,6 +24,7 @@ struct ConvertedPicture: Decodable, Sendable {
 /// The last line of `thumbs convert --json`.
 struct ConvertSummary: Decodable {
   let converted, current, failed, skipped: Int
+  let toldApart, replaced: Int?
   let seconds: Double
   let peakMemoryBytes: Int
 }
@@ -173,6 +176,36 @@ struct ConvertCommandTests {
     #expect(run.complaints.first == "thumbs: photos/a.jpg and photos/x/a.jpg would both write a.*")
     #expect(run.complaints.count == 2 && run.stderr.contains("{hash}"))
     #expect(!FileManager.default.fileExists(atPath: bench.url("small").path))
+  }
+
+  @Test func aClashOfNamesStopsNobodyAndIsSaid() async throws {
+    for name in ["IMG_1.HEIC", "IMG_2.JPG"] { try put("formats/jpeg-420.jpg", "photos/\(name)") }
+    let convert = ["convert", "photos", "--output", "small", "--size", "40"]
+    #expect(try await bench.start(convert).run().status == 0)
+    try put("formats/png-rgba.png", "photos/IMG_1.PNG")
+    let dry = try await bench.start(convert + ["--dry-run"]).run()
+    #expect(
+      dry.lines.prefix(3) == [
+        "would write small/IMG_1.heic.*", "would remove small/IMG_1.jpg", "would write small/IMG_1.png.*",
+      ])
+    let run = try await bench.start(convert).run()
+    #expect(run.status == 0 && run.lines.first?.contains("2 told apart, 1 replaced; ") == true)
+    #expect(
+      Set(run.complaints) == [
+        "thumbs: photos/IMG_1.HEIC: told apart from others of its name: small/IMG_1.heic.jpg, in place of "
+          + "small/IMG_1.jpg",
+        "thumbs: photos/IMG_1.PNG: told apart from others of its name: small/IMG_1.png.webp",
+      ])
+    #expect(
+      try files("small").keys.sorted() == [".thumbs-index", "IMG_1.heic.jpg", "IMG_1.png.webp", "IMG_2.jpg"])
+    // What is known is not said again.
+    let again = try await bench.start(convert).run()
+    #expect(again.status == 0 && again.complaints.isEmpty && again.lines.first?.contains("2 told apart") == true)
+    try FileManager.default.removeItem(at: bench.url("photos/IMG_1.PNG"))
+    let json = try await bench.start(convert + ["--json"]).run()
+    let (pictures, summary) = try json.conversions()
+    #expect(json.stderr.isEmpty && summary.replaced == 1 && summary.toldApart == nil)
+    #expect(pictures.first { $0.source == "photos/IMG_1.HEIC" }?.replaced == ["small/IMG_1.heic.jpg"])
   }
 
   @Test func itsOwnThumbnailsAreNeverConverted() async throws {

@@ -32,24 +32,26 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 
   private init(
-    _ options: FolderConverter.Options, _ list: InputList, repeated: Set<Int>, claims: ClaimedNames,
-    folder: OutputFolder?,
-    pipeline: ThumbnailPipeline?, pool: WorkerPool, started: ContinuousClock.Instant
+    _ options: FolderConverter.Options, _ list: InputList, _ names: OutputNames, _ claims: NameClaims,
+    folder: OutputFolder?, pipeline: ThumbnailPipeline?, pool: WorkerPool, started: ContinuousClock.Instant
   ) {
     self.options = options
     self.pool = pool
     count = list.count + list.problems.count
-    let names = OutputNames(options)
+    let index = folder?.conversions ?? ConversionIndex(folder: options.output)
+    let earlier = EarlierOutputs(
+      list, names: names, claims: claims, output: options.output, index: index, folder: folder)
     check = InputCheck(
-      list: list, repeated: repeated, names: names, output: options.output,
-      index: folder?.conversions ?? ConversionIndex(folder: options.output), freshness: options.freshness,
-      token: options.token, acceptsDamage: options.pipeline.damaged == .accept, isDryRun: options.isDryRun)
+      list: list, repeated: claims.repeated, names: names, output: options.output, index: index, earlier: earlier,
+      freshness: options.freshness, token: options.token, acceptsDamage: options.pipeline.damaged == .accept,
+      isDryRun: options.isDryRun)
     window = 4 * (pipeline?.configuration.jobs ?? 1)
     if let folder, let pipeline {
       work = InputConversion(
-        pipeline: pipeline, list: list, variants: options.variants, names: names, claims: claims, folder: folder,
-        pool: pool, token: options.token,
-        preservesTimes: options.preservesTimes)
+        pipeline: pipeline, list: list, variants: options.variants, names: names,
+        // Only under `same` does a thumbnail ever get another name than was planned.
+        claims: ClaimedNames(options.format == .same ? claims.holders : [:]), folder: folder, earlier: earlier,
+        pool: pool, token: options.token, preservesTimes: options.preservesTimes)
     } else {
       work = nil
     }
@@ -67,12 +69,12 @@ public final class Conversion: AsyncSequence, Sendable {
       result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
         Result { () throws(ConversionError) in
           var finder = InputFinder(options, cancelled: cancelled)
-          let list = try finder.run()
-          let (repeated, claims) = try OutputNames(options).claim(list, cancelled: cancelled)
+          var list = try finder.run()
+          let names = OutputNames(options)
+          let claims = try NameClaims(names, &list, cancelled: cancelled)
           let folder = options.isDryRun ? nil : try OutputFolder(options.output)
           return Conversion(
-            options, list, repeated: repeated, claims: claims, folder: folder, pipeline: pipeline, pool: pool,
-            started: started)
+            options, list, names, claims, folder: folder, pipeline: pipeline, pool: pool, started: started)
         }
       }
     } catch {

@@ -4,7 +4,7 @@ public enum ConversionError: Error, Sendable, Equatable {
   case cancelled
   /// A value cannot be used, alone or with the others.
   case invalidOption(reason: String)
-  /// Several pictures would write one file. Nothing was written.
+  /// Several pictures would write one file by the name template that was given. Nothing was written.
   case collisions([NameCollision])
   /// The output folder cannot be written to.
   case cannotWrite(path: RawPath, reason: String)
@@ -19,7 +19,7 @@ public enum ConversionError: Error, Sendable, Equatable {
     case .collisions(let collisions):
       (collisions.count == 1 ? "two pictures" : "\(collisions.count) times two pictures")
         + " would write one file, so nothing was written; tell them apart with a name template such as "
-        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}"
+        + "{path}/{name}-{oldext}-{size}.{ext} or one with {hash}, or give none: then they are told apart"
     case .cannotWrite(let path, let reason):
       "\(path) cannot be written: \(reason); make room there, or choose another output folder"
     case .busy(let path): "another run writes to \(path); wait for its end, or choose another output folder"

@@ -15,6 +15,8 @@ final class ConversionIndex: Sendable {
     /// Where each entry's line begins. Those that belong to this run's inputs are in `seen`.
     var offsets: [UInt64: Int] = [:]
     var seen: Set<UInt64> = []
+    /// The keys of thumbnails that an earlier run told apart from others'.
+    var toldApart: Set<UInt64> = []
     /// The end of the file, and what is still to be written there.
     var end = 0
     var pending: [UInt8] = []
@@ -65,6 +67,17 @@ final class ConversionIndex: Sendable {
       return Self.entry(at: offset, state)
     }
   }
+
+  /// The entry of this key, whoever's it is.
+  func peek(_ key: UInt64) -> IndexEntry? {
+    state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
+  }
+
+  /// Whether nothing is known of any input.
+  var isEmpty: Bool { state.withLock { $0.offsets.isEmpty } }
+
+  /// The keys of thumbnails that were told apart from others' when the index was opened.
+  var toldApart: Set<UInt64> { state.withLock { $0.toldApart } }
 
   /// Puts an entry in place of the one of its key, if there is one.
   func add(_ entry: IndexEntry) {
@@ -146,6 +159,7 @@ final class ConversionIndex: Sendable {
           unfinished.append(IndexEntry.unescaped(carried.dropFirst()))
         } else if let key = IndexEntry.key(carried.prefix(16)) {
           state.offsets[key] = line
+          if IndexEntry.isToldApart(line: carried) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
         }
         carried.removeAll(keepingCapacity: true)
         start = end + 1

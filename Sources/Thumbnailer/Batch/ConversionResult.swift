@@ -26,6 +26,12 @@ public struct ConversionResult: Sendable {
   public let plan: String?
   /// From the first look at its content to the last byte written.
   public let duration: Duration
+  /// Whether another input has the same name but for its extension, so that the thumbnails' names keep more of their
+  /// own's: `IMG_1.heic.jpg`.
+  public internal(set) var isToldApart = false
+  /// Its thumbnails of an earlier run that were removed, from the output folder on, because their names are others now
+  /// that another input has the same name, or no longer has. In a dry run those that would be.
+  public internal(set) var replaced: [RawPath] = []
 
   /// Whether a dry run would have converted it.
   public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
@@ -110,6 +116,10 @@ public struct ConversionSummary: Sendable, Equatable {
   public var planned = 0
   /// Inputs, written or current, of which only a part could be read.
   public var damaged = 0
+  /// Inputs, of those converted, current or skipped in a dry run, that are told apart from others of the same name.
+  public var toldApart = 0
+  /// Thumbnails removed because their pictures' are named otherwise now.
+  public var replaced = 0
   /// Thumbnails removed because their pictures are gone.
   public var removed = 0
   /// From the start to the end, the listing included.
@@ -119,6 +129,8 @@ public struct ConversionSummary: Sendable, Equatable {
 
   mutating func count(_ result: ConversionResult) {
     if result.isDamaged { damaged += 1 }
+    toldApart += result.isToldApart ? 1 : 0
+    replaced += result.replaced.count
     switch result.status {
     case .converted: converted += 1
     case .current: current += 1

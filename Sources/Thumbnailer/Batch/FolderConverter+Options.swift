@@ -29,6 +29,8 @@ extension FolderConverter {
     /// Which frames of animated pictures are shown. Default: the first.
     public var frames = FrameSelection.first
     /// How the thumbnails are named. Nil: `{path}/{name}.{ext}`, or with several sizes `{path}/{name}-{size}.{ext}`.
+    /// Pictures that would write one file are told apart by their own extensions, `IMG_1.heic.jpg` and
+    /// `IMG_1.jpg.jpg`, and where these are the same by a hash of their paths. With a template they are an error.
     public var name: NamingTemplate?
 
     /// Whether folders are searched with all folders in them. Default: true.

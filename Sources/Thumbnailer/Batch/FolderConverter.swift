@@ -28,7 +28,7 @@ public struct FolderConverter: Sendable {
   /// A converter of these options. Nothing happens before `start()`.
   public init(_ options: Options) { self.options = options }
 
-  /// Finds all inputs, makes sure that no two would write one file, and takes hold of the output folder.
+  /// Finds all inputs, tells apart those that would write one file, and takes hold of the output folder.
   ///
   /// Nothing is written before all that is done, and no picture is read. Listing takes about a microsecond for each file.
   ///

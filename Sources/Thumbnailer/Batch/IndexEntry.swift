@@ -11,9 +11,12 @@ struct IndexEntry: Equatable, Sendable {
   var modified: Int
   /// The source's length.
   var byteCount: Int
-  /// The options that the thumbnails were made with.
+  /// The options that the thumbnails were made with, and `toldApart` behind them where their names are not the plain ones.
   var token: String
   var outputs: [ConversionOutput]
+
+  /// Marks the token of thumbnails that are told apart from others of the same plain name.
+  static let toldApart = "~"
 
   private static let tab = UInt8(ascii: "\t")
 
@@ -72,6 +75,17 @@ struct IndexEntry: Equatable, Sendable {
       }
     }
     return key
+  }
+
+  /// Whether a line is that of thumbnails which are told apart.
+  static func isToldApart(line: [UInt8]) -> Bool {
+    var place = 0
+    for _ in 0..<3 {
+      guard let end = line[place...].firstIndex(of: tab) else { return false }
+      place = end + 1
+    }
+    guard let end = line[place...].firstIndex(of: tab) else { return false }
+    return line[..<end].last == toldApart.utf8.first
   }
 
   private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }

@@ -8,6 +8,8 @@ struct StaleInput: Sendable {
   let absolutePath: RawPath
   /// The paths of its thumbnails, one for each size, with their ends open where the format is.
   let planned: [[UInt8]]
+  /// Whether these are told apart from others'.
+  let isToldApart: Bool
   /// What the file was when it was looked at.
   var state: FileState
 }
@@ -25,6 +27,7 @@ struct InputCheck: Sendable {
   let names: OutputNames
   let output: RawPath
   let index: ConversionIndex
+  let earlier: EarlierOutputs
   let freshness: FolderConverter.Options.Freshness
   let token: String
   /// Whether what was made of damaged pictures will do.
@@ -62,27 +65,32 @@ struct InputCheck: Sendable {
           failure: .init(stage: .read, code: "not-a-file", message: "not a file; name the file itself")))
     }
     if let outputs = currentOutputs(position, planned, state) {
-      return .finished(result(position, .current, outputs: outputs))
+      return .finished(result(position, .current, outputs: outputs, replaced: earlier.giveWay(of: position)))
     }
     if isDryRun {
       return .finished(
         result(
           position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
-          failure: .dryRun))
+          failure: .dryRun, replaced: earlier.giveWay(of: position)))
     }
     return .stale(
       StaleInput(
         index: position, path: list.path(at: position), absolutePath: list.absolutePath(at: position), planned: planned,
-        state: state))
+        isToldApart: list.isToldApart(at: position), state: state))
+  }
+
+  /// What the index has to say of the options for an input's thumbnails to be up to date.
+  private func token(for position: Int, isDamaged: Bool = false) -> String {
+    token + (isDamaged ? Self.damageMark : "") + (list.isToldApart(at: position) ? IndexEntry.toldApart : "")
   }
 
   private func result(
     _ position: Int, _ status: ConversionResult.Status, outputs: [ConversionOutput] = [],
-    failure: ConversionFailure? = nil
+    failure: ConversionFailure? = nil, replaced: [RawPath] = []
   ) -> ConversionResult {
     ConversionResult(
       index: position, source: list.path(at: position), status: status, outputs: outputs, failure: failure, plan: nil,
-      duration: .zero)
+      duration: .zero, isToldApart: !outputs.isEmpty && list.isToldApart(at: position), replaced: replaced)
   }
 
   private func problem(_ problem: InputList.Problem, _ position: Int) -> ConversionResult {
@@ -107,12 +115,12 @@ struct InputCheck: Sendable {
   private func currentOutputs(_ position: Int, _ planned: [[UInt8]], _ state: FileState) -> [ConversionOutput]? {
     // Asked for in any case: the entry belongs to an input that is there.
     let entry = index.entry(OutputNames.key(planned))
-    let isDamaged = entry?.token == token + Self.damageMark
+    let isDamaged = entry?.token == token(for: position, isDamaged: true)
     if isDamaged && !acceptsDamage { return nil }
     switch freshness {
     case .never: return nil
     case .index:
-      guard let entry, entry.token == token || isDamaged, entry.modified == state.modified,
+      guard let entry, entry.token == token(for: position) || isDamaged, entry.modified == state.modified,
         entry.byteCount == state.byteCount,
         entry.source == list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)

@@ -8,6 +8,7 @@ struct InputConversion: Sendable {
   let names: OutputNames
   let claims: ClaimedNames
   let folder: OutputFolder
+  let earlier: EarlierOutputs
   let pool: WorkerPool
   let token: String
   let preservesTimes: Bool
@@ -41,10 +42,11 @@ struct InputConversion: Sendable {
       }
       switch written?.get() {
       case nil: return nil
-      case .outputs(let outputs):
+      case .outputs(let outputs, let replaced):
         let result = ConversionResult(
           index: input.index, source: input.path, status: .converted, outputs: outputs, failure: nil,
-          plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started)
+          plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started,
+          isToldApart: input.isToldApart, replaced: replaced)
         return Outcome(result: result)
       case .changed(let state) where !isLastAttempt:
         input.state = state
@@ -79,7 +81,7 @@ struct InputConversion: Sendable {
   }
 
   private enum Written: Sendable {
-    case outputs([ConversionOutput])
+    case outputs([ConversionOutput], replaced: [RawPath])
     case changed(FileState)
     case failed(ConversionFailure, endsRun: ConversionError?)
   }
@@ -117,8 +119,10 @@ struct InputConversion: Sendable {
     folder.conversions.add(
       IndexEntry(
         key: OutputNames.key(input.planned), source: input.absolutePath, modified: input.state.modified,
-        byteCount: input.state.byteCount, token: isDamaged ? token + InputCheck.damageMark : token, outputs: outputs))
-    return .outputs(outputs)
+        byteCount: input.state.byteCount,
+        token: token + (isDamaged ? InputCheck.damageMark : "") + (input.isToldApart ? IndexEntry.toldApart : ""),
+        outputs: outputs))
+    return .outputs(outputs, replaced: earlier.giveWay(of: input.index))
   }
 }
 

@@ -128,7 +128,7 @@ struct InputFinder {
     if listed { prefix = Self.keptFolders(path.bytes) }
     let root = list.addRoot(
       .init(path: Self.withSlash(path.bytes), absolute: Self.withSlash(absolute.bytes), prefix: prefix))
-    // What was listed for another input is listed for this one, too: collisions tell whether that was meant.
+    // What was listed for another input is listed for this one, too: it may have another name there.
     visited = []
     pending = [PendingFolder(root: root, rootPath: Self.withSlash(path.bytes), path: [])]
     while let next = nextFolder() {

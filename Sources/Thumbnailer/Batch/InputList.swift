@@ -34,6 +34,7 @@ struct InputList: Sendable {
     var start: UInt32
     var length: UInt16
     var kind: Kind
+    var distinction = NameDistinction.plain
     var folder: UInt32
   }
 
@@ -115,11 +116,21 @@ struct InputList: Sendable {
     return RawPath(bytes: roots[Int(folder.root)].absolute + folder.path + name(at: index))
   }
 
-  /// What it contributes to the names of its thumbnails.
-  func source(at index: Int) -> NamingTemplate.Source {
+  /// How its thumbnails are told apart from others'.
+  func distinction(at index: Int) -> NameDistinction { entries[index].distinction }
+
+  /// Whether its thumbnails have other names than the plain ones.
+  func isToldApart(at index: Int) -> Bool { entries[index].distinction.changes(name(at: index)) }
+
+  /// Has its thumbnails told apart from others' from now on.
+  mutating func tellApart(_ index: Int, _ distinction: NameDistinction) { entries[index].distinction = distinction }
+
+  /// What it contributes to the names of its thumbnails, told apart as `distinction` says or as was settled.
+  func source(at index: Int, _ distinction: NameDistinction? = nil) -> NamingTemplate.Source {
     let folder = folders[Int(entries[index].folder)]
+    let (name, absolutePath) = (name(at: index), absolutePath(at: index))
     return NamingTemplate.Source(
-      folder: roots[Int(folder.root)].prefix + folder.path, name: Array(name(at: index)),
-      absolutePath: absolutePath(at: index))
+      folder: roots[Int(folder.root)].prefix + folder.path, name: Array(name), absolutePath: absolutePath,
+      alias: (distinction ?? entries[index].distinction).alias(of: name, at: absolutePath))
   }
 }

@@ -5,17 +5,26 @@ struct OutputNames: Sendable {
   let template: NamingTemplate
   let sizes: [TargetSize]
   let format: OutputFormat
+  /// Whether inputs that would write one file are told apart. A user's own template is taken at its word.
+  let tellsApart: Bool
 
   init(_ options: FolderConverter.Options) {
     template = options.name ?? .standard(sizeCount: options.sizes.count)
     sizes = options.sizes
     format = options.format
+    tellsApart = options.name == nil
   }
 
   /// The paths of an input's thumbnails below the output folder, one for each size, with `NamingTemplate.openEnd` where
   /// the end depends on what the picture shows. Nil when its name makes one that must not be written.
   func planned(for source: NamingTemplate.Source) -> [[UInt8]]? {
     paths(for: source, end: plannedEnd(source))
+  }
+
+  /// The paths that an input's thumbnails may turn out as, one form of each where no other input can have another.
+  func claimed(for source: NamingTemplate.Source) -> [[UInt8]]? {
+    // Under `same` some have the input's own end, which an open one may turn out as.
+    format == .same ? planned(for: source)?.flatMap(possiblePaths) : planned(for: source)
   }
 
   /// The paths of its thumbnails of these formats, the planned ones as far as they are right.
@@ -73,49 +82,6 @@ struct OutputNames: Sendable {
   }
 }
 
-extension OutputNames {
-  /// Makes sure that no two inputs would write one file. An input that was named twice counts once.
-  ///
-  /// - Returns: The inputs that are named before, to be left out, and who claims which name.
-  /// - Throws: `.collisions`.
-  func claim(
-    _ list: InputList, cancelled: CancellationFlag
-  ) throws(ConversionError) -> (repeated: Set<Int>, claims: ClaimedNames) {
-    var claims: [UInt64: UInt32] = [:]
-    claims.reserveCapacity(list.count * sizes.count)
-    var repeated: Set<Int> = []
-    var collisions: [NameCollision] = []
-    for index in 0..<list.count where list.kind(at: index) == .picture {
-      if index & 1023 == 0, cancelled.isSet { throw .cancelled }
-      guard let paths = planned(for: list.source(at: index)) else { continue }
-      for path in paths {
-        let claim = ClaimedNames.number(path)
-        guard let holder = claims[claim] else {
-          claims[claim] = UInt32(index)
-          continue
-        }
-        if holder != index, Self.isSameFile(list, Int(holder), index) {
-          repeated.insert(index)
-          break
-        }
-        collisions.append(
-          NameCollision(
-            first: list.path(at: Int(holder)), second: list.path(at: index), output: Self.shown(path)))
-      }
-    }
-    guard collisions.isEmpty else { throw .collisions(collisions) }
-    // Only under `same` does a thumbnail ever get another name than was planned.
-    return (repeated, ClaimedNames(format == .same ? claims : [:]))
-  }
-
-  private static func isSameFile(_ list: InputList, _ one: Int, _ other: Int) -> Bool {
-    let (first, second) = (list.absolutePath(at: one), list.absolutePath(at: other))
-    if first == second { return true }
-    guard let state = try? FileState(of: first), let otherState = try? FileState(of: second) else { return false }
-    return state.isSameFile(as: otherState)
-  }
-}
-
 /// Which input may write which file, for those thumbnails that turn out with another name than was planned.
 final class ClaimedNames: Sendable {
   private let claims: Mutex<[UInt64: UInt32]>
@@ -133,7 +99,7 @@ final class ClaimedNames: Sendable {
   }
 
   /// A number for a path that strangers cannot foresee, so that no names can be made to seem one.
-  fileprivate static func number(_ path: [UInt8]) -> UInt64 {
+  static func number(_ path: [UInt8]) -> UInt64 {
     var hasher = Hasher()
     path.withUnsafeBytes { hasher.combine(bytes: $0) }
     return UInt64(bitPattern: Int64(hasher.finalize()))

@@ -36,6 +36,8 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     var name: [UInt8]
     /// The path from the root.
     var absolutePath: RawPath
+    /// What `{name}` stands for instead of the name without its end, where another picture has that, too.
+    var alias: [UInt8]?
   }
 
   /// The template as it was written.
@@ -123,7 +125,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     switch part {
     case .literal(let bytes): path.append(contentsOf: bytes)
     case .path: path.append(contentsOf: source.folder)
-    case .name: path.append(contentsOf: Self.stem(source.name))
+    case .name: path.append(contentsOf: source.alias ?? Self.stem(source.name))
     case .ext: path.append(contentsOf: ext ?? [Self.openEnd])
     case .oldext: path.append(contentsOf: Self.end(source.name))
     case .size: path.append(contentsOf: size.description.utf8)

@@ -13,10 +13,9 @@ extension PipelineStages {
         isTolerant: true, mayReadCoefficients: false)
     else { return results }
     let bytes = body.bytes
-    let reservation = try await reserve(plan.predictedBytes, of: bytes, priority: priority)
-    defer { reservation.release() }
     let (second, _) = try await decode(
-      "\(plan), as far as it can be read", reserved: plan.predictedBytes, source: source, priority: priority
+      "\(plan), as far as it can be read", reserving: plan.predictedBytes, of: bytes, source: source,
+      priority: priority
     ) { cancellation in
       Downsampler.render(bytes, plan: plan, cancellation: cancellation)
     }

@@ -231,10 +231,10 @@ struct PipelineStages: Sendable {
 
   /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
   func decode<Value: Sendable>(
-    _ plan: String, reserving bytes: Int, source: ImageSource?, priority: PriorityControl,
+    _ plan: String, reserving bytes: Int, of body: ByteSource? = nil, source: ImageSource?, priority: PriorityControl,
     _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> (Value, Duration) {
-    let reservation = try await reserve(bytes, priority: priority)
+    let reservation = try await reserve(bytes, of: body, priority: priority)
     defer { reservation.release() }
     return try await decode(plan, reserved: bytes, source: source, priority: priority, task)
   }

@@ -1,65 +1,66 @@
 import Foundation
 
-/// The pictures of a folder and its subfolders: names only, kept close together, about 40 bytes each.
-///
-/// In order: a folder's own pictures, then its subfolders one after the other; both in natural order.
+/// The pictures of a folder and its subfolders, in order: their paths lie in a file without a name, or in memory where they
+/// are few. Reading blocks.
 struct FolderListing: Sendable {
-  /// Where one picture's name is.
-  struct Entry: Sendable {
-    /// The place in `folders` of the folder that holds it.
-    var folder: UInt32
-    /// The name's length in bytes.
-    var length: UInt32
-    /// Where in `names` the name begins.
-    var start: Int
-  }
-
-  /// The folders, as paths relative to the listed one, each with a slash behind it; the listed one itself is empty.
-  private let folders: [String]
-  /// The names of all pictures, UTF-8, one after the other.
-  private let names: [UInt8]
-  private let entries: [Entry]
+  private let records: ByteSource
+  private let marks: PathMarks
   /// What could not be listed.
   let skipped: [SkippedItem]
 
-  init(folders: [String], names: [UInt8], entries: [Entry], skipped: [SkippedItem]) {
-    self.folders = folders
-    self.names = names
-    self.entries = entries
-    self.skipped = skipped
+  init(records: ByteSource, marks: PathMarks, skipped: [SkippedItem]) {
+    (self.records, self.marks, self.skipped) = (records, marks, skipped)
   }
 
   /// The number of pictures.
-  var count: Int { entries.count }
+  var count: Int { marks.count }
 
-  /// The name of a picture.
-  func name(at index: Int) -> String { String(decoding: nameBytes(entries[index]), as: UTF8.self) }
-  /// The path of a picture, relative to the listed folder.
-  func path(at index: Int) -> String { folders[Int(entries[index].folder)] + name(at: index) }
+  /// The paths of pictures, in the order of `places`. Those behind one another are read at one go.
+  func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [(path: String, name: String)] {
+    var paths: [(path: String, name: String)] = []
+    var reader = PathReader(records, 0..<0)
+    var next = Int.max
+    for place in places {
+      if place < next || place - next >= PathMarks.distance {
+        let mark = place / PathMarks.distance
+        reader = PathReader(records, marks.starts[mark]..<records.count)
+        next = mark * PathMarks.distance
+      }
+      var record: PathRecord?
+      while next <= place {
+        record = try reader.next()
+        next += 1
+      }
+      guard let record else { throw SystemFailure(code: EIO) }
+      paths.append((String(decoding: record.path, as: UTF8.self), String(decoding: record.name, as: UTF8.self)))
+    }
+    return paths
+  }
 
   /// The places of the pictures in whose path all the words occur, in order; the words as `SearchText.words` gives
   /// them. Nil when `cancelled` is set meanwhile.
-  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) -> [UInt32]? {
+  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32]? {
     var matches: [UInt32] = []
-    var folder = UInt32.max
+    var folder: [UInt8] = []
     var prefix: [UInt8] = []
     var text: [UInt8] = []
-    for (index, entry) in entries.enumerated() {
+    var reader = PathReader(records, 0..<records.count)
+    var index = 0
+    while let record = try reader.next() {
       if index & 1023 == 0, cancelled.isSet { return nil }
-      if entry.folder != folder {
-        folder = entry.folder
+      if !record.folder.elementsEqual(folder) {
+        folder = Array(record.folder)
         prefix.removeAll(keepingCapacity: true)
-        SearchText.appendFolded(folders[Int(folder)].utf8, to: &prefix)
+        SearchText.appendFolded(folder, to: &prefix)
       }
       text.removeAll(keepingCapacity: true)
       text.append(contentsOf: prefix)
-      SearchText.appendFolded(nameBytes(entry), to: &text)
+      SearchText.appendFolded(record.name, to: &text)
       if words.allSatisfy({ Self.contains(text, $0) }) { matches.append(UInt32(index)) }
+      index += 1
     }
     return matches
   }
-
-  private func nameBytes(_ entry: Entry) -> ArraySlice<UInt8> { names[entry.start..<entry.start + Int(entry.length)] }
 
   private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
     guard let first = word.first else { return true }

@@ -6,6 +6,7 @@ import Synchronization
 /// All words of a query must occur in a picture's path within the folder, whatever their case and accents. The order is
 /// the same in every run: a folder's own pictures, then its subfolders, names with numbers in order of the numbers.
 /// The folder is listed once, with the first search; pictures that come later are not seen. Hidden files are left out.
+/// The list of a large folder lies in a file without a name, in `TMPDIR` or `/var/tmp`.
 public final class FolderProvider: PhotoProvider {
   private struct State {
     var listing: FolderListing?
@@ -53,7 +54,7 @@ public final class FolderProvider: PhotoProvider {
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     try await onThread { provider, cancelled throws(ProviderError) in
       let listing = try provider.listing(cancelled)
-      return (0..<listing.count).shuffled().prefix(max(0, count)).map { provider.photo(at: $0, of: listing) }
+      return try provider.photos(at: Self.picks(count, of: listing.count), of: listing)
     }
   }
 
@@ -66,7 +67,7 @@ public final class FolderProvider: PhotoProvider {
     let first = min(start, total)
     let end = first + min(query.pageSize, total - first)
     return PhotoPage(
-      photos: (first..<end).map { place in photo(at: matches.map { Int($0[place]) } ?? place, of: listing) },
+      photos: try photos(at: (first..<end).map { place in matches.map { Int($0[place]) } ?? place }, of: listing),
       next: end < total ? PageCursor("\(end)") : nil, total: total, skipped: start == 0 ? listing.skipped : [])
   }
 
@@ -85,7 +86,13 @@ public final class FolderProvider: PhotoProvider {
     let words = SearchText.words(of: text)
     if words.isEmpty { return nil }
     if let known = state.withLock({ $0.lastWords == words ? $0.lastMatches : nil }) { return known }
-    guard let found = listing.indices(matching: words, cancelled: cancelled) else { throw .cancelled }
+    let found: [UInt32]?
+    do throws(SystemFailure) {
+      found = try listing.indices(matching: words, cancelled: cancelled)
+    } catch {
+      throw .listingFailed(path, error)
+    }
+    guard let found else { throw .cancelled }
     state.withLock {
       $0.lastWords = words
       $0.lastMatches = found
@@ -93,10 +100,26 @@ public final class FolderProvider: PhotoProvider {
     return found
   }
 
-  private func photo(at index: Int, of listing: FolderListing) -> Photo {
-    let relative = listing.path(at: index)
-    return Photo(
-      id: relative, provider: name, title: listing.name(at: index), location: .file(path: "\(path)/\(relative)"))
+  private func photos(at places: [Int], of listing: FolderListing) throws(ProviderError) -> [Photo] {
+    do throws(SystemFailure) {
+      return try listing.paths(at: places).map { relative, title in
+        Photo(id: relative, provider: name, title: title, location: .file(path: "\(path)/\(relative)"))
+      }
+    } catch {
+      throw .listingFailed(path, error)
+    }
+  }
+
+  /// Different places by chance, without a list of all places where only a few are wanted.
+  private static func picks(_ count: Int, of total: Int) -> [Int] {
+    if count >= total / 2 { return Array((0..<total).shuffled().prefix(max(0, count))) }
+    var seen: Set<Int> = []
+    var picks: [Int] = []
+    while picks.count < count {
+      let place = Int.random(in: 0..<total)
+      if seen.insert(place).inserted { picks.append(place) }
+    }
+    return picks
   }
 
   private func onThread<Success: Sendable>(

@@ -15,17 +15,10 @@ struct FolderWalk {
     let inode: ino_t
   }
 
-  private struct Folder {
-    var path: String
-    var entries: Range<Int>
-  }
-
   private let root: String
   private let extensions: Set<UInt64>
   private var visited: Set<FolderID> = []
-  private var folders: [Folder] = []
-  private var names: [UInt8] = []
-  private var entries: [FolderListing.Entry] = []
+  private var sorter: PathSorter
   private var skipped: [SkippedItem] = []
   /// Folders to be listed, the next one last.
   private var pending: [String] = []
@@ -33,8 +26,9 @@ struct FolderWalk {
   private var linked: [String] = []
 
   /// A walk through the folder at an absolute path.
-  init(root: String, extensions: Set<String> = pictureExtensions) {
+  init(root: String, extensions: Set<String> = pictureExtensions, sorter: PathSorter = PathSorter()) {
     self.root = root
+    self.sorter = sorter
     self.extensions = Set(extensions.compactMap { Self.packed($0.utf8) })
   }
 
@@ -46,7 +40,12 @@ struct FolderWalk {
       if cancelled.isSet { throw .cancelled }
       try list(path)
     }
-    return sortedListing()
+    skipped.sort { $0.place < $1.place }
+    do throws(SystemFailure) {
+      return try sorter.finish(skipped: skipped)
+    } catch {
+      throw .listingFailed(root, error)
+    }
   }
 
   private func checkRoot() throws(ProviderError) {
@@ -79,7 +78,6 @@ struct FolderWalk {
     guard fstat(dirfd(directory), &status) == 0,
       visited.insert(FolderID(device: status.st_dev, inode: status.st_ino)).inserted
     else { return }
-    let first = entries.count
     var subfolders: [String] = []
     while true {
       errno = 0
@@ -89,18 +87,15 @@ struct FolderWalk {
         }
         break
       }
-      Self.withName(of: entry) { name in
-        guard name.first != UInt8(ascii: ".") else { return }
-        take(name, type: entry.pointee.d_type, of: directory, at: path, subfolders: &subfolders)
+      do throws(SystemFailure) {
+        try Self.withName(of: entry) { name throws(SystemFailure) in
+          guard name.first != UInt8(ascii: ".") else { return }
+          try take(name, type: entry.pointee.d_type, of: directory, at: path, subfolders: &subfolders)
+        }
+      } catch {
+        throw .listingFailed(root, error)
       }
     }
-    names.withUnsafeBufferPointer { names in
-      entries[first...].sort {
-        NaturalOrder.areInOrder(
-          names[$0.start..<$0.start + Int($0.length)], names[$1.start..<$1.start + Int($1.length)])
-      }
-    }
-    if entries.count > first { folders.append(Folder(path: path, entries: first..<entries.count)) }
     // The last is listed first.
     pending += subfolders.sorted { NaturalOrder.areInOrder($1.utf8, $0.utf8) }
   }
@@ -108,7 +103,7 @@ struct FolderWalk {
   private mutating func take(
     _ name: UnsafeBufferPointer<UInt8>, type: UInt8, of directory: OpaquePointer, at path: String,
     subfolders: inout [String]
-  ) {
+  ) throws(SystemFailure) {
     let isPicture = isPicture(name)
     var kind = type == DT_UNKNOWN ? Self.kind(of: name, in: directory, followingLinks: false) : Int(type)
     let isLink = kind == DT_LNK
@@ -123,27 +118,12 @@ struct FolderWalk {
       return
     }
     if kind == DT_REG {
-      entries.append(.init(folder: 0, length: UInt32(name.count), start: names.count))
-      names.append(contentsOf: name)
+      try sorter.add(name, in: path.utf8)
     } else if isLink {
       linked.append("\(path)\(text)/")
     } else {
       subfolders.append("\(path)\(text)/")
     }
-  }
-
-  private mutating func sortedListing() -> FolderListing {
-    folders.sort { NaturalOrder.areInOrder($0.path.utf8, $1.path.utf8) }
-    var sorted: [FolderListing.Entry] = []
-    sorted.reserveCapacity(entries.count)
-    for (index, folder) in folders.enumerated() {
-      for var entry in entries[folder.entries] {
-        entry.folder = UInt32(index)
-        sorted.append(entry)
-      }
-    }
-    skipped.sort { $0.place < $1.place }
-    return FolderListing(folders: folders.map(\.path), names: names, entries: sorted, skipped: skipped)
   }
 
   private func place(_ path: String, _ name: UnsafeBufferPointer<UInt8>) -> String {
@@ -166,12 +146,13 @@ struct FolderWalk {
 
   /// Lends the bytes of an entry's name, with a zero behind them.
   private static func withName(
-    of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-  ) {
+    of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) throws(SystemFailure) -> Void
+  ) throws(SystemFailure) {
     // The kernel's record is only as long as the name: the 256 bytes that C declares may not all be there.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
     let base = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
-    body(UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))
+    try body(
+      UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))
   }
 
   /// What a name stands for, as `readdir` would say; nil with `errno` set when that cannot be found out.
@@ -192,4 +173,14 @@ struct FolderWalk {
   }
 
   private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}
+
+extension ProviderError {
+  /// The list of a folder's pictures could not be kept, or read again.
+  static func listingFailed(_ path: String, _ failure: SystemFailure) -> ProviderError {
+    let place = PathSorter.standardDirectories[0]
+    return .folderUnreadable(
+      path: path,
+      reason: "the list of its pictures cannot be kept in \(place) (TMPDIR names another): \(failure.reason)")
+  }
 }

@@ -18,14 +18,23 @@ struct ConvertCommand: AsyncParsableCommand {
       The output folder gets the tree of the input folders. What is up to date is
       left as it is, so the same command goes on where an earlier one stopped: the
       file .thumbs-index in the output folder tells by the picture's time and length,
-      the options and the encoder's version. Two pictures that would write one file
-      are named before anything is written. A picture gets all its sizes or none,
+      the options and the encoder's version. A picture gets all its sizes or none,
       and a thumbnail its name only when it is complete.
 
+      Pictures that would write one file keep their extensions in its name:
+      IMG_1.HEIC and IMG_1.JPG become IMG_1.heic.jpg and IMG_1.jpg.jpg; where these
+      are the same, too, digits of a hash of the path follow. The names depend on
+      the pictures alone: where a picture has come or gone since the last run, the
+      thumbnails of that run give way to those of the new name, and that is said.
+      With --name, pictures that would write one file are named, and nothing is
+      written.
+
       --json prints for each input: source, status (converted, current, failed or
-      skipped), outputs [{path, width, height, format, bytes}], error {stage, code,
-      message}, plan, ms. The last line holds the summary: converted, current,
-      failed, skipped, seconds, peakMemoryBytes; with --dry-run also wouldConvert.
+      skipped), outputs [{path, width, height, format, bytes}], toldApart (true
+      where the names keep the extension), replaced [path] (thumbnails that gave
+      way), error {stage, code, message}, plan, ms. The last line holds the summary:
+      converted, current, failed, skipped, toldApart, replaced, seconds,
+      peakMemoryBytes; with --dry-run also wouldConvert.
       """)
 
   @Argument(

@@ -11,6 +11,10 @@ final class ConvertRun: Sendable {
   private let console: Console
   private let progress: ProgressLine
   private let interruption = Interruption()
+  /// How many inputs' names were said.
+  private let namesSaid = Atomic(0)
+  /// The most names of one kind that are said one by one.
+  private static let mostShown = 20
 
   init(
     _ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions, console: Console
@@ -76,12 +80,22 @@ final class ConvertRun: Sendable {
       console.complain("\(result.source): \(failure.message) (\(failure.stage.rawValue))")
     } else if result.isPlanned {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
+      for path in result.replaced { try console.printSoon("would remove \(options.output)/\(path)") }
     }
+    if !report.output.json, !report.output.quiet { sayNames(result, line) }
     guard report.output.showsProgress else { return }
     progress.update {
       $0.done += 1
       $0.failed += result.status == .failed ? 1 : 0
     }
+  }
+
+  /// Names the first of those whose thumbnails are named otherwise because of other pictures, or were.
+  private func sayNames(_ result: ConversionResult, _ line: ConversionLine) {
+    guard result.status != .current || !result.replaced.isEmpty, let names = line.names else { return }
+    let count = namesSaid.add(1, ordering: .relaxed).newValue
+    if count <= Self.mostShown { console.complain(names) }
+    if count == Self.mostShown + 1 { console.complain("…; --json and --report name all of them") }
   }
 
   private func deleteOrphans(_ conversion: Conversion) async {
@@ -96,9 +110,8 @@ final class ConvertRun: Sendable {
 
   /// Names the first files that several pictures would write.
   private func complain(_ collisions: [NameCollision]) {
-    let shown = 20
-    for collision in collisions.prefix(shown) { console.complain(collision.message) }
-    if collisions.count > shown { console.complain("… and \(collisions.count - shown) more") }
+    for collision in collisions.prefix(Self.mostShown) { console.complain(collision.message) }
+    if collisions.count > Self.mostShown { console.complain("… and \(collisions.count - Self.mostShown) more") }
   }
 
   private func end(_ summary: ConversionSummary) throws -> ExitCode {

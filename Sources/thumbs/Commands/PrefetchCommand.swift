@@ -156,8 +156,11 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
     do {
-      let pipeline = try ThumbnailPipeline(
-        isolation.applied(to: network.applied(to: freshness.applied(to: resources.configuration))))
+      var configuration = try isolation.applied(
+        to: network.applied(to: freshness.applied(to: resources.configuration)))
+      // Nobody comes back to what is made once: without a scroll the memory cache would only grow with the pictures.
+      if simulation.simulate == nil, resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
+      let pipeline = try ThumbnailPipeline(configuration)
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()
       let provider = try provider(for: pipeline, console)

@@ -17,7 +17,10 @@ struct PipelineOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The memory cache's limit. (default: 64MiB, or an eighth of the memory if less)", valueName: "SIZE"),
+      """
+      The memory cache's limit. (default: 64MiB, or an eighth of the memory if less; in a prefetch without --simulate \
+      4MiB)
+      """, valueName: "SIZE"),
     transform: ByteSize.option)
   var memoryCache: ByteSize?
 

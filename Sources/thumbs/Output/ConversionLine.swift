@@ -19,6 +19,8 @@ struct ConversionLine {
     object.add("status", result.status.rawValue)
     if result.isDamaged { object.add("damaged", true) }
     object.add("outputs", result.outputs.map(json))
+    if result.isToldApart { object.add("toldApart", true) }
+    if !result.replaced.isEmpty { object.add("replaced", result.replaced.map(path)) }
     if let failure = result.failure {
       var member = JSONObject()
       member.add("stage", failure.stage.rawValue)
@@ -33,7 +35,7 @@ struct ConversionLine {
 
   private func json(_ output: ConversionOutput) -> JSONObject {
     var object = JSONObject()
-    object.add("path", path(output))
+    object.add("path", path(output.path))
     if let size = output.size {
       object.add("width", size.width)
       object.add("height", size.height)
@@ -50,7 +52,7 @@ struct ConversionLine {
     return (outputs.isEmpty ? [nil] : outputs).map { output in
       var fields = [result.source.description, result.status.rawValue]
       fields += [
-        output.map(path), output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
+        output.map { path($0.path) }, output?.size.map { "\($0.width)" }, output?.size.map { "\($0.height)" },
         output?.format?.rawValue, output?.byteCount.map { "\($0)" }, result.failure?.stage.rawValue,
         result.failure?.code, result.failure?.message, result.plan, "\(milliseconds)",
         output?.isDamaged == true ? "damaged" : nil,
@@ -59,9 +61,20 @@ struct ConversionLine {
     }.joined(separator: "\n")
   }
 
-  private func path(_ output: ConversionOutput) -> String {
+  /// What to say of the thumbnails' names, where they are not what they would be without the other inputs, or were not
+  /// before; nil where there is nothing to say.
+  var names: String? {
+    let names = result.outputs.map { path($0.path) }.joined(separator: ", ")
+    let earlier = result.replaced.isEmpty ? "" : ", in place of " + result.replaced.map(path).joined(separator: ", ")
+    if names.isEmpty || !result.isToldApart && earlier.isEmpty { return nil }
+    let reason =
+      result.isToldApart ? "told apart from others of its name" : "no longer told apart from others of its name"
+    return "\(result.source): \(reason): \(names)\(earlier)"
+  }
+
+  private func path(_ relative: RawPath) -> String {
     let folder = outputFolder.description
-    return (folder.hasSuffix("/") ? folder : folder + "/") + output.path.description
+    return (folder.hasSuffix("/") ? folder : folder + "/") + relative.description
   }
 
   private var milliseconds: Double { result.duration.milliseconds.rounded(toPlaces: 3) }
@@ -83,6 +96,8 @@ extension ConversionSummary {
     figures.add("current", current)
     figures.add("failed", failed)
     figures.add("skipped", skipped)
+    if toldApart > 0 { figures.add("toldApart", toldApart) }
+    if replaced > 0 { figures.add("replaced", replaced) }
     if removed > 0 { figures.add("removed", removed) }
     if damaged > 0 { figures.add("damaged", damaged) }
     figures.add("seconds", duration.seconds.rounded(toPlaces: 3))
@@ -100,6 +115,8 @@ extension ConversionSummary {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped") }
+    if toldApart > 0 { counts.append("\(toldApart) told apart") }
+    if replaced > 0 { counts.append("\(replaced) replaced") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }
     return counts.joined(separator: ", ")

@@ -248,12 +248,85 @@ import Thumbnailer
 
   @Test func aCollisionIsFoundBeforeAnythingIsWritten() async throws {
     try copy("formats/png-rgba.png", "a.png")
-    guard case .collisions(let found)? = await refusal(options()) else {
+    let template = try NamingTemplate("{path}/{name}.{ext}")
+    guard case .collisions(let found)? = await refusal(options { $0.name = template }) else {
       Issue.record("no collision")
       return
     }
     #expect(found.count == 1 && found[0].output == RawPath("a.*"))
     #expect(!FileManager.default.fileExists(atPath: output.path))
+  }
+
+  @Test func picturesOfOneNameAreToldApartAndSaid() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    let run = try await convert()
+    #expect(run.summary.converted == 3 && run.summary.toldApart == 2 && run.summary.replaced == 0)
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+    #expect(run.results.filter(\.value.isToldApart).keys.sorted() == ["a.jpg", "a.png"])
+    let again = try await convert()
+    #expect(again.summary.current == 3 && again.summary.toldApart == 2)
+  }
+
+  @Test func aNewClashReplacesTheThumbnailThatHadThePlainName() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    let dry = try await convert { $0.isDryRun = true }
+    #expect(dry.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && dry.summary.replaced == 1)
+    #expect(try names() == ["a.jpg", "x", "x/b.webp"])
+    let run = try await convert()
+    #expect(run.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && run.results["a.png"]?.replaced == [])
+    #expect(run.summary.converted == 2 && run.summary.current == 1 && run.summary.replaced == 1)
+    // Names and index are what a first run would have made.
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+    let index = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))
+    try FileManager.default.removeItem(at: output)
+    _ = try await convert()
+    #expect(try Data(contentsOf: output.appendingPathComponent(".thumbs-index")) == index)
+  }
+
+  @Test func whereAClashIsOverThePlainNameComesBack() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    _ = try await convert()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
+    let run = try await convert()
+    #expect(run.status("a.jpg") == .converted && run.results["a.jpg"]?.replaced == [RawPath("a.jpg.jpg")])
+    // The other's picture is gone: its thumbnail is removed only on demand.
+    #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
+    #expect(try await convert().summary.replaced == 0)
+  }
+
+  @Test func aThumbnailStaysUntilTheOneThatReplacesItIsThere() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    try copy("broken/truncated-in-the-middle.jpg", "a.jpg")
+    let failing = try await convert()
+    #expect(failing.status("a.jpg") == .failed && failing.summary.replaced == 0)
+    #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
+    try copy("formats/jpeg-444.jpg", "a.jpg")
+    #expect(try await convert().results["a.jpg"]?.replaced == [RawPath("a.jpg")])
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+  }
+
+  @Test func onlyWhatARunWroteGivesWay() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
+    #expect(try await convert().summary.replaced == 0)
+    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+  }
+
+  @Test func aNameThatIsAnothersNowIsItsToReplace() async throws {
+    try copy("formats/jpeg-420.jpg", "a.png")
+    _ = try await convert()
+    #expect(try names() == ["a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
+    // The clash is over, and the name that told one of them apart is another's plain one.
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
+    try copy("formats/jpeg-444.jpg", "a.jpg.gif")
+    let run = try await convert()
+    #expect(run.summary.replaced == 0 && run.summary.converted == 2)
+    #expect(run.results["a.jpg.gif"]?.outputs.first?.path == RawPath("a.jpg.jpg"))
+    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
+    #expect(try await convert().summary.current == 3)
   }
 
   @Test func theContactSheetShowsAllInTheOrderOfTheInputs() async throws {
