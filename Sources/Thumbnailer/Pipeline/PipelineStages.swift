@@ -27,8 +27,17 @@ struct PipelineStages: Sendable {
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     decodes = ByteLimiter(capacity: budget.decodeShare)
+    var download = configuration.download(budget)
+    download.ledger = HostFile(
+      directory: configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil)
+    download.onHostNews = { news in
+      events.send(
+        nil,
+        .hostPaused(
+          host: news.host, duration: news.pause, failure: news.failure, isWaitedFor: news.isWaitedFor))
+    }
     downloader = Downloader(
-      configuration.download(budget), bodyMemory: ByteLimiter(capacity: budget.bodyShare), spillMemory: decodes)
+      download, bodyMemory: ByteLimiter(capacity: budget.bodyShare), spillMemory: decodes)
     // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
     limits = DecodeLimits(
@@ -226,6 +235,7 @@ struct PipelineStages: Sendable {
 
   /// Waits until everything stored is on disk.
   func flush() async {
+    await downloader.configuration.ledger?.flush()
     await cache.flush()
   }
 
