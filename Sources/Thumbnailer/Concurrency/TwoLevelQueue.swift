@@ -48,6 +48,9 @@ struct TwoLevelQueue<Element> {
     return ticket
   }
 
+  /// A waiting element, left in its place; nil when it was taken already.
+  func element(of ticket: Ticket) -> Element? { entries[ticket]?.element }
+
   /// Takes an element out before its turn; nil when it was taken already.
   mutating func remove(_ ticket: Ticket) -> Element? {
     let removed = entries.removeValue(forKey: ticket)?.element

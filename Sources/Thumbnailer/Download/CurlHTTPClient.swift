@@ -3,10 +3,14 @@ import Foundation
 /// The small client of the photo search APIs, on the same thread, connections and limits as the pictures.
 ///
 /// Whatever the server answers is handed over with its body. Failed connections and 5xx are repeated as for pictures;
-/// 429 and the rest of 4xx are not, since the photo source knows better what they mean.
+/// 429, a 503 that names a pause, and the rest of 4xx are not, since the photo source knows better what they mean. Nor
+/// does it wait while its host wants to be left alone.
 struct CurlHTTPClient: HTTPClient {
   /// Runs the requests.
   let downloader: Downloader
+
+  /// The one that the pictures' hosts stand in.
+  var ledger: (any HostLedger)? { downloader.configuration.ledger }
 
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
     do throws(DownloadError) {
@@ -37,7 +41,12 @@ extension HTTPClientError {
       self = .unreachable(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
+    case .timedOut(.rate): self = .unreachable(reason: "the server was too slow")
     case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
+    case .hostPaused(_, let retryAfter): self = .paused(retryAfter)
+    case .hostClosed(let host, let reason, let retryAfter):
+      self = .unreachable(
+        reason: "\(host) is left alone for \(retryAfter.inWords), having failed several times in a row: \(reason)")
     case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
     case .brokenOff: self = .unreachable(reason: "the connection ended before the answer did")
     case .wrongRange: self = .invalidAnswer(reason: "another part of the answer came than was asked for")

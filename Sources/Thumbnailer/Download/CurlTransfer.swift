@@ -38,7 +38,7 @@ final class CurlTransfer {
   ) -> Int {
     guard let context else { return -1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    transfer.deadlines.somethingCame(at: .now)
+    transfer.deadlines.somethingCame(count, at: .now)
     return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
   }
 
@@ -49,7 +49,7 @@ final class CurlTransfer {
   /// When to look at the clock again, and the deadline that has passed by now, if any.
   func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
   {
-    deadlines.check(now: now, connecting: timeToConnect)
+    deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: reception.mayBeSlow)
   }
 
   /// How long it took until the request could be sent; nil while it could not.

@@ -55,6 +55,8 @@ struct DownloadAdmission<Element> {
   let agingInterval = 8
   /// How many run now.
   private(set) var running = 0
+  /// Sites where nothing may start for now: what waits there keeps its place and holds nobody back.
+  var closedSites: Set<String> = []
   private var sites: [String: Site] = [:]
   private var places: [Ticket: Place] = [:]
   private var lastNumber: UInt64 = 0
@@ -67,6 +69,9 @@ struct DownloadAdmission<Element> {
 
   /// How many wait now.
   var waiting: Int { places.count }
+
+  /// Whether anything waits at a site.
+  func waits(at site: String) -> Bool { sites[site].map { !$0.returning.isEmpty || !$0.fresh.isEmpty } ?? false }
 
   /// Puts a download in line. With the ticket of its earlier wait it keeps its age. A `limit` below `maximumPerSite`
   /// counts for everybody at the site until nothing runs or waits there.
@@ -96,6 +101,20 @@ struct DownloadAdmission<Element> {
     let removed = sites[place.site]?.with(place.line) { $0.remove(place.position) }
     forgetIfIdle(place.site)
     return removed?.element
+  }
+
+  /// Takes those out of their lines at one site that `condition` holds for. Takes time proportional to all that wait.
+  mutating func removeAll(at site: String, where condition: (Element) -> Bool) -> [Element] {
+    let candidates = places.filter { $0.value.site == site }.keys.sorted { $0.number < $1.number }
+    return candidates.compactMap { ticket in
+      guard let element = element(of: ticket), condition(element) else { return nil }
+      return remove(ticket)
+    }
+  }
+
+  private func element(of ticket: Ticket) -> Element? {
+    guard let place = places[ticket], let site = sites[place.site] else { return nil }
+    return (place.line == .returning ? site.returning : site.fresh).element(of: place.position)?.element
   }
 
   /// Takes back the slot of a download that ended.
@@ -128,7 +147,9 @@ struct DownloadAdmission<Element> {
     while next != sites.endIndex {
       let index = next
       sites.formIndex(after: &next)
-      guard sites.values[index].running < min(maximumPerSite, sites.values[index].maximum) else { continue }
+      guard sites.values[index].running < min(maximumPerSite, sites.values[index].maximum),
+        closedSites.isEmpty || !closedSites.contains(sites.keys[index])
+      else { continue }
       for line in Line.allCases {
         guard let head = sites.values[index].with(line, { $0.peek(at: level) }) else { continue }
         if oldest.map({ head.ticket.number < $0.ticket.number }) ?? true {

@@ -11,6 +11,11 @@ struct DownloadConfiguration: Sendable {
   var connectTimeout: Duration = .seconds(10)
   /// So long may nothing at all arrive once the request is sent; default 20 s.
   var stallTimeout: Duration = .seconds(20)
+  /// What must come at least, in bytes a second on average over each `rateWindow` from the first byte on; default 1000. 0
+  /// for anything. The last attempt at a large body goes on all the same.
+  var minimumRate = 1000
+  /// Default 20 s.
+  var rateWindow: Duration = .seconds(20)
   /// All attempts and the pauses between them may take this long together, waiting for a slot not counted; default
   /// 300 s.
   var totalTimeout: Duration = .seconds(300)
@@ -19,6 +24,15 @@ struct DownloadConfiguration: Sendable {
   var maximumRedirects = 5
   /// When and how often a failed attempt is repeated.
   var retry = RetryPolicy()
+
+  /// How hosts that ask for pauses or fail in a row are left alone.
+  var hosts = HostStates.Policy()
+  /// How long may be waited in all for pauses of hosts; default 0: what would have to wait fails.
+  var maximumWait: Duration = .zero
+  /// What is known of hosts by everybody who shares a cache; default nil, which shares with nobody.
+  var ledger: (any HostLedger)?
+  /// Told when a host is left alone that something is wanted of.
+  var onHostNews: @Sendable (HostNews) -> Void = { _ in }
 
   /// The `User-Agent` of requests that bring none of their own; default `libcurl/VERSION`, since who asks is known to
   /// the caller alone.
@@ -56,22 +70,19 @@ struct RetryPolicy: Sendable {
   var maximumAttempts = 4
   /// The first pause is between 0 and this long, each later one between 0 and twice the one before; default 0.5 s.
   var baseDelay: Duration = .milliseconds(500)
-  /// No pause is longer than this unless the server asks for more; default 10 s.
+  /// No pause is longer than this; default 10 s.
   var maximumDelay: Duration = .seconds(10)
-  /// A `Retry-After` that asks for more counts as this long; default 60 s.
-  var maximumRetryAfter: Duration = .seconds(60)
 
   /// How long to wait before the next attempt after `attempt` attempts; nil when there shall be none.
   ///
   /// "Full jitter": any pause up to the bound is equally likely, so that clients that failed together do not come back
-  /// together. A server that names a pause is never asked earlier than it wishes, up to the limit.
+  /// together. A pause that a server wishes concerns all of its pictures: `HostStates` sees to that, and none is added.
   func pause(
     after error: DownloadError, attempt: Int, using random: inout some RandomNumberGenerator
   ) -> Duration? {
     guard attempt < maximumAttempts, error.isTransient else { return nil }
+    if error.isPause { return .zero }
     let bound = min(baseDelay * (1 << min(attempt - 1, 20)), maximumDelay)
-    let jitter = bound * Double.random(in: 0..<1, using: &random)
-    if case .httpStatus(_, let wish?) = error { return max(jitter, min(wish, maximumRetryAfter)) }
-    return jitter
+    return bound * Double.random(in: 0..<1, using: &random)
   }
 }

@@ -6,6 +6,8 @@ enum DownloadError: Error, Sendable, Equatable {
     case connect
     /// Connected, but nothing more arrived.
     case stall
+    /// Something arrives, but less than the minimum rate.
+    case rate
     /// All attempts together took too long.
     case total
   }
@@ -36,6 +38,11 @@ enum DownloadError: Error, Sendable, Equatable {
   case timedOut(Deadline)
   /// The server answered with a status that brings no picture. `retryAfter` is what the server asked for, not capped.
   case httpStatus(Int, retryAfter: Duration?)
+  /// Nobody was asked: the host wants to be left alone for so long.
+  case hostPaused(host: String, retryAfter: Duration)
+  /// Nobody was asked: the host has failed too often in a row, the last time with `reason`. It is tried again after so
+  /// long.
+  case hostClosed(host: String, reason: String, retryAfter: Duration)
   /// More redirects than `limit`, be it a loop or not.
   case tooManyRedirects(limit: Int)
   /// A redirect to something that is not `http` or `https`.
@@ -55,10 +62,26 @@ enum DownloadError: Error, Sendable, Equatable {
   /// The body could not be written to a file. `path` is the directory.
   case cannotStoreBody(path: String, reason: String)
 
+  /// Whether nobody was asked, since the host is left alone for a while.
+  var isOfHeldHost: Bool {
+    switch self {
+    case .hostPaused, .hostClosed: true
+    default: false
+    }
+  }
+
+  /// Whether it is the host's wish to be left alone for a while: not this picture's doing.
+  var isPause: Bool {
+    switch self {
+    case .httpStatus(429, _), .httpStatus(503, .some): true
+    default: false
+    }
+  }
+
   /// Whether another attempt may well succeed.
   var isTransient: Bool {
     switch self {
-    case .unreachable, .brokenOff, .wrongRange, .timedOut(.connect), .timedOut(.stall): true
+    case .unreachable, .brokenOff, .wrongRange, .timedOut(.connect), .timedOut(.stall), .timedOut(.rate): true
     case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)
     default: false
     }

@@ -4,14 +4,14 @@ import Synchronization
 /// Fetches pictures: a slot, a transfer, redirects and repetitions, and a body in the end.
 ///
 /// At most one transfer of a download runs at a time, and only that holds a slot: the pause before a repetition holds
-/// none. Any thread may call.
+/// none, nor does the wait for a host that is left alone. Any thread may call.
 final class Downloader: Sendable {
-  private typealias Admission = DownloadAdmission<OneShot<Void, DownloadError>>
-
   /// What was given at the start; `maximumDownloads` may have changed since.
   let configuration: DownloadConfiguration
   private let curl: CurlThread
-  private let admission: Mutex<Admission>
+  let slots: Mutex<DownloadSlots>
+  /// When those wake who wait for a host, as far as somebody sees to it.
+  let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
   private let bodyMemory: ByteLimiter?
   private let spillMemory: ByteLimiter?
 
@@ -25,20 +25,22 @@ final class Downloader: Sendable {
     self.bodyMemory = bodyMemory
     self.spillMemory = spillMemory
     curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
-    admission = Mutex(
-      Admission(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost))
+    slots = Mutex(
+      DownloadSlots(
+        .init(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost),
+        policy: configuration.hosts, maximumWait: configuration.maximumWait))
   }
 
   /// Transfers that run now.
-  var activeDownloads: Int { admission.withLock { $0.running } }
+  var activeDownloads: Int { slots.withLock { $0.admission.running } }
   /// Downloads that wait for a slot now.
-  var waitingDownloads: Int { admission.withLock { $0.waiting } }
+  var waitingDownloads: Int { slots.withLock { $0.admission.waiting } }
 
   /// The most transfers at once. Lowering it lets running ones end.
   var maximumDownloads: Int {
-    get { admission.withLock { $0.maximum } }
+    get { slots.withLock { $0.admission.maximum } }
     set {
-      admission.withLock { $0.maximum = max(1, newValue) }
+      slots.withLock { $0.admission.maximum = max(1, newValue) }
       admitWaiting()
     }
   }
@@ -103,15 +105,17 @@ final class Downloader: Sendable {
     var attempt = 0
     var attempts = 0
     var progress = exchange.partial?.count ?? 0
+    var failed: (error: DownloadError, answer: (TransferAnswer, CurlURL)?)?
     while true {
       attempt += 1
       attempts += 1
       let failure: DownloadError
       var last: (TransferAnswer, CurlURL)?
+      journey.isLastAttempt = attempt >= min(configuration.retry.maximumAttempts, exchange.attempts ?? .max)
       do throws(DownloadError) {
         let (answer, url) = try await follow(exchange, journey: &journey, priority: priority)
         let refused = Self.failure(of: answer)
-        guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 else {
+        guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 && !refused.isPause else {
           return Outcome(
             answer: answer, url: url, attempts: attempts, duration: journey.spent, bodyShare: journey.bodyShare)
         }
@@ -126,8 +130,16 @@ final class Downloader: Sendable {
           journey.bodyShare = nil
           continue
         }
+        if error.isOfHeldHost {
+          // Why its host is left alone tells more than that it is.
+          guard let failed, exchange.keepsErrorBodies, let (answer, url) = failed.answer else {
+            throw failed?.error ?? error
+          }
+          return Outcome(answer: answer, url: url, attempts: attempts - 1, duration: journey.spent)
+        }
         failure = error
       }
+      failed = (failure, last)
       // A server that breaks off again and again, but never without bringing more, is worth staying with.
       if let count = exchange.partial?.count, count >= progress + Self.worthwhileProgress {
         (attempt, progress) = (1, count)
@@ -142,6 +154,8 @@ final class Downloader: Sendable {
       }
       Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
       journey.bodyShare = nil
+      // The pause that a host wishes is one of all who want something of it: they wait for it where they wait for slots.
+      if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
       journey.spent += pause
     }
@@ -151,8 +165,10 @@ final class Downloader: Sendable {
   private struct Journey {
     /// The time its transfers and pauses have taken.
     var spent = Duration.zero
+    /// Whether no attempt follows the one that runs.
+    var isLastAttempt = false
     /// Its place among those who wait, for its age.
-    var ticket: Admission.Ticket?
+    var ticket: DownloadSlots.Admission.Ticket?
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: ByteLimiter.Reservation?
   }
@@ -164,13 +180,18 @@ final class Downloader: Sendable {
     var route = DownloadRoute(
       url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
     var held: String?
-    defer { if let held { release(held) } }
+    // Until the transfer has an end that says something of the host.
+    var open: HostStates.Pass?
+    defer {
+      if let open { ended(open, .none) }
+      if let held { release(held) }
+    }
     while true {
       let previous = held
       held = nil
-      try await waitForSlot(
-        at: route.url, limit: exchange.downloadsPerHost, journey: &journey, inPlaceOf: previous, priority: priority)
-      held = route.url.site
+      let pass = try await waitForSlot(
+        at: route.url, exchange, journey: &journey, inPlaceOf: previous, priority: priority)
+      (held, open) = (pass.site, pass)
       if exchange.takesBodyShare, journey.bodyShare == nil {
         journey.bodyShare = try await shareOfBodyMemory(priority: priority)
       }
@@ -178,9 +199,12 @@ final class Downloader: Sendable {
       guard !Task.isCancelled else { throw .cancelled }
       let start = ContinuousClock.now
       let order = exchange.order(
-        at: route, timeLeft: configuration.totalTimeout - journey.spent, configuration)
+        at: route, timeLeft: configuration.totalTimeout - journey.spent, isLastAttempt: journey.isLastAttempt,
+        configuration)
       let result = await curl.perform(order)
       journey.spent += ContinuousClock.now - start
+      open = nil
+      ended(pass, HostStates.Verdict(result))
       let answer = try result.get()
       guard let location = answer.head.redirectLocation else { return (answer, route.url) }
       // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
@@ -211,40 +235,51 @@ final class Downloader: Sendable {
 
   // MARK: Slots
 
-  /// Waits for a slot at a site. A slot held from the transfer before is given up in the same step, so that nobody
-  /// slips in between when it is the same site.
+  /// Waits for a slot at a site, and while its host is left alone. A slot held from the transfer before is given up in
+  /// the same step, so that nobody slips in between when it is the same site.
   private func waitForSlot(
-    at url: CurlURL, limit: Int?, journey: inout Journey, inPlaceOf previous: String?, priority: PriorityControl
-  ) async throws(DownloadError) {
-    let shot = OneShot<Void, DownloadError>()
+    at url: CurlURL, _ exchange: Exchange, journey: inout Journey, inPlaceOf previous: String?,
+    priority: PriorityControl
+  ) async throws(DownloadError) -> HostStates.Pass {
+    adoptNews()
+    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: exchange.mayWait, shot: DownloadSlots.Shot())
     let earlier = journey.ticket
-    let ticket = admission.withLock { admission in
-      let ticket = admission.enqueue(
-        shot, site: url.site, at: priority.current, limit: limit, returning: earlier)
-      if let previous { admission.release(site: previous) }
-      return ticket
+    let line = changeSlots { slots, effects in
+      Result { () throws(DownloadError) in
+        defer { if let previous { slots.admission.release(site: previous) } }
+        return try slots.enqueue(
+          waiter, at: priority.current, limit: exchange.downloadsPerHost, returning: earlier, now: .now, &effects)
+      }
+    }
+    let ticket: DownloadSlots.Admission.Ticket
+    do throws(DownloadError) {
+      ticket = try line.get()
+    } catch {
+      // The slot that was given up is another's.
+      admitWaiting()
+      throw error
     }
     journey.ticket = ticket
     let observation = priority.observe { [weak self] level in
-      self?.admission.withLock { $0.move(ticket, to: level) }
+      self?.slots.withLock { $0.admission.move(ticket, to: level) }
     }
     defer { priority.stopObserving(observation) }
     // The priority may have changed before it was observed.
-    admission.withLock { $0.move(ticket, to: priority.current) }
+    slots.withLock { $0.admission.move(ticket, to: priority.current) }
     admitWaiting()
-    try await shot.wait { [weak self] in
-      self?.admission.withLock { $0.remove(ticket) }?.resume(with: .failure(.cancelled))
+    return try await waiter.shot.wait { [weak self] in
+      self?.slots.withLock { $0.admission.remove(ticket) }?.shot.resume(with: .failure(.cancelled))
     }.get()
   }
 
   private func release(_ site: String) {
-    admission.withLock { $0.release(site: site) }
+    slots.withLock { $0.admission.release(site: site) }
     admitWaiting()
   }
 
-  private func admitWaiting() {
-    while let next = admission.withLock({ $0.admitNext() }) {
-      next.resume(with: .success(()))
+  func admitWaiting() {
+    while let (waiter, pass) = slots.withLock({ $0.admitNext() }) {
+      waiter.shot.resume(with: .success(pass))
     }
   }
 }

@@ -26,8 +26,14 @@ struct Exchange: Sendable {
   var downloadsPerHost: Int?
   var condition: DownloadCondition?
 
+  /// Whether it waits while its host is left alone. Not where the picture is to be had elsewhere or may be stale, nor for
+  /// the answers of a service: whoever asked that decides itself.
+  var mayWait: Bool { attempts == nil && !keepsErrorBodies }
+
   /// What is sent at one stop of the route.
-  func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {
+  func order(
+    at route: DownloadRoute, timeLeft: Duration, isLastAttempt: Bool, _ configuration: DownloadConfiguration
+  ) -> TransferOrder {
     // Beyond a year there is no deadline; without a bound, adding one to the clock could overflow.
     let year = Duration.seconds(365 * 86_400)
     return TransferOrder(
@@ -37,6 +43,7 @@ struct Exchange: Sendable {
       longestRestWorthReading: configuration.longestRestWorthReading,
       connectTimeout: min(configuration.connectTimeout, year),
       stallTimeout: min(configuration.stallTimeout, year), totalTimeout: min(timeLeft, year),
+      minimumRate: configuration.minimumRate, rateWindow: configuration.rateWindow, isLastAttempt: isLastAttempt,
       certificateAuthorityFile: configuration.certificateAuthorityFile, proxy: configuration.proxy,
       clientCertificate: configuration.clientCertificates.first {
         $0.host.matches(host: route.url.host, port: route.url.port)

@@ -4,22 +4,45 @@ struct TransferDeadlines: Sendable {
   private let connectTimeout: Duration
   private let stallTimeout: Duration
   private let totalTimeout: Duration
+  private let minimumRate: Int
+  private let rateWindow: Duration
   /// When something last came from the server; nil while nothing has.
   private(set) var lastArrival: ContinuousClock.Instant?
+  /// Since when the bytes are counted that the minimum rate is measured by; nil until the first has come.
+  private var windowStart: ContinuousClock.Instant?
+  private var bytesInWindow = 0
 
   init(_ order: TransferOrder, start: ContinuousClock.Instant) {
     self.start = start
     (connectTimeout, stallTimeout) = (order.connectTimeout, order.stallTimeout)
     totalTimeout = order.totalTimeout
+    (minimumRate, rateWindow) = (order.minimumRate, order.rateWindow)
   }
 
-  /// Notes that something has come.
-  mutating func somethingCame(at now: ContinuousClock.Instant) { lastArrival = now }
+  /// Notes that so many bytes have come.
+  mutating func somethingCame(_ bytes: Int = 1, at now: ContinuousClock.Instant) {
+    lastArrival = now
+    if windowStart == nil { windowStart = now }
+    bytesInWindow += bytes
+  }
 
   /// When to look at the clock again, and the deadline that has passed by now, if any.
   ///
-  /// `connecting` is how long it took until the request could be sent; nil while it could not.
-  func check(
+  /// `connecting` is how long it took until the request could be sent; nil while it could not. `mayBeSlow` is whether any
+  /// rate will do.
+  mutating func check(
+    now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?, mayBeSlow: @autoclosure () -> Bool = false
+  ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
+    let (next, missed) = checkSilence(now: now, connecting: connecting())
+    guard missed == nil, minimumRate > 0, let start = windowStart else { return (next, missed) }
+    let end = start + rateWindow
+    guard now >= end else { return (min(next, end), nil) }
+    if Double(bytesInWindow) < Double(minimumRate) * ((now - start) / .seconds(1)), !mayBeSlow() { return (end, .rate) }
+    (windowStart, bytesInWindow) = (now, 0)
+    return (min(next, now + rateWindow), nil)
+  }
+
+  private func checkSilence(
     now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
     let total = start + totalTimeout

@@ -21,6 +21,11 @@ struct TransferOrder: Sendable {
   var stallTimeout: Duration
   /// What is left of the total.
   var totalTimeout: Duration
+  /// The least that must come, in bytes a second over each `rateWindow`; 0 for anything.
+  var minimumRate: Int
+  var rateWindow: Duration
+  /// Whether no other follows when this one fails.
+  var isLastAttempt: Bool
   var certificateAuthorityFile: String?
   var proxy: ProxyChoice
   /// Shown when this very host asks for one.

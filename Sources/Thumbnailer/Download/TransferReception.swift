@@ -64,6 +64,10 @@ struct TransferReception {
   /// Whether the status tells more than how the rest of the answer breaks off.
   var isStatusAll: Bool { hasBodyBegun && !isWanted }
 
+  /// Of the last attempt at a large body anything is better than nothing.
+  var mayBeSlow: Bool { order.isLastAttempt && isSuccess && (expected ?? body.count) >= Self.largeBody }
+  private static let largeBody = 256 << 10
+
   // MARK: While it comes
 
   /// Takes the next line of the head, or of what follows the body. False ends the transfer.

@@ -93,7 +93,7 @@ extension QueryPrefetch {
     private func requestPage(_ cursor: PageCursor?) {
       tasks.start { [prefetch, query, continuation] in
         do throws(ProviderError) {
-          continuation.yield(.page(.success(try await prefetch.provider.search(query, at: cursor))))
+          continuation.yield(.page(.success(try await prefetch.page(query, at: cursor))))
         } catch {
           continuation.yield(.page(.failure(error)))
         }

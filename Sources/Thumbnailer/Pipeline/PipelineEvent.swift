@@ -35,6 +35,9 @@ public struct PipelineEvent: Sendable {
     case failed([Variant], ThumbnailError)
     /// The last waiter left; the job was stopped.
     case cancelled
+    /// Something is wanted of a host or a photo service that is left alone for so long: since it asks for that, or since it
+    /// has failed several times in a row, the last time with `failure`. Those who want it wait, or fail at once.
+    case hostPaused(host: String, duration: Duration, failure: String?, isWaitedFor: Bool)
     /// The disk cache cannot be used for the moment: thumbnails are delivered all the same.
     case cacheProblem(String)
   }

@@ -165,7 +165,7 @@ extension ThumbnailError {
   /// Whether it is the server's doing, so that another may have the picture.
   fileprivate var mayBeHadElsewhere: Bool {
     switch self {
-    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .timedOut: true
+    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut: true
     default: false
     }
   }

@@ -110,7 +110,7 @@ extension PipelineStages {
     let controls = notes.answers.map(\.metadata.control)
     if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime }) { return false }
     switch error {
-    case .unreachable, .timedOut: return true
+    case .unreachable, .hostClosed, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = controls.compactMap(\.staleIfError).min() else { return true }
       return configuration.now() < notes.freshness(by: cache.rule).expires.addingTimeInterval(most)

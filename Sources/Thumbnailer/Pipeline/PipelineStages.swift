@@ -36,7 +36,16 @@ struct PipelineStages: Sendable {
     bodyMemory = ByteLimiter(capacity: budget.bodyShare)
     admission = DecodeAdmission(configuration, budget: budget)
     helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
-    downloader = Downloader(configuration.download(budget), bodyMemory: bodyMemory, spillMemory: decodes)
+    var download = configuration.download(budget)
+    download.ledger = HostFile(
+      directory: configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil)
+    download.onHostNews = { news in
+      events.send(
+        nil,
+        .hostPaused(
+          host: news.host, duration: news.pause, failure: news.failure, isWaitedFor: news.isWaitedFor))
+    }
+    downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: decodes)
     // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
     limits = DecodeLimits(
@@ -276,6 +285,7 @@ struct PipelineStages: Sendable {
 
   /// Waits until everything stored is on disk.
   func flush() async {
+    await downloader.configuration.ledger?.flush()
     await cache.flush()
   }
 

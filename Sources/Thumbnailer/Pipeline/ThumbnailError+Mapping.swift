@@ -33,10 +33,20 @@ extension ThumbnailError {
       self = .timedOut(reason: "no connection in time; check the network, or try again later")
     case .timedOut(.stall):
       self = .timedOut(reason: "the transfer stalled; try again later")
+    case .timedOut(.rate):
+      self = .timedOut(
+        reason: "the server sends too little in a second; try again later, or be content with less "
+          + "(minimumRate, --min-rate)")
     case .timedOut(.total):
       self = .timedOut(reason: "the download took too long in all; try again later")
     case .httpStatus(let status, let retryAfter):
       self = Self.status(status, retryAfter: retryAfter)
+    case .hostPaused(_, let retryAfter):
+      self = .rateLimited(retryAfter: retryAfter)
+    case .hostClosed(let host, let reason, let retryAfter):
+      self = .hostClosed(
+        reason: "\(host) is left alone, having failed several times in a row (\(reason)); "
+          + "try again in \(retryAfter.inWords)")
     case .tooManyRedirects(let limit):
       self = .refused(status: nil, reason: "more than \(limit) redirects; the address leads in a circle")
     case .redirectToUnsupportedScheme(let scheme):
@@ -82,6 +92,7 @@ extension ThumbnailError {
     switch status {
     case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
     case 429: .rateLimited(retryAfter: retryAfter)
+    case 503 where retryAfter != nil: .rateLimited(retryAfter: retryAfter)
     case 500...: .serverFailed(status: status)
     case 407:
       .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy, --proxy)")

@@ -10,12 +10,15 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case notFound(reason: String)
   /// The server refuses (401, 403 and other client errors), or the file may not be read.
   case refused(status: Int?, reason: String)
-  /// The server asks to come back later (429), after `retryAfter` if it said so.
+  /// The server asks to be left alone for a while (429, or 503 with a time), for `retryAfter` if it said so. It did with
+  /// this picture or with another.
   case rateLimited(retryAfter: Duration?)
   /// The server failed (5xx) at every attempt.
   case serverFailed(status: Int)
   /// No connection: name resolution, connect, TLS, or it broke off at every attempt.
   case unreachable(reason: String)
+  /// Nobody was asked: the host has failed several times in a row, with other pictures, and is left alone for a while.
+  case hostClosed(reason: String)
   /// A deadline passed.
   case timedOut(reason: String)
   /// The picture is beyond a limit of bytes, pixels, side length or frames, or costs more memory than any way to read
@@ -49,6 +52,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .rateLimited: "rate-limited"
     case .serverFailed: "server-failed"
     case .unreachable: "unreachable"
+    case .hostClosed: "host-closed"
     case .timedOut: "timed-out"
     case .tooLarge: "too-large"
     case .notAPicture: "not-a-picture"
@@ -71,12 +75,11 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .storageUnavailable(let reason), .memoryUnavailable(let reason),
-      .refused(_, let reason), .unreachable(let reason), .timedOut(let reason):
+      .refused(_, let reason), .unreachable(let reason), .hostClosed(let reason), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
-      "the server asks for fewer requests (429); try again "
-        + (retryAfter.map { "in \($0.components.seconds) s" } ?? "later")
-        + ", or download less at once from one host (downloadsPerHost, --per-host)"
+      "the server asks for a pause; try again " + (retryAfter.map { "in \($0.inWords)" } ?? "later")
+        + ", let a prefetch wait for it (maximumWait, --max-wait), or download less at once from one host (downloadsPerHost, --per-host)"
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     case .unsupportedFormat(let format):
       "\(format.displayName) is decoded in a helper process only, and not from everywhere; allow it "

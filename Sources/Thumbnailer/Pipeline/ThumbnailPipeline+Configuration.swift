@@ -70,6 +70,8 @@ extension ThumbnailPipeline {
     /// Whether JPEGs are read by the coefficient reader where that is enough. Otherwise libvips reads them, which takes
     /// all of a file. Tests, which are debug builds, turn it on.
     var readsCoefficients = CoefficientReader.isWorthwhile
+    /// How hosts are left alone; tests have them come back sooner.
+    var hosts = HostStates.Policy()
     /// The clock on the wall; tests have their own.
     var now: @Sendable () -> Date = { Date() }
     /// Until a connection stands. Default: 10 s.
@@ -80,8 +82,14 @@ extension ThumbnailPipeline {
     public var totalTimeout = Duration.seconds(300)
     /// Attempts at one download, the first included. Default: 4.
     public var attempts = 4
-    /// A server's `Retry-After` that asks for more than this is taken for this long. Default: 60 s.
-    public var longestRetryAfter = Duration.seconds(60)
+    /// How long this pipeline waits in all for hosts that ask to be left alone for a while (429, or 503 with
+    /// `Retry-After`) or have failed several times in a row. Pauses that overlap count once. What would have to wait longer
+    /// fails at once, with `rateLimited` or `hostClosed`; or what is stored stands in. Good for a prefetch, not where
+    /// somebody looks on. Default: 0.
+    public var maximumWait = Duration.zero
+    /// What a server must send at least, in bytes a second, on average over 20 seconds; one that sends less has failed. The
+    /// last attempt at a large picture goes on as long as anything comes. 0 is content with anything. Default: 1,000.
+    public var minimumRate = ByteSize(bytes: 1000)
     /// What servers see as `User-Agent`; default `thumbs/VERSION libcurl/VERSION`. Name a contact in it when you ask for
     /// many pictures.
     public var userAgent = "thumbs/\(ThumbnailPipeline.version) \(CurlLibrary.name)"
@@ -134,6 +142,7 @@ extension ThumbnailPipeline {
       }
       if let problem = isolation.problem { return problem }
       if case .maximumAge(let age) = cacheMode, age < .zero { return "the maximum age must not be negative" }
+      if maximumWait < .zero { return "the longest wait must not be negative" }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }
       if maximumSourceBytes.bytes < 1 { return "the byte limit of a picture must be at least 1" }

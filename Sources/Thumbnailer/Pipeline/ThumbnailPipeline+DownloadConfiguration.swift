@@ -8,7 +8,9 @@ extension ThumbnailPipeline.Configuration {
     download.stallTimeout = stallTimeout
     download.totalTimeout = totalTimeout
     download.retry.maximumAttempts = attempts
-    download.retry.maximumRetryAfter = longestRetryAfter
+    download.maximumWait = maximumWait
+    download.hosts = hosts
+    download.minimumRate = minimumRate.bytes
     download.userAgent = userAgent
     download.memoryBodyLimit = budget.bodyLimit
     download.spillDirectory = cacheDirectory

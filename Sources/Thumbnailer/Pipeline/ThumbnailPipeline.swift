@@ -175,6 +175,12 @@ public final class ThumbnailPipeline: Sendable {
     await stages.cache.removeAll()
     let directory = configuration.cacheDirectory
     await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
+    Self.removeHostRecords(in: directory)
+  }
+
+  /// Forgets which hosts want to be left alone, as a cache folder knows it. Blocks for a file operation.
+  public static func removeHostRecords(in cacheDirectory: URL) {
+    HostFile.remove(in: cacheDirectory)
   }
 
   /// Throws away the beginnings of broken downloads that a cache folder holds. Those that somebody goes on with now

@@ -19,6 +19,9 @@ struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertibl
     HTTPHeader("Authorization", scheme.isEmpty ? value : "\(scheme) \(value)")
   }
 
+  /// Tells the key from others of its owner, and tells nothing else of it: a part of its digest.
+  var mark: String { SHA256.hash(value.utf8).prefix(4).map { String($0, radix: 16) }.joined(separator: "-") }
+
   /// The text with every occurrence of the key replaced.
   func blottedOut(of text: String) -> String { text.replacing(value, with: "[key]") }
 

@@ -7,6 +7,14 @@ protocol HTTPClient: Sendable {
   ///
   /// - Throws: `HTTPClientError` when no answer was to be had.
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
+
+  /// What is known of services by everybody who shares a cache; nil where each keeps its own books.
+  var ledger: (any HostLedger)? { get }
+}
+
+extension HTTPClient {
+  /// Nobody's.
+  var ledger: (any HostLedger)? { nil }
 }
 
 /// A GET request for a small answer.
@@ -42,6 +50,8 @@ enum HTTPClientError: Error, Sendable {
   case cancelled
   /// Name resolution, connection, TLS or deadline: the server cannot be reached. `reason` is curl's own text.
   case unreachable(reason: String)
+  /// Nobody was asked: the host wants to be left alone for so long.
+  case paused(Duration)
   /// The answer broke off, was too long, or was not HTTP.
   case invalidAnswer(reason: String)
 }

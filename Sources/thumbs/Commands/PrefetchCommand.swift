@@ -50,6 +50,12 @@ struct PrefetchCommand: AsyncParsableCommand {
       own. Sheets link to the page of a picture or, without the query of its
       address, to the picture: queries may hold keys.
 
+      A host or a service that asks for a pause (429, 503) is left alone by all
+      processes that share the cache, and tried by one request when it is over; a
+      host that fails five times in a row is closed for a second, then for longer
+      each time. The run waits for that, --max-wait in all, and says so; then what
+      is left fails with rate-limited or host-closed.
+
       Unsplash is told which of its photos were exported, as its terms ask.
 
       --simulate scrolls instead, from the first page on, and fetches what the view
@@ -83,6 +89,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Pauses") var pauses: PauseOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Look") var look: ExportOptions
   @OptionGroup(title: "Simulation") var simulation: SimulationOptions
@@ -160,6 +167,8 @@ struct PrefetchCommand: AsyncParsableCommand {
         to: network.applied(to: freshness.applied(to: resources.configuration)))
       // Nobody comes back to what is made once: without a scroll the memory cache would only grow with the pictures.
       if simulation.simulate == nil, resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
+      // Who looks on does not wait.
+      if simulation.simulate == nil { configuration = pauses.applied(to: configuration) }
       let pipeline = try ThumbnailPipeline(configuration)
       stages?.follow(pipeline)
       let headers = try network.hostHeaders()

@@ -50,6 +50,8 @@ final class PrefetchRun: Sendable {
     if let knownReplacement { console.complain(knownReplacement) }
     if let exposure = pipeline.cacheExposure, !options.quiet { console.complain(PlainText.withShortPaths(exposure)) }
     if showsProgress { progress.start() }
+    let notice = options.quiet ? nil : PauseNotice(pipeline, console: console)
+    defer { withExtendedLifetime(notice) {} }
     let started = ContinuousClock.now
     var ending = await consume(prefetch)
     await pipeline.flush()

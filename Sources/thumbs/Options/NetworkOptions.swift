@@ -11,6 +11,14 @@ struct NetworkOptions: ParsableArguments {
   var userAgent: String?
 
   @Option(
+    help: ArgumentHelp(
+      """
+      What a server must send at least in a second, on average over 20 s; one that sends less has failed. 0 is content \
+      with anything. (default: 1kB)
+      """, valueName: "SIZE"), transform: ByteSize.option)
+  var minRate: ByteSize?
+
+  @Option(
     name: .customLong("header"),
     help: ArgumentHelp(
       """
@@ -76,6 +84,7 @@ struct NetworkOptions: ParsableArguments {
   func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
     var configuration = configuration
     if let userAgent { configuration.userAgent = userAgent }
+    if let minRate { configuration.minimumRate = minRate }
     if let cacert { configuration.certificateAuthorityFile = cacert }
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
     let password = ProcessInfo.processInfo.environment[Self.passwordVariable]

@@ -61,6 +61,8 @@ final class StageLog: Sendable {
     case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"
     case .failed(_, let error): "failed: \(error.message)"
     case .cancelled: "cancelled"
+    case .hostPaused(let host, let duration, let failure, let isWaitedFor):
+      PauseNotice.words(host, duration, failure: failure) + (isWaitedFor ? "; waiting" : "; nobody waits")
     case .cacheProblem(let problem): problem
     }
   }

@@ -58,11 +58,13 @@ final class RecordingObserver: BodyObserver {
 }
 
 extension DownloadConfiguration {
-  /// Quick to try again, so that tests take no time, and without the proxy of whoever runs them.
+  /// Quick to try again, so that tests take no time, patient with hosts that want a pause, and without the proxy of whoever runs them.
   static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
     configuration.proxy = .none
     configuration.retry.baseDelay = .milliseconds(2)
+    configuration.hosts.firstPause = .milliseconds(2)
+    configuration.maximumWait = .seconds(200)
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
     change(&configuration)
@@ -111,13 +113,15 @@ extension TransferOrder {
   /// A request for a picture of up to 64 MiB.
   static func example(
     limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = [],
-    connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300)
+    connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300),
+    minimumRate: Int = 0, isLastAttempt: Bool = false
   ) -> TransferOrder {
     guard let url = CurlURL("http://picture.example/a.jpg") else { preconditionFailure("it is a URL") }
     return TransferOrder(
       url: url, headers: [], userAgent: "test", accept: "*/*", compression: .unwelcome, keepsErrorBodies: false,
       byteLimit: limit, memoryLimit: 256 << 10, spillDirectories: [NSTemporaryDirectory()],
       longestRestWorthReading: 256 << 10, connectTimeout: connect, stallTimeout: stall, totalTimeout: total,
+      minimumRate: minimumRate, rateWindow: .seconds(20), isLastAttempt: isLastAttempt,
       certificateAuthorityFile: nil, proxy: .none, clientCertificate: nil, observer: observer, partial: nil,
       conditions: conditions)
   }

@@ -7,7 +7,7 @@ import Testing
 @Suite
 struct RetryPolicyTests {
   private let policy = RetryPolicy()
-  private let busy = DownloadError.httpStatus(503, retryAfter: nil)
+  private let busy = DownloadError.httpStatus(502, retryAfter: nil)
 
   @Test func eachBoundIsTwiceTheOneBeforeUpToTheLimit() throws {
     var policy = policy
@@ -33,12 +33,17 @@ struct RetryPolicyTests {
     }
   }
 
-  @Test func theServersWishIsALowerBoundWithACap() {
-    var random = FixedRandom(word: 0)
-    #expect(pause(retryAfter: .seconds(7), &random) == .seconds(7))
-    #expect(pause(retryAfter: .seconds(3600), &random) == .seconds(60))
+  @Test func whatAHostWishesIsNoMatterOfOnePicture() {
     var most = FixedRandom(word: .max)
-    #expect(pause(retryAfter: .zero, &most).map { $0 > .milliseconds(499) } == true)
+    for error: DownloadError in [
+      .httpStatus(429, retryAfter: nil), .httpStatus(429, retryAfter: .seconds(7)),
+      .httpStatus(503, retryAfter: .seconds(7)),
+    ] {
+      #expect(policy.pause(after: error, attempt: 1, using: &most) == .zero)
+      #expect(policy.pause(after: error, attempt: 4, using: &most) == nil)
+    }
+    let unnamed = policy.pause(after: .httpStatus(503, retryAfter: nil), attempt: 1, using: &most)
+    #expect(unnamed.map { $0 > .milliseconds(499) } == true)
   }
 
   @Test func endsAfterTheLastAttemptAndForLastingErrors() {
@@ -63,10 +68,6 @@ struct RetryPolicyTests {
     }
     #expect(head("Retry-After: soon").retryAfter(now: now) == nil)
     #expect(head("X: y").retryAfter(now: now) == nil)
-  }
-
-  private func pause(retryAfter: Duration, _ random: inout some RandomNumberGenerator) -> Duration? {
-    policy.pause(after: .httpStatus(429, retryAfter: retryAfter), attempt: 1, using: &random)
   }
 }
 

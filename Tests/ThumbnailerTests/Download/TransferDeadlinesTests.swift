@@ -16,6 +16,7 @@ struct TransferDeadlinesTests {
     }
 
     init(_ deadlines: TransferDeadlines, after seconds: Double, connecting: Duration? = .seconds(1)) {
+      var deadlines = deadlines
       let check = deadlines.check(now: start + .seconds(seconds), connecting: connecting)
       (next, missed) = (check.next - start, check.missed)
     }
@@ -56,6 +57,32 @@ struct TransferDeadlinesTests {
     let waiting = deadlines()
     #expect(Check(waiting, after: 29, connecting: nil) == Check(30, nil))
     #expect(Check(waiting, after: 30, connecting: nil) == Check(30, .connect))
+  }
+
+  /// 1000 bytes a second over 20 s are wanted; so many come each second, from the first on.
+  private func firstMiss(_ bytesASecond: (Int) -> Int, mayBeSlow: Bool = false) -> (Int, DownloadError.Deadline)? {
+    var deadlines = TransferDeadlines(.example(minimumRate: 1000), start: Self.start)
+    for second in 1...120 {
+      let now = Self.start + .seconds(second)
+      let check = deadlines.check(now: now, connecting: .zero, mayBeSlow: mayBeSlow)
+      if let missed = check.missed { return (second, missed) }
+      deadlines.somethingCame(bytesASecond(second), at: now)
+    }
+    return nil
+  }
+
+  @Test func aServerThatDripsIsTooSlowAfterTwentySeconds() throws {
+    let (second, missed) = try #require(firstMiss { _ in 10 })
+    #expect(second == 21 && missed == .rate)
+    #expect(firstMiss { _ in 1100 } == nil)
+    // On average: what comes in bursts is no drip.
+    #expect(firstMiss { $0 % 10 == 1 ? 12_000 : 1 } == nil)
+    // What has been quick once may not drip for ever.
+    #expect(firstMiss { $0 < 15 ? 1 << 20 : 10 }?.0 == 41)
+  }
+
+  @Test func whatMayBeSlowIsNot() {
+    #expect(firstMiss({ _ in 10 }, mayBeSlow: true) == nil)
   }
 
   @Test func theTotalGoesBeforeAllOthers() {

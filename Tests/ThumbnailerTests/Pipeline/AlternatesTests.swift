@@ -17,7 +17,7 @@ import Testing
         alternates: Array(urls.dropFirst())), variant: variant)
   }
 
-  @Test(arguments: [404, 410, 424, 429, 400, 403, 503])
+  @Test(arguments: [404, 410, 424, 400, 403, 503])
   func theNextPlaceIsAskedWhenOneDoesNotGiveThePicture(status: Int) async throws {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { $0.path == "/good" ? .ok(picture) : .status(status) }
@@ -27,6 +27,18 @@ import Testing
     // It is the same picture wherever it came from.
     _ = try await fixture.pipeline.thumbnail(for: request(fixture, "/other"))
     #expect(fixture.origin.requests(for: "/other").isEmpty)
+  }
+
+  @Test func aHostThatWantsToBeLeftAloneIsPassedOver() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try PipelineFixture(configuring: { $0.attempts = 4 }) {
+      $0.path == "/good" ? .ok(picture) : .tooManyRequests(retryAfter: "50")
+    }
+    let source = ImageSource(
+      fixture.origin.url("/bad"),
+      alternates: [fixture.origin.url("/worse"), fixture.origin.url("/good", host: "localhost")])
+    _ = try await fixture.pipeline.thumbnail(for: ThumbnailRequest(source, variant: variant))
+    #expect(fixture.origin.requests.map(\.path) == ["/bad", "/good"])
   }
 
   @Test func onlyTheLastPlaceIsAskedAgainAndAgain() async throws {

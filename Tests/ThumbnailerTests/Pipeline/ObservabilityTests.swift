@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ObservabilityTests {
   private static let kinds = [
     "memoryHit", "diskHit", "joined", "opened", "downloaded", "revalidated", "replaced", "servedStale",
-    "rememberedFailure", "planned", "rendered", "stored", "failed", "cancelled", "cacheProblem",
+    "rememberedFailure", "planned", "rendered", "stored", "failed", "cancelled", "hostPaused", "cacheProblem",
   ]
 
   private func names(_ recorder: EventRecorder) -> [String] { recorder.kinds.map(Self.name) }

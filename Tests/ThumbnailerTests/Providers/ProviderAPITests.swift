@@ -60,6 +60,41 @@ import Testing
     #expect(client.requests.count == 2)
   }
 
+  @Test func processesThatShareACacheKeepTheLimitTogether() async throws {
+    let folder = try TemporaryFolder()
+    // Three with clocks of their own, whose date stands still: each turn is one more interval away.
+    let clocks = (0..<3).map { _ in TestClock() }
+    let apis = try clocks.map { clock in
+      let client = StubHTTPClient(ledger: HostFile(directory: folder.url) { clock.clock.date() }) { _, _ in
+        .success(HTTPResponse(status: 200, headers: [], body: Data("{}".utf8)))
+      }
+      return ProviderAPI(
+        OpenverseDialect.dialect, baseURL: try #require(base), client: client, clock: clock.clock)
+    }
+    for _ in 0..<7 { for api in apis { _ = try await api.get(api.url("x", [])) } }
+    let waits = clocks.flatMap(\.waits).map { $0 / .seconds(1) }.sorted()
+    #expect(waits.count == 20)
+    for (wait, number) in zip(waits, 1...) { #expect(abs(wait - 3 * Double(number)) < 0.01) }
+  }
+
+  @Test func aPauseThatOneProcessWasToldHoldsForAll() async throws {
+    let folder = try TemporaryFolder()
+    let clients = (0..<2).map { _ in
+      StubHTTPClient(ledger: HostFile(directory: folder.url) { [clock] in clock.clock.date() }) { _, _ in
+        .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .seconds(20)))
+      }
+    }
+    for client in clients {
+      let error = try await error(api(client))
+      guard case .rateLimited("example", let pause?) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+      #expect(abs(pause / .seconds(1) - 20) < 0.01)
+    }
+    #expect(clients.map(\.requests.count) == [1, 0])
+  }
+
   @Test func aPauseOfNoLengthIsNotAnInvitation() async throws {
     let client = StubHTTPClient { _, _ in
       .success(HTTPResponse(status: 429, headers: [], body: Data(), retryAfter: .zero))

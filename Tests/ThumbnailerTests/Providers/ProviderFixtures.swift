@@ -9,9 +9,14 @@ import Testing
 final class StubHTTPClient: HTTPClient {
   private let answer: @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>
   private let asked = Mutex<[HTTPRequest]>([])
+  let ledger: (any HostLedger)?
 
   /// `answer` is given each request and its number, from 1.
-  init(_ answer: @escaping @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>) {
+  init(
+    ledger: (any HostLedger)? = nil,
+    _ answer: @escaping @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>
+  ) {
+    self.ledger = ledger
     self.answer = answer
   }
 

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import Thumbnailer
@@ -39,6 +40,26 @@ import Testing
       pace.giveBack()
     }
     #expect(pace.turn(at: start + .seconds(1)) == .go(after: .seconds(2)))
+  }
+
+  @Test func severalTakeTheirTurnsFromOneRecord() {
+    let date = Date(timeIntervalSince1970: 1_800_000_000)
+    var record = HostRecord()
+    let waits = (0..<4).map { _ in
+      var pace = RequestPace(.init(interval: .seconds(3)), record, now: start, date: date)
+      defer { pace.write(to: &record, now: start, date: date) }
+      return pace.turn(at: start)
+    }
+    #expect(waits == [0, 3, 6, 9].map { .go(after: .seconds($0)) })
+  }
+
+  @Test func timesThatMakeNoSenseCountForNothing() {
+    let date = Date(timeIntervalSince1970: 1_800_000_000)
+    for ahead in [1e4, 1e9, -1e9] {
+      let record = HostRecord(until: date + ahead * 10, due: date + ahead)
+      var pace = RequestPace(.init(interval: .seconds(3)), record, now: start, date: date)
+      #expect(pace.turn(at: start) == .go(after: .zero))
+    }
   }
 
   /// Whatever the moment from which a window is counted.

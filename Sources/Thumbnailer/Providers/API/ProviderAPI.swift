@@ -6,9 +6,6 @@ import Synchronization
 /// The client below repeats what may pass, such as a 503. The access key goes to the API's own host only, and stands in
 /// no message.
 final class ProviderAPI: Sendable {
-  /// No pause is believed to be longer than this.
-  private static let longestPause = Duration.seconds(86_400)
-
   /// The URL that all paths are below.
   let baseURL: URL
   /// What the provider is called in messages.
@@ -66,12 +63,12 @@ final class ProviderAPI: Sendable {
     } catch {
       throw self.error(for: error)
     }
-    if let pause = dialect.allowance(response, clock.date()) { close(for: pause) }
+    if let pause = dialect.allowance(response, clock.date()) { await close(for: pause) }
     // The status first: at the limit the body is not even JSON.
-    if let error = dialect.exception(response) { throw noted(error) }
+    if let error = dialect.exception(response) { throw await noted(error) }
     if (200..<300).contains(response.status) { return response }
     if response.status == 404, missingMeansEmpty { return nil }
-    throw noted(error(for: response))
+    throw await noted(error(for: response))
   }
 
   /// Asks for JSON and reads it.
@@ -99,14 +96,14 @@ final class ProviderAPI: Sendable {
     } catch {
       throw .cancelled
     }
-    switch pace.withLock({ $0.turn(at: clock.now()) }) {
+    switch await withPace({ $0.turn(at: $1) }) {
     case .refused(let retryAfter): throw .rateLimited(provider: name, retryAfter: retryAfter)
     case .go(after: .zero): break
     case .go(let wait):
       do {
         try await clock.sleep(wait)
       } catch {
-        pace.withLock { $0.giveBack() }
+        await withPace { pace, _ in pace.giveBack() }
         throw .cancelled
       }
     }
@@ -115,20 +112,42 @@ final class ProviderAPI: Sendable {
 
   /// Asks nothing for so long, or for as long as was settled before. Returns how long that is.
   @discardableResult
-  private func close(for pause: Duration) -> Duration {
-    let now = clock.now()
-    return pace.withLock {
-      $0.close(for: min(pause, Self.longestPause), at: now)
-      return $0.pause(at: now) ?? pause
+  private func close(for pause: Duration) async -> Duration {
+    await withPace { pace, now in
+      pace.close(for: min(pause, RequestPace.longestPause), at: now)
+      return pace.pause(at: now) ?? pause
+    }
+  }
+
+  /// Where the service counts our requests: by key, or by address where there is none. Without a login in the URL.
+  private var place: String {
+    let host = "\(baseURL.host() ?? ""):\(baseURL.port.map { "\($0)" } ?? "")"
+    return "\(host)\(baseURL.path) \(key?.mark ?? "")"
+  }
+
+  /// Reads and changes the pace: the one that all who share a cache keep together, where there is one.
+  @discardableResult
+  private func withPace<Value: Sendable>(
+    _ body: @escaping @Sendable (inout RequestPace, ContinuousClock.Instant) -> Value
+  ) async -> Value {
+    guard let ledger = client.ledger else {
+      return pace.withLock { body(&$0, clock.now()) }
+    }
+    return await ledger.update(.service(name, at: place)) { [clock, rule = dialect.pace] record in
+      let (now, date) = (clock.now(), clock.date())
+      var pace = RequestPace(rule, record, now: now, date: date)
+      let value = body(&pace, now)
+      pace.write(to: &record, now: now, date: date)
+      return value
     }
   }
 
   /// An error, after which nothing is asked for as long as it says, or as is known from the provider's documentation.
-  private func noted(_ error: ProviderError) -> ProviderError {
+  private func noted(_ error: ProviderError) async -> ProviderError {
     guard case .rateLimited(let provider, let told) = error else { return error }
     // Zero seconds and a moment in the past ask for no pause, and yet were the answer to one request too many.
     let pause = max(told ?? dialect.unnamedPause(clock.date()), .seconds(1))
-    return .rateLimited(provider: provider, retryAfter: close(for: pause))
+    return .rateLimited(provider: provider, retryAfter: await close(for: pause))
   }
 
   // MARK: Errors
@@ -137,6 +156,7 @@ final class ProviderAPI: Sendable {
     switch error {
     case .cancelled: .cancelled
     case .unreachable(let reason): .unreachable(provider: name, reason: hidden(reason))
+    case .paused(let pause): .rateLimited(provider: name, retryAfter: pause)
     case .invalidAnswer(let reason): .malformed(provider: name, snippet: hidden(reason))
     }
   }
@@ -146,6 +166,8 @@ final class ProviderAPI: Sendable {
     case 401 where key != nil:
       .unauthorized(provider: name)
     case 429:
+      .rateLimited(provider: name, retryAfter: response.retryAfter)
+    case 503 where response.retryAfter != nil:
       .rateLimited(provider: name, retryAfter: response.retryAfter)
     case 403, 451:
       .blocked(provider: name, reason: reason(response))

@@ -1,3 +1,5 @@
+import Foundation
+
 /// When the next request may go to a provider, so that its limits are kept before they are hit. A pure value without a
 /// clock of its own.
 struct RequestPace {
@@ -26,6 +28,29 @@ struct RequestPace {
   private var closedUntil: ContinuousClock.Instant?
 
   init(_ rule: Rule) { self.rule = rule }
+
+  /// The pace as all processes have noted it together. Times that are further ahead than makes sense, as after the clock
+  /// was set back, count for nothing.
+  init(_ rule: Rule, _ record: HostRecord, now: ContinuousClock.Instant, date: Date) {
+    self.rule = rule
+    func instant(_ time: Date?, atMost longest: Duration) -> ContinuousClock.Instant? {
+      guard let ahead = time.map({ Duration.seconds($0.timeIntervalSince(date)) }) else { return nil }
+      return ahead > .zero && ahead <= longest ? now + ahead : nil
+    }
+    due = instant(record.due, atMost: rule.interval * (rule.burst + Self.mostProcesses))
+    closedUntil = instant(record.until, atMost: Self.longestPause)
+  }
+
+  /// Notes the pace for the others.
+  func write(to record: inout HostRecord, now: ContinuousClock.Instant, date: Date) {
+    record.due = due.map { date + ($0 - now) / .seconds(1) }
+    record.until = closedUntil.map { date + ($0 - now) / .seconds(1) }
+  }
+
+  /// So many are believed to wait for their turn at once.
+  private static let mostProcesses = 100
+  /// No pause is believed to be longer.
+  static let longestPause = Duration.seconds(86_400)
 
   /// Takes the next turn.
   mutating func turn(at now: ContinuousClock.Instant) -> Turn {

@@ -11,8 +11,9 @@ struct CacheClearCommand: AsyncParsableCommand {
         thumbs cache clear --cache-dir /var/cache/thumbs
 
       With the thumbnails leave the stored pages of searches, what servers said
-      of the pictures, remembered failures, the count of hits and misses, and the
-      beginnings of broken downloads. Others may use the cache meanwhile.
+      of the pictures, remembered failures, the count of hits and misses, the
+      beginnings of broken downloads, and which hosts want to be left alone.
+      Others may use the cache meanwhile.
 
       --json prints directory, removedThumbnails, removedBytes.
       """)
@@ -28,6 +29,7 @@ struct CacheClearCommand: AsyncParsableCommand {
       try await console.changingCache { () async throws(DiskCacheError) in try await disk.removeAll() }
     }
     ThumbnailPipeline.removePartialDownloads(in: cache.directory)
+    ThumbnailPipeline.removeHostRecords(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
     var object = JSONObject()
     object.add("directory", cache.directory.path)

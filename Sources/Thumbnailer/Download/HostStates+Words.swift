@@ -1,0 +1,58 @@
+extension HostStates.Hold {
+  /// The error of a download that does not wait for its end.
+  func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
+    let left = max(until - now, .zero)
+    return switch cause {
+    case .asked: .hostPaused(host: Self.host(of: site), retryAfter: left)
+    case .failures(let reason): .hostClosed(host: Self.host(of: site), reason: reason, retryAfter: left)
+    }
+  }
+
+  func news(of site: String, isWaitedFor: Bool, now: ContinuousClock.Instant) -> HostNews {
+    var failure: String?
+    if case .failures(let reason) = cause { failure = reason }
+    return HostNews(
+      host: Self.host(of: site), pause: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
+  }
+
+  /// The host of a site as people write it: without the scheme and its usual port.
+  private static func host(of site: String) -> String {
+    for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where site.hasPrefix(scheme) {
+      let host = site.dropFirst(scheme.count)
+      return String(host.hasSuffix(port) ? host.dropLast(port.count) : host)
+    }
+    return site
+  }
+}
+
+extension HostStates.Verdict {
+  /// What a transfer's end says of its host.
+  init(_ result: Result<TransferAnswer, DownloadError>) {
+    switch result {
+    case .success(let answer): self.init(answer.head)
+    case .failure(let error): self.init(error)
+    }
+  }
+
+  private init(_ head: ResponseHead) {
+    switch (head.status, head.retryAfter()) {
+    case (429, let wish): self = .pause(wish)
+    case (503, let wish?): self = .pause(wish)
+    case (500..<600, _): self = .failed(reason: "status \(head.status)")
+    default: self = .answered
+    }
+  }
+
+  private init(_ error: DownloadError) {
+    switch error {
+    case .unreachable(let reason), .untrusted(let reason): self = .failed(reason: reason)
+    case .timedOut(.connect): self = .failed(reason: "no connection in time")
+    case .timedOut(.stall): self = .failed(reason: "it fell silent")
+    case .timedOut(.rate): self = .failed(reason: "it was too slow")
+    case .brokenOff: self = .failed(reason: "the connection broke off")
+    // It has sent what we did not want.
+    case .tooLarge, .refusedByObserver, .wrongRange, .unknownEncoding: self = .answered
+    default: self = .none
+    }
+  }
+}

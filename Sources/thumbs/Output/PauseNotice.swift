@@ -1,0 +1,32 @@
+import Synchronization
+import Thumbnailer
+
+/// Says on stderr that a run waits for a host or a photo service, once for each.
+final class PauseNotice: Sendable {
+  private let task: Task<Void, Never>
+
+  /// Listens to a pipeline, which is not kept alive by it.
+  init(_ pipeline: ThumbnailPipeline, console: Console) {
+    let events = pipeline.events()
+    task = Task {
+      var said: Set<String> = []
+      for await event in events {
+        guard case .hostPaused(let host, let duration, let failure, true) = event.kind, said.insert(host).inserted
+        else {
+          continue
+        }
+        console.complain("\(Self.words(host, duration, failure: failure)); waiting")
+      }
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// That a host is left alone, and why.
+  static func words(_ host: String, _ duration: Duration, failure: String?) -> String {
+    // Some milliseconds of it may have passed.
+    let seconds = Int((duration / .seconds(1) - 0.05).rounded(.up))
+    guard let failure else { return "\(host) asks for a pause of \(seconds) s" }
+    return "\(host) has failed several times in a row (\(failure)) and is left alone for \(seconds) s"
+  }
+}

@@ -1,0 +1,98 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+/// `thumbs prefetch` and `get` where hosts and services ask for pauses.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct PauseCommandTests {
+  private let bench: Bench
+  private let picture: Data
+  private let lakes: [OriginPicture]
+
+  init() throws {
+    bench = try Bench()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    self.picture = picture
+    lakes = (1...5).map { OriginPicture(id: "\($0)", description: "lake \($0)", body: [UInt8](picture)) }
+  }
+
+  private func list(_ origin: Origin, _ count: Int) -> ThumbsProcess.Input {
+    .bytes(Data((1...count).map { origin.url("/\($0).jpg").absoluteString }.joined(separator: "\n").utf8))
+  }
+
+  @Test func aSearchThatIsAskedForAPauseGoesOnAfterIt() async throws {
+    let maxlag = OriginResponse(
+      status: 200, headers: [("Content-Type", "application/json"), ("Retry-After", "1")],
+      body: Array(#"{"error":{"code":"maxlag","info":"Waiting for a database"}}"#.utf8))
+    let services: [(String, PhotoServiceOrigin, [OriginResponse])] = [
+      ("pexels", try .pexels(lakes, accessKey: "key-of-a-test"), [.tooManyRequests(retryAfter: "1")]),
+      ("commons", try .commons(lakes), [.tooManyRequests(retryAfter: "1"), maxlag]),
+      ("openverse", try .openverse(lakes), [.status(503).header("Retry-After", "1")]),
+    ]
+    for (name, service, refusals) in services {
+      for refusal in refusals { service.failNext(with: refusal) }
+      let run = try await bench.run(
+        "prefetch", "--query", "lake", "--provider", name, "--provider-url", "\(service.baseURL)", "--per-page", "5",
+        "--json", environment: ["PEXELS_API_KEY": "key-of-a-test"])
+      #expect(run.status == 0, "\(name): \(run.stderr)")
+      #expect(try run.pictures().count == 5)
+      #expect(run.complaints.filter { $0 == "thumbs: \(name) asks for a pause of 1 s; waiting" }.count == 1)
+    }
+  }
+
+  @Test func aSearchThatMayNotWaitEnds() async throws {
+    let service = try PhotoServiceOrigin.commons(lakes)
+    service.failNext(with: .tooManyRequests(retryAfter: "3"))
+    let run = try await bench.run(
+      "prefetch", "--query", "lake", "--provider", "commons", "--provider-url", "\(service.baseURL)", "--max-wait", "2s"
+    )
+    #expect(run.status == 69 && run.complaints.count == 1)
+    #expect(run.stderr.contains("commons takes no more requests for now; try again in 3 s"))
+    #expect(service.apiRequests.count == 1)
+  }
+
+  @Test func picturesWaitForTheirHostOnceAndAreAllFetched() async throws {
+    let refusals = Atomic(6)
+    let origin = try Origin { [picture] _ in
+      refusals.wrappingSubtract(1, ordering: .relaxed).oldValue > 0
+        ? .tooManyRequests(retryAfter: "1") : .ok(picture, type: "image/jpeg")
+    }
+    let run = try await bench.run("prefetch", "--urls", "-", "--json", input: list(origin, 30))
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(try run.summary().stored == 30)
+    #expect(origin.requests.count == 36)
+    #expect(run.complaints == ["thumbs: 127.0.0.1:\(origin.port) asks for a pause of 1 s; waiting"])
+  }
+
+  @Test func whatWouldHaveToWaitTooLongFailsAndSaysSo() async throws {
+    let origin = try Origin { _ in .tooManyRequests(retryAfter: "500") }
+    let run = try await bench.run("prefetch", "--urls", "-", "--quiet", input: list(origin, 20))
+    #expect(run.status == 1)
+    #expect(run.complaints.count == 20 && run.complaints.allSatisfy { $0.contains("the server asks for a pause") })
+    #expect((1...6).contains(origin.requests.count))
+
+    // Another process knows, and does not even ask.
+    let asked = origin.requests.count
+    let get = try await bench.run("get", origin.url("/x.jpg").absoluteString, "--output", "x.jpg")
+    #expect(get.status == 1 && get.complaints.count == 1)
+    #expect(get.stderr.contains("asks for a pause; try again in"))
+    #expect(origin.requests.count == asked)
+  }
+
+  @Test func getDoesNotWait() async throws {
+    let origin = try Origin { _ in .tooManyRequests(retryAfter: "2") }
+    let run = try await bench.run("get", origin.url("/x.jpg").absoluteString, "--output", "x.jpg")
+    #expect(run.status == 1 && run.stderr.contains("try again in 2 s"))
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test func aHostThatIsDownIsNotAskedForEachPicture() async throws {
+    let origin = try Origin { _ in .status(500) }
+    let run = try await bench.run("prefetch", "--urls", "-", "--json", input: list(origin, 60))
+    #expect(run.status == 1)
+    #expect(origin.requests.count < 20, "\(origin.requests.count) requests")
+    #expect(run.lines.contains { $0.contains("host-closed") })
+    #expect(run.stderr.contains("has failed several times in a row (status 500)"))
+  }
+}
