@@ -67,7 +67,8 @@ struct BadCacheTests {
   }
 
   @Test func aCacheOfAnotherVersionIsLeftAlone() async throws {
-    try FileManager.default.createDirectory(at: bench.cache, withIntermediateDirectories: true)
+    try FileManager.default.createDirectory(
+      at: bench.cache, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     let other = bench.cache.appendingPathComponent("thumbnails-v0.sqlite")
     let content = Data("of another version".utf8)
     try content.write(to: other)
@@ -142,7 +143,7 @@ final class TinyDisk {
   init?(at url: URL, kibibytes: Int) {
     path = url.path
     try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    guard mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k") == 0 else { return nil }
+    guard mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k,mode=700") == 0 else { return nil }
   }
 
   deinit { umount2(path, Int32(bitPattern: 2)) }

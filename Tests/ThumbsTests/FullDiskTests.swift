@@ -32,6 +32,17 @@ struct FullDiskTests {
     #expect(pictures.count == Self.count && pictures.allSatisfy { $0.error == nil }, "\(run.stderr)")
   }
 
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
+  func whereTheCachesDiskIsFullPicturesGoThroughTheTemporaryFolder() async throws {
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 400))
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--cache-dir", "disk", "--disk-cache", "0", "--json", input: .bytes(list("/told")))
+    let pictures = try run.pictures()
+    #expect(run.status == 0 && pictures.count == Self.count, "\(run.stderr)")
+    #expect(pictures.allSatisfy { $0.error == nil }, "\(pictures.compactMap(\.error))")
+    withExtendedLifetime(disk) {}
+  }
+
   @Test func whereTheBudgetIsUsedUpTheErrorSaysWhatToDo() async throws {
     let large = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg")) + [UInt8](repeating: 7, count: 9 << 20)
     let origin = try Origin { _ in .ok(large, type: "image/jpeg") }
