@@ -96,6 +96,8 @@ struct GetRun {
       }
     } else if let error = report.error {
       console.complain("\(command.picture): \(error.message)")
+    } else if report.isDamaged, !command.quiet {
+      console.complain("\(command.picture): damaged; the thumbnail shows what can be read of it")
     }
     return report.error == nil ? .success : .someFailed
   }

@@ -116,7 +116,7 @@ extension ConversionSummary {
     var counts = [made, "\(current) current", "\(failed) failed"]
     if skipped > 0 { counts.append("\(skipped) skipped") }
     if toldApart > 0 { counts.append("\(toldApart) told apart") }
-    if replaced > 0 { counts.append("\(replaced) replaced") }
+    if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }
     if damaged > 0 { counts.append("\(damaged) damaged") }
     return counts.joined(separator: ", ")

@@ -12,6 +12,8 @@ final class BodyReader {
   private let cancellation: CancellationFlag
   /// What the decoder gets behind the body's last byte.
   private let ending: [UInt8]
+  /// Whether the decoder gets something behind the body's last byte.
+  var addsEnding: Bool { !ending.isEmpty }
   private var position = 0
   /// Whether the decoder asked for bytes when there were none left. After a failure it says that the file is too short.
   private(set) var ranDry = false

@@ -76,7 +76,9 @@ struct PictureDecoder {
   }
 
   func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
-    let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
+    // That a block is missing before an end marker is only a warning of libjpeg's.
+    let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
+    let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : strict
     let format = plan.probe.format
     if let foreign { return try foreign.open(reader, failOn) }
     guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }

@@ -43,7 +43,8 @@ struct CoefficientReaderTruncationTests {
         let part = Array(file.prefix(length))
         do {
           let image = try TestJPEG.read(part, scale, size: jpeg.size)
-          #expect(length >= whole.consumedBytes, "\(name) of \(length) bytes")
+          // The marker behind the last block, of two bytes, need not be there; the block's last bits must.
+          #expect(length >= whole.consumedBytes - 2, "\(name) of \(length) bytes")
           #expect(try Samples(image.raster) == Samples(whole.raster), "\(name) of \(length) bytes")
         } catch CodecError.truncated {
           #expect(length < whole.consumedBytes, "\(name) of \(length) bytes")
