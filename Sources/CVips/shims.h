@@ -3,6 +3,7 @@
 #ifndef THUMBNAILER_CVIPS_H
 #define THUMBNAILER_CVIPS_H
 
+#include <stdlib.h>
 #include <vips/vips.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -99,6 +100,18 @@ static inline VipsImage *cvips_image_of_memory(
   const void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
   VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, VIPS_FORMAT_UCHAR);
   if (image) image->Type = space;
+  return image;
+}
+
+// The same with memory of malloc, which goes back with the image.
+static inline VipsImage *cvips_image_owning_memory(
+  void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
+  VipsImage *image = cvips_image_of_memory(pixels, length, width, height, bands, space);
+  if (image) {
+    g_object_set_data_full(G_OBJECT(image), "thumbnailer-pixels", pixels, free);
+  } else {
+    free(pixels);
+  }
   return image;
 }
 

@@ -83,6 +83,12 @@ struct ForeignDownsampler {
   private func header(_ reader: ForeignReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
+    if let bitmap = reader.bitmap?.header {
+      // The pixels are read later: what the header claims may be beyond the limits.
+      var probe = ImageProbe(format: format, storedSize: bitmap.size)
+      (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
+      return probe
+    }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
     let picture: VipsPicture
     do throws(CodecError) {

@@ -8,6 +8,8 @@ struct ForeignReader {
   let file: FileDescriptor
   /// What ImageMagick reads, in memory.
   private let mapping: Mapping?
+  /// What reads a BMP without ImageMagick.
+  let bitmap: BitmapReader?
   /// How a drawing is enlarged or reduced as it is drawn.
   var scale = 1.0
   /// The page of the file: for JPEG 2000, how often the picture is halved.
@@ -19,11 +21,13 @@ struct ForeignReader {
     self.file = file
     let maps = usesImageMagick || format == .bmp || format == .ico
     mapping = maps ? try Mapping(file, count: byteCount) : nil
+    bitmap = format == .bmp ? mapping.flatMap { BitmapReader($0.bytes) } : nil
     if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
   }
 
   /// Reads the header; pixels come when they are asked for.
   func open(_ reader: BodyReader, _ failOn: VipsFailOn) throws(CodecError) -> VipsPicture {
+    if let bitmap { return try bitmap.picture(isTolerant: failOn == VIPS_FAIL_ON_NONE) }
     let known = mapping == nil ? ForeignFormat.loaderName(format) : ForeignFormat.imageMagick
     guard let loader = known else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }

@@ -38,9 +38,18 @@ enum Sniffer {
       let isNumbered = (0x31...0x37).contains(kind) || kind == 0x46 || kind == 0x66
       if isNumbered, [0x20, 0x09, 0x0A, 0x0D].contains(blank) { return .pnm }
     }
-    // A BMP's reserved words are zero, which ordinary text that begins with "BM" is not.
-    if bytes.has("BM"), bytes.bigEndian(at: 6, count: 4) == 0 { return .bmp }
+    if isBitmap(bytes) { return .bmp }
     return heifFormat(bytes)
+  }
+
+  /// A BMP's reserved words are zero, or hold an OS/2 pointer's hot spot before a header of a known length: ordinary text
+  /// that begins with "BM" has neither. OS/2 puts several bitmaps into an array, and a DIB has no file header at all.
+  private static func isBitmap(_ bytes: HeaderBytes) -> Bool {
+    if bytes.has("BM") {
+      return bytes.bigEndian(at: 6, count: 4) == 0
+        || bytes.littleEndian(at: 14, count: 4).map(BitmapHeader.lengths.contains) == true
+    }
+    return bytes.has("BA") && bytes.has("BM", at: 14) || BitmapHeader.isBare(bytes)
   }
 
   private static let signatures: [([UInt8], ImageFormat)] = [
