@@ -2,7 +2,7 @@ import Foundation
 
 /// Takes a body as it arrives: in memory up to a limit, beyond that in a file without a name.
 struct BodyStore {
-  private let memoryLimit: Int
+  private var memoryLimit: Int
   /// A body that outgrows memory goes into a new file in the first of these that takes one.
   private let spillDirectories: [String]
   /// The file to outgrow memory into, where it shall not be one without a name.
@@ -42,6 +42,13 @@ struct BodyStore {
       try write(bytes, to: try spillFile(), at: count)
     }
     count += bytes.count
+  }
+
+  /// Moves what is in memory to the file, where everything that comes goes from now on.
+  mutating func leaveMemory() throws(DownloadError) {
+    memoryLimit = 0
+    if !memory.isEmpty { _ = try spillFile() }
+    memory = []
   }
 
   /// The body so far. Nothing may be added afterwards.

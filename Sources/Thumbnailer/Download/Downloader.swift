@@ -6,13 +6,12 @@ import Synchronization
 /// At most one transfer of a download runs at a time, and only that holds a slot: the pause before a repetition holds
 /// none. Any thread may call.
 final class Downloader: Sendable {
-  private typealias Admission = DownloadAdmission<OneShot<Void, DownloadError>>
-
   /// What was given at the start; `maximumDownloads` may have changed since.
   let configuration: DownloadConfiguration
   private let curl: CurlThread
-  private let admission: Mutex<Admission>
-  private let bodyMemory: ByteLimiter?
+  private let slots: DownloadSlots
+  private let silentHosts = SilentHosts()
+  let bodyMemory: ByteLimiter?
 
   /// Starts nothing: the curl thread begins with the first download.
   ///
@@ -22,22 +21,22 @@ final class Downloader: Sendable {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
     curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
-    admission = Mutex(
-      Admission(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost))
+    slots = DownloadSlots(
+      maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost,
+      rules: configuration.lending)
   }
 
-  /// Transfers that run now.
-  var activeDownloads: Int { admission.withLock { $0.running } }
+  /// Transfers that run now, silent ones included.
+  var activeDownloads: Int { slots.running }
   /// Downloads that wait for a slot now.
-  var waitingDownloads: Int { admission.withLock { $0.waiting } }
+  var waitingDownloads: Int { slots.waiting }
+  /// How many downloads wait for a server that has fallen silent, by its host.
+  var silentDownloads: [String: Int] { silentHosts.current }
 
-  /// The most transfers at once. Lowering it lets running ones end.
+  /// The most transfers at once; those not counted that have lent their slot. Lowering it lets running ones end.
   var maximumDownloads: Int {
-    get { admission.withLock { $0.maximum } }
-    set {
-      admission.withLock { $0.maximum = max(1, newValue) }
-      admitWaiting()
-    }
+    get { slots.maximum }
+    set { slots.maximum = newValue }
   }
 
   /// Fetches a picture. The observer sees every byte of a successful answer as it comes.
@@ -48,12 +47,15 @@ final class Downloader: Sendable {
   ) async throws(DownloadError) -> Download {
     let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
     let temporary = FileManager.default.temporaryDirectory.path
+    let silence = SilenceReport(hosts: silentHosts, signal: request.silence)
+    defer { silence.resumed() }
     let exchange = Exchange(
       url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], takesBodyShare: true, observer: observer,
       partial: PartialBodySlot(store: configuration.partialBodies, name: request.key),
-      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition)
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition,
+      silence: silence)
     let result = try await perform(exchange, priority: priority)
     let answer = result.answer
     if let failure = Self.failure(of: answer) { throw failure }
@@ -126,6 +128,11 @@ final class Downloader: Sendable {
         guard let last, exchange.keepsErrorBodies else { throw failure }
         return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: journey.spent)
       }
+      // Others do not wait for a second silence of a picture.
+      if case .timedOut = failure, exchange.takesBodyShare {
+        journey.isDeferred = true
+        exchange.silence?.putOff()
+      }
       Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
       journey.bodyShare = nil
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
@@ -138,7 +145,9 @@ final class Downloader: Sendable {
     /// The time its transfers and pauses have taken.
     var spent = Duration.zero
     /// Its place among those who wait, for its age.
-    var ticket: Admission.Ticket?
+    var ticket: DownloadSlots.Admission.Ticket?
+    /// Whether it waits behind all others, since its server was silent.
+    var isDeferred = false
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: ByteLimiter.Reservation?
   }
@@ -149,25 +158,43 @@ final class Downloader: Sendable {
   ) async throws(DownloadError) -> (TransferAnswer, CurlURL) {
     var route = DownloadRoute(
       url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
-    var held: String?
-    defer { if let held { release(held) } }
+    var held: TransferSlot?
+    defer { if let held { slots.release(held) } }
     while true {
       let previous = held
       held = nil
-      try await waitForSlot(
-        at: route.url, limit: exchange.downloadsPerHost, journey: &journey, inPlaceOf: previous, priority: priority)
-      held = route.url.site
+      let slot = try await slots.acquire(
+        DownloadSlots.Wish(
+          url: route.url, limit: exchange.downloadsPerHost, ticket: journey.ticket, isDeferred: journey.isDeferred,
+          silence: exchange.silence), inPlaceOf: previous, priority: priority)
+      (held, journey.ticket) = (slot, slot.ticket)
       if exchange.takesBodyShare, journey.bodyShare == nil {
         journey.bodyShare = try await shareOfBodyMemory(priority: priority)
       }
       guard !Task.isCancelled else { throw .cancelled }
+      slot.hold(journey.bodyShare)
       let start = ContinuousClock.now
-      let order = exchange.order(
+      var order = exchange.order(
         at: route, timeLeft: configuration.totalTimeout - journey.spent, configuration)
+      // The answers of a search are few, and others wait for them.
+      if exchange.takesBodyShare { order.slot = slot }
       let result = await curl.perform(order)
       journey.spent += ContinuousClock.now - start
+      if slot.hasLeftMemory { journey.bodyShare = nil }
+      if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
+        (journey.bodyShare, journey.isDeferred) = (nil, true)
+        exchange.silence?.putOff()
+        continue
+      }
       let answer = try result.get()
-      guard let location = answer.head.redirectLocation else { return (answer, route.url) }
+      journey.isDeferred = false
+      guard let location = answer.head.redirectLocation else {
+        // Its body is in a file, but its decode counts as those of all others do.
+        if slot.hasLeftMemory, !answer.isUnchanged {
+          journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+        }
+        return (answer, route.url)
+      }
       // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
       journey.bodyShare = nil
       try route.follow(location)
@@ -192,44 +219,5 @@ final class Downloader: Sendable {
     if answer.isUnchanged { return nil }
     return (200..<300).contains(status)
       ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
-  }
-
-  // MARK: Slots
-
-  /// Waits for a slot at a site. A slot held from the transfer before is given up in the same step, so that nobody
-  /// slips in between when it is the same site.
-  private func waitForSlot(
-    at url: CurlURL, limit: Int?, journey: inout Journey, inPlaceOf previous: String?, priority: PriorityControl
-  ) async throws(DownloadError) {
-    let shot = OneShot<Void, DownloadError>()
-    let earlier = journey.ticket
-    let ticket = admission.withLock { admission in
-      let ticket = admission.enqueue(
-        shot, site: url.site, at: priority.current, limit: limit, returning: earlier)
-      if let previous { admission.release(site: previous) }
-      return ticket
-    }
-    journey.ticket = ticket
-    let observation = priority.observe { [weak self] level in
-      self?.admission.withLock { $0.move(ticket, to: level) }
-    }
-    defer { priority.stopObserving(observation) }
-    // The priority may have changed before it was observed.
-    admission.withLock { $0.move(ticket, to: priority.current) }
-    admitWaiting()
-    try await shot.wait { [weak self] in
-      self?.admission.withLock { $0.remove(ticket) }?.resume(with: .failure(.cancelled))
-    }.get()
-  }
-
-  private func release(_ site: String) {
-    admission.withLock { $0.release(site: site) }
-    admitWaiting()
-  }
-
-  private func admitWaiting() {
-    while let next = admission.withLock({ $0.admitNext() }) {
-      next.resume(with: .success(()))
-    }
   }
 }

@@ -23,6 +23,8 @@ struct Exchange: Sendable {
   /// See `DownloadRequest`.
   var downloadsPerHost: Int?
   var condition: DownloadCondition?
+  /// Told when its server falls silent; nil where nobody wants to know.
+  var silence: SilenceReport?
 
   /// What is sent at one stop of the route.
   func order(at route: DownloadRoute, timeLeft: Duration, _ configuration: DownloadConfiguration) -> TransferOrder {

@@ -22,10 +22,14 @@ extension ThumbnailPipeline {
     /// The most that all work in flight takes together, bodies and decodes, beyond the program itself and the memory
     /// cache. At least 16 MiB. Default: the smaller of 512 MiB and half the cgroup's memory limit.
     public var memoryBudget = ByteSize(bytes: MemoryBudget.defaultTotal())
-    /// Downloads at once. Default: 16.
+    /// Downloads at once. Default: 16. A download that brings nothing for a second, or less where its host is quick
+    /// otherwise, lends its place to the next: up to 32 such stand beside these.
     public var downloads = 16
-    /// Downloads at once from one host. Default: 6.
+    /// Downloads at once from one host. Default: 6. Where this, `downloads` or what a photo service asks for is less than
+    /// 6, nothing is lent there: a silent download is stopped after five seconds and tried again after the others.
     public var downloadsPerHost = 6
+    /// When the slots of silent downloads go to others; tests have their own rules.
+    var lending = LendingRules()
     /// Decodes at once. Default: one for each active core.
     public var jobs = ProcessInfo.processInfo.activeProcessorCount
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.

@@ -50,6 +50,7 @@ struct PipelineFixture {
   ) throws -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.attempts = 1
+    configuration.lending = .patient
     // Whatever the environment of whoever runs the tests says.
     configuration.proxy = .none
     configure(&configuration)
