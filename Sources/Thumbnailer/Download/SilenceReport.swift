@@ -1,24 +1,15 @@
 import Synchronization
 
-/// Whether a download waits for a server that has fallen silent.
-enum DownloadSilence: Sendable {
-  case none
-  /// Its transfer brings nothing.
-  case silent
-  /// Its transfer brought nothing for so long that it was ended; it is tried again after the others.
-  case putOff
-}
-
 /// Tells that one download waits for a silent server, from the first silence until something comes or the download ends:
 /// also while it waits to be tried again.
 final class SilenceReport: Sendable {
   private let hosts: SilentHosts
-  private let signal: ObservedValue<DownloadSilence>?
+  private let signal: ObservedValue<ServerSilence>?
   /// The host it is counted at.
   private let host = Mutex<String?>(nil)
 
   /// - Parameter signal: What is to follow the download's state.
-  init(hosts: SilentHosts, signal: ObservedValue<DownloadSilence>?) {
+  init(hosts: SilentHosts, signal: ObservedValue<ServerSilence>?) {
     (self.hosts, self.signal) = (hosts, signal)
   }
 

@@ -9,7 +9,7 @@ extension QueryPrefetch {
     private enum Arrival: Sendable {
       case page(Result<PhotoPage, ProviderError>)
       case photo(PhotoOutcome, number: Int)
-      case silence(number: Int, DownloadSilence)
+      case silence(number: Int, ServerSilence)
     }
 
     private let prefetch: QueryPrefetch

@@ -10,7 +10,7 @@ struct InFlightWindow: Sendable {
   /// The most that is under way, what is not counted left out.
   let capacity: Int
   private var running: Set<Int> = []
-  private var silences: [Int: DownloadSilence] = [:]
+  private var silences: [Int: ServerSilence] = [:]
   private var lastDone = Int.min
 
   /// - Parameter capacity: At least 1.
@@ -29,7 +29,7 @@ struct InFlightWindow: Sendable {
   mutating func begin(_ number: Int) { running.insert(number) }
 
   /// One of them waits for a silent server, or does no longer. Nothing happens when it is done.
-  mutating func setSilence(_ number: Int, _ silence: DownloadSilence) {
+  mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
     silences[number] = silence == .none || !running.contains(number) ? nil : silence
   }
 

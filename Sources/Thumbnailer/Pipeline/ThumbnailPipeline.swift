@@ -71,7 +71,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// Whether the job that works on a picture waits for a silent server; nil when there is no job.
-  private func silence(of source: ImageSource) -> ObservedValue<DownloadSilence>? {
+  private func silence(of source: ImageSource) -> ObservedValue<ServerSilence>? {
     jobs.withLock { state in
       state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.silence }
     }
@@ -89,7 +89,8 @@ public final class ThumbnailPipeline: Sendable {
   /// The same, telling when the picture begins to wait for a server that has fallen silent, and when it goes on. The
   /// first call may be to say that it does not wait.
   func responses(
-    for source: ImageSource, variants: [Variant], priority: Priority, onSilence: @escaping @Sendable (DownloadSilence) -> Void
+    for source: ImageSource, variants: [Variant], priority: Priority,
+    onSilence: @escaping @Sendable (ServerSilence) -> Void
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     await responses(
       for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) }, onSilence: onSilence)
@@ -97,7 +98,7 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Answers what memory holds at once and waits for the rest. All requests are of one source.
   func responses(
-    for requests: [ThumbnailRequest], onSilence: (@Sendable (DownloadSilence) -> Void)? = nil
+    for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     let started = ContinuousClock.now
     var results = requests.map { fromMemory($0, since: started) }

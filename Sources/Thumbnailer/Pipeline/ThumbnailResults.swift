@@ -29,7 +29,7 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
   public final class Iterator: AsyncIteratorProtocol {
     private enum Arrival: Sendable {
       case result(ThumbnailResult)
-      case silence(index: Int, DownloadSilence)
+      case silence(index: Int, ServerSilence)
     }
 
     private let pipeline: ThumbnailPipeline
