@@ -75,9 +75,12 @@ struct ProgressTests {
       ["prefetch", "--urls", "-"], input: .bytes(list), stderr: .descriptor(terminal.end))
     terminal.closeEnd()
     let words = "  waiting for 2 from 127.0.0.1:\(origin.port)  "
-    #expect(await eventually { terminal.text.contains(words) })
-    let drawn = terminal.text.split(separator: "\r").filter { $0.contains(words) }
-    #expect(drawn.allSatisfy { $0.contains("  38") && !$0.contains(" s left") })
+    #expect(
+      await eventually {
+        terminal.text.split(separator: "\r").contains {
+          $0.contains(words) && $0.contains("  38") && !$0.contains(" s left")
+        }
+      })
     gate.open()
     #expect(await process.run().status == 0)
     #expect(origin.requests.count == Self.count)

@@ -34,7 +34,7 @@ final class SilenceReport: Sendable {
   func resumed() {
     guard let before = host.withLock({ $0.take() }) else { return }
     hosts.move(from: before, to: nil)
-    signal?.set(.none)
+    signal?.set(.answering)
   }
 }
 

@@ -10,7 +10,7 @@ final class BodyProgress: Sendable {
   private let expected = Atomic(0)
   private let complete = Atomic(false)
   /// Whether the picture waits for a server that has fallen silent.
-  let silence = ObservedValue(ServerSilence.none)
+  let silence = ObservedValue(ServerSilence.answering)
 
   /// The part that has arrived, from 0 to 1; 1 only when all is here that is needed. 0 while the length is not known.
   var fraction: Double {

@@ -30,7 +30,7 @@ struct InFlightWindow: Sendable {
 
   /// One of them waits for a silent server, or does no longer. Nothing happens when it is done.
   mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
-    silences[number] = silence == .none || !running.contains(number) ? nil : silence
+    silences[number] = silence == .answering || !running.contains(number) ? nil : silence
   }
 
   /// One is done.

@@ -13,7 +13,7 @@ import Testing
     window.begin(3)
     #expect(window.count == 2 && window.uncounted == 1 && window.hasRoom)
     // It goes on, and counts again.
-    window.setSilence(1, .none)
+    window.setSilence(1, .answering)
     #expect(!window.hasRoom)
   }
 
