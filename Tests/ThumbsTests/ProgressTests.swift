@@ -61,6 +61,31 @@ struct ProgressTests {
     )
   }
 
+  @Test func saysWhichServerIsWaitedForOnceOnlySilentPicturesAreLeft() async throws {
+    // Given two pictures whose server says nothing until the gate opens, the last one and one at the beginning
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let gate = gate
+    let origin = try Origin { request in
+      ["/2.jpg", "/39.jpg"].contains(request.path)
+        ? .ok(picture, type: "image/jpeg").held(by: gate) : .ok(picture, type: "image/jpeg")
+    }
+    let list = Data((0..<Self.count).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
+    let terminal = try #require(PseudoTerminal(columns: 120))
+    let process = try bench.start(
+      ["prefetch", "--urls", "-"], input: .bytes(list), stderr: .descriptor(terminal.end))
+    terminal.closeEnd()
+    let words = "  waiting for 2 from 127.0.0.1:\(origin.port)  "
+    #expect(
+      await eventually {
+        terminal.text.split(separator: "\r").contains {
+          $0.contains(words) && $0.contains("  38") && !$0.contains(" s left")
+        }
+      })
+    gate.open()
+    #expect(await process.run().status == 0)
+    #expect(origin.requests.count == Self.count)
+  }
+
   @Test(arguments: ["--quiet", "--no-progress", "--verbose"])
   func isNotDrawnWith(flag: String) async throws {
     gate.open()

@@ -37,6 +37,9 @@ struct TwoLevelQueue<Element> {
   var count: Int { entries.count }
   /// Whether nothing waits.
   var isEmpty: Bool { entries.isEmpty }
+  /// The places in both lines, those of elements that have left before their turn included: what the queue keeps in
+  /// memory. At most twice `count` and 64.
+  var mentionCount: Int { visible.count + prefetch.count }
 
   /// Puts an element at the end of its level's line.
   mutating func enqueue(_ element: Element, at level: Priority) -> Ticket {
@@ -135,7 +138,7 @@ struct TwoLevelQueue<Element> {
 
   /// Drops void mentions once they outnumber the waiting elements, so that cancelled work leaves no trace.
   private mutating func compactIfNeeded() {
-    guard visible.count + prefetch.count > 2 * entries.count + 64 else { return }
+    guard mentionCount > 2 * entries.count + 64 else { return }
     visible.removeAll { [entries] in entries[$0.ticket]?.stamp != $0.stamp }
     prefetch.removeAll { [entries] in entries[$0.ticket]?.stamp != $0.stamp }
   }

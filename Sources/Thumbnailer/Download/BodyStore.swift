@@ -5,7 +5,7 @@ import Foundation
 /// Where a file's disk turns out to be full, the body moves on to the next place: another directory, and in the end a
 /// file in memory whose bytes come out of the memory budget.
 struct BodyStore {
-  private let memoryLimit: Int
+  private var memoryLimit: Int
   /// Where the body goes when it outgrows memory, or the place before is full: the first of these that takes it.
   private var places: [SpillPlace]
   private var memory: [UInt8] = []
@@ -56,6 +56,12 @@ struct BodyStore {
       while !write(bytes) { try moveOn() }
     }
     count += bytes.count
+  }
+
+  /// Moves what is in memory to the file, where everything that comes goes from now on.
+  mutating func leaveMemory() throws(DownloadError) {
+    memoryLimit = 0
+    if file == nil, !memory.isEmpty { try moveOn() }
   }
 
   /// The body so far. Nothing may be added afterwards.

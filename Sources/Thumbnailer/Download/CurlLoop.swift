@@ -88,7 +88,22 @@ final class CurlLoop {
       guard let result = transfers[number]?.transfer.result(missing: deadline) else { continue }
       end(number, with: result)
     }
-    return next - now
+    return min(next, nextSilence(now: now) ?? next) - now
+  }
+
+  /// Has the transfers that have fallen silent say so, and tells when the next may.
+  private func nextSilence(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    while true {
+      var next: ContinuousClock.Instant?
+      var hasNews = false
+      for running in transfers.values {
+        let watch = running.transfer.watchSilence(now: now)
+        if let time = watch.next { next = min(next ?? time, time) }
+        hasNews = hasNews || watch.fellSilent
+      }
+      // For a silent one, the patience with the others is shorter.
+      if !hasNews { return next }
+    }
   }
 
   /// Takes a transfer out of libcurl's hands, which closes its stream or connection if it is not done, and only then

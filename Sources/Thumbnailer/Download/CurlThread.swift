@@ -38,6 +38,7 @@ final class CurlThread: Sendable {
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let shot = Shot()
     mailbox.post(.start(number, order, shot))
+    order.slot?.begin { mailbox.post(.cancel(number)) }
     return await shot.wait { mailbox.post(.cancel(number)) }
   }
 

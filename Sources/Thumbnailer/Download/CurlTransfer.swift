@@ -9,11 +9,13 @@ final class CurlTransfer {
   let handle: CurlEasyHandle
   private var reception: TransferReception
   private var deadlines: TransferDeadlines
+  private var silence: TransferSilence
 
   init(_ order: TransferOrder, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
     self.handle = handle
     reception = TransferReception(order)
     deadlines = TransferDeadlines(order, start: now)
+    silence = TransferSilence(start: now)
     handle.prepare(for: order, conditions: reception.conditions)
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -38,8 +40,13 @@ final class CurlTransfer {
   ) -> Int {
     guard let context else { return -1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    transfer.deadlines.somethingCame(count, at: .now)
+    transfer.somethingCame(count, at: .now)
     return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
+  }
+
+  private func somethingCame(_ count: Int, at now: ContinuousClock.Instant) {
+    deadlines.somethingCame(count, at: now)
+    reception.order.slot?.heard(silence.somethingCame(at: now))
   }
 
   /// Whether reading a body to its end keeps the connection, and stopping closes it. Of HTTP/2 only the stream ends;
@@ -50,6 +57,17 @@ final class CurlTransfer {
   func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
   {
     deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: reception.mayBeSlow)
+  }
+
+  /// Tells the slot when the transfer has just fallen silent, and gives its memory back.
+  ///
+  /// - Returns: When to look again, if it has not; whether it has.
+  func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
+    guard let slot = reception.order.slot, !silence.isSilent else { return (nil, false) }
+    let next = silence.check(now: now, shortest: slot.shortestPatience) { slot.patience }
+    guard next == nil else { return (next, false) }
+    slot.fellSilent(since: silence.since, hasLeftMemory: reception.leaveMemory())
+    return (nil, true)
   }
 
   /// How long it took until the request could be sent; nil while it could not.

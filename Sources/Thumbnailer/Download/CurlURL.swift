@@ -58,6 +58,9 @@ struct CurlURL: Sendable, Equatable {
   /// Where connections go, and what host limits count by.
   var site: String { "\(scheme)://\(host):\(port)" }
 
+  /// The host as people write it: with its port where that is not the scheme's own.
+  var shownHost: String { port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port)" }
+
   /// The fields with the URL's login, unless they have one of their own.
   func addingLogin(to headers: [HTTPHeader]) -> [HTTPHeader] {
     guard let login, headers.firstValue(of: login.name) == nil else { return headers }

@@ -18,6 +18,8 @@ struct DownloadRequest: Sendable {
   var downloadsPerHost: Int?
   /// Asks for the body only if it is another than the one that is known. Nil asks for it in any case.
   var condition: DownloadCondition?
+  /// Follows whether its server is silent.
+  var silence: ObservedValue<ServerSilence>?
 }
 
 /// Has one URL answer without a body when that is still the one that is known.

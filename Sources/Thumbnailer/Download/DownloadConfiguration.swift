@@ -7,6 +7,9 @@ struct DownloadConfiguration: Sendable {
   /// Transfers at once to one host; default 6, what browsers use.
   var maximumDownloadsPerHost = 6
 
+  /// When the slots of silent transfers go to others.
+  var lending = LendingRules()
+
   /// Name resolution, TCP and TLS together may take this long; default 10 s.
   var connectTimeout: Duration = .seconds(10)
   /// So long may nothing at all arrive once the request is sent; default 20 s.

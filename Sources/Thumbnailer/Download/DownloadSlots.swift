@@ -2,7 +2,6 @@
 /// transfer is just trying, nothing starts, and what waits there holds no slot. A pure value: its owner guards it and
 /// carries out what it returns.
 struct DownloadSlots {
-  typealias Shot = OneShot<HostStates.Pass, DownloadError>
   typealias Admission = DownloadAdmission<Waiter>
 
   /// A download that waits for its slot.
@@ -10,13 +9,21 @@ struct DownloadSlots {
     let site: String
     /// Whether it waits while its host is held. Else it fails then.
     let mayWait: Bool
-    let shot: Shot
+    let slot: TransferSlot
+  }
+
+  /// What the owner has to do next.
+  enum Step {
+    /// The slot is there, with its pass.
+    case start(TransferSlot, HostStates.Pass)
+    /// The transfer makes room: stop it, release its slot, and put it in line again as deferred.
+    case putOff(TransferSlot)
   }
 
   /// What the owner has to do once it has let go of the guard.
   struct Effects {
     /// Those who wait in vain, and why.
-    var failed: [(Shot, DownloadError)] = []
+    var failed: [(TransferSlot, DownloadError)] = []
     var news: [HostNews] = []
     /// What other processes should know.
     var hold: (site: String, hold: HostStates.Hold)?
@@ -41,8 +48,8 @@ struct DownloadSlots {
 
   /// Puts a download in line, or says why it need not wait: its host is held for too long.
   mutating func enqueue(
-    _ waiter: Waiter, at level: Priority, limit: Int?, returning: Admission.Ticket?, now: ContinuousClock.Instant,
-    _ effects: inout Effects
+    _ waiter: Waiter, at level: Priority, limit: Int?, returning: Admission.Ticket?, deferred: Bool = false,
+    now: ContinuousClock.Instant, _ effects: inout Effects
   ) throws(DownloadError) -> Admission.Ticket {
     switch hosts.gate(of: waiter.site, at: now) {
     case .held(let hold):
@@ -52,15 +59,20 @@ struct DownloadSlots {
     case .halfOpen: open(waiter.site)
     case .open, .trying: break
     }
-    return admission.enqueue(waiter, site: waiter.site, at: level, limit: limit, returning: returning)
+    return admission.enqueue(
+      waiter, site: waiter.site, at: level, limit: limit, returning: returning, deferred: deferred)
   }
 
-  /// The next download that may start, with its pass; nil when none may. To be called until it says nil.
-  mutating func admitNext() -> (Waiter, HostStates.Pass)? {
-    guard let waiter = admission.admitNext() else { return nil }
-    let pass = hosts.begin(at: waiter.site)
-    if hosts.isTrying(waiter.site) { admission.closedSites.insert(waiter.site) }
-    return (waiter, pass)
+  /// What to do next; nil when there is nothing. To be called until it says nil.
+  mutating func nextStep(at now: ContinuousClock.Instant) -> Step? {
+    switch admission.nextStep(at: now) {
+    case nil: return nil
+    case .putOff(let waiter): return .putOff(waiter.slot)
+    case .start(let waiter):
+      let pass = hosts.begin(at: waiter.site)
+      if hosts.isTrying(waiter.site) { admission.closedSites.insert(waiter.site) }
+      return .start(waiter.slot, pass)
+    }
   }
 
   /// Takes note of what a transfer's end says of its host.
@@ -109,7 +121,7 @@ struct DownloadSlots {
     let waits = waiting && waits(for: hold, of: site, now)
     if waiting, !waits { failed += admission.removeAll(at: site) { _ in true } }
     if waiting || !impatient.isEmpty { tell(of: hold, at: site, isWaitedFor: waits, now, &effects) }
-    effects.failed += failed.map { ($0.shot, hold.error(of: site, now: now)) }
+    effects.failed += failed.map { ($0.slot, hold.error(of: site, now: now)) }
   }
 
   private mutating func waits(for hold: HostStates.Hold, of site: String, _ now: ContinuousClock.Instant) -> Bool {

@@ -27,7 +27,7 @@ extension Downloader {
       let value = change(&slots, &effects)
       return (value, effects, slots.nextTrial)
     }
-    for (shot, error) in effects.failed { shot.resume(with: .failure(error)) }
+    for (slot, error) in effects.failed { slot.granted.resume(with: .failure(error)) }
     if let (site, hold) = effects.hold { share(hold, of: site) }
     for news in effects.news { configuration.onHostNews(news) }
     if let trial { wake(at: trial) }

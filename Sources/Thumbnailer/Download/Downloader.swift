@@ -12,7 +12,8 @@ final class Downloader: Sendable {
   let slots: Mutex<DownloadSlots>
   /// When those wake who wait for a host, as far as somebody sees to it.
   let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
-  private let bodyMemory: ByteLimiter?
+  private let silentHosts = SilentHosts()
+  let bodyMemory: ByteLimiter?
   private let spillMemory: ByteLimiter?
 
   /// Starts nothing: the curl thread begins with the first download.
@@ -27,16 +28,21 @@ final class Downloader: Sendable {
     curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     slots = Mutex(
       DownloadSlots(
-        .init(maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost),
+        .init(
+          maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost,
+          rules: configuration.lending),
         policy: configuration.hosts, maximumWait: configuration.maximumWait))
   }
 
-  /// Transfers that run now.
-  var activeDownloads: Int { slots.withLock { $0.admission.running } }
+  /// Transfers that run now, silent ones included.
+  var activeDownloads: Int { slots.withLock { $0.admission.running + $0.admission.lent } }
   /// Downloads that wait for a slot now.
   var waitingDownloads: Int { slots.withLock { $0.admission.waiting } }
 
-  /// The most transfers at once. Lowering it lets running ones end.
+  /// How many downloads wait for a server that has fallen silent, by its host.
+  var silentDownloads: [String: Int] { silentHosts.current }
+
+  /// The most transfers at once, those not counted that have lent their slot. Lowering it lets running ones end.
   var maximumDownloads: Int {
     get { slots.withLock { $0.admission.maximum } }
     set {
@@ -55,13 +61,16 @@ final class Downloader: Sendable {
     let temporary = FileManager.default.temporaryDirectory.path
     let partial = PartialBodySlot(store: configuration.partialBodies, name: request.key)
     await partial.load()
+    let silence = SilenceReport(hosts: silentHosts, signal: request.silence)
+    defer { silence.resumed() }
     let exchange = Exchange(
       url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], spillMemory: spillMemory, takesBodyShare: true,
       observer: observer,
       partial: partial,
-      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition)
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition,
+      silence: silence)
     let outcome: Result<Outcome, DownloadError>
     do throws(DownloadError) {
       outcome = .success(try await perform(exchange, priority: priority))
@@ -152,6 +161,11 @@ final class Downloader: Sendable {
         guard let last, exchange.keepsErrorBodies else { throw failure }
         return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: journey.spent)
       }
+      // Others do not wait for a second silence of a picture.
+      if case .timedOut = failure, exchange.takesBodyShare {
+        journey.isDeferred = true
+        exchange.silence?.putOff()
+      }
       Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
       journey.bodyShare = nil
       // The pause that a host wishes is one of all who want something of it: they wait for it where they wait for slots.
@@ -169,6 +183,8 @@ final class Downloader: Sendable {
     var isLastAttempt = false
     /// Its place among those who wait, for its age.
     var ticket: DownloadSlots.Admission.Ticket?
+    /// Whether it waits behind all others, since its server was silent.
+    var isDeferred = false
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: ByteLimiter.Reservation?
   }
@@ -179,7 +195,7 @@ final class Downloader: Sendable {
   ) async throws(DownloadError) -> (TransferAnswer, CurlURL) {
     var route = DownloadRoute(
       url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
-    var held: String?
+    var held: TransferSlot?
     // Until the transfer has an end that says something of the host.
     var open: HostStates.Pass?
     defer {
@@ -189,24 +205,40 @@ final class Downloader: Sendable {
     while true {
       let previous = held
       held = nil
-      let pass = try await waitForSlot(
+      let (slot, pass) = try await waitForSlot(
         at: route.url, exchange, journey: &journey, inPlaceOf: previous, priority: priority)
-      (held, open) = (pass.site, pass)
+      (held, open) = (slot, pass)
       if exchange.takesBodyShare, journey.bodyShare == nil {
         journey.bodyShare = try await shareOfBodyMemory(priority: priority)
       }
       await exchange.partial?.settle()
       guard !Task.isCancelled else { throw .cancelled }
+      slot.hold(journey.bodyShare)
       let start = ContinuousClock.now
-      let order = exchange.order(
+      var order = exchange.order(
         at: route, timeLeft: configuration.totalTimeout - journey.spent, isLastAttempt: journey.isLastAttempt,
         configuration)
+      // The answers of a search are few, and others wait for them.
+      if exchange.takesBodyShare { order.slot = slot }
       let result = await curl.perform(order)
       journey.spent += ContinuousClock.now - start
       open = nil
       ended(pass, HostStates.Verdict(result))
+      if slot.hasLeftMemory { journey.bodyShare = nil }
+      if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
+        (journey.bodyShare, journey.isDeferred) = (nil, true)
+        exchange.silence?.putOff()
+        continue
+      }
       let answer = try result.get()
-      guard let location = answer.head.redirectLocation else { return (answer, route.url) }
+      journey.isDeferred = false
+      guard let location = answer.head.redirectLocation else {
+        // Its body is in a file, but its decode counts as those of all others do.
+        if slot.hasLeftMemory, !answer.isUnchanged {
+          journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+        }
+        return (answer, route.url)
+      }
       // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
       journey.bodyShare = nil
       try route.follow(location)
@@ -238,17 +270,22 @@ final class Downloader: Sendable {
   /// Waits for a slot at a site, and while its host is left alone. A slot held from the transfer before is given up in
   /// the same step, so that nobody slips in between when it is the same site.
   private func waitForSlot(
-    at url: CurlURL, _ exchange: Exchange, journey: inout Journey, inPlaceOf previous: String?,
+    at url: CurlURL, _ exchange: Exchange, journey: inout Journey, inPlaceOf previous: TransferSlot?,
     priority: PriorityControl
-  ) async throws(DownloadError) -> HostStates.Pass {
+  ) async throws(DownloadError) -> (TransferSlot, HostStates.Pass) {
     adoptNews()
-    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: exchange.mayWait, shot: DownloadSlots.Shot())
-    let earlier = journey.ticket
+    let slot = TransferSlot(
+      self, host: url.shownHost, shortestPatience: configuration.lending.shortestPatience, silence: exchange.silence)
+    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: exchange.mayWait, slot: slot)
+    let (earlier, isDeferred) = (journey.ticket, journey.isDeferred)
     let line = changeSlots { slots, effects in
       Result { () throws(DownloadError) in
-        defer { if let previous { slots.admission.release(site: previous) } }
-        return try slots.enqueue(
-          waiter, at: priority.current, limit: exchange.downloadsPerHost, returning: earlier, now: .now, &effects)
+        defer { if let held = previous?.ticket { slots.admission.release(held) } }
+        let ticket = try slots.enqueue(
+          waiter, at: priority.current, limit: exchange.downloadsPerHost, returning: earlier, deferred: isDeferred,
+          now: .now, &effects)
+        slot.ticket = ticket
+        return ticket
       }
     }
     let ticket: DownloadSlots.Admission.Ticket
@@ -267,19 +304,34 @@ final class Downloader: Sendable {
     // The priority may have changed before it was observed.
     slots.withLock { $0.admission.move(ticket, to: priority.current) }
     admitWaiting()
-    return try await waiter.shot.wait { [weak self] in
-      self?.slots.withLock { $0.admission.remove(ticket) }?.shot.resume(with: .failure(.cancelled))
+    let pass = try await slot.granted.wait { [weak self] in
+      self?.slots.withLock { $0.admission.remove(ticket) }?.slot.granted.resume(with: .failure(.cancelled))
     }.get()
+    return (slot, pass)
   }
 
-  private func release(_ site: String) {
-    slots.withLock { $0.admission.release(site: site) }
+  private func release(_ slot: TransferSlot) {
+    guard let ticket = slot.ticket else { return }
+    changeAdmission { $0.release(ticket) }
+  }
+
+  /// How long a transfer may bring nothing before it is silent.
+  func patience(for ticket: DownloadSlots.Admission.Ticket) -> Duration {
+    slots.withLock { $0.admission.patience(for: ticket) }
+  }
+
+  /// Changes the books of who waits and runs, and does what follows.
+  func changeAdmission(_ change: (inout DownloadSlots.Admission) -> Void) {
+    slots.withLock { change(&$0.admission) }
     admitWaiting()
   }
 
   func admitWaiting() {
-    while let (waiter, pass) = slots.withLock({ $0.admitNext() }) {
-      waiter.shot.resume(with: .success(pass))
+    while let step = slots.withLock({ $0.nextStep(at: .now) }) {
+      switch step {
+      case .start(let slot, let pass): slot.granted.resume(with: .success(pass))
+      case .putOff(let slot): slot.putOff()
+      }
     }
   }
 }

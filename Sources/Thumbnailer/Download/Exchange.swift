@@ -25,6 +25,8 @@ struct Exchange: Sendable {
   /// See `DownloadRequest`.
   var downloadsPerHost: Int?
   var condition: DownloadCondition?
+  /// Told when its server falls silent; nil where nobody wants to know.
+  var silence: SilenceReport?
 
   /// Whether it waits while its host is left alone. Not where the picture is to be had elsewhere or may be stale, nor for
   /// the answers of a service: whoever asked that decides itself.

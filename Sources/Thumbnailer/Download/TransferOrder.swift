@@ -33,6 +33,8 @@ struct TransferOrder: Sendable {
   var observer: (any BodyObserver)?
   /// What an earlier attempt has left, and where this one leaves what it brought when it breaks off.
   var partial: PartialBodySlot?
+  /// Told when the transfer falls silent; nil where it may be silent for as long as it likes.
+  var slot: TransferSlot?
   /// Fields that may be answered by a status without a body (304), which counts as success then. Not sent to go on with
   /// a body.
   var conditions: [HTTPHeader] = []

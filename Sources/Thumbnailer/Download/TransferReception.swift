@@ -146,6 +146,12 @@ struct TransferReception {
     return !isLast && expected.map { $0 - body.count <= order.longestRestWorthReading } == true && mayKeepConnection()
   }
 
+  /// Keeps nothing of the body in memory from now on. False when it cannot be written to a file: it stays then.
+  mutating func leaveMemory() -> Bool {
+    do throws(DownloadError) { try body.leaveMemory() } catch { return false }
+    return true
+  }
+
   mutating func end(_ reason: Stop) -> Bool {
     stop = reason
     return false

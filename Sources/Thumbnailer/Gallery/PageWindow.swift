@@ -1,16 +1,17 @@
 /// Decides when the next page of a provider is asked for, and which of its photos go on.
 ///
-/// The next page is asked for while the photos of those before are being made, as long as no more than `ahead` pages
-/// are outstanding: asked for, or come and not wholly done. One page is asked for at a time. A photo that a later page
-/// repeats is left out, unless the provider means it. A pure value without I/O: its owner tells it what happens and carries out the actions it
-/// returns, in their order.
+/// The next page is asked for while the photos of those before are being made, as long as these are no more than fill
+/// `ahead` pages, the next one included. What counts are the photos that are not done, of whichever page: a few that take
+/// long hold back nothing but themselves, and those that wait for a silent server do not count. One page is asked for at
+/// a time. A photo that a later page repeats is left out, unless the provider means it. A pure value without I/O: its
+/// owner tells it what happens and carries out the actions it returns, in their order.
 struct PageWindow {
   /// What the owner has to do.
   enum Action: Equatable {
     /// Ask the provider for this page, then call `pageArrived` or `pageFailed`.
     case requestPage(PageCursor?)
     /// Make these photos, and call `photoDone` for each, done or failed. Never empty.
-    case emit([Photo], page: Int)
+    case emit([Photo])
     /// All is done. `failure` is why the provider gave no more pages, if it was not their end. Comes once, as the last.
     case finish(failure: ProviderError?)
   }
@@ -31,8 +32,12 @@ struct PageWindow {
   private var seenCursors = RecentSet<PageCursor>()
   /// As bytes: two ids that only look alike, being composed differently, are two photos.
   private var seenIDs = RecentSet<[UInt8]>()
-  /// The photos that are not done, by the number of their page.
-  private var remaining: [Int: Int] = [:]
+  /// How many photos the last page had, those included that had come before.
+  private var pageLength = 0
+  /// The photos handed out that are not done.
+  private(set) var remaining = 0
+  /// Those of them that do not count, since they wait for a silent server.
+  private var uncounted = 0
 
   /// The pages that have come.
   private(set) var pagesArrived = 0
@@ -44,7 +49,8 @@ struct PageWindow {
   /// A window at the beginning of a search.
   ///
   /// - Parameters:
-  ///   - ahead: How many pages may be outstanding; at least 1. With 1 a page is asked for when the one before is done.
+  ///   - ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is asked for when those before are
+  ///     done.
   ///   - pageLimit: How many pages are asked for in all; nil for no limit.
   ///   - photoLimit: How many photos are handed out in all; nil for no limit.
   ///   - endsAtRepetition: Whether a page whose photos have all come before is the last, whatever it says.
@@ -60,11 +66,6 @@ struct PageWindow {
     self.keepsRepetitions = keepsRepetitions
   }
 
-  /// The pages that were asked for and are not wholly done.
-  var outstandingPages: Int {
-    if case .waiting = phase { remaining.count + 1 } else { remaining.count }
-  }
-
   /// To be called once, before anything else.
   mutating func start() -> [Action] {
     if pageLimit <= 0 || photoLimit <= 0 { phase = .ended(nil) }
@@ -75,13 +76,14 @@ struct PageWindow {
   mutating func pageArrived(_ page: PhotoPage) -> [Action] {
     guard case .waiting = phase else { return [] }
     pagesArrived += 1
+    pageLength = page.photos.count
     let photos = newPhotos(of: page)
     photosEmitted += photos.count
     phase = endsAtRepetition && photos.isEmpty && !page.photos.isEmpty ? .ended(nil) : phaseAfter(page)
     guard !photos.isEmpty else { return proceed() }
-    remaining[pagesArrived] = photos.count
+    remaining += photos.count
     // The next page first: it is on its way before the photos keep the connections busy.
-    return proceed() + [.emit(photos, page: pagesArrived)]
+    return proceed() + [.emit(photos)]
   }
 
   /// The page that was asked for could not be had. The photos that were handed out are still to be done.
@@ -91,10 +93,16 @@ struct PageWindow {
     return proceed()
   }
 
-  /// One photo of a page is done, well or badly.
-  mutating func photoDone(page: Int) -> [Action] {
-    guard let count = remaining[page] else { return [] }
-    remaining[page] = count > 1 ? count - 1 : nil
+  /// One photo is done, well or badly. So many of the others wait for silent servers and do not count.
+  mutating func photoDone(uncounted: Int = 0) -> [Action] {
+    guard remaining > 0 else { return [] }
+    remaining -= 1
+    return setUncounted(uncounted)
+  }
+
+  /// So many of the photos that are not done wait for silent servers and do not count.
+  mutating func setUncounted(_ count: Int) -> [Action] {
+    uncounted = count
     return proceed()
   }
 
@@ -108,10 +116,10 @@ struct PageWindow {
 
   private mutating func proceed() -> [Action] {
     switch phase {
-    case .ready(let cursor) where remaining.count < ahead:
+    case .ready(let cursor) where remaining - uncounted <= (ahead - 1) * pageLength:
       phase = .waiting(cursor)
       return [.requestPage(cursor)]
-    case .ended(let failure) where remaining.isEmpty:
+    case .ended(let failure) where remaining == 0:
       phase = .finished
       return [.finish(failure: failure)]
     case .ready, .waiting, .ended, .finished:

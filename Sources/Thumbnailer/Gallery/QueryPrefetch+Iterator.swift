@@ -3,11 +3,13 @@ import DequeModule
 extension QueryPrefetch {
   /// Carries out what the page window decides, as the consumer takes what is finished.
   ///
-  /// A picture counts as done when it is taken, so a consumer that falls behind holds the source back.
+  /// A picture counts as done when it is taken, so a consumer that falls behind holds the source back. One that waits for
+  /// a silent server holds back neither the pages nor the other pictures.
   public final class Iterator: AsyncIteratorProtocol {
     private enum Arrival: Sendable {
       case page(Result<PhotoPage, ProviderError>)
-      case photo(PhotoOutcome, page: Int)
+      case photo(PhotoOutcome, number: Int)
+      case silence(number: Int, ServerSilence)
     }
 
     private let prefetch: QueryPrefetch
@@ -18,16 +20,17 @@ extension QueryPrefetch {
     private var arrivals: AsyncStream<Arrival>.Iterator
     private var ready: Deque<Element> = []
     /// Pictures that have come and were not begun: a page may be long, and each picture under way takes memory.
-    private var waiting: Deque<(photo: Photo, page: Int)> = []
-    private var running = 0
+    private var waiting: Deque<Photo> = []
     /// As many under way as keep every download and every decode busy.
-    private let mostRunning: Int
+    private var inFlight: InFlightWindow
+    private var lastNumber = 0
     private var isStarted = false
     private var ending: Result<Void, ProviderError>?
 
     init(_ prefetch: QueryPrefetch) {
       self.prefetch = prefetch
-      mostRunning = 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs)
+      inFlight = InFlightWindow(
+        capacity: 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs))
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
       window = PageWindow(
         ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos,
@@ -70,10 +73,14 @@ extension QueryPrefetch {
         carryOut(actions)
       case .page(.failure(let error)):
         carryOut(window.pageFailed(error))
-      case .photo(let outcome, let page):
+      case .photo(let outcome, let number):
         ready.append(.photo(outcome))
-        running -= 1
-        carryOut(window.photoDone(page: page))
+        inFlight.end(number)
+        carryOut(window.photoDone(uncounted: inFlight.uncounted))
+        startWaiting()
+      case .silence(let number, let silence):
+        inFlight.setSilence(number, silence)
+        carryOut(window.setUncounted(inFlight.uncounted))
         startWaiting()
       }
     }
@@ -82,8 +89,8 @@ extension QueryPrefetch {
       for action in actions {
         switch action {
         case .requestPage(let cursor): requestPage(cursor)
-        case .emit(let photos, let page):
-          waiting.append(contentsOf: photos.lazy.map { ($0, page) })
+        case .emit(let photos):
+          waiting.append(contentsOf: photos)
           startWaiting()
         case .finish(let failure): ending = failure.map { .failure($0) } ?? .success(())
         }
@@ -101,20 +108,22 @@ extension QueryPrefetch {
     }
 
     private func startWaiting() {
-      while running < mostRunning, let next = waiting.popFirst() {
-        running += 1
-        start(next.photo, of: next.page)
+      while inFlight.hasRoom, let next = waiting.popFirst() {
+        lastNumber += 1
+        inFlight.begin(lastNumber)
+        start(next, as: lastNumber)
       }
     }
 
-    private func start(_ photo: Photo, of page: Int) {
+    private func start(_ photo: Photo, as number: Int) {
       tasks.start { [prefetch, continuation] in
         let started = ContinuousClock.now
         let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
         let results = await prefetch.pipeline.responses(
-          for: source, variants: prefetch.variants, priority: .prefetch)
+          for: source, variants: prefetch.variants, priority: .prefetch
+        ) { continuation.yield(.silence(number: number, $0)) }
         let outcome = PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started)
-        continuation.yield(.photo(outcome, page: page))
+        continuation.yield(.photo(outcome, number: number))
       }
     }
   }

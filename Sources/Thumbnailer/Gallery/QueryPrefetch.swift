@@ -1,11 +1,11 @@
 /// The thumbnails of all pictures that a photo source finds, made as a stream: while the pictures of one page are under
-/// way the next page is asked for, and no more than that.
+/// way the next page is asked for, and no more than that. A picture whose server falls silent holds back nothing else.
 ///
 ///     let prefetch = QueryPrefetch(provider: provider, query: "lake", pipeline: pipeline, variants: [variant])
 ///     for try await case .photo(let outcome) in prefetch { … }
 ///
-/// What is under way or finished but not taken by the consumer is bounded by `Limits.ahead` pages. Dropping the iterator
-/// cancels it.
+/// What is under way or finished but not taken by the consumer is bounded by the pictures of `Limits.ahead` pages, and
+/// 256 that wait for silent servers. Dropping the iterator cancels it.
 public struct QueryPrefetch: AsyncSequence, Sendable {
   /// How far a prefetch goes.
   public struct Limits: Sendable {
@@ -15,7 +15,8 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     public var perPage: Int
     /// The most pictures; nil for as many as there are.
     public var photos: Int?
-    /// How many pages may be asked for beyond those that are wholly done.
+    /// How many pages of pictures may be asked for and not done. A picture is not counted while it waits for a server that
+    /// has fallen silent, once a later one is done or it was put off.
     public var ahead: Int
 
     /// Limits; by default three pages of 30 pictures, two of them ahead.

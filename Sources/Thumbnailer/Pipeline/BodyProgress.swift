@@ -1,6 +1,6 @@
 import Synchronization
 
-/// How much of a job's picture has arrived, for whoever decides whether to drop the job.
+/// How much of a job's picture has arrived, for whoever decides whether to drop the job or to go on without it.
 ///
 /// Written by the thread that receives the bytes, read by any. The two numbers need not be of one moment: a decision
 /// from them is a guess in any case.
@@ -9,6 +9,8 @@ final class BodyProgress: Sendable {
   /// 0 while the length is not known.
   private let expected = Atomic(0)
   private let complete = Atomic(false)
+  /// Whether the picture waits for a server that has fallen silent.
+  let silence = ObservedValue(ServerSilence.answering)
 
   /// The part that has arrived, from 0 to 1; 1 only when all is here that is needed. 0 while the length is not known.
   var fraction: Double {

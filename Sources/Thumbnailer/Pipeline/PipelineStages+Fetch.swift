@@ -85,7 +85,8 @@ extension PipelineStages {
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Several forms of one picture have one identity, but not one body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
-      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition)
+      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition,
+      silence: progress.silence)
     let counting = CountingObserver(observer, statistics: statistics, progress: progress)
     let started = ContinuousClock.now
     let download: Download

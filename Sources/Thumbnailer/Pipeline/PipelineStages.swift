@@ -95,6 +95,9 @@ struct PipelineStages: Sendable {
   /// The number of downloads that wait for a slot.
   var waitingDownloads: Int { downloader.waitingDownloads }
 
+  /// How many downloads wait for a server that has fallen silent, by its host.
+  var silentDownloads: [String: Int] { downloader.silentDownloads }
+
   /// What came of a body.
   enum Rendering {
     /// Each variant has its own success or failure. The plan in words goes with them where there was one.

@@ -35,10 +35,14 @@ extension ThumbnailPipeline {
     private(set) var chosenMemoryBudget: ByteSize?
     /// What is free of the memory at a moment, in bytes; tests have their own.
     var freeMemory: @Sendable () -> Int? = { MachineMemory.available() }
-    /// Downloads at once. Default: 16.
+    /// Downloads at once. Default: 16. A download that brings nothing for a second, or less where its host is quick
+    /// otherwise, lends its place to the next: up to 32 such stand beside these.
     public var downloads = 16
-    /// Downloads at once from one host. Default: 6.
+    /// Downloads at once from one host. Default: 6. Where this, `downloads` or what a photo service asks for is less than
+    /// 6, nothing is lent there: a silent download is stopped after five seconds and tried again after the others.
     public var downloadsPerHost = 6
+    /// When the slots of silent downloads go to others; tests have their own rules.
+    var lending = LendingRules()
     /// Decodes at once. Default: one for each active core.
     public var jobs = ProcessInfo.processInfo.activeProcessorCount
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.

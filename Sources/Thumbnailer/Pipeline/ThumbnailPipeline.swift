@@ -70,6 +70,13 @@ public final class ThumbnailPipeline: Sendable {
     }
   }
 
+  /// Whether the job that works on a picture waits for a silent server; nil when there is no job.
+  private func silence(of source: ImageSource) -> ObservedValue<ServerSilence>? {
+    jobs.withLock { state in
+      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.silence }
+    }
+  }
+
   /// Several thumbnails of one picture, each with its own success or failure, in the order of `variants`.
   ///
   /// They share one download and one decode.
@@ -79,12 +86,27 @@ public final class ThumbnailPipeline: Sendable {
     await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
   }
 
+  /// The same, telling when the picture begins to wait for a server that has fallen silent, and when it goes on. The
+  /// first call may be to say that it does not wait.
+  func responses(
+    for source: ImageSource, variants: [Variant], priority: Priority,
+    onSilence: @escaping @Sendable (ServerSilence) -> Void
+  ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
+    await responses(
+      for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) }, onSilence: onSilence)
+  }
+
   /// Answers what memory holds at once and waits for the rest. All requests are of one source.
-  private func responses(for requests: [ThumbnailRequest]) async -> [Result<ThumbnailResponse, ThumbnailError>] {
+  func responses(
+    for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
+  ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     let started = ContinuousClock.now
     var results = requests.map { fromMemory($0, since: started) }
     let open = results.indices.filter { results[$0] == nil }
     let waiters = join(open.map { requests[$0] }, since: started)
+    let silence = open.isEmpty || onSilence == nil ? nil : silence(of: requests[0].source)
+    let observation = onSilence.flatMap { silence?.observe($0) }
+    defer { if let observation { silence?.stopObserving(observation) } }
     for (index, (waiter, sink)) in zip(open, waiters) {
       results[index] = await sink.shot.wait { [weak self] in
         self?.leave(waiter, of: requests[index])
@@ -119,8 +141,8 @@ public final class ThumbnailPipeline: Sendable {
   /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
   ///
   /// Requests are taken from the sequence as results are taken from the stream, so neither needs to fit in memory: at
-  /// most `window` requests are under way or finished and not taken yet. Dropping the iterator cancels what is under
-  /// way.
+  /// most `window` requests are under way or finished and not taken yet. Those that wait for a server that has fallen
+  /// silent are not counted, up to 256 of them. Dropping the iterator cancels what is under way.
   ///
   /// - Parameter window: Default: four for each download and each decode at once.
   public func thumbnails<Requests: Sequence>(
@@ -145,6 +167,10 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The number of downloads that wait for a slot now.
   public var waitingDownloads: Int { stages.waitingDownloads }
+
+  /// The number of downloads whose server has fallen silent, by its host, with the port where that is not the usual one.
+  /// They hold nothing else back, and are tried again after the others.
+  public var silentDownloads: [String: Int] { stages.silentDownloads }
 
   /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
   var httpClient: any HTTPClient { stages.httpClient }

@@ -27,52 +27,66 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
 
   /// Hands out results and tops up the requests under way.
   public final class Iterator: AsyncIteratorProtocol {
+    private enum Arrival: Sendable {
+      case result(ThumbnailResult)
+      case silence(index: Int, ServerSilence)
+    }
+
     private let pipeline: ThumbnailPipeline
     private let requests: AnyIterator<ThumbnailRequest>
-    private let window: Int
+    private var inFlight: InFlightWindow
     private let tasks = TaskBag()
-    private let results: AsyncStream<ThumbnailResult>
-    private let continuation: AsyncStream<ThumbnailResult>.Continuation
-    private var resultsIterator: AsyncStream<ThumbnailResult>.Iterator
+    private let continuation: AsyncStream<Arrival>.Continuation
+    private var arrivals: AsyncStream<Arrival>.Iterator
     private var started = 0
-    private var taken = 0
     private var isExhausted = false
 
     fileprivate init(pipeline: ThumbnailPipeline, requests: AnyIterator<ThumbnailRequest>, window: Int) {
       self.pipeline = pipeline
       self.requests = requests
-      self.window = window
-      (results, continuation) = AsyncStream.makeStream(of: ThumbnailResult.self)
-      resultsIterator = results.makeAsyncIterator()
+      inFlight = InFlightWindow(capacity: window)
+      let (stream, continuation) = AsyncStream.makeStream(of: Arrival.self)
+      self.continuation = continuation
+      arrivals = stream.makeAsyncIterator()
     }
 
     deinit { tasks.cancelAll() }
 
     /// The next result to be complete; nil when all requests are answered or the calling task is cancelled.
     public func next() async -> ThumbnailResult? {
-      while !isExhausted, started - taken < window, !Task.isCancelled {
+      while true {
+        startMore()
+        guard inFlight.count > 0 else { return nil }
+        switch await arrivals.next() {
+        case .result(let result):
+          inFlight.end(result.index)
+          return result
+        case .silence(let index, let silence):
+          inFlight.setSilence(index, silence)
+        case nil:
+          tasks.cancelAll()
+          return nil
+        }
+      }
+    }
+
+    private func startMore() {
+      while !isExhausted, inFlight.hasRoom, !Task.isCancelled {
         guard let request = requests.next() else {
           isExhausted = true
-          break
+          return
         }
         start(request)
       }
-      guard taken < started else { return nil }
-      let result = await resultsIterator.next()
-      if result == nil { tasks.cancelAll() } else { taken += 1 }
-      return result
     }
 
     private func start(_ request: ThumbnailRequest) {
       let index = started
       started += 1
+      inFlight.begin(index)
       tasks.start { [pipeline, continuation] in
-        do throws(ThumbnailError) {
-          let response = try await pipeline.response(for: request)
-          continuation.yield(ThumbnailResult(index: index, request: request, result: .success(response)))
-        } catch {
-          continuation.yield(ThumbnailResult(index: index, request: request, result: .failure(error)))
-        }
+        let results = await pipeline.responses(for: [request]) { continuation.yield(.silence(index: index, $0)) }
+        continuation.yield(.result(ThumbnailResult(index: index, request: request, result: results[0])))
       }
     }
   }

@@ -21,8 +21,10 @@ struct PrefetchCommand: AsyncParsableCommand {
         thumbs prefetch --query lake --simulate fling --sheet fling.html
 
       Runs as a stream: the next pages are asked for while the pictures of this
-      one download, at most --ahead pages beyond what is done. Sizes are written
-      like 256MiB.
+      one download, as long as no more than --ahead pages of pictures are open.
+      Sizes are written like 256MiB. A picture whose server falls silent holds
+      back nothing else: its place goes to the next, and it is tried again after
+      the others.
 
       Services make each picture in several sizes: the smallest that is large
       enough is fetched, and all of them are one picture to the cache. Their

@@ -30,7 +30,10 @@ final class PrefetchRun: Sendable {
     limits = source.limits
     words = SourceWords(source, provider)
     showsProgress = options.showsProgress
-    progress = ProgressLine(title: source.title, console: console)
+    progress = ProgressLine(title: source.title, console: console) { [pipeline] in
+      let silent = pipeline.silentDownloads
+      return silent.values.reduce(0, +) == pipeline.activeJobs ? silent : [:]
+    }
   }
 
   /// How a run came to its end.

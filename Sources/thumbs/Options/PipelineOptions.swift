@@ -6,10 +6,13 @@ import Thumbnailer
 struct PipelineOptions: ParsableArguments {
   @OptionGroup var cache: CacheOptions
 
-  @Option(help: ArgumentHelp("Downloads at once. (default: 16)", valueName: "N"))
+  @Option(help: ArgumentHelp("Downloads at once, silent ones not counted. (default: 16)", valueName: "N"))
   var downloads: Int?
 
-  @Option(help: ArgumentHelp("Downloads at once from one host. (default: 6)", valueName: "N"))
+  @Option(
+    help: ArgumentHelp(
+      "Downloads at once from one host, silent ones not counted; less than 6 counts these, too. (default: 6)",
+      valueName: "N"))
   var perHost: Int?
 
   @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))

@@ -41,7 +41,9 @@ struct SourceOptions: ParsableArguments {
   var count: Int?
 
   @Option(
-    help: ArgumentHelp("How many pages may be asked for beyond those that are done. (default: 2)", valueName: "N"))
+    help: ArgumentHelp(
+      "How many pages of pictures may be open at once, those that wait for a silent server not counted. (default: 2)",
+      valueName: "N"))
   var ahead: Int?
 
   func validate() throws {

@@ -17,12 +17,16 @@ final class ProgressLine: Sendable {
 
   private let title: String
   private let console: Console
+  private let waitingFor: @Sendable () -> [String: Int]
   private let started = ContinuousClock.now
   private let values = Mutex(Values())
   private let drawing = Mutex<Task<Void, Never>?>(nil)
 
-  init(title: String, console: Console) {
+  /// - Parameter waitingFor: Looked at for each drawing: how many pictures of which hosts are all that is waited for;
+  ///   empty while there is other work.
+  init(title: String, console: Console, waitingFor: @escaping @Sendable () -> [String: Int] = { [:] }) {
     self.title = PlainText.line(title)
+    self.waitingFor = waitingFor
     self.console = console
   }
 
@@ -60,11 +64,22 @@ final class ProgressLine: Sendable {
     if values.failed > 0 { parts.append("\(values.failed) failed") }
     parts.append("\(rate.rounded(toPlaces: 1))/s")
     if let bytes = values.downloadedBytes { parts.append(ByteSize(bytes: bytes).description) }
-    if let expected = values.expected, expected > values.done, rate > 0 {
+    if let waiting = Self.words(for: waitingFor()) {
+      parts.append(waiting)
+    } else if let expected = values.expected, expected > values.done, rate > 0 {
       parts.append("\(Int((Double(expected - values.done) / rate).rounded(.up))) s left")
     }
     parts.append("memory \(ByteSize(bytes: ProcessMemory.current))")
     return String("\(title)  \(parts.joined(separator: "  "))".prefix(Self.width - 1))
+  }
+
+  /// `waiting for 3 from images.example.org`; nil where nothing is waited for.
+  private static func words(for hosts: [String: Int]) -> String? {
+    let sorted = hosts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+    guard let first = sorted.first else { return nil }
+    let rest = sorted.dropFirst()
+    let others = rest.isEmpty ? "" : ", \(rest.reduce(0) { $0 + $1.value }) from \(rest.count) more"
+    return "waiting for \(first.value) from \(PlainText.line(first.key))\(others)"
   }
 
   /// The terminal's width in columns; 80 where it does not say.

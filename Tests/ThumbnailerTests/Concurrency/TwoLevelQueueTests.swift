@@ -54,6 +54,31 @@ import Testing
     #expect(queue.dequeue() == nil)
   }
 
+  @Test func whatHasLeftBehindTheHeadOfTheLineTakesNoMemory() {
+    var queue = TwoLevelQueue<Int>()
+    // While these wait at the heads, nobody comes past the places behind them.
+    _ = queue.enqueue(-1, at: .visible)
+    _ = queue.enqueue(-2, at: .prefetch)
+    for number in 0..<10_000 {
+      let ticket = queue.enqueue(number, at: number.isMultiple(of: 2) ? .visible : .prefetch)
+      #expect(queue.remove(ticket) == number)
+      #expect(queue.mentionCount <= 2 * queue.count + 64)
+    }
+    #expect(queue.count == 2)
+    #expect([queue.dequeue(), queue.dequeue(), queue.dequeue()] == [-1, -2, nil])
+  }
+
+  @Test func whatMovesToAndFroTakesNoMemoryAndKeepsItsPlaces() {
+    var queue = TwoLevelQueue<Int>()
+    let tickets = (0..<3).map { queue.enqueue($0, at: .prefetch) }
+    for _ in 0..<1_000 {
+      for ticket in tickets { queue.move(ticket, to: .visible) }
+      for ticket in tickets { queue.move(ticket, to: .prefetch) }
+      #expect(queue.mentionCount <= 2 * queue.count + 64)
+    }
+    #expect((0..<4).map { _ in queue.dequeue() } == [0, 1, 2, nil])
+  }
+
   @Test func everythingComesOutOnceWhateverHappens() {
     var generator = SystemRandomNumberGenerator()
     for _ in 0..<50 {

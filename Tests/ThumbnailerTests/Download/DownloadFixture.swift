@@ -67,8 +67,18 @@ extension DownloadConfiguration {
     configuration.maximumWait = .seconds(200)
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
+    configuration.lending = .patient
     change(&configuration)
     return configuration
+  }
+}
+
+extension LendingRules {
+  /// For tests that hold answers back: on a busy machine that may take seconds.
+  static var patient: Self {
+    var rules = Self()
+    (rules.patience, rules.strictPatience) = (.seconds(120), .seconds(120))
+    return rules
   }
 }
 

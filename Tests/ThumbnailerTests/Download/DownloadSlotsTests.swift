@@ -16,14 +16,20 @@ struct DownloadSlotsTests {
     _ slots: inout DownloadSlots, _ effects: inout DownloadSlots.Effects, mayWait: Bool = true, after seconds: Int = 0
   ) throws -> DownloadSlots.Admission.Ticket {
     try slots.enqueue(
-      .init(site: "http://a.example:80", mayWait: mayWait, shot: .init()), at: .visible, limit: nil, returning: nil,
+      .init(
+        site: "http://a.example:80", mayWait: mayWait,
+        slot: TransferSlot(nil, host: "a.example", shortestPatience: .seconds(1), silence: nil)), at: .visible, limit: nil, returning: nil,
       now: start + .seconds(seconds), &effects)
   }
 
   /// Starts the next; its pass.
   private func admit(_ slots: inout DownloadSlots) throws -> HostStates.Pass {
-    let next = slots.admitNext()?.1
-    return try #require(next)
+    try #require(next(&slots))
+  }
+
+  private func next(_ slots: inout DownloadSlots) -> HostStates.Pass? {
+    guard case .start(_, let pass)? = slots.nextStep(at: start) else { return nil }
+    return pass
   }
 
   @Test func oneStartsWhenAPauseIsOverAndTheOthersWhenItHasAnAnswer() throws {
@@ -32,14 +38,14 @@ struct DownloadSlotsTests {
     let pass = try admit(&slots)
     slots.ended(pass, .pause(.seconds(2)), now: start, &effects)
     slots.admission.release(site: pass.site)
-    #expect(slots.admitNext() == nil && slots.nextTrial == start + .seconds(2))
+    #expect(next(&slots) == nil && slots.nextTrial == start + .seconds(2))
     #expect(effects.news.map(\.isWaitedFor) == [true] && effects.failed.isEmpty)
     slots.wake(now: start + .seconds(2))
     let trial = try admit(&slots)
-    #expect(slots.admitNext() == nil && slots.nextTrial == nil)
+    #expect(next(&slots) == nil && slots.nextTrial == nil)
     slots.ended(trial, .answered, now: start + .seconds(3), &effects)
     slots.admission.release(site: trial.site)
-    #expect(slots.admitNext() != nil && slots.admitNext() != nil && slots.admitNext() == nil)
+    #expect(next(&slots) != nil && next(&slots) != nil && next(&slots) == nil)
   }
 
   @Test func whoMayNotWaitOrWouldWaitTooLongFails() throws {

@@ -51,6 +51,7 @@ struct PipelineFixture {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.attempts = 1
     configuration.hosts.firstPause = .zero
+    configuration.lending = .patient
     // Whatever the environment of whoever runs the tests says.
     configuration.proxy = .none
     // As in a release build.

@@ -3,29 +3,32 @@ import Synchronization
 /// The current priority of one job, which every queue that the job waits in follows.
 ///
 /// A queue registers an observer while the job waits there and moves the job when the priority changes.
-final class PriorityControl: Sendable {
+typealias PriorityControl = ObservedValue<Priority>
+
+/// A value that some set, and others follow from any thread.
+final class ObservedValue<Value: Equatable & Sendable>: Sendable {
   private struct State {
-    var current: Priority
-    var observers: [Int: @Sendable (Priority) -> Void] = [:]
+    var current: Value
+    var observers: [Int: @Sendable (Value) -> Void] = [:]
     var nextObserver = 0
   }
 
   private let state: Mutex<State>
 
-  init(_ priority: Priority) {
-    state = Mutex(State(current: priority))
+  init(_ value: Value) {
+    state = Mutex(State(current: value))
   }
 
-  /// The priority now.
-  var current: Priority { state.withLock { $0.current } }
+  /// The value now.
+  var current: Value { state.withLock { $0.current } }
 
-  /// Changes the priority and tells the observers, on the calling thread, without a lock held. Of several changes at
-  /// once, what the observers hear last is the priority that stays.
-  func set(_ priority: Priority) {
-    var told: Priority?
+  /// Changes the value and tells the observers, on the calling thread, without a lock held. Of several changes at once,
+  /// what the observers hear last is the value that stays.
+  func set(_ value: Value) {
+    var told: Value?
     state.withLock {
-      if $0.current == priority { told = priority }
-      $0.current = priority
+      if $0.current == value { told = value }
+      $0.current = value
     }
     while true {
       let (current, observers) = state.withLock { ($0.current, Array($0.observers.values)) }
@@ -38,7 +41,7 @@ final class PriorityControl: Sendable {
   /// Calls `observer` now and at every change, until `stopObserving` is called with the number returned.
   ///
   /// The first call, made before this returns, tells of a change that came between a look at `current` and this.
-  func observe(_ observer: @escaping @Sendable (Priority) -> Void) -> Int {
+  func observe(_ observer: @escaping @Sendable (Value) -> Void) -> Int {
     let (number, current) = state.withLock { state in
       state.nextObserver += 1
       state.observers[state.nextObserver] = observer
