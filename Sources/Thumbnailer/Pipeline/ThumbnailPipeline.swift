@@ -161,14 +161,18 @@ public final class ThumbnailPipeline: Sendable {
   /// stored as usual from then on.
   public var cacheReplacement: String? { stages.cacheReplacement }
 
-  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew.
+  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew. Who waits for one now
+  /// gets it, but it is not stored.
   public func remove(_ source: ImageSource) async {
-    await stages.cache.remove(source.key)
+    remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
+    await stages.flush()
   }
 
-  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads.
+  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads. Who waits for a thumbnail now
+  /// gets it, but it is not stored.
   public func removeAll() async {
-    await stages.cache.removeAll()
+    remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
+    await stages.flush()
     Self.removePartialDownloads(in: configuration.cacheDirectory)
   }
 
