@@ -144,10 +144,12 @@ public final class DiskCache: Sendable {
     try await store(entries, of: record, replacing: false)
   }
 
-  /// The same; with `replacing`, all other thumbnails of the picture are removed, which are of what it was before.
+  /// The same; with `replacing`, all other thumbnails of the picture are removed, which are of what it was before. Returns
+  /// whether the permit, where there is one, has lasted until they could be read.
+  @discardableResult
   func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool
-  ) async throws(DiskCacheError) {
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
+  ) async throws(DiskCacheError) -> Bool {
     let bytes = entries.reduce(0) { $0 + $1.thumbnail.data.count }
     let reservation: ByteLimiter.Reservation
     do {
@@ -155,8 +157,17 @@ public final class DiskCache: Sendable {
     } catch {
       throw .cancelled
     }
-    if replacing { try commits.stage(.remove(record.key)) }
-    try commits.stage(.store(record, entries, reservation))
+    let stage = { () throws(DiskCacheError) in
+      if replacing { try self.commits.stage(.remove(record.key)) }
+      try self.commits.stage(.store(record, entries, reservation))
+    }
+    guard let permit else {
+      try stage()
+      return true
+    }
+    let isPermitted = try permit.perform(stage)
+    if !isPermitted { reservation.release() }
+    return isPermitted
   }
 
   /// Waits until everything stored and removed so far is written, and which thumbnails were used.

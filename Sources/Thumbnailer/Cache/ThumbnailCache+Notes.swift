@@ -7,16 +7,22 @@ extension ThumbnailCache {
   }
 
   /// Keeps the thumbnails of a picture that its server has confirmed, and what it said with that.
-  func confirm(_ answer: StoredAnswer, insteadOf earlier: ResponseMetadata, of source: SourceKey) {
-    memory.renew(source, freshness: answer.freshness)
-    recent.change(source) { $0.put(answer) }
-    change(.confirmed(answer, insteadOf: earlier), of: source)
+  func confirm(
+    _ answer: StoredAnswer, insteadOf earlier: ResponseMetadata, of source: SourceKey, permit: StorePermit? = nil
+  ) {
+    Self.perform(by: permit) {
+      memory.renew(source, freshness: answer.freshness)
+      recent.change(source) { $0.put(answer) }
+      change(.confirmed(answer, insteadOf: earlier), of: source)
+    }
   }
 
   /// Remembers that a picture is not to be had.
-  func remember(_ failure: RememberedFailure, of source: SourceKey) {
-    recent.change(source) { $0.put(failure) }
-    change(.failed(failure), of: source)
+  func remember(_ failure: RememberedFailure, of source: SourceKey, permit: StorePermit? = nil) {
+    Self.perform(by: permit) {
+      recent.change(source) { $0.put(failure) }
+      change(.failed(failure), of: source)
+    }
   }
 
   /// Forgets that a picture was not to be had.

@@ -57,9 +57,10 @@ final class ThumbnailCache: Sendable {
   /// - Parameters:
   ///   - lasts: Whether thumbnails of the source hold for ever, as those of a local file do.
   ///   - keepsInMemory: Whether the memory keeps it, too.
+  ///   - permit: Whether the caches may be changed for it; nil where nobody can forbid that.
   func storedThumbnail(
     for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible),
-    keepsInMemory: Bool = true
+    keepsInMemory: Bool = true, permit: StorePermit? = nil
   ) async -> DatedThumbnail? {
     // It may have come into memory since the caller looked there, by a job that ended just now.
     let held = memory.entry(for: key)
@@ -71,7 +72,9 @@ final class ThumbnailCache: Sendable {
       return try disk.thumbnail(for: key).map { DatedThumbnail(thumbnail: $0, freshness: freshness) }
     }
     guard let found else { return held }
-    if keepsInMemory { memory.insert(found.thumbnail, for: key, freshness: found.freshness) }
+    if keepsInMemory {
+      Self.perform(by: permit) { memory.insert(found.thumbnail, for: key, freshness: found.freshness) }
+    }
     return found
   }
 
@@ -104,42 +107,82 @@ final class ThumbnailCache: Sendable {
   /// Keeps thumbnails in both tiers, with `replacing` in the place of all that are there of the picture. Returns once they
   /// can be read; waits while too much waits to be written.
   ///
-  /// - Parameter inMemory: The variants that the memory keeps, too; nil for all.
+  /// - Parameters:
+  ///   - inMemory: The variants that the memory keeps, too; nil for all.
+  ///   - permit: Without it nothing is kept; nil where nobody can forbid that.
+  /// - Returns: Whether the permit has lasted.
+  @discardableResult
   func store(
-    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false
-  ) async {
-    if replacing {
-      memory.removeAll(of: record.key)
-      recent.remove(record.key)
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false,
+    permit: StorePermit? = nil
+  ) async -> Bool {
+    let isPermitted = Self.perform(by: permit) {
+      if replacing {
+        memory.removeAll(of: record.key)
+        recent.remove(record.key)
+      }
+      if let answer = record.answer { recent.change(record.key) { $0.put(answer) } }
+      for entry in entries where inMemory?.contains(entry.variant) != false {
+        memory.insert(
+          entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+      }
     }
-    if let answer = record.answer { recent.change(record.key) { $0.put(answer) } }
-    for entry in entries where inMemory?.contains(entry.variant) != false {
-      memory.insert(
-        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+    guard isPermitted else { return false }
+    var isStored = true
+    await attempt { disk throws(DiskCacheError) in
+      isStored = try await disk.store(entries, of: record, replacing: replacing, permit: permit)
     }
-    await attempt { disk throws(DiskCacheError) in try await disk.store(entries, of: record, replacing: replacing) }
+    return isStored
   }
 
-  /// Keeps thumbnails in memory alone.
-  func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord) {
-    for entry in entries {
-      memory.insert(
-        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+  /// Keeps thumbnails in memory alone, unless the permit was revoked.
+  func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit?) {
+    Self.perform(by: permit) {
+      for entry in entries {
+        memory.insert(
+          entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+      }
     }
   }
 
-  /// Forgets a picture in both tiers.
-  func remove(_ source: SourceKey) async {
+  /// Makes a change, unless the permit for it was revoked. Returns whether it was made.
+  @discardableResult
+  static func perform(by permit: StorePermit?, _ change: () -> Void) -> Bool {
+    guard let permit else {
+      change()
+      return true
+    }
+    return permit.perform(change)
+  }
+
+  /// Forgets a picture in both tiers; `flush` waits until that is written.
+  func forget(_ source: SourceKey) {
     memory.removeAll(of: source)
     recent.remove(source)
-    await attempt { disk throws(DiskCacheError) in try await disk.remove(source) }
+    stage(.remove(source))
   }
 
-  /// Forgets everything in both tiers.
-  func removeAll() async {
+  /// Forgets everything in both tiers; `flush` waits until that is done.
+  func forgetAll() {
     memory.removeAll()
     recent.removeAll()
-    await attempt { disk throws(DiskCacheError) in try await disk.removeAll() }
+    stage(.removeAll)
+  }
+
+  private func stage(_ operation: StagingArea.Operation) {
+    do throws(DiskCacheError) { try disk?.commits.stage(operation) } catch { report(error) }
+  }
+
+  /// Forgets a picture in both tiers; returns when that is written.
+  func remove(_ source: SourceKey) async {
+    forget(source)
+    await flush()
+  }
+
+  /// Forgets everything in both tiers; returns when that is done.
+  func removeAll() async {
+    forgetAll()
+    await flush()
   }
 
   /// Waits until everything stored is written. False when something was not.

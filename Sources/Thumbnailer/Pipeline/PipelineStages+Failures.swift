@@ -24,7 +24,8 @@ extension PipelineStages {
   ///
   /// - Parameter end: Until when the server lets it be kept; nil where it has not said. It may be shorter than our own time,
   ///   but not longer.
-  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes, end: Date?) {
+  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes, end: Date?, permit: StorePermit)
+  {
     guard !source.isUserFile, let lifetime = error.lifetime else { return }
     if case .notAPicture = error, source.knownAnswer(in: notes) != nil { return }
     let now = configuration.now()
@@ -33,7 +34,7 @@ extension PipelineStages {
     let failure = RememberedFailure(
       url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: refusingLimits,
       noted: now, until: until)
-    cache.remember(failure, of: source.key)
+    cache.remember(failure, of: source.key, permit: permit)
   }
 
   private var refusingLimits: RememberedFailure.Limits {

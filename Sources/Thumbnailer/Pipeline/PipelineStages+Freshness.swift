@@ -19,11 +19,11 @@ extension PipelineStages {
 
   /// What the caches hold of a variant, exactly or in a larger size.
   func storedThumbnail(
-    _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, priority: PriorityControl
+    _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, permit: StorePermit, priority: PriorityControl
   ) async -> FoundThumbnail? {
     let key = CacheKey(source: source.key, variant: variant)
     if let stored = await cache.storedThumbnail(
-      for: key, lasts: source.isUserFile, priority: priority, keepsInMemory: keepsInMemory)
+      for: key, lasts: source.isUserFile, priority: priority, keepsInMemory: keepsInMemory, permit: permit)
     {
       return FoundThumbnail(
         variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
@@ -50,8 +50,8 @@ extension PipelineStages {
   ///
   /// - Parameter canWait: Whether what is stored stands in for the moment: then a server that is down is not asked again.
   func revalidate(
-    _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, priority: PriorityControl,
-    progress: BodyProgress
+    _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, permit: StorePermit,
+    priority: PriorityControl, progress: BodyProgress
   ) async throws(FetchFailure) -> Revalidation {
     progress.setComplete(false)
     defer { progress.setComplete(true) }
@@ -69,21 +69,23 @@ extension PipelineStages {
       body.mayUsePreview = mayUsePreview
       return .changed(body)
     }
-    return .unchanged(isKept: await confirm(known, by: download, of: source))
+    return .unchanged(isKept: confirm(known, by: download, of: source, permit: permit))
   }
 
   /// Tells the caches that what is stored still holds. Returns whether they may keep it.
-  private func confirm(_ known: StoredAnswer, by download: Download, of source: ImageSource) async -> Bool {
+  private func confirm(
+    _ known: StoredAnswer, by download: Download, of source: ImageSource, permit: StorePermit
+  ) -> Bool {
     var confirmed = known
     confirmed.metadata = known.metadata.updated(by: download.headers)
     confirmed.freshness = freshness(of: confirmed.metadata, download)
     statistics.add(1, to: \.revalidations)
     events.send(source, .revalidated(duration: download.duration))
     if confirmed.metadata.control.forbidsStoring {
-      await forgetThumbnails(of: source)
+      forgetThumbnails(of: source, permit: permit)
       return false
     }
-    cache.confirm(confirmed, insteadOf: known.metadata, of: source.key)
+    cache.confirm(confirmed, insteadOf: known.metadata, of: source.key, permit: permit)
     return true
   }
 

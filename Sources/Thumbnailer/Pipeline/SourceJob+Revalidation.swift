@@ -78,7 +78,8 @@ extension SourceJob {
     let revalidation: PipelineStages.Revalidation
     do throws(FetchFailure) {
       revalidation = try await stages.revalidate(
-        source, known: known, canWait: canWait, demand: desk.demand, priority: priority, progress: progress)
+        source, known: known, canWait: canWait, demand: desk.demand, permit: permit, priority: priority,
+        progress: progress)
     } catch {
       standing.statedEnd = error.end
       throw error.error
@@ -128,7 +129,8 @@ extension SourceJob {
         let notes = await stages.notes(of: source, priority: priority)
         found.stored.freshness = notes.freshness(by: stages.cache.rule)
         let inMemory = desk.keptInMemory([found.variant], of: source)
-        isStored = await stages.store(found.variant, shrunk: found.stored, of: source, inMemory: inMemory)
+        isStored = await stages.store(
+          found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
       }
       deliver(found, origin: .revalidated, isStored: isStored)
     }
@@ -151,9 +153,9 @@ extension SourceJob {
     if standing.hasAsked {
       // The picture is gone, and what is stored of it was of another.
       if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
-        await stages.forgetThumbnails(of: source)
+        stages.forgetThumbnails(of: source, permit: permit)
       }
-      stages.remember(error, of: source, standing.notes, end: standing.statedEnd)
+      stages.remember(error, of: source, standing.notes, end: standing.statedEnd, permit: permit)
     }
     desk.fail(source, with: error, except: stale) { count($0, error, hasAsked: standing.hasAsked) }
   }

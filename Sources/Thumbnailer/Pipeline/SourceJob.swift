@@ -5,6 +5,8 @@ struct SourceJob: Sendable {
   let source: ImageSource
   let priority: PriorityControl
   let progress: BodyProgress
+  /// Its leave to store what it makes.
+  let permit: StorePermit
   let stages: PipelineStages
   let desk: ThumbnailPipeline.Desk
 
@@ -57,7 +59,7 @@ struct SourceJob: Sendable {
       let inMemory = desk.keptInMemory([variant], of: source)
       guard
         let found = await stages.storedThumbnail(
-          variant, of: source, keepsInMemory: !inMemory.isEmpty, priority: priority)
+          variant, of: source, keepsInMemory: !inMemory.isEmpty, permit: permit, priority: priority)
       else {
         missing.append(variant)
         continue
@@ -68,7 +70,8 @@ struct SourceJob: Sendable {
       }
       var isStored = true
       if found.isShrunk {
-        isStored = await stages.store(variant, shrunk: found.stored, of: source, inMemory: inMemory)
+        isStored = await stages.store(
+          variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
       }
       stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: isStored)
@@ -92,7 +95,9 @@ struct SourceJob: Sendable {
       case .needsWholeBody:
         replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing)
       case .needsPicture:
-        if !body.isComplete { replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces, &standing) }
+        if !body.isComplete {
+          replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces, &standing)
+        }
         body.mayUsePreview = false
       case .needsLibvips:
         if !body.isComplete { replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing) }
@@ -124,7 +129,8 @@ struct SourceJob: Sendable {
     var isStored = false
     if !finished.isEmpty {
       let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
-      isStored = await stages.store(finished, of: source, from: body, inMemory: inMemory, replacing: replaces)
+      isStored = await stages.store(
+        finished, of: source, from: body, inMemory: inMemory, replacing: replaces, permit: permit)
     }
     for (variant, result) in results {
       switch result {

@@ -42,7 +42,7 @@ extension ThumbnailPipeline {
         pipeline()?.jobs.withLock { state -> [Sink] in
           demand.remove(variant)
           let sinks = state.table.finish(variant, of: .init(source), for: id)
-          if state.table.job(of: .init(source)) != id { state.running[id] = nil }
+          if !state.table.isRunning(id, of: .init(source)) { state.running[id] = nil }
           return sinks
         } ?? []
       counting(sinks.count)
@@ -72,7 +72,7 @@ extension ThumbnailPipeline {
 
     /// Whether nobody waits any more: the job has ended with its last answer.
     func isDone(_ source: ImageSource) -> Bool {
-      pipeline()?.jobs.withLock { $0.table.job(of: .init(source)) != id } ?? true
+      pipeline()?.jobs.withLock { !$0.table.isRunning(id, of: .init(source)) } ?? true
     }
 
     private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {

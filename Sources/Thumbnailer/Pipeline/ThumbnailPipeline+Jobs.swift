@@ -11,6 +11,8 @@ extension ThumbnailPipeline {
     let task: Task<Void, Never>
     let priority: PriorityControl
     let progress: BodyProgress
+    /// Its leave to store what it makes.
+    let permit: StorePermit
     /// What its waiters ask for, changed along with the table.
     let demand: VariantDemand
   }
@@ -72,13 +74,25 @@ extension ThumbnailPipeline {
     let priority = PriorityControl(request.priority)
     let demand = VariantDemand([request.variant])
     let progress = BodyProgress()
+    let permit = StorePermit()
     let job = SourceJob(
-      source: request.source, priority: priority, progress: progress, stages: stages,
+      source: request.source, priority: priority, progress: progress, permit: permit, stages: stages,
       desk: Desk(pipeline: self, id: id, demand: demand))
     // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
     // it: on another level it would wake other threads at every turn.
     let task = Task { await job.run() }
-    return RunningJob(task: task, priority: priority, progress: progress, demand: demand)
+    return RunningJob(task: task, priority: priority, progress: progress, permit: permit, demand: demand)
+  }
+
+  /// Takes what is removed out of the caches, and has nothing of it stored by the jobs that run: `forget` does it, in one
+  /// step with `detach`, so that a job that begins meanwhile finds nothing and one that began before stores nothing.
+  func remove(
+    _ detach: (inout JobTable<Sink>) -> [JobTable<Sink>.JobID], from forget: () -> Void
+  ) {
+    jobs.withLock { state in
+      for id in detach(&state.table) { state.running[id]?.permit.revoke() }
+      forget()
+    }
   }
 
   /// Gives a request up; the job stops when nobody else waits for it.

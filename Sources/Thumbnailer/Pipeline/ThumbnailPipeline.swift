@@ -191,14 +191,18 @@ public final class ThumbnailPipeline: Sendable {
   /// the pipeline has made it.
   public var cacheExposure: String? { stages.cacheExposure }
 
-  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew.
+  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew. Who waits for one now
+  /// gets it, but it is not stored.
   public func remove(_ source: ImageSource) async {
-    await stages.cache.remove(source.key)
+    remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
+    await stages.flush()
   }
 
-  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads.
+  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads. Who waits for a thumbnail now
+  /// gets it, but it is not stored.
   public func removeAll() async {
-    await stages.cache.removeAll()
+    remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
+    await stages.flush()
     let directory = configuration.cacheDirectory
     await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
     Self.removeHostRecords(in: directory)

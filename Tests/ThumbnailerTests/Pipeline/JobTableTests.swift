@@ -136,4 +136,40 @@ import Testing
     _ = table.join(request("a", small), sink: 3)
     #expect(table.keepsInMemory(small, of: subject, for: id))
   }
+
+  @Test func whoAsksAfterARemovalBeginsAnewWhileTheOthersAreAnswered() throws {
+    var table = Table()
+    let a = request("a", small)
+    let subject = Table.Subject(a.source)
+    let (leaving, action) = table.join(a, sink: 1)
+    let old = try #require(started(action))
+    _ = table.join(request("a", large), sink: 2)
+    _ = table.join(request("b", small), sink: 9)
+    #expect(table.detach(a.source.key) == [old])
+    #expect(table.detach(a.source.key).isEmpty && table.job(of: subject) == nil)
+    let new = try #require(started(table.join(a, sink: 3).1))
+    #expect(new != old && table.jobCount == 3 && table.waiterCount == 4)
+    // The old job works on, without those of the new one.
+    #expect(table.takeVariants(of: subject, for: old) == [large, small])
+    #expect(table.setPriority(of: leaving, to: .visible) == old)
+    #expect(table.priority(of: subject, for: old) == .visible && table.priority(of: subject, for: new) == .prefetch)
+    #expect(table.leave(leaving).1 == .goOn(old, priority: .prefetch))
+    #expect(table.stillWanted([large, small], of: subject, for: old) == [large])
+    #expect(table.finish(large, of: subject, for: old) == [2])
+    #expect(!table.isRunning(old, of: subject) && table.isRunning(new, of: subject))
+    #expect(table.finish(small, of: subject, for: old).isEmpty)
+    #expect(table.end(subject, for: new).map(\.sink) == [3])
+    #expect(table.jobCount == 1)
+  }
+
+  @Test func everyJobLeavesTheTableWhenAllIsRemoved() throws {
+    var table = Table()
+    let (waiter, action) = table.join(request("a", small), sink: 1)
+    _ = table.join(request("b", small), sink: 2)
+    let old = try #require(started(action))
+    #expect(table.detachAll().count == 2)
+    #expect(started(table.join(request("a", small), sink: 3).1) != nil)
+    #expect(table.leave(waiter).1 == .cancel(old))
+    #expect(table.jobCount == 2)
+  }
 }
