@@ -18,9 +18,7 @@ extension PipelineStages {
       if replacing, body.answer?.metadata.control.forbidsStoring == true { await forgetThumbnails(of: source) }
       return false
     }
-    var record = SourceRecord(
-      source, description: description, fetchedAt: configuration.now(), etag: body.download?.value(of: "ETag"),
-      lastModified: body.download?.value(of: "Last-Modified"), cacheControl: body.answer?.metadata.cacheControl)
+    var record = SourceRecord(source, description: description, fetchedAt: configuration.now())
     record.answer = body.answer
     record.freshness = body.answer?.freshness ?? .lasting
     return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing)
