@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests of Scripts/thumbs: when it builds, what it passes on, what it says. The compiler is a stand-in."""
+"""Tests of Scripts/thumbs and Scripts/install: when they build, what they say. The compiler is a stand-in."""
 
 import os
 import shutil
@@ -9,20 +9,22 @@ import unittest
 from pathlib import Path
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "Scripts"
-TOOLS = "bash cat chmod cksum cut date dirname env find mkdir mv readlink touch".split()
+TOOLS = "bash cat chmod cksum cp cut date dirname env find mkdir mv readlink rm sed touch".split()
 
 # Counts its calls and "links" a program that prints its directory, its arguments and its standard input.
 SWIFT = """#!/bin/sh
 echo "swift $*"
 echo call >>"$PROJECT/.build/calls"
 [ ! -e "$PROJECT/Sources/broken" ] || { echo "error: broken" >&2; exit 1; }
-mkdir -p "$PROJECT/.build/release"
-printf '#!/bin/sh\\npwd; printf "<%%s>" "$@"; cat; exit 3\\n' >"$PROJECT/.build/release/thumbs"
-chmod +x "$PROJECT/.build/release/thumbs"
+folder=$PROJECT/.build/release
+[ "$4" != --scratch-path ] || folder=$5/release
+mkdir -p "$folder"
+printf '#!/bin/sh\\npwd; printf "<%%s>" "$@"; cat; exit 3\\n' >"$folder/thumbs"
+chmod +x "$folder/thumbs"
 """
 
 
-class Thumbs(unittest.TestCase):
+class Project(unittest.TestCase):
     def setUp(self):
         directory = tempfile.TemporaryDirectory(prefix="a path with spaces ")
         self.addCleanup(directory.cleanup)
@@ -33,7 +35,7 @@ class Thumbs(unittest.TestCase):
             folder.mkdir(parents=True)
         for folder in [self.elsewhere, self.tools]:
             folder.mkdir()
-        for name in ["thumbs", "lib.sh"]:
+        for name in ["thumbs", "install", "lib.sh"]:
             shutil.copy(SCRIPTS / name, self.project / "Scripts" / name)
         for name in ["Package.swift", "Sources/A/One.swift", "Sources/A/Two.swift"]:
             (self.project / name).touch()
@@ -51,7 +53,7 @@ class Thumbs(unittest.TestCase):
         return subprocess.run(
             [program or self.project / "Scripts" / "thumbs", *arguments],
             cwd=self.elsewhere,
-            env={"PATH": str(self.tools), "PROJECT": str(self.project)},
+            env={"PATH": str(self.tools), "PROJECT": str(self.project), "HOME": str(self.elsewhere)},
             capture_output=True,
             text=True,
             timeout=60,
@@ -62,6 +64,8 @@ class Thumbs(unittest.TestCase):
         calls = self.project / ".build" / "calls"
         return len(calls.read_text().split()) if calls.exists() else 0
 
+
+class Thumbs(Project):
     def test_arguments_directory_input_and_status_are_passed_on(self):
         result = self.start("get", "a b", "", input="from stdin")
         self.assertEqual(result.stdout, f"{self.elsewhere}\n<get><a b><>from stdin")
@@ -126,6 +130,58 @@ class Thumbs(unittest.TestCase):
         result = self.start(input="")
         self.assertEqual(result.returncode, 70)
         self.assertIn("swift.org/install", result.stderr)
+
+
+class Install(Project):
+    def install(self, *arguments):
+        return self.start(*arguments, program=self.project / "Scripts" / "install")
+
+    def test_the_program_is_linked_without_swifts_libraries_and_put_into_the_folder(self):
+        folder = self.elsewhere / "a folder" / "bin"
+        result = self.install(str(folder))
+        self.assertEqual((result.returncode, result.stdout), (0, ""))
+        self.assertIn("--static-swift-stdlib", result.stderr)
+        self.assertIn(f"installed {folder}/thumbs", result.stderr)
+        self.assertIn("is not in PATH", result.stderr)
+        # What others have built stays as it is.
+        self.assertFalse((self.project / ".build" / "release").exists())
+        self.assertEqual([file.name for file in folder.iterdir()], ["thumbs"])
+        run = self.start("get", program=folder / "thumbs", input="")
+        self.assertEqual((run.returncode, run.stdout), (3, f"{self.elsewhere}\n<get>"))
+
+    def test_a_program_that_is_there_gives_way_in_one_step(self):
+        self.install(str(self.tools))
+        with (self.tools / "thumbs").open() as earlier:
+            result = self.install(str(self.tools))
+            self.assertEqual(os.fstat(earlier.fileno()).st_nlink, 0)
+        self.assertNotIn("is not in PATH", result.stderr)
+
+    def test_without_a_folder_it_goes_where_programs_of_the_user_are(self):
+        if os.geteuid() == 0:
+            self.skipTest("root's folder is not touched")
+        self.install()
+        self.assertTrue((self.elsewhere / ".local" / "bin" / "thumbs").exists())
+
+    def test_a_folder_that_cannot_be_made_is_named_before_the_build(self):
+        (self.elsewhere / "file").touch()
+        result = self.install(str(self.elsewhere / "file"))
+        self.assertEqual((result.returncode, self.builds()), (70, 0))
+        self.assertIn("file cannot be written to", result.stderr)
+
+    def test_wrong_usage_builds_nothing(self):
+        for arguments in [("a", "b"), ("--prefix",)]:
+            result = self.install(*arguments)
+            self.assertEqual((result.returncode, self.builds()), (64, 0))
+            self.assertIn("usage: Scripts/install [FOLDER]", result.stderr)
+        self.assertIn("FOLDER", self.install("--help").stdout)
+
+    def test_a_failed_build_leaves_what_is_there(self):
+        self.install(str(self.elsewhere))
+        (self.project / "Sources" / "broken").touch()
+        result = self.install(str(self.elsewhere))
+        self.assertEqual(result.returncode, 70)
+        self.assertIn("install: the build failed", result.stderr)
+        self.assertTrue((self.elsewhere / "thumbs").exists())
 
 
 if __name__ == "__main__":

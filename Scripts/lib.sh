@@ -25,6 +25,14 @@ test_needs=(
   "cmd:sqlite3=sqlite3"
 )
 
+# How a program is built that has Swift's libraries in it, stripped. In a folder of its own: with other objects in the same
+# one, every change between the two would compile everything anew.
+static_build=(
+  --package-path "$project" --scratch-path "$project/.build/static" -c release --product thumbs
+  --static-swift-stdlib -Xlinker -s
+)
+static_program=$project/.build/static/release/thumbs
+
 say() {
   printf '%s: %s\n' "${0##*/}" "$*" >&2
 }

@@ -215,7 +215,7 @@ struct CacheCommandTests {
   @Test(arguments: [0, 5000]) func verifySaysThatACacheHadToBeBegunAnew(keptBytes: UInt64) async throws {
     _ = try await fill()
     #expect(try await bench.run("cache", "verify").status == 0)
-    let file = bench.cache.appendingPathComponent("thumbnails-v1.sqlite")
+    let file = bench.cache.appendingPathComponent("thumbnails-v2.sqlite")
     for suffix in ["-wal", "-shm"] { unlink(file.path + suffix) }
     let handle = try FileHandle(forWritingTo: file)
     try handle.truncate(atOffset: keptBytes)
@@ -230,7 +230,7 @@ struct CacheCommandTests {
   @Test func pruneRemovesWhatIsAskedFor() async throws {
     let bytes = try await fill()
     try CacheFile(bench.cache).execute(
-      "UPDATE source SET fetched_at = fetched_at - 86400 * 3 WHERE key = (SELECT source FROM thumbnail WHERE id = 1)")
+      "UPDATE source SET fetched_at = fetched_at - 86400 * 3 WHERE id = (SELECT source FROM thumbnail WHERE id = 1)")
     let dry = try decoded(
       try await bench.run("cache", "prune", "--older-than", "2d", "--dry-run", "--json"), Removed.self)
     #expect(dry.dryRun == true && dry.removedThumbnails == 2)
@@ -261,7 +261,7 @@ struct CacheCommandTests {
 
   @Test func aCacheOfALaterVersionIsUsedAndAnotherMajorVersionsFileIsLeftAlone() async throws {
     _ = try await fill()
-    let other = bench.cache.appendingPathComponent("thumbnails-v2.sqlite")
+    let other = bench.cache.appendingPathComponent("thumbnails-v3.sqlite")
     try Data("of a later version".utf8).write(to: other)
     try CacheFile(bench.cache).execute("CREATE TABLE later (id); PRAGMA user_version = 99")
     for command in ["list", "verify", "prune --older-than 1d", "export out", "stats"] {

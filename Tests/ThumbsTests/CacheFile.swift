@@ -6,7 +6,7 @@ struct CacheFile {
 
   /// The one in a cache's folder.
   init(_ cache: URL) throws {
-    path = cache.appendingPathComponent("thumbnails-v1.sqlite").path
+    path = cache.appendingPathComponent("thumbnails-v2.sqlite").path
   }
 
   /// Runs statements, each by itself.

@@ -39,13 +39,13 @@ struct CachePrivacyTests {
     _ = try await bench.run("get", "\(origin.url())", "--output", "a.jpg")
     let modes = try modes()
     #expect(mode(bench.cache) == 0o700 && modes["partial"] == 0o700)
-    #expect(modes["thumbnails-v1.sqlite"] == 0o600 && modes.count { $0.key.hasPrefix("partial/") } == 2)
+    #expect(modes["thumbnails-v2.sqlite"] == 0o600 && modes.count { $0.key.hasPrefix("partial/") } == 2)
     for (name, mode) in modes where name != "partial" { #expect(mode == 0o600, "\(name)") }
   }
 
   @Test func filesThatOthersCouldReadAreClosedToThem() async throws {
     _ = try await prefetch()
-    let file = bench.cache.appendingPathComponent("thumbnails-v1.sqlite")
+    let file = bench.cache.appendingPathComponent("thumbnails-v2.sqlite")
     #expect(chmod(file.path, 0o644) == 0)
     let run = try await prefetch()
     #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")

@@ -85,7 +85,7 @@ struct CredentialSecrecyTests {
       try expectSecrecy(run)
       // What could hold it is there: the sheet, the database and a kept beginning.
       let made = try FileManager.default.subpathsOfDirectory(atPath: bench.directory.path)
-      for name in ["sheet.html", "cache/thumbnails-v1.sqlite"] { #expect(made.contains(name), "round \(round)") }
+      for name in ["sheet.html", "cache/thumbnails-v2.sqlite"] { #expect(made.contains(name), "round \(round)") }
       #expect(made.contains { $0.hasPrefix("cache/partial/") && $0.hasSuffix(".json") })
     }
     let sent = origin.requests(for: "/good.jpg").map { $0.request }
@@ -123,7 +123,7 @@ struct CredentialSecrecyTests {
     process.send(SIGKILL)
     _ = await process.run()
     #expect(try files(holding: [Self.secret, Self.login]).isEmpty)
-    #expect(FileManager.default.fileExists(atPath: bench.cache.appending(path: "thumbnails-v1.sqlite").path))
+    #expect(FileManager.default.fileExists(atPath: bench.cache.appending(path: "thumbnails-v2.sqlite").path))
   }
 
   @Test func aProxysLoginIsNotShown() async throws {

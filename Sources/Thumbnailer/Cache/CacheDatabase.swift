@@ -28,6 +28,7 @@ final class CacheDatabase: Sendable {
   let directory: String
   /// The database.
   let path: String
+  private let majorVersion: Int
   private let lockTimeout: Duration
   private let state = Mutex(State.unopened)
 
@@ -39,6 +40,7 @@ final class CacheDatabase: Sendable {
   /// Nothing is touched before `open`.
   init(directory: String, majorVersion: Int, lockTimeout: Duration) {
     self.directory = directory
+    self.majorVersion = majorVersion
     path = Self.path(in: directory, majorVersion: majorVersion)
     self.lockTimeout = lockTimeout
   }
@@ -97,6 +99,7 @@ final class CacheDatabase: Sendable {
       }
       let opened = try connections.get()
       state.withLock { if case .closed = $0 {} else { $0 = .open(opened) } }
+      EarlierCaches.remove(in: directory, before: majorVersion)
       return problem
     } catch {
       state.withLock { if case .closed = $0 {} else { $0 = .unopened } }

@@ -12,12 +12,12 @@ extension CacheReader {
           sql: """
             SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
               length
-            FROM freshness WHERE source = ? ORDER BY confirmed_at DESC
+            FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
             """), arguments: [source.bytes])
       while let row = try answers.next() {
         if let answer = try? Self.answer(row) { notes.answers.append(answer) }
       }
-      if notes.answers.isEmpty, let earlier = try Self.earlierAnswer(of: source, in: db) { notes.answers = [earlier] }
+      if notes.answers.isEmpty, let only = try Self.unnamedAnswer(of: source, in: db) { notes.answers = [only] }
       let failures = try Row.fetchCursor(
         db.cachedStatement(
           sql: """
@@ -38,21 +38,20 @@ extension CacheReader {
     metadata.cacheControl = try row.decode(String?.self, atIndex: 6)
     metadata.expires = try row.decode(String?.self, atIndex: 7)
     metadata.vary = try row.decode(String?.self, atIndex: 8)
+    let url = try digest(row, 0)
     return StoredAnswer(
-      url: try digest(row, 0), address: try digest(row, 1), metadata: metadata,
+      url: url, address: try row.hasNull(atIndex: 1) ? url : digest(row, 1), metadata: metadata,
       length: try row.decode(Int?.self, atIndex: 9),
       freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
   }
 
-  /// What an earlier version has stored, which did not say for which URL.
-  private static func earlierAnswer(of source: SourceKey, in db: Database) throws -> StoredAnswer? {
+  /// What is known where nobody has told what the server said, or it makes no sense.
+  private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredAnswer? {
     let rows = try Row.fetchCursor(
-      db.cachedStatement(sql: "SELECT fetched_at, last_modified, cache_control FROM source WHERE key = ?"),
+      db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
       arguments: [source.bytes])
     guard let row = try rows.next(), let fetched = try? date(row, 0) else { return nil }
-    var metadata = ResponseMetadata()
-    metadata.lastModified = try? row.decode(String?.self, atIndex: 1)
-    metadata.cacheControl = try? row.decode(String?.self, atIndex: 2)
+    let metadata = ResponseMetadata()
     return StoredAnswer(
       url: nil, address: source, metadata: metadata,
       freshness: metadata.freshness([], receivedAt: fetched, delay: 0))

@@ -18,30 +18,39 @@ struct CacheReader: Sendable {
 
   /// Reads one thumbnail and compares its checksum.
   ///
-  /// One statement without a transaction: in WAL mode it sees the last commit. The blob is copied once, from SQLite's page
-  /// into the `Data` that is returned.
+  /// One statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from SQLite's
+  /// pages into the `Data` that is returned.
   func thumbnail(for key: CacheKey) throws -> Outcome {
     let token = VariantTokens.shared.token(of: key.variant)
     return try queue.unsafeRead { db in
       let statement = try db.cachedStatement(
-        sql: "SELECT \(Self.columns) FROM thumbnail WHERE source = ? AND variant = ?")
+        sql: """
+          SELECT \(Self.columns) FROM source s JOIN thumbnail t ON t.source = s.id \(Self.pieces)
+          WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
+          """)
       return try Self.outcome(
         Row.fetchCursor(statement, arguments: [key.source.bytes, token]), source: key.source)
     }
   }
 
-  private static let columns =
-    "id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data"
+  private static let columns = """
+    t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
+    p.data
+    """
+  private static let pieces = "LEFT JOIN piece p ON \(CachePieces.ofThumbnail)"
 
-  /// What the first row holds. A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
+  /// What the rows of one thumbnail hold. A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
   private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
     guard let row = try rows.next() else { return .miss }
     let id = try row.decode(Int64.self, atIndex: 0)
     // Subscripts of a row end the process where a value has another type; `decode` throws.
-    guard let thumbnail = try? decode(row),
-      checksum(of: thumbnail, source: source) == (try? row.decode(Int64.self, atIndex: 8))
-    else { return .damaged(row: id) }
-    return .hit(thumbnail, row: id)
+    guard var thumbnail = try? decode(row), let expected = try? row.decode(Int64.self, atIndex: 8) else {
+      return .damaged(row: id)
+    }
+    while let rest = try rows.next() {
+      try? rest.withUnsafeData(atIndex: 9) { if let data = $0 { thumbnail.data.append(data) } }
+    }
+    return checksum(of: thumbnail, source: source) == expected ? .hit(thumbnail, row: id) : .damaged(row: id)
   }
 
   private static func decode(_ row: Row) throws -> Thumbnail? {
@@ -60,7 +69,10 @@ struct CacheReader: Sendable {
   func thumbnail(row: Int64, source: SourceKey) throws -> Outcome {
     try queue.unsafeRead { db in
       let statement = try db.cachedStatement(
-        sql: "SELECT \(Self.columns) FROM thumbnail WHERE id = ? AND source = ?")
+        sql: """
+          SELECT \(Self.columns) FROM source s JOIN thumbnail t ON t.source = s.id \(Self.pieces)
+          WHERE t.id = ? AND s.key = ? ORDER BY p.id
+          """)
       return try Self.outcome(Row.fetchCursor(statement, arguments: [row, source.bytes]), source: source)
     }
   }
@@ -68,7 +80,11 @@ struct CacheReader: Sendable {
   /// The variants stored of a source, those of other encoder versions left out.
   func variants(of source: SourceKey) throws -> [Variant] {
     try queue.unsafeRead { db in
-      let statement = try db.cachedStatement(sql: "SELECT variant FROM thumbnail WHERE source = ?")
+      let statement = try db.cachedStatement(
+        sql: """
+          SELECT v.token FROM source s JOIN thumbnail t ON t.source = s.id JOIN variant v ON v.id = t.variant
+          WHERE s.key = ?
+          """)
       return try String.fetchAll(statement, arguments: [source.bytes]).compactMap { Variant(token: $0) }
     }
   }

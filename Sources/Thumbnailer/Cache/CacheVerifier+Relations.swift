@@ -4,9 +4,9 @@ import GRDB
 /// sums of what they count.
 extension CacheVerifier {
   private static let picturesWithoutThumbnail =
-    "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = key)"
+    "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)"
   private static let thumbnailsWithoutPicture =
-    "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE key = thumbnail.source)"
+    "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)"
 
   /// Whether there are rows that belong to nothing. Reads indexes alone.
   static func hasStrays(_ db: Database) throws -> Bool {
@@ -26,7 +26,8 @@ extension CacheVerifier {
   /// The sums that are kept, counted anew.
   private struct Totals: Equatable {
     struct Group: Hashable {
-      let variant, format: String
+      let variant: Int64
+      let format: String
     }
     struct Sum: Equatable {
       var thumbnails = 0
@@ -46,9 +47,9 @@ extension CacheVerifier {
       }
     }
 
-    /// Counts the thumbnails. SQLite's own grouping would sort them with their blobs.
+    /// Counts the thumbnails.
     init(countedIn db: Database) throws {
-      let rows = try Row.fetchCursor(db, sql: "SELECT variant, format, length(data) FROM thumbnail")
+      let rows = try Row.fetchCursor(db, sql: "SELECT variant, format, bytes FROM thumbnail")
       while let row = try rows.next() {
         let group = Group(variant: try row.decode(atIndex: 0), format: try row.decode(atIndex: 1))
         let bytes = try row.decode(Int.self, atIndex: 2)

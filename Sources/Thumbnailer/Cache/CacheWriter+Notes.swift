@@ -15,17 +15,19 @@ extension CacheWriter {
       sql: """
         INSERT OR REPLACE INTO freshness (source, url, address, confirmed_at, expires_at, etag, last_modified,
           cache_control, expires, vary, length)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES ((SELECT id FROM source WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     ).execute(arguments: [
-      source.bytes, url.bytes, answer.address.bytes, answer.freshness.confirmed.timeIntervalSince1970,
+      source.bytes, url.bytes, answer.address == url ? nil : answer.address.bytes,
+      answer.freshness.confirmed.timeIntervalSince1970,
       answer.freshness.expires.timeIntervalSince1970, metadata.etag, metadata.lastModified, metadata.cacheControl,
       metadata.expires, metadata.vary, answer.length,
     ])
     try db.cachedStatement(
       sql: """
-        DELETE FROM freshness WHERE source = ?1 AND url NOT IN
-          (SELECT url FROM freshness WHERE source = ?1 ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
+        DELETE FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1) AND url NOT IN
+          (SELECT url FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1)
+            ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
         """
     ).execute(arguments: [source.bytes, answer.freshness.confirmed.timeIntervalSince1970 + 1, SourceNotes.longest])
   }
@@ -36,7 +38,10 @@ extension CacheWriter {
       guard let url = answer.url else { return }
       let isThere = try Bool.fetchOne(
         db.cachedStatement(
-          sql: "SELECT etag IS ? AND last_modified IS ? FROM freshness WHERE source = ? AND url = ?"),
+          sql: """
+            SELECT etag IS ? AND last_modified IS ? FROM freshness
+            WHERE source = (SELECT id FROM source WHERE key = ?) AND url = ?
+            """),
         arguments: [earlier.etag, earlier.lastModified, source.bytes, url.bytes])
       if isThere == true { try store(answer, of: source, in: db) }
     case .failed(let failure):

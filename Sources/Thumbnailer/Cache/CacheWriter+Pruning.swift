@@ -7,10 +7,9 @@ extension CacheWriter {
     var next = pages
     let outcome = try measured { db in
       for picture in try next.next(most, in: db) {
-        let key = picture.key.bytes
-        try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE source = ?").execute(arguments: [key])
+        try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE source = ?").execute(arguments: [picture.row])
         // One without thumbnails is left otherwise.
-        try db.cachedStatement(sql: "DELETE FROM source WHERE key = ?").execute(arguments: [key])
+        try db.cachedStatement(sql: "DELETE FROM source WHERE id = ?").execute(arguments: [picture.row])
       }
     }
     pages = next

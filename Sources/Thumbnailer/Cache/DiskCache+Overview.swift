@@ -40,13 +40,17 @@ extension DiskCacheOverview {
   }
 
   fileprivate mutating func addCensus(_ db: Database) throws {
-    let rows = try Row.fetchCursor(db, sql: "SELECT variant, format, thumbnails, bytes FROM census")
+    let rows = try Row.fetchCursor(
+      db,
+      sql: """
+        SELECT v.token, c.format, c.thumbnails, c.bytes FROM census c LEFT JOIN variant v ON v.id = c.variant
+        """)
     var boxes: [PixelSize?: (Int, Int)] = [:]
     var counts: [ImageFormat: (Int, Int)] = [:]
     while let row = try rows.next() {
       let (thumbnails, bytes) = (try row.decode(Int.self, atIndex: 2), try row.decode(Int.self, atIndex: 3))
       totals.thumbnails += thumbnails
-      let box = Variant(token: try row.decode(atIndex: 0))?.size
+      let box = try row.decode(String?.self, atIndex: 0).flatMap { Variant(token: $0) }?.size
       boxes[box] = ((boxes[box]?.0 ?? 0) + thumbnails, (boxes[box]?.1 ?? 0) + bytes)
       guard let format = ImageFormat(rawValue: try row.decode(atIndex: 1)) else { continue }
       counts[format] = ((counts[format]?.0 ?? 0) + thumbnails, (counts[format]?.1 ?? 0) + bytes)

@@ -83,7 +83,7 @@ extension CachePruning {
       db,
       sql: """
         SELECT r.bytes, s.host, s.fetched_at FROM recency r JOIN thumbnail t ON t.id = r.id
-        LEFT JOIN source s ON s.key = t.source ORDER BY r.used
+        LEFT JOIN source s ON s.id = t.source ORDER BY r.used
         """)
     var kept: [Int] = []
     while let row = try rows.next() {

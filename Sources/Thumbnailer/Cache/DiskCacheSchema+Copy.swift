@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 
 /// Moving what is in one file into another.
@@ -9,16 +10,18 @@ extension DiskCacheSchema {
   static func copy(from path: String, since start: Int64, into db: Database) throws {
     try db.execute(sql: "ATTACH ? AS old", arguments: [path])
     defer { try? db.execute(sql: "DETACH old") }
+    try whereReadable { try inTransaction(db) { try copy(CopiedTable(name: "variant"), into: db) } }
+    let pieces = PieceWriter()
     var start = start
     while let end = try Int64.fetchOne(
       db,
       sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
       arguments: [start])
     {
-      if try !copyThumbnails(usedFrom: start, to: end, into: db) {
+      if try !copyThumbnails(usedFrom: start, to: end, into: db, pieces) {
         let uses = try Int64.fetchAll(
           db, sql: "SELECT used FROM old.recency WHERE used BETWEEN ? AND ? ORDER BY used", arguments: [start, end])
-        for use in uses { _ = try copyThumbnails(usedFrom: use, to: use, into: db) }
+        for use in uses { _ = try copyThumbnails(usedFrom: use, to: use, into: db, pieces) }
       }
       start = end + 1
     }
@@ -41,37 +44,45 @@ extension DiskCacheSchema {
   }
 
   /// The columns that a table has in both files: a later version may have added some. Empty where the old file lacks it.
-  private static func columns(of table: String, in db: Database) throws -> String {
+  private static func columns(of table: String, except: Set<String> = [], in db: Database) throws -> String {
     let old = try Set(
       String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table]))
-    return try db.columns(in: table).map(\.name).filter(old.contains).joined(separator: ", ")
+    return try db.columns(in: table).map(\.name).filter { old.contains($0) && !except.contains($0) }
+      .joined(separator: ", ")
   }
 
-  /// False when one of them cannot be read; none is copied then.
-  private static func copyThumbnails(usedFrom start: Int64, to end: Int64, into db: Database) throws -> Bool {
-    let names = try columns(of: "thumbnail", in: db)
+  /// False when one of them cannot be read; none is copied then. They get new numbers, so that their pieces are appended.
+  private static func copyThumbnails(
+    usedFrom start: Int64, to end: Int64, into db: Database, _ pieces: PieceWriter
+  ) throws -> Bool {
+    let names = try columns(of: "thumbnail", except: ["id"], in: db)
+    let insert = try db.cachedStatement(
+      sql: "INSERT OR IGNORE INTO thumbnail (\(names)) SELECT \(names) FROM old.thumbnail WHERE id = ?")
+    let read = try db.cachedStatement(
+      sql: "SELECT data FROM old.piece p WHERE p.id BETWEEN 2 * ?1 AND 2 * ?1 + 1 ORDER BY p.id")
     return try whereReadable {
       try inTransaction(db) {
-        try db.execute(
-          sql: """
-            INSERT OR IGNORE INTO thumbnail (\(names))
-              SELECT \(names) FROM old.recency r JOIN old.thumbnail t USING (id)
-              WHERE r.used BETWEEN ? AND ? ORDER BY r.used
-            """, arguments: [start, end])
+        let rows = try Int64.fetchAll(
+          db, sql: "SELECT id FROM old.recency WHERE used BETWEEN ? AND ? ORDER BY used", arguments: [start, end])
+        for row in rows {
+          let bytes = try Data.fetchAll(read, arguments: [row]).reduce(into: Data()) { $0.append($1) }
+          try insert.execute(arguments: [row])
+          if db.changesCount > 0 { try pieces.write(bytes, of: db.lastInsertedRowID, in: db) }
+        }
       }
     }
   }
 
   private static func copySources(into db: Database) throws {
     let names = try columns(of: "source", in: db)
-    let copying = "INSERT INTO source (\(names)) SELECT \(names) FROM old.source WHERE key"
+    let copying = "INSERT INTO source (\(names)) SELECT \(names) FROM old.source WHERE id"
     let areWhole = try whereReadable {
       try inTransaction(db) { try db.execute(sql: "\(copying) IN (SELECT source FROM main.thumbnail)") }
     }
     if areWhole { return }
-    for key in try DatabaseValue.fetchAll(db, sql: "SELECT DISTINCT source FROM thumbnail") {
+    for row in try DatabaseValue.fetchAll(db, sql: "SELECT DISTINCT source FROM thumbnail") {
       try whereReadable {
-        try db.execute(sql: "\(copying) = ?", arguments: [key])
+        try db.execute(sql: "\(copying) = ?", arguments: [row])
       }
     }
   }

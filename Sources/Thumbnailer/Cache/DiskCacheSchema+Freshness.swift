@@ -1,12 +1,12 @@
 extension DiskCacheSchema.Addition {
   /// What servers said with the pictures' bodies, a row for each URL of a picture; see `StoredAnswer`. Rows leave with
-  /// their source. A source without any is one that an earlier version has stored: what stands in `source` counts then.
+  /// their source. `address` is null where it is the same as `url`.
   static let freshness = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS freshness (
-        source BLOB NOT NULL,
+        source INTEGER NOT NULL,
         url BLOB NOT NULL,
-        address BLOB NOT NULL,
+        address BLOB,
         confirmed_at REAL NOT NULL,
         expires_at REAL NOT NULL,
         etag TEXT,
@@ -18,8 +18,8 @@ extension DiskCacheSchema.Addition {
         PRIMARY KEY (source, url)
       ) WITHOUT ROWID;
       CREATE TRIGGER IF NOT EXISTS freshness_left AFTER DELETE ON source BEGIN
-        DELETE FROM freshness WHERE source = old.key;
+        DELETE FROM freshness WHERE source = old.id;
       END;
       """,
-    copied: [.init(name: "freshness", condition: "source IN (SELECT key FROM main.source)")])
+    copied: [.init(name: "freshness", condition: "source IN (SELECT id FROM main.source)")])
 }

@@ -2,12 +2,12 @@ import GRDB
 
 /// The tables of the disk cache.
 ///
-/// The major version is part of the file's name, so that an older and a newer program, each with its own file, share a
-/// directory without destroying anything. `user_version` counts additions that an older program need not know: it opens
+/// The major version is part of the file's name, so that an older and a newer program that run at the same time each have
+/// their own file in a directory; see `EarlierCaches`. `user_version` counts additions that an older program need not know: it opens
 /// a file with a higher number as it is. `application_id` tells the file from anybody else's.
 enum DiskCacheSchema {
   /// Raised when a program of the previous version could not use the file any more.
-  static let majorVersion = 1
+  static let majorVersion = 2
   /// Counts what was added to the first form of the file.
   static var minorVersion: Int { 1 + additions.count }
   /// What was added since, the oldest first. Each has its own file; none is ever taken out or moved.
@@ -17,7 +17,10 @@ enum DiskCacheSchema {
 
   /// Settings that are fixed when the file is created, before its first table; then its tables and their triggers.
   ///
-  /// - `thumbnail` holds the blob last in its row, with all that a hit needs before it, so that a hit reads one row.
+  /// - `source` and `thumbnail` have short rows that are appended, and name each other by numbers: only one index is in
+  ///   the order of the keys, which is that of chance, and fills a page to two thirds.
+  /// - `thumbnail` has all that a hit needs but the bytes. `piece` has these, cut where its pages end (`LeafRoom`).
+  /// - `variant` has the text of each variant once. There are few: rows stay.
   /// - `recency` is small and dense: noting a hundred uses rewrites a few pages, not a hundred rows with blobs. Its order
   ///   is a sequence number, since clocks jump.
   /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact whoever writes.
@@ -29,22 +32,24 @@ enum DiskCacheSchema {
       try db.execute(
         sql: """
           CREATE TABLE source (
-            key BLOB PRIMARY KEY NOT NULL,
+            id INTEGER PRIMARY KEY,
+            key BLOB NOT NULL UNIQUE,
             location TEXT NOT NULL,
             host TEXT NOT NULL,
             fetched_at REAL NOT NULL,
-            etag TEXT,
-            last_modified TEXT,
-            cache_control TEXT,
             width INTEGER NOT NULL,
             height INTEGER NOT NULL,
             format TEXT NOT NULL,
             bytes INTEGER NOT NULL
-          ) WITHOUT ROWID;
+          );
+          CREATE TABLE variant (
+            id INTEGER PRIMARY KEY,
+            token TEXT NOT NULL UNIQUE
+          );
           CREATE TABLE thumbnail (
             id INTEGER PRIMARY KEY,
-            source BLOB NOT NULL,
-            variant TEXT NOT NULL,
+            source INTEGER NOT NULL,
+            variant INTEGER NOT NULL,
             width INTEGER NOT NULL,
             height INTEGER NOT NULL,
             format TEXT NOT NULL,
@@ -53,8 +58,12 @@ enum DiskCacheSchema {
             source_format TEXT NOT NULL,
             source_bytes INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
-            data BLOB NOT NULL,
+            bytes INTEGER NOT NULL,
             UNIQUE (source, variant)
+          );
+          CREATE TABLE piece (
+            id INTEGER PRIMARY KEY,
+            data BLOB NOT NULL
           );
           CREATE TABLE recency (
             id INTEGER PRIMARY KEY,
@@ -69,14 +78,15 @@ enum DiskCacheSchema {
           INSERT INTO total VALUES (1, 0);
           CREATE TRIGGER thumbnail_inserted AFTER INSERT ON thumbnail BEGIN
             INSERT INTO recency
-              VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), length(new.data));
-            UPDATE total SET payload = payload + length(new.data);
+              VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), new.bytes);
+            UPDATE total SET payload = payload + new.bytes;
           END;
           CREATE TRIGGER thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
-            UPDATE total SET payload = payload - coalesce((SELECT bytes FROM recency WHERE id = old.id), length(old.data));
+            UPDATE total SET payload = payload - coalesce((SELECT bytes FROM recency WHERE id = old.id), old.bytes);
             DELETE FROM recency WHERE id = old.id;
+            DELETE FROM piece WHERE id BETWEEN 2 * old.id AND 2 * old.id + 1;
             DELETE FROM source
-              WHERE key = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
+              WHERE id = old.source AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE source = old.source);
           END;
           PRAGMA application_id = \(applicationID);
           PRAGMA user_version = 1;
@@ -120,8 +130,10 @@ enum DiskCacheSchema {
     try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
   }
 
-  private static let parts =
-    "'source', 'thumbnail', 'recency', 'recency_used', 'total', 'thumbnail_inserted', 'thumbnail_deleted'"
+  private static let parts = [
+    "source", "variant", "thumbnail", "piece", "recency", "recency_used", "total", "thumbnail_inserted",
+    "thumbnail_deleted",
+  ]
 
   /// What a file that opened turns out to be.
   enum State {
@@ -147,7 +159,7 @@ enum DiskCacheSchema {
     }
     guard try version(of: db) >= 1,
       try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
-      try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema WHERE name IN (\(parts))") == 7,
+      try Set(String.fetchAll(db, sql: "SELECT name FROM sqlite_schema")).isSuperset(of: parts),
       try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1
     else { return .broken(reason: "its tables are incomplete") }
     return .usable

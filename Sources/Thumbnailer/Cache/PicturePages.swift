@@ -8,6 +8,7 @@ import GRDB
 struct PicturePages: Sendable {
   /// A picture's row, without its thumbnails.
   struct Entry: Sendable {
+    let row: Int64
     let key: SourceKey
     let location: String
     let host: String
@@ -16,7 +17,7 @@ struct PicturePages: Sendable {
   }
 
   let filter: PictureFilter
-  /// The host, time and key of the last row of the last page, as they are stored.
+  /// The host, time and number of the last row of the last page, as they are stored.
   private var position: [DatabaseValue]?
   private(set) var isAtEnd = false
 
@@ -34,14 +35,16 @@ struct PicturePages: Sendable {
     }
     if let key = filter.key { require("key = ?", [key.bytes]) }
     if let host = filter.host { require("host = ?", [host]) }
-    if let location = filter.location { require("location = ?", [location]) }
+    if let location = filter.location {
+      require("location = ?", [StoredLocation.shortened(location, host: filter.host ?? "")])
+    }
     if let time = filter.fetchedBefore { require("fetched_at < ?", [time]) }
-    if let position { require("(host, fetched_at, key) > (?, ?, ?)", position) }
+    if let position { require("(host, fetched_at, id) > (?, ?, ?)", position) }
     let clause = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     let statement = try db.cachedStatement(
       sql: """
-        SELECT host, fetched_at, key, location, width, height, format, bytes FROM source \(clause)
-        ORDER BY host, fetched_at, key LIMIT ?
+        SELECT host, fetched_at, id, key, location, width, height, format, bytes FROM source \(clause)
+        ORDER BY host, fetched_at, id LIMIT ?
         """)
     let rows = try Row.fetchAll(statement, arguments: StatementArguments(arguments + [limit]))
     isAtEnd = rows.count < limit
@@ -50,13 +53,14 @@ struct PicturePages: Sendable {
   }
 
   private static func entry(_ row: Row) throws -> Entry? {
-    let key = try row.decode(Data.self, atIndex: 2)
-    guard key.count == 16, let format = ImageFormat(rawValue: try row.decode(atIndex: 6)) else { return nil }
+    let (host, key): (String, Data) = (try row.decode(atIndex: 0), try row.decode(atIndex: 3))
+    guard key.count == 16, let format = ImageFormat(rawValue: try row.decode(atIndex: 7)) else { return nil }
     return Entry(
-      key: SourceKey(bytes: key), location: try row.decode(atIndex: 3), host: try row.decode(atIndex: 0),
+      row: try row.decode(atIndex: 2), key: SourceKey(bytes: key),
+      location: StoredLocation.whole(try row.decode(atIndex: 4), host: host), host: host,
       fetchedAt: try row.decode(atIndex: 1),
       description: SourceDescription(
-        size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: format,
-        byteCount: try row.decode(atIndex: 7)))
+        size: PixelSize(try row.decode(atIndex: 5), try row.decode(atIndex: 6)), format: format,
+        byteCount: try row.decode(atIndex: 8)))
   }
 }

@@ -12,12 +12,6 @@ public struct SourceRecord: Sendable, Equatable {
   /// When its bytes were fetched. Nil when they were not, because a thumbnail was made from another: what is known of the
   /// source then stays as it is.
   public var fetchedAt: Date?
-  /// The `ETag` of the answer.
-  public let etag: String?
-  /// The `Last-Modified` of the answer.
-  public let lastModified: String?
-  /// The `Cache-Control` of the answer.
-  public let cacheControl: String?
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
   /// What its server said with the bytes, to ask it later whether they have changed.
@@ -25,20 +19,12 @@ public struct SourceRecord: Sendable, Equatable {
   /// How long the thumbnails hold.
   var freshness = Freshness.lasting
 
-  /// Describes a picture that was just fetched. Header values of more than 1024 bytes are not kept: cut short they would
-  /// mean something else.
-  public init(
-    _ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date(), etag: String? = nil,
-    lastModified: String? = nil, cacheControl: String? = nil
-  ) {
-    func reasonable(_ value: String?) -> String? { value.flatMap { $0.utf8.count <= 1024 ? $0 : nil } }
+  /// Describes a picture that was just fetched.
+  public init(_ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date()) {
     key = source.key
     location = String(Self.presentable(source.url).prefix(1024))
     host = source.url.host?.lowercased() ?? ""
     self.fetchedAt = fetchedAt
-    self.etag = reasonable(etag)
-    self.lastModified = reasonable(lastModified)
-    self.cacheControl = reasonable(cacheControl)
     self.description = description
   }
 

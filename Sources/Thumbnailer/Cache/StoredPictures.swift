@@ -40,9 +40,10 @@ public struct StoredPictures {
   private static func picture(_ entry: PicturePages.Entry, in db: Database) throws -> StoredPicture? {
     let statement = try db.cachedStatement(
       sql: """
-        SELECT t.variant, t.width, t.height, t.format, length(t.data), t.id FROM thumbnail t WHERE t.source = ?
+        SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
+        FROM thumbnail t LEFT JOIN variant v ON v.id = t.variant WHERE t.source = ?
         """)
-    let rows = try Row.fetchAll(statement, arguments: [entry.key.bytes])
+    let rows = try Row.fetchAll(statement, arguments: [entry.row])
     let thumbnails = rows.compactMap { try? thumbnail($0) }.sorted { one, other in
       (one.variant?.size.pixelCount ?? 0, one.row) > (other.variant?.size.pixelCount ?? 0, other.row)
     }
@@ -55,7 +56,7 @@ public struct StoredPictures {
   private static func thumbnail(_ row: Row) throws -> StoredThumbnail? {
     guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)) else { return nil }
     return StoredThumbnail(
-      variant: Variant(token: try row.decode(atIndex: 0)),
+      variant: try row.decode(String?.self, atIndex: 0).flatMap { Variant(token: $0) },
       size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format,
       bytes: try row.decode(atIndex: 4), row: try row.decode(atIndex: 5))
   }

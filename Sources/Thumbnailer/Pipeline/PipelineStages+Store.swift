@@ -20,9 +20,7 @@ extension PipelineStages {
       }
       return false
     }
-    var record = SourceRecord(
-      source, description: description, fetchedAt: configuration.now(), etag: body.download?.value(of: "ETag"),
-      lastModified: body.download?.value(of: "Last-Modified"), cacheControl: body.answer?.metadata.cacheControl)
+    var record = SourceRecord(source, description: description, fetchedAt: configuration.now())
     record.answer = body.answer
     record.freshness = body.answer?.freshness ?? .lasting
     return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing, permit: permit)

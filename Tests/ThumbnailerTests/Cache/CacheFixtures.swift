@@ -8,7 +8,7 @@ import Testing
 final class CacheDirectory: Sendable {
   let url: URL
   /// The database that a cache makes here.
-  var database: String { url.path + "/thumbnails-v1.sqlite" }
+  var database: String { url.path + "/thumbnails-v2.sqlite" }
 
   init() throws {
     url = FileManager.default.temporaryDirectory.appendingPathComponent("thumbnailer-cache-\(UUID().uuidString)")

@@ -56,7 +56,7 @@ struct Python {
 extension DiskCache {
   /// The sum of the lengths of all thumbnails as the table has them.
   func sumOfLengths() throws -> Int {
-    try onWriter { try Int.fetchOne($0, sql: "SELECT coalesce(sum(length(data)), 0) FROM thumbnail") ?? 0 }
+    try onWriter { try Int.fetchOne($0, sql: "SELECT coalesce(sum(length(data)), 0) FROM piece") ?? 0 }
   }
 
   /// Runs something on the connection that writes.

@@ -120,8 +120,9 @@ struct DiskCacheOverviewTests {
     try await cache.flush()
     try directory.execute(
       """
-      INSERT INTO thumbnail SELECT NULL, source, '9;some;thing', width, height, format, source_width, source_height,
-        source_format, source_bytes, checksum, data FROM thumbnail
+      INSERT INTO variant VALUES (9, '9;some;thing');
+      INSERT INTO thumbnail SELECT NULL, source, 9, width, height, format, source_width, source_height,
+        source_format, source_bytes, checksum, bytes FROM thumbnail
       """)
     #expect(try cache.overview().sizes.contains(.init(name: nil, thumbnails: 1, bytes: 12_000)))
   }

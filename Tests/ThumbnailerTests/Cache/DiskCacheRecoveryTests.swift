@@ -14,7 +14,7 @@ struct DiskCacheRecoveryTests {
 
   init() throws { directory = try CacheDirectory() }
 
-  private func open(_ limit: Int = 64 << 20, majorVersion: Int = 1) throws -> DiskCache {
+  private func open(_ limit: Int = 64 << 20, majorVersion: Int = DiskCacheSchema.majorVersion) throws -> DiskCache {
     try DiskCache(
       directory: directory.url, byteLimit: limit, onProblem: { [problems] in problems.add($0) },
       majorVersion: majorVersion)
@@ -67,10 +67,9 @@ struct DiskCacheRecoveryTests {
       db = sqlite3.connect(sys.argv[1], isolation_level=None)
       db.execute("PRAGMA cache_size = 10")
       db.execute("BEGIN IMMEDIATE")
-      db.execute("UPDATE thumbnail SET data = randomblob(12000)")
+      db.execute("UPDATE piece SET data = randomblob(12000)")
       for i in range(200):
-          db.execute("INSERT INTO thumbnail SELECT NULL, randomblob(16), variant, width, height, format, source_width,"
-                     " source_height, source_format, source_bytes, checksum, randomblob(12000) FROM thumbnail LIMIT 1")
+          db.execute("INSERT INTO piece VALUES (NULL, randomblob(12000))")
       print("ready", flush=True)
       sys.stdin.read()
       """, directory.database)
@@ -83,16 +82,50 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.isEmpty)
   }
 
-  @Test func anotherMajorVersionBeginsAnewBesideTheOldOne() async throws {
-    let old = try open()
-    try await old.store(1)
-    old.close()
-    let new = try open(majorVersion: 2)
-    #expect(try new.thumbnail(for: Sample.key(1)) == nil)
-    try await new.store(2)
-    try await new.flush()
-    let oldAgain = try open()
-    #expect(try oldAgain.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+  @Test func aLaterMajorVersionBeginsAnewBesideThisOne() async throws {
+    let later = try open(majorVersion: DiskCacheSchema.majorVersion + 1)
+    try await later.store(1)
+    try await later.flush()
+    let cache = try open()
+    #expect(try cache.thumbnail(for: Sample.key(1)) == nil)
+    try await cache.store(2)
+    try await cache.flush()
+    #expect(try later.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(try cache.thumbnail(for: Sample.key(2)) == Sample.thumbnail(2))
+    #expect(problems.all.isEmpty)
+  }
+
+  @Test func theFileOfAnEarlierMajorVersionIsRemoved() async throws {
+    let first = directory.url.path + "/thumbnails-v1.sqlite"
+    for name in [first, first + "-wal", directory.url.path + "/notes.sqlite"] {
+      try Data(count: 100).write(to: URL(fileURLWithPath: name))
+    }
+    let cache = try open()
+    #expect(!FileManager.default.fileExists(atPath: first) && !FileManager.default.fileExists(atPath: first + "-wal"))
+    #expect(FileManager.default.fileExists(atPath: directory.url.path + "/notes.sqlite"))
+    try await cache.store(1)
+    try await cache.flush()
+    #expect(problems.all.isEmpty)
+  }
+
+  @Test(.enabled(if: Python.isAvailable))
+  func anEarlierMajorVersionThatRunsKeepsItsFile() throws {
+    let first = directory.url.path + "/thumbnails-v1.sqlite"
+    let earlier = try Python(
+      """
+      import sqlite3, sys
+      db = sqlite3.connect(sys.argv[1], isolation_level=None)
+      db.executescript("PRAGMA journal_mode = WAL; CREATE TABLE total (id)")
+      print("ready", flush=True)
+      sys.stdin.read()
+      db.execute("INSERT INTO total VALUES (1)")
+      """, first)
+    try earlier.waitUntilReady()
+    _ = try open()
+    #expect(FileManager.default.fileExists(atPath: first) && FileManager.default.fileExists(atPath: first + "-shm"))
+    #expect(earlier.finish() == 0)
+    _ = try open()
+    #expect(!FileManager.default.fileExists(atPath: first))
     #expect(problems.all.isEmpty)
   }
 
@@ -114,7 +147,9 @@ struct DiskCacheRecoveryTests {
           url: Sample.source(1).key, code: "not-found", reason: "gone", limits: .init(bytes: 1, pixels: 2, memory: 3),
           noted: Date(), until: Date(timeIntervalSinceNow: 100))), of: Sample.source(1).key)
     first.close()
-    let tables = ["source", "thumbnail", "failure", "freshness", "listing_page", "listing_photo", "tally"]
+    let tables = [
+      "source", "thumbnail", "piece", "variant", "failure", "freshness", "listing_page", "listing_photo", "tally",
+    ]
     try directory.execute(
       tables.map { "ALTER TABLE \($0) ADD COLUMN later TEXT;" }.joined() + "PRAGMA user_version = 99")
     let cache = try open()

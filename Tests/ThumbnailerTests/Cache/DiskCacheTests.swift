@@ -81,7 +81,7 @@ struct DiskCacheTests {
     try await cache.store(1)
     try await cache.store(2, bytes: 7_000)
     try await cache.flush()
-    try directory.execute("DELETE FROM thumbnail WHERE length(data) = 12000")
+    try directory.execute("DELETE FROM thumbnail WHERE bytes = 12000")
     #expect(try cache.thumbnail(for: Sample.key(1)) == nil)
     #expect(try cache.statistics().payloadBytes == 7_000)
     #expect(try cache.statistics().sources == 1)
@@ -159,10 +159,10 @@ struct DiskCacheTests {
   }
 
   @Test(arguments: [
-    "UPDATE thumbnail SET data = zeroblob(length(data))", "UPDATE thumbnail SET data = substr(data, 1, 100)",
+    "UPDATE piece SET data = zeroblob(length(data))", "UPDATE piece SET data = substr(data, 1, 100)",
     "UPDATE thumbnail SET width = 401", "UPDATE thumbnail SET format = 'jpog'",
-    "UPDATE thumbnail SET data = NULL || 'x'",
-    "UPDATE thumbnail SET width = 'wide'",
+    "UPDATE piece SET data = 'text'", "DELETE FROM piece", "UPDATE thumbnail SET width = 'wide'",
+    "INSERT INTO piece SELECT id + 1, x'00' FROM piece WHERE id % 2 = 0",
   ])
   func aDamagedThumbnailIsAMissAndIsMadeAgain(damage: String) async throws {
     try await cache.store(1)

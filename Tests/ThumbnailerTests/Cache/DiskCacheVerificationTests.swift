@@ -47,13 +47,18 @@ struct DiskCacheVerificationTests {
   }
 
   @Test(arguments: [
-    "data = zeroblob(length(data))", "data = substr(data, 1, 100)", "data = x''", "width = 401", "width = 0",
-    "width = 'wide'", "format = 'jpog'", "source_format = 'x'", "source_bytes = 'many'", "checksum = checksum + 1",
-    "checksum = 'none'", "source = substr(source, 1, 9)", "variant = '1;nonsense'", "data = 'text'",
+    "thumbnail SET width = 401", "thumbnail SET width = 0", "thumbnail SET width = 'wide'",
+    "thumbnail SET format = 'jpog'", "thumbnail SET source_format = 'x'", "thumbnail SET source_bytes = 'many'",
+    "thumbnail SET checksum = checksum + 1", "thumbnail SET checksum = 'none'", "thumbnail SET bytes = 1",
+    "thumbnail SET bytes = 'x'", "thumbnail SET variant = 77", "thumbnail SET variant = 'x'",
+    "source SET key = substr(key, 1, 9)", "piece SET data = zeroblob(length(data))",
+    "piece SET data = substr(data, 1, 10)", "piece SET data = x''", "piece SET data = 'text'",
+    "piece SET id = id + 70000",
   ])
   func damagedThumbnailsAreDroppedAndTheOthersStay(damage: String) async throws {
     try await fill(300)
-    try directory.execute("UPDATE thumbnail SET \(damage) WHERE id IN (5, 290)")
+    let row = damage.hasPrefix("piece") ? "id / 2" : "id"
+    try directory.execute("UPDATE \(damage) WHERE \(row) IN (5, 290)")
     let result = try await cache.verify()
     #expect(
       result.damaged == 2 && !result.isSound && result.thumbnails == 300 && result.structure.isEmpty, "\(result)")
@@ -65,7 +70,8 @@ struct DiskCacheVerificationTests {
 
   @Test func thumbnailsOfAnotherVersionAreNoDamage() async throws {
     try await fill(3)
-    try directory.execute("UPDATE thumbnail SET variant = '9;some;thing' WHERE id = 2")
+    try directory.execute(
+      "INSERT INTO variant VALUES (9, '9;some;thing'); UPDATE thumbnail SET variant = 9 WHERE id = 2")
     // The totals counted it as one of this version.
     let result = try await cache.verify()
     #expect(result.damaged == 0 && result.hadWrongTotals)
@@ -75,9 +81,10 @@ struct DiskCacheVerificationTests {
   @Test(arguments: [
     ("INSERT INTO recency VALUES (9000, 9000, 12000)", 1), ("INSERT INTO recency VALUES (-3, 9000, 12000)", 1),
     ("DELETE FROM recency WHERE id = 2", 1), ("UPDATE recency SET bytes = 7 WHERE id IN (1, 3)", 2),
+    ("INSERT INTO piece VALUES (9000, x'00'), (-3, x'00')", 2),
     (
-      "INSERT INTO source SELECT x'000102030405060708090a0b0c0d0e0f', location, host, fetched_at, etag, last_modified, "
-        + "cache_control, width, height, format, bytes FROM source LIMIT 1", 1
+      "INSERT INTO source SELECT 99, x'000102030405060708090a0b0c0d0e0f', location, host, fetched_at, width, height, "
+        + "format, bytes FROM source LIMIT 1", 1
     ),
   ])
   func rowsThatBelongToNothingAreRemovedAndMissingOnesAdded(change: String, strays: Int) async throws {
@@ -90,7 +97,7 @@ struct DiskCacheVerificationTests {
 
   @Test func aThumbnailOfAPictureThatNothingIsKnownOfIsDropped() async throws {
     try await fill(4)
-    try directory.execute("DELETE FROM source WHERE key = (SELECT source FROM thumbnail WHERE id = 3)")
+    try directory.execute("DELETE FROM source WHERE id = (SELECT source FROM thumbnail WHERE id = 3)")
     #expect(try await cache.verify().strays == 1)
     try await expectSound(thumbnails: 3)
   }

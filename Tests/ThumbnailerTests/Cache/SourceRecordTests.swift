@@ -12,11 +12,14 @@ import Testing
     #expect(record.host == "example.org")
   }
 
-  @Test func overlongHeaderValuesAreNotKept() {
-    let record = SourceRecord(
-      Sample.source(1), description: Sample.description, etag: String(repeating: "e", count: 1025),
-      lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")
-    #expect(record.etag == nil)
-    #expect(record.lastModified != nil)
+  @Test(arguments: [
+    ("https://example.org/p/a.jpg", "example.org", "/p/a.jpg"), ("https://example.org", "example.org", nil),
+    ("https://example.org:8080/a", "example.org", nil), ("http://example.org/a", "example.org", nil),
+    ("https://example.organic/a", "example.org", nil), ("file:///a/b.jpg", "", nil),
+  ])
+  func theHostStandsOnceInTheDatabase(location: String, host: String, stored: String?) {
+    let short = StoredLocation.shortened(location, host: host)
+    #expect(short == stored ?? location)
+    #expect(StoredLocation.whole(short, host: host) == location)
   }
 }

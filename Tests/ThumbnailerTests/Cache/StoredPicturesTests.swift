@@ -114,7 +114,7 @@ struct StoredPicturesTests {
     try await cache.store(2)
     try await cache.flush()
     let pictures = try list(.all)
-    try directory.execute("UPDATE thumbnail SET data = zeroblob(12000)")
+    try directory.execute("UPDATE piece SET data = zeroblob(length(data))")
     for picture in pictures { #expect(try cache.contents(of: picture.thumbnails[0], picture) == nil) }
     try await cache.remove(Sample.source(1).key)
     try await cache.remove(Sample.source(2).key)
@@ -125,7 +125,7 @@ struct StoredPicturesTests {
   func aRowThatMakesNoSenseDoesNotEndTheList(damage: String) async throws {
     for number in 0..<3 { try await cache.store(number) }
     try await cache.flush()
-    try directory.execute("UPDATE source SET \(damage) WHERE key = (SELECT source FROM thumbnail WHERE id = 2)")
+    try directory.execute("UPDATE source SET \(damage) WHERE id = (SELECT source FROM thumbnail WHERE id = 2)")
     #expect(try list(.all).count >= 2)
   }
 }

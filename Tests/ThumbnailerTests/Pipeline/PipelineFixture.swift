@@ -82,7 +82,7 @@ func damageEveryRow(in directory: URL) async throws {
   let queue = try DatabaseQueue(path: file.path)
   try await queue.write { database in
     try database.execute(
-      sql: "UPDATE thumbnail SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
+      sql: "UPDATE piece SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
   }
 }
 

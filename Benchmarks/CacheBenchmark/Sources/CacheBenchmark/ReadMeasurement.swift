@@ -3,15 +3,17 @@ import Foundation
 import Thumbnailer
 
 /// The time of a hit on the disk through `DiskCache.thumbnail(for:)`, against a raw read of the same rows of the same
-/// file. Both read the same keys in the same random order, by turns, and end with a copy of the blob of their own.
+/// file. Both read the same keys in the same random order, by turns, and end with a copy of the bytes of their own.
 enum ReadMeasurement {
   static func run(_ samples: Samples, cache: DiskCache, path: String) throws {
     let raw = try RawDatabase(path: path, readOnly: true)
     // A row with all that a thumbnail is made of.
     let statement = try raw.prepare(
       """
-      SELECT id, width, height, format, source_width, source_height, source_format, source_bytes, checksum, data
-      FROM thumbnail WHERE source = ? AND variant = ?
+      SELECT t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes,
+        t.checksum, p.data
+      FROM source s JOIN thumbnail t ON t.source = s.id JOIN piece p ON p.id BETWEEN 2 * t.id AND 2 * t.id + 1
+      WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
       """)
     defer { sqlite3_finalize(statement) }
     let rawKeys = try Self.rawKeys(samples, in: raw)
@@ -41,7 +43,7 @@ enum ReadMeasurement {
 
   /// The keys as the database has them, in the order of the samples: that in which they were stored.
   private static func rawKeys(_ samples: Samples, in raw: RawDatabase) throws -> [[UInt8]] {
-    let texts = try raw.texts("SELECT hex(source) FROM thumbnail ORDER BY id")
+    let texts = try raw.texts("SELECT hex(s.key) FROM thumbnail t JOIN source s ON s.id = t.source ORDER BY t.id")
     precondition(texts.count == samples.keys.count)
     return texts.map { text in
       let digits = Array(text.utf8).map { UInt8($0 < 58 ? $0 - 48 : $0 - 55) }
@@ -59,10 +61,14 @@ enum ReadMeasurement {
         tokenBytes.withMemoryRebound(to: CChar.self) { text in
           _ = sqlite3_bind_text(statement, 2, text.baseAddress, Int32(text.count), nil)
         }
-        guard sqlite3_step(statement) == SQLITE_ROW else { return }
-        length = Int(sqlite3_column_bytes(statement, 9))
-        guard let copy = malloc(length), let blob = sqlite3_column_blob(statement, 9) else { return }
-        memcpy(copy, blob, length)
+        // In one piece, or in two.
+        guard let copy = malloc(1 << 16) else { return }
+        while sqlite3_step(statement) == SQLITE_ROW {
+          let piece = Int(sqlite3_column_bytes(statement, 9))
+          guard let blob = sqlite3_column_blob(statement, 9), length + piece <= 1 << 16 else { break }
+          memcpy(copy + length, blob, piece)
+          length += piece
+        }
         free(copy)
       }
     }

@@ -18,7 +18,7 @@ let samples = Samples(count: rowCount)
 try MemoryMeasurement.run(samples)
 let cache = try DiskCache(directory: directory.appendingPathComponent("cache"), byteLimit: 8 << 30)
 try await WriteMeasurement.run(samples, cache: cache, directory: directory)
-try ReadMeasurement.run(samples, cache: cache, path: directory.path + "/cache/thumbnails-v1.sqlite")
+try ReadMeasurement.run(samples, cache: cache, path: directory.path + "/cache/thumbnails-v2.sqlite")
 let lowering = try await ContinuousClock().measure { try await cache.setByteLimit(rowCount * 1200) }
 print("lowering the limit to a tenth: \(format(lowering / .seconds(1))) s")
 let clearing = try await ContinuousClock().measure { try await cache.removeAll() }

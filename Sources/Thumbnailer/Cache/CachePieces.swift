@@ -1,0 +1,46 @@
+import Foundation
+import GRDB
+import Synchronization
+
+/// The bytes of thumbnails: the table `piece`, where each has one row or two.
+///
+/// A thumbnail's pieces have twice its number, and that number plus one, so that they lie behind each other and are found
+/// without an index.
+enum CachePieces {
+  /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
+  static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
+
+  /// The rows of the thumbnails behind one, up to another.
+  static func rows(after start: Int64, through end: Int64) -> ClosedRange<Int64> {
+    let first = (start &+ 1).multipliedReportingOverflow(by: 2)
+    let last = end.multipliedReportingOverflow(by: 2)
+    let lower = start == .max ? .max : first.overflow ? .min : first.partialValue
+    return lower...max(lower, last.overflow ? .max : last.partialValue + 1)
+  }
+}
+
+/// Appends pieces. Used by one thread; knows the room on the last page from one thumbnail to the next.
+final class PieceWriter: Sendable {
+  private let room = Mutex(LeafRoom())
+
+  /// Writes the bytes of a thumbnail that has none yet.
+  func write(_ data: Data, of thumbnail: Int64, in db: Database) throws {
+    var room = room.withLock { $0 }
+    let insert = try db.cachedStatement(sql: "INSERT INTO piece (id, data) VALUES (?, ?)")
+    let cut = room.cut(data.count, row: 2 * thumbnail)
+    let pieces = cut.map { [data.prefix($0), data.dropFirst($0)] } ?? [data]
+    var pages = try Self.pagesInUse(db)
+    for (row, piece) in zip((2 * thumbnail)..., pieces) {
+      try insert.execute(arguments: [row, piece])
+      let now = try Self.pagesInUse(db)
+      room.wrote(piece.count, row: row, pages: now - pages)
+      pages = now
+    }
+    self.room.withLock { $0 = room }
+  }
+
+  private static func pagesInUse(_ db: Database) throws -> Int {
+    let all = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA page_count")) ?? 0
+    return all - (try Int.fetchOne(db.cachedStatement(sql: "PRAGMA freelist_count")) ?? 0)
+  }
+}
