@@ -48,6 +48,12 @@ extension DownloadAdmission {
     heard(from: run.site)
   }
 
+  /// Whether the site of a silent transfer has answered others meanwhile: it is the picture that is silent.
+  func hasAnsweredOthers(since ticket: Ticket) -> Bool {
+    guard let run = runs[ticket], run.silentSince != nil, let site = sites[run.site] else { return false }
+    return site.answers > run.answersBefore
+  }
+
   private mutating func heard(from site: String) {
     sites[site]?.answers += 1
     sites[site]?.unanswered = 0

@@ -223,7 +223,7 @@ final class Downloader: Sendable {
       let result = await curl.perform(order)
       journey.spent += ContinuousClock.now - start
       open = nil
-      ended(pass, HostStates.Verdict(result))
+      ended(pass, verdict(of: result, slot))
       if slot.hasLeftMemory { journey.bodyShare = nil }
       if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
         (journey.bodyShare, journey.isDeferred) = (nil, true)
@@ -313,6 +313,16 @@ final class Downloader: Sendable {
   private func release(_ slot: TransferSlot) {
     guard let ticket = slot.ticket else { return }
     changeAdmission { $0.release(ticket) }
+  }
+
+  /// What a transfer's end says of its host. Of one that answers others, a silent picture says nothing.
+  private func verdict(of result: Result<TransferAnswer, DownloadError>, _ slot: TransferSlot) -> HostStates.Verdict {
+    if case .failure(.timedOut) = result, let ticket = slot.ticket,
+      slots.withLock({ $0.admission.hasAnsweredOthers(since: ticket) })
+    {
+      return .none
+    }
+    return HostStates.Verdict(result)
   }
 
   /// How long a transfer may bring nothing before it is silent.

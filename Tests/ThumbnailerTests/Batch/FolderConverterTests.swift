@@ -196,7 +196,8 @@ import Thumbnailer
 
   @Test func aDryRunWritesNothing() async throws {
     let run = try await convert { $0.isDryRun = true }
-    #expect(run.summary.planned == 2 && run.summary.skipped == 0 && run.results["a.jpg"]?.outputs.map(\.path) == [RawPath("a.*")])
+    #expect(run.summary.planned == 2 && run.summary.skipped == 0)
+    #expect(run.results["a.jpg"]?.outputs.map(\.path) == [RawPath("a.*")])
     #expect(!FileManager.default.fileExists(atPath: output.path))
     _ = try await convert()
     #expect(try await convert { $0.isDryRun = true }.summary.current == 2)

@@ -18,7 +18,8 @@ struct DownloadSlotsTests {
     try slots.enqueue(
       .init(
         site: "http://a.example:80", mayWait: mayWait,
-        slot: TransferSlot(nil, host: "a.example", shortestPatience: .seconds(1), silence: nil)), at: .visible, limit: nil, returning: nil,
+        slot: TransferSlot(nil, host: "a.example", shortestPatience: .seconds(1), silence: nil)), at: .visible,
+      limit: nil, returning: nil,
       now: start + .seconds(seconds), &effects)
   }
 
@@ -34,17 +35,17 @@ struct DownloadSlotsTests {
 
   @Test func oneStartsWhenAPauseIsOverAndTheOthersWhenItHasAnAnswer() throws {
     var (slots, effects) = (slots(), DownloadSlots.Effects())
-    for _ in 0..<4 { try enqueue(&slots, &effects) }
+    var tickets = try (0..<4).map { _ in try enqueue(&slots, &effects) }
     let pass = try admit(&slots)
     slots.ended(pass, .pause(.seconds(2)), now: start, &effects)
-    slots.admission.release(site: pass.site)
+    slots.admission.release(tickets.removeFirst())
     #expect(next(&slots) == nil && slots.nextTrial == start + .seconds(2))
     #expect(effects.news.map(\.isWaitedFor) == [true] && effects.failed.isEmpty)
     slots.wake(now: start + .seconds(2))
     let trial = try admit(&slots)
     #expect(next(&slots) == nil && slots.nextTrial == nil)
     slots.ended(trial, .answered, now: start + .seconds(3), &effects)
-    slots.admission.release(site: trial.site)
+    slots.admission.release(tickets.removeFirst())
     #expect(next(&slots) != nil && next(&slots) != nil && next(&slots) == nil)
   }
 
