@@ -91,6 +91,22 @@ struct FreshnessCommandTests {
     #expect(try refreshed.pictures().allSatisfy { $0.error?.code == "unreachable" })
   }
 
+  @Test func whatMayBeUsedMeanwhileIsAskedAboutBeforeTheRunEnds() async throws {
+    server.control.withLock { $0 = "max-age=0, stale-while-revalidate=3600" }
+    _ = try await prefetch()
+    let run = try await prefetch()
+    #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+    #expect(try run.pictures().map(\.status) == ["stale", "stale", "stale"])
+    #expect(try run.summary().stale == 3)
+    #expect(asked == 6)
+    let words = try await prefetch(json: false)
+    #expect(words.lines.first?.contains("(3 out of date, asked about since)") == true, "\(words.lines)")
+    #expect(asked == 9)
+    let single = try await bench.run("get", "\(origin.url("/1.jpg"))", "--size", "40x30", "--output", "one.jpg")
+    #expect(single.status == 0 && asked == 10)
+    #expect(try await prefetch("--refresh").summary().revalidated == 3)
+  }
+
   @Test func offlineNothingIsDownloaded() async throws {
     let missed = try await prefetch("--offline")
     #expect(missed.status == 1 && missed.stderr.isEmpty)

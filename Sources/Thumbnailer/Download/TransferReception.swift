@@ -149,6 +149,7 @@ struct TransferReception {
   /// Keeps nothing of the body in memory from now on. False when it cannot be written to a file: it stays then.
   mutating func leaveMemory() -> Bool {
     do throws(DownloadError) { try body.leaveMemory() } catch { return false }
+    keepNameUpToDate()
     return true
   }
 

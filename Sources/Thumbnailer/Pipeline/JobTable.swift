@@ -10,10 +10,13 @@ struct JobTable<Sink> {
   struct Subject: Hashable, Sendable {
     fileprivate let key: SourceKey
     fileprivate let url: URL
+    /// Whether it is asked about behind those who were served: they wait for a job of their own.
+    fileprivate let isRevalidation: Bool
 
-    init(_ source: ImageSource) {
+    init(_ source: ImageSource, isRevalidation: Bool = false) {
       key = source.key
       url = source.url
+      self.isRevalidation = isRevalidation
     }
   }
 
@@ -85,9 +88,12 @@ struct JobTable<Sink> {
   }
 
   /// Adds a waiter to the job of the request's source, which is made when there is none.
-  mutating func join(_ request: ThumbnailRequest, sink: Sink) -> (WaiterID, JoinAction) {
+  mutating func join(
+    _ request: ThumbnailRequest, isRevalidation: Bool = false, sink: Sink
+  ) -> (WaiterID, JoinAction) {
     nextNumber += 1
-    let waiter = WaiterID(number: nextNumber, subject: Subject(request.source))
+    let subject = Subject(request.source, isRevalidation: isRevalidation)
+    let waiter = WaiterID(number: nextNumber, subject: subject)
     let entry = Waiter(
       variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)
     if let index = jobs.index(forKey: waiter.subject) {

@@ -23,6 +23,11 @@ public struct PipelineEvent: Sendable {
     case replaced
     /// Thumbnails were handed out though they are out of date, since their server could not be asked.
     case servedStale([Variant], ThumbnailError)
+    /// A thumbnail was handed out though it is out of date, since its server allows that while it is asked
+    /// (`stale-while-revalidate`); `revalidated`, `replaced` or `revalidationFailed` follows.
+    case servedWhileRevalidating(Variant)
+    /// What was handed out meanwhile could not be confirmed, and stays out of date. No request fails with that.
+    case revalidationFailed(ThumbnailError)
     /// Nobody was asked, since the picture was not to be had a while ago; the failure follows.
     case rememberedFailure(code: String, until: Date)
     /// How the picture will be read, and the memory that is reserved for it in bytes.

@@ -121,7 +121,28 @@ extension PipelineStages {
   }
 }
 
+extension PipelineStages {
+  /// Whether thumbnails that are out of date may be handed out at once and asked about behind, since the server allows that
+  /// and the user has said nothing else.
+  func mayServeWhileRevalidating(_ source: ImageSource, priority: PriorityControl) async -> Bool {
+    guard configuration.cacheMode == .standard, !source.isUserFile else { return false }
+    return await notes(of: source, priority: priority).mayServeWhileRevalidating(at: configuration.now())
+  }
+}
+
 extension SourceNotes {
+  /// Whether a server allows to use thumbnails that are out of date while it is asked (`stale-while-revalidate`), and none
+  /// forbids it.
+  func mayServeWhileRevalidating(at now: Date) -> Bool {
+    let controls = answers.map(\.metadata.control)
+    if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime || $0.forbidsStoring }) { return false }
+    return zip(answers, controls).contains { answer, control in
+      guard let allowed = control.staleWhileRevalidate, !answer.metadata.variesByAnything else { return false }
+      let freshness = answer.freshness
+      return freshness.confirmed.hasCome(by: now) && now < freshness.expires.addingTimeInterval(allowed)
+    }
+  }
+
   /// Whether the thumbnails that are stored are of what the picture was before a body came, which was asked for without a
   /// condition: its URL names another body now, or names none and they are not fresh.
   func areOutdated(by answer: StoredAnswer?, isFresh: Bool) -> Bool {

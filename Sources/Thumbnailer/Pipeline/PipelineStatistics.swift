@@ -31,6 +31,8 @@ public struct PipelineStatistics: Sendable, Equatable {
   public var replacements = 0
   /// Thumbnails that were handed out though out of date, since their server could not be asked.
   public var servedStale = 0
+  /// Thumbnails that were handed out though out of date, while their server is asked, which allows that.
+  public var servedWhileRevalidating = 0
   /// Requests that failed without asking anybody, since the picture was not to be had a while ago.
   public var rememberedFailures = 0
   /// Requests that failed since nothing is downloaded offline.

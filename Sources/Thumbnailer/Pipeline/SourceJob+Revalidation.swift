@@ -137,10 +137,22 @@ extension SourceJob {
     return []
   }
 
+  /// Hands out a thumbnail that is out of date and has it asked about behind, where its server allows that. Returns whether
+  /// it did.
+  func serveWhileRevalidating(_ found: PipelineStages.FoundThumbnail, keepsInMemory: Bool) async -> Bool {
+    guard !isRevalidation, await stages.mayServeWhileRevalidating(source, priority: priority),
+      desk.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
+    else { return false }
+    stages.statistics.add(1, to: \.servedWhileRevalidating)
+    stages.events.send(source, .servedWhileRevalidating(found.variant))
+    deliver(found, origin: .stale)
+    return true
+  }
+
   /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
   func fail(with error: ThumbnailError, _ standing: inout Standing) async {
     var stale: [Variant: ThumbnailResponse] = [:]
-    if stages.mayServeStale(standing.notes, after: error) {
+    if !isRevalidation, stages.mayServeStale(standing.notes, after: error) {
       // Those who came meanwhile may be served by what is stored, too.
       _ = await answerFromCache(desk.takeVariants(of: source), &standing)
       for found in standing.outdated { stale[found.variant] = found.response(origin: .stale) }
@@ -163,6 +175,7 @@ extension SourceJob {
   /// Counts the requests that fail, and tells of them.
   private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
     guard !variants.isEmpty, error != .cancelled else { return }
+    if isRevalidation { return stages.events.send(source, .revalidationFailed(error)) }
     stages.statistics.add(variants.count, to: \.failures)
     if error == .notCached {
       stages.statistics.add(variants.count, to: \.offlineMisses)

@@ -9,6 +9,8 @@ struct SourceJob: Sendable {
   let permit: StorePermit
   let stages: PipelineStages
   let desk: ThumbnailPipeline.Desk
+  /// Whether it asks about thumbnails that were handed out before: nobody waits for it.
+  let isRevalidation: Bool
 
   /// Goes down the list of stages, again for every set of variants that came in meanwhile.
   func run() async {
@@ -61,11 +63,16 @@ struct SourceJob: Sendable {
         let found = await stages.storedThumbnail(
           variant, of: source, keepsInMemory: !inMemory.isEmpty, permit: permit, priority: priority)
       else {
-        missing.append(variant)
+        // There is nothing left to ask about.
+        if isRevalidation {
+          desk.answer(variant, of: source, with: .failure(.notCached))
+        } else {
+          missing.append(variant)
+        }
         continue
       }
       guard found.isFresh || standing.confirmsStored else {
-        standing.outdated.append(found)
+        if await !serveWhileRevalidating(found, keepsInMemory: !inMemory.isEmpty) { standing.outdated.append(found) }
         continue
       }
       var isStored = true
@@ -73,7 +80,9 @@ struct SourceJob: Sendable {
         isStored = await stages.store(
           variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
       }
-      stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
+      if !isRevalidation {
+        stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
+      }
       deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: isStored)
     }
     return missing
@@ -143,8 +152,12 @@ struct SourceJob: Sendable {
         desk.answer(variant, of: source, with: .success(response))
       case .failure(let error):
         desk.answer(variant, of: source, with: .failure(error)) { waiters in
-          stages.statistics.add(waiters, to: \.failures)
-          stages.events.send(source, .failed([variant], error))
+          if isRevalidation {
+            stages.events.send(source, .revalidationFailed(error))
+          } else {
+            stages.statistics.add(waiters, to: \.failures)
+            stages.events.send(source, .failed([variant], error))
+          }
         }
       }
     }
@@ -156,7 +169,7 @@ struct SourceJob: Sendable {
   func deliver(
     _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
   ) {
-    stages.statistics.add(1, to: \.diskHits)
+    if !isRevalidation { stages.statistics.add(1, to: \.diskHits) }
     desk.answer(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
   }
 }

@@ -5,29 +5,33 @@ extension ThumbnailPipeline {
   struct Desk: Sendable {
     private let pipeline: @Sendable () -> ThumbnailPipeline?
     private let id: JobTable<Sink>.JobID
+    private let subject: JobTable<Sink>.Subject
     /// The variants that are waited for, at any moment and for any thread.
     let demand: VariantDemand
 
-    init(pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID, demand: VariantDemand) {
+    init(
+      pipeline: ThumbnailPipeline, id: JobTable<Sink>.JobID, subject: JobTable<Sink>.Subject, demand: VariantDemand
+    ) {
       self.pipeline = { [weak pipeline] in pipeline }
       self.id = id
+      self.subject = subject
       self.demand = demand
     }
 
     /// The variants that came in since the last call, the largest first.
     func takeVariants(of source: ImageSource) -> [Variant] {
-      pipeline()?.jobs.withLock { $0.table.takeVariants(of: .init(source), for: id) } ?? []
+      pipeline()?.jobs.withLock { $0.table.takeVariants(of: subject, for: id) } ?? []
     }
 
     /// Those of the variants that somebody still waits for.
     func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
-      pipeline()?.jobs.withLock { $0.table.stillWanted(variants, of: .init(source), for: id) } ?? []
+      pipeline()?.jobs.withLock { $0.table.stillWanted(variants, of: subject, for: id) } ?? []
     }
 
     /// Those of the variants that go to the memory cache, and not to the disk cache alone.
     func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
       pipeline()?.jobs.withLock { state in
-        Set(variants.filter { state.table.keepsInMemory($0, of: .init(source), for: id) })
+        Set(variants.filter { state.table.keepsInMemory($0, of: subject, for: id) })
       } ?? []
     }
 
@@ -41,8 +45,8 @@ extension ThumbnailPipeline {
       let sinks =
         pipeline()?.jobs.withLock { state -> [Sink] in
           demand.remove(variant)
-          let sinks = state.table.finish(variant, of: .init(source), for: id)
-          if !state.table.isRunning(id, of: .init(source)) { state.running[id] = nil }
+          let sinks = state.table.finish(variant, of: subject, for: id)
+          if !state.table.isRunning(id, of: subject) { state.remove(id) }
           return sinks
         } ?? []
       counting(sinks.count)
@@ -61,8 +65,8 @@ extension ThumbnailPipeline {
     ) {
       let ended =
         pipeline()?.jobs.withLock { state -> [(variant: Variant, sink: Sink)] in
-          state.running[id] = nil
-          return state.table.end(.init(source), for: id)
+          state.remove(id)
+          return state.table.end(subject, for: id)
         } ?? []
       counting(ended.map(\.variant).filter { answers[$0] == nil })
       for (variant, sink) in ended {
@@ -70,9 +74,15 @@ extension ThumbnailPipeline {
       }
     }
 
+    /// Has a thumbnail asked about that is handed out though it is out of date. False when too many are asked about already:
+    /// then whoever wants it waits for the server.
+    func revalidateBehind(_ variant: Variant, of source: ImageSource, keepsInMemory: Bool) -> Bool {
+      pipeline()?.revalidateBehind(variant, of: source, keepsInMemory: keepsInMemory) ?? false
+    }
+
     /// Whether nobody waits any more: the job has ended with its last answer.
     func isDone(_ source: ImageSource) -> Bool {
-      pipeline()?.jobs.withLock { !$0.table.isRunning(id, of: .init(source)) } ?? true
+      pipeline()?.jobs.withLock { !$0.table.isRunning(id, of: subject) } ?? true
     }
 
     private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {

@@ -4,6 +4,14 @@ extension ThumbnailPipeline {
   struct Jobs {
     var table = JobTable<Sink>()
     var running: [JobTable<Sink>.JobID: RunningJob] = [:]
+    /// Those of them that ask about what was handed out meanwhile.
+    var revalidations: [JobTable<Sink>.JobID: JobTable<Sink>.Subject] = [:]
+
+    /// Lets go of a job that has ended.
+    mutating func remove(_ id: JobTable<Sink>.JobID) {
+      running[id] = nil
+      revalidations[id] = nil
+    }
   }
 
   /// What the pipeline holds of a job.
@@ -70,14 +78,18 @@ extension ThumbnailPipeline {
   }
 
   /// Starts a job, with the lock held: the job's first look into the table waits for it.
-  private func startJob(_ id: JobTable<Sink>.JobID, for request: ThumbnailRequest) -> RunningJob {
+  func startJob(
+    _ id: JobTable<Sink>.JobID, for request: ThumbnailRequest, isRevalidation: Bool = false
+  ) -> RunningJob {
     let priority = PriorityControl(request.priority)
     let demand = VariantDemand([request.variant])
     let progress = BodyProgress()
     let permit = StorePermit()
     let job = SourceJob(
       source: request.source, priority: priority, progress: progress, permit: permit, stages: stages,
-      desk: Desk(pipeline: self, id: id, demand: demand))
+      desk: Desk(
+        pipeline: self, id: id, subject: .init(request.source, isRevalidation: isRevalidation), demand: demand),
+      isRevalidation: isRevalidation)
     // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
     // it: on another level it would wake other threads at every turn.
     let task = Task { await job.run() }

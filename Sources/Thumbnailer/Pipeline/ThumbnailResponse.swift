@@ -10,7 +10,8 @@ public struct ThumbnailResponse: Sendable {
     case shrunk
     /// From the caches, out of date until the server said that the picture has not changed. No body was downloaded.
     case revalidated
-    /// From the caches, though out of date: the server could not be asked.
+    /// From the caches, though out of date: the server could not be asked, or lets it be used while it is asked
+    /// (`stale-while-revalidate`).
     case stale
     /// From the picture itself, downloaded and decoded now.
     case source

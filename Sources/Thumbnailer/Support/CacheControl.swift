@@ -1,8 +1,7 @@
 import Foundation
 
 /// The directives of `Cache-Control` that concern a cache of one user's own (RFC 9111, 5.2.2). `private`, `public`,
-/// `s-maxage` and `proxy-revalidate` are for shared caches. `stale-while-revalidate` is not made use of, and `immutable`
-/// need not be: what is fresh is not asked for again, unless the user says so.
+/// `s-maxage` and `proxy-revalidate` are for shared caches. `immutable` need not be made use of: what is fresh is not asked for again, unless the user says so.
 struct CacheControl: Sendable, Equatable {
   /// For how many seconds the answer is fresh; 0 where the value makes no sense. Nil where nothing is said.
   private(set) var maximumAge: Double?
@@ -14,6 +13,8 @@ struct CacheControl: Sendable, Equatable {
   private(set) var forbidsStale = false
   /// For how many seconds a stale answer may be used when the server answers with an error. Nil where nothing is said.
   private(set) var staleIfError: Double?
+  /// For how many seconds a stale answer may be used while it is asked about (RFC 5861, 3). Nil where nothing is said.
+  private(set) var staleWhileRevalidate: Double?
 
   /// Reads the field's value, all its lines joined by commas. What it does not know it passes over.
   init(_ text: String) {
@@ -28,6 +29,8 @@ struct CacheControl: Sendable, Equatable {
       case "no-cache": if value?.isEmpty != false { asksEveryTime = true }
       case "must-revalidate": forbidsStale = true
       case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
+      case "stale-while-revalidate":
+        staleWhileRevalidate = min(staleWhileRevalidate ?? .infinity, Self.seconds(value) ?? 0)
       default: break
       }
     }

@@ -127,7 +127,8 @@ struct ResponseMetadata: Sendable, Equatable {
     return Self.defaultLifetime
   }
 
-  private var variesByAnything: Bool {
+  /// Whether the response is never known to be the one for a request (`Vary: *`).
+  var variesByAnything: Bool {
     vary?.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" } ?? false
   }
 

@@ -29,14 +29,29 @@ struct GetRun {
     let interruption = Interruption()
     let started = ContinuousClock.now
     let result: Result<ThumbnailResponse, ThumbnailError>
+    var opened: ThumbnailPipeline?
     do {
       let pipeline = try ThumbnailPipeline(configuration())
+      opened = pipeline
       result = try await fetch(source, through: pipeline, interruption)
     } catch let error as ThumbnailError {
       result = .failure(error)
     }
     if let signal = interruption.signal { return .stopped(by: signal) }
-    let duration = ContinuousClock.now - started
+    let status = await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
+    if let pipeline = opened {
+      // What its server lets be used while it is asked is asked about now: nobody has waited for that.
+      _ = try? await Interruption().cancelling { await pipeline.finishRevalidations() }
+      await pipeline.flush()
+    }
+    return status
+  }
+
+  /// Writes the sheet and the thumbnail, and says what came of the picture.
+  private func handOver(
+    _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
+    after duration: Duration
+  ) async -> ExitCode {
     if let failed = await finish(sheet, cell(of: source, result)) { return failed }
     var path: String?
     if case .success(let response) = result, command.target != nil {

@@ -81,7 +81,8 @@ struct PrefetchCommand: AsyncParsableCommand {
       a failure, source only if it is known. made is what was made and not stored,
       since its server forbids that or the disk cache cannot be written,
       revalidated what its server has confirmed, stale what is out of date while
-      its server cannot be asked. A local file counts as downloaded with its whole
+      its server cannot be asked, or lets it be used while it is asked, which is
+      done before the run ends. A local file counts as downloaded with its whole
       length; left are the bytes of a picture that were not downloaded since no
       thumbnail needed them.
       """)

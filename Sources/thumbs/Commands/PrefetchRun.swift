@@ -84,6 +84,8 @@ final class PrefetchRun: Sendable {
     do {
       try await interruption.cancelling { [self] in
         for try await event in prefetch { try await take(event) }
+        // Else a run would never ask about what its server lets it use meanwhile.
+        await pipeline.finishRevalidations()
       }
     } catch let error as Console.WriteError {
       return .outputFailed(error)

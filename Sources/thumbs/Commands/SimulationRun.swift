@@ -52,7 +52,11 @@ struct SimulationRun: Sendable {
     let progress = ProgressLine(title: "scrolling \(scroll.name)", console: console)
     let watching = report.showsProgress ? show(progress, of: prefetcher) : nil
     let fed = Fed()
-    let scrolled = try? await interruption.cancelling { await play(on: prefetcher, fed) }
+    let scrolled = try? await interruption.cancelling {
+      let result = await play(on: prefetcher, fed)
+      await pipeline.finishRevalidations()
+      return result
+    }
     await pipeline.flush()
     watching?.cancel()
     await progress.stop()

@@ -15,7 +15,8 @@ struct PictureReport {
     case disk
     /// All thumbnails were in the caches, and the server has confirmed those that were out of date.
     case revalidated
-    /// All thumbnails were in the caches, some of them out of date, and the server could not be asked.
+    /// All thumbnails were in the caches, some of them out of date: the server could not be asked, or lets them be
+    /// used while it is asked.
     case stale
     /// At least one thumbnail could not be made.
     case failed

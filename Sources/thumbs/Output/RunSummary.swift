@@ -28,6 +28,9 @@ struct RunSummary {
   var peakMemoryBytes = 0
   var provider = ""
 
+  /// Whether a server was out of reach, and whether one was asked about what had been handed out; for people only.
+  private var (wasOutOfReach, wasAskedBehind) = (false, false)
+
   /// How many pictures failed for each reason; for people only.
   var failures: [String: Int] = [:]
   /// How many thumbnails there are now; for people only.
@@ -64,6 +67,7 @@ struct RunSummary {
     downloadedBytes = statistics.downloadedBytes
     bytesLeft = statistics.bytesLeft
     storedBytes = statistics.storedBytes
+    (wasOutOfReach, wasAskedBehind) = (statistics.servedStale > 0, statistics.servedWhileRevalidating > 0)
     let elapsed = (ContinuousClock.now - started).seconds
     seconds = elapsed.rounded(toPlaces: 3)
     picturesPerSecond = elapsed > 0 ? (Double(pictures) / elapsed).rounded(toPlaces: 1) : 0
@@ -96,7 +100,10 @@ struct RunSummary {
 
   /// What is to be said of those from the cache.
   private var fromCache: String {
-    let parts = [(revalidated, "confirmed by their servers"), (stale, "out of date, their servers out of reach")]
+    let reason =
+      !wasAskedBehind
+      ? "their servers out of reach" : wasOutOfReach ? "some of their servers out of reach" : "asked about since"
+    let parts = [(revalidated, "confirmed by their servers"), (stale, "out of date, \(reason)")]
     let words = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
   }

@@ -54,6 +54,8 @@ final class StageLog: Sendable {
     case .servedStale(let variants, let error):
       "\(variants.map { "\($0.size)" }.joined(separator: ", ")) out of date, but the server cannot be asked: "
         + error.message
+    case .servedWhileRevalidating(let variant): "\(variant.size) out of date, while the server is asked"
+    case .revalidationFailed(let error): "still out of date: \(error.message)"
     case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
     case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
     case .rendered(let variants, let duration):

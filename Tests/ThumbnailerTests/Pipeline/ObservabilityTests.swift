@@ -8,7 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct ObservabilityTests {
   private static let kinds = [
     "memoryHit", "diskHit", "joined", "opened", "downloaded", "revalidated", "replaced", "servedStale",
-    "rememberedFailure", "planned", "rendered", "stored", "failed", "cancelled", "hostPaused", "cacheProblem",
+    "servedWhileRevalidating", "revalidationFailed", "rememberedFailure", "planned", "rendered", "stored", "failed",
+    "cancelled", "hostPaused", "cacheProblem",
   ]
 
   private func names(_ recorder: EventRecorder) -> [String] { recorder.kinds.map(Self.name) }
@@ -105,7 +106,8 @@ import Testing
       return (sink: sink, action: action)
     }
     guard case .start(let id) = state.action else { throw ThumbnailError.cancelled }
-    let desk = ThumbnailPipeline.Desk(pipeline: fixture.pipeline, id: id, demand: VariantDemand([request.variant]))
+    let desk = ThumbnailPipeline.Desk(
+      pipeline: fixture.pipeline, id: id, subject: .init(request.source), demand: VariantDemand([request.variant]))
     // It would find the answer if there were one already: a shot that was answered ignores what comes later.
     let early = ThumbnailError.notCached
     if endsTheJob {

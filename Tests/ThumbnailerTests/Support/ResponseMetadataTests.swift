@@ -172,6 +172,9 @@ import Testing
     #expect(!CacheControl("no-store, must-understand").forbidsStoring)
     #expect(CacheControl("Must-Revalidate").forbidsStale && !CacheControl("proxy-revalidate").forbidsStale)
     #expect(CacheControl("stale-if-error=30").staleIfError == 30 && CacheControl("stale-if-error").staleIfError == 0)
+    #expect(CacheControl("stale-while-revalidate=30").staleWhileRevalidate == 30)
+    #expect(
+      CacheControl("Stale-While-Revalidate").staleWhileRevalidate == 0 && CacheControl("").staleWhileRevalidate == nil)
     #expect(CacheControl("no-cache").asksEveryTime && !CacheControl("no-cache=\"Set-Cookie\"").asksEveryTime)
   }
 }
