@@ -93,7 +93,8 @@ import Testing
   @Test func whoGivesUpWaitingLeavesNothingBehind() async throws {
     let gate = Gate()
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
-    let fixture = try PrefetcherFixture(items: 4) { _ in .ok(picture, type: "image/jpeg").held(by: gate) }
+    let fixture = try PrefetcherFixture(
+      items: 4, answer: { _ in .ok(picture, type: "image/jpeg").held(by: gate) })
     let prefetcher = fixture.prefetcher
     fixture.show(row: 0)
     for _ in 0..<3 {
