@@ -223,10 +223,11 @@ final class Downloader: Sendable {
       let result = await curl.perform(order)
       journey.spent += ContinuousClock.now - start
       open = nil
-      ended(pass, verdict(of: result, slot))
+      ended(pass, verdict(of: result, slot, isOfAPI: exchange.keepsErrorBodies))
       if slot.hasLeftMemory { journey.bodyShare = nil }
       if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
         (journey.bodyShare, journey.isDeferred) = (nil, true)
+        slot.hold(nil)
         exchange.silence?.putOff()
         continue
       }
@@ -241,6 +242,7 @@ final class Downloader: Sendable {
       }
       // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
       journey.bodyShare = nil
+      slot.hold(nil)
       try route.follow(location)
     }
   }
@@ -315,14 +317,21 @@ final class Downloader: Sendable {
     changeAdmission { $0.release(ticket) }
   }
 
-  /// What a transfer's end says of its host. Of one that answers others, a silent picture says nothing.
-  private func verdict(of result: Result<TransferAnswer, DownloadError>, _ slot: TransferSlot) -> HostStates.Verdict {
+  /// What a transfer's end says of its host. Of one that answers others, a silent picture says nothing; one that breaks
+  /// off after it has brought much works; and what an API means by 429 its client knows, which keeps the pauses of its
+  /// service.
+  private func verdict(
+    of result: Result<TransferAnswer, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
+  ) -> HostStates.Verdict {
     if case .failure(.timedOut) = result, let ticket = slot.ticket,
       slots.withLock({ $0.admission.hasAnsweredOthers(since: ticket) })
     {
       return .none
     }
-    return HostStates.Verdict(result)
+    if case .failure(.brokenOff(let received, _)) = result, received >= Self.worthwhileProgress { return .answered }
+    let verdict = HostStates.Verdict(result)
+    if case .pause = verdict, isOfAPI { return .answered }
+    return verdict
   }
 
   /// How long a transfer may bring nothing before it is silent.

@@ -62,7 +62,8 @@ final class MemoryLoan: Sendable {
     let isCovered = shares.withLock { shares in
       let missing = bytes - shares.reduce(0) { $0 + $1.bytes }
       if missing <= 0 { return true }
-      guard let share = limiter.lend(shares.isEmpty ? missing : max(missing, Self.step)) else { return false }
+      let wanted = shares.isEmpty ? missing : max(missing, Self.step)
+      guard let share = limiter.lend(wanted) ?? limiter.lend(missing) else { return false }
       shares.append(share)
       return true
     }

@@ -72,11 +72,11 @@ import Testing
   }
 
   @Test func severalSizesOfAPictureAreToldApartTogether() throws {
-    let sizes = ["400", "80x60"].compactMap { TargetSize(parsing: $0) }
+    let sizes = ["400x", "80x60"].compactMap { TargetSize(parsing: $0) }
     #expect(
-      try claimed("a.png", "a.gif", "a-400.gif") { $0.sizes = sizes } == [
-        "a.png": ["a.png-400.*", "a.png-80x60.*"], "a.gif": ["a.gif-400.*", "a.gif-80x60.*"],
-        "a-400.gif": ["a-400-400.*", "a-400-80x60.*"],
+      try claimed("a.png", "a.gif", "a-400x.gif") { $0.sizes = sizes } == [
+        "a.png": ["a.png-400x.*", "a.png-80x60.*"], "a.gif": ["a.gif-400x.*", "a.gif-80x60.*"],
+        "a-400x.gif": ["a-400x-400x.*", "a-400x-80x60.*"],
       ])
   }
 

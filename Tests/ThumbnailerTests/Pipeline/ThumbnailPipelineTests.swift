@@ -133,7 +133,9 @@ import Testing
     let named = ThumbnailRequest(.file(at: path.path), variant: Variant(size: PixelSize(40, 40)))
     #expect(try await fixture.pipeline.thumbnail(for: named).size == PixelSize(40, 40))
     let foreign = Task {
-      try await fixture.pipeline.thumbnail(for: ThumbnailRequest(path, size: PixelSize(41, 41))) as Thumbnail
+      let variant = Variant(size: PixelSize(41, 41))
+      return try await fixture.pipeline.thumbnail(for: ThumbnailRequest(ImageSource(path), variant: variant))
+        as Thumbnail
     }
     #expect(await failure(of: foreign)?.code == "unsupported-source")
   }

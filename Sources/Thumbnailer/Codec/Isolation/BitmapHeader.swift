@@ -57,6 +57,7 @@ struct BitmapHeader: Equatable {
     // Signed numbers of 32 bits: a negative height says that the rows come from above.
     let rows = isCore ? height : Int(Int32(truncatingIfNeeded: height))
     guard width > 0, width <= Int32.max, rows != 0, rows != Int(Int32.min) else { return nil }
+    if depth <= 8, used > 1 << depth { return nil }
     size = PixelSize(width, abs(rows))
     isTopDown = rows < 0
     bitsPerPixel = depth

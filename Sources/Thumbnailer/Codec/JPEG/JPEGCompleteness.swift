@@ -2,9 +2,26 @@
 enum JPEGCompleteness {
   static let endMarker: [UInt8] = [0xFF, 0xD9]
 
-  /// Whether the file ends with its end marker.
+  /// Whether the file has its end marker: as its last bytes, or behind its scans with something else after it.
   static func hasEnd(_ body: ByteSource) -> Bool {
-    (try? body.read(at: body.count - 2, length: 2)) == endMarker
+    if (try? body.read(at: body.count - 2, length: 2)) == endMarker { return true }
+    return (try? findsEnd(body)) ?? false
+  }
+
+  /// Walks the markers, once through the file.
+  private static func findsEnd(_ body: ByteSource) throws(CodecError) -> Bool {
+    var cursor = BodyCursor(body, memory: nil, windowLength: CoefficientReader.windowLength)
+    while let marker = try cursor.takeMarker() {
+      switch marker {
+      case 0xD9: return true
+      case 0x01, 0xD0...0xD8: continue
+      default:
+        guard let length = try cursor.takeUInt16(), length >= 2 else { return false }
+        cursor.skip(length - 2)
+        if marker == 0xDA { _ = try cursor.skipCodedData() }
+      }
+    }
+    return false
   }
 
   /// Whether the scans that have begun bring every coefficient of every component to its last bit.

@@ -69,10 +69,26 @@ struct PictureDecoder {
     return KeptMetadata(policy, of: picture)
   }
 
-  /// The end marker, for a JPEG that may lack nothing else. libjpeg finds out: it misses blocks, not scans.
+  /// The end marker, for a JPEG that lacks nothing else, as far as can be seen: of a progressive one libjpeg tells before
+  /// the first row whether the last scan is whole.
   private var missingEnd: [UInt8] {
     guard plan.probe.format == .jpeg, !plan.isTolerant, !JPEGCompleteness.hasEnd(body) else { return [] }
-    return !plan.probe.isProgressive || JPEGCompleteness.hasAllScans(body) ? JPEGCompleteness.endMarker : []
+    let isWhole = plan.probe.isProgressive ? JPEGCompleteness.hasAllScans(body) : hasAllBlocks
+    return isWhole ? JPEGCompleteness.endMarker : []
+  }
+
+  /// Whether no block of a sequential JPEG is missing: of the last rows libjpeg would tell too late. What only libjpeg can
+  /// read is let pass.
+  private var hasAllBlocks: Bool {
+    let reader = CoefficientReader(
+      body: body, storedSize: plan.probe.storedSize, scale: .eighth, cancellation: cancellation)
+    do throws(CodecError) {
+      _ = try reader.read()
+      return true
+    } catch {
+      if case .handedOver = error { return true }
+      return false
+    }
   }
 
   func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
