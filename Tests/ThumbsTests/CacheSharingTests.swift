@@ -89,6 +89,7 @@ struct CacheSharingTests {
       try FileManager.default.removeItem(at: away)
     case .replace:
       let other = try bench.folder("other")
+      #expect(chmod(other.path, 0o700) == 0)
       try FileManager.default.moveItem(at: bench.cache, to: away)
       // Whoever has it open may have made it again already, and then that is the other one.
       try? FileManager.default.moveItem(at: other, to: bench.cache)
