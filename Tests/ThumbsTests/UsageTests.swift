@@ -104,7 +104,7 @@ struct UsageTests {
     Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
     Mistake("cache prune --to lots", "'lots'", "--to", "256MiB"),
     Mistake("cache prune --host https://example.org/a", "--host https://example.org/a", "images.example.org"),
-    Mistake("cache empty", "'empty'", "thumbs cache --help"),
+    Mistake("cache empty", "'cache empty'", "thumbs cache --help"),
     Mistake("fetch", "'fetch'", "thumbs --help"),
     Mistake("prefech --query a", "'prefech'", "did you mean 'prefetch'"),
     Mistake("help prefech", "'prefech'", "did you mean 'prefetch'"),
@@ -146,7 +146,7 @@ struct UsageTests {
     let run = try await bench.run("prefetch", "--help")
     let defaults = [
       "--query": nil, "--urls": nil, "--provider": "auto", "--provider-url": "its own address", "--pages": "3",
-      "--per-page": "30", "--count": "no limit", "--size": "400x400", "--fit": "cover", "--gravity": "centre",
+      "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
       "--format": "auto", "--quality": "80", "--scaling": "fast", "--ahead": "2", "--downloads": "16",
       "--per-host": "6",
       "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
