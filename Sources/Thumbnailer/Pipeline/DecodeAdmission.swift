@@ -18,7 +18,7 @@ struct DecodeAdmission: Sendable, Equatable {
 
   /// What a picture may take alone where nothing is set: 1 GiB, as in a helper.
   static let standardProcessLimit = 1 << 30
-  /// What a helper takes by itself, beside what it decodes; measured at 12 MiB.
+  /// What a helper takes by itself, beside what it decodes: an allowance.
   static let helperBytes = 16 << 20
   /// What must stay free: the prediction is of the decode alone.
   static let margin = 4 << 20

@@ -8,7 +8,7 @@ enum DecodeCost {
   /// The rows of the decoder's width that the reduction keeps at most, measured at 700 for a thumbnail of 32 pixels and
   /// 1,650 for one of 1000.
   private static let keptRows = 1800
-  /// The same where the picture is at most halved: 650 to 900 were measured.
+  /// The same where a JPEG is at most halved: 650 to 900 were measured.
   private static let keptRowsOfHalving = 1000
 
   /// The peak of one pass in bytes: while the picture is decoded, or, with the decoder's memory free again, while the
@@ -71,7 +71,7 @@ enum DecodeCost {
     let view = pass.sharedView ?? pass.steps.first?.layout.view ?? PixelSize(1, 1)
     let reduced = Orientation(exif: probe.orientation).stored(view)
     let isHalving = pass.baseSize.width <= 2 * reduced.width && pass.baseSize.height <= 2 * reduced.height
-    let kept = isHalving ? keptRowsOfHalving : keptRows
+    let kept = isHalving && probe.format == .jpeg ? keptRowsOfHalving : keptRows
     return row * min(kept, 2 * pass.baseSize.height)
   }
 
