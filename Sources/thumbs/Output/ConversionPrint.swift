@@ -33,9 +33,17 @@ actor ConversionPrint {
   ///
   /// - Returns: What its reader will miss in it, if anything.
   func finish(_ summary: ConversionSummary) async throws -> String? {
-    for (_, result) in waiting.sorted(by: { $0.key < $1.key }) { try await draw(result) }
-    waiting = [:]
+    try await drawRest()
     return try await file.finish(pictures: summary.converted + summary.current, failed: summary.failed)
+  }
+
+  /// Draws what never got its turn, in order. By itself, since the optimiser of Swift 6.3 crashes where it is part of
+  /// `finish`.
+  @inline(never)
+  private func drawRest() async throws {
+    for index in waiting.keys.sorted() {
+      if let result = waiting.removeValue(forKey: index) { try await draw(result) }
+    }
   }
 
   private func draw(_ result: ConversionResult) async throws {
