@@ -103,11 +103,12 @@ static inline VipsImage *cvips_image_of_memory(
   return image;
 }
 
-// The same with memory of malloc, which goes back with the image.
-static inline VipsImage *cvips_image_owning_memory(
-  void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
-  VipsImage *image = cvips_image_of_memory(pixels, length, width, height, bands, space);
+// Samples in memory of malloc, which goes back with the image.
+static inline VipsImage *cvips_image_owning_memory(void *pixels, size_t length, int width, int height, int bands,
+  VipsBandFormat format, VipsInterpretation space) {
+  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, format);
   if (image) {
+    image->Type = space;
     g_object_set_data_full(G_OBJECT(image), "thumbnailer-pixels", pixels, free);
   } else {
     free(pixels);
@@ -190,11 +191,6 @@ static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpre
 }
 // Radiance's pixels of four bytes unpacked into three floating-point numbers.
 static inline int cvips_unpack_radiance(VipsImage *in, VipsImage **out) { return vips_rad2float(in, out, NULL); }
-// One band three times over.
-static inline int cvips_triple(VipsImage *in, VipsImage **out) {
-  VipsImage *bands[] = {in, in, in};
-  return vips_bandjoin(bands, out, 3, NULL);
-}
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",

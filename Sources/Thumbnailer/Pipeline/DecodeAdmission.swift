@@ -20,8 +20,9 @@ struct DecodeAdmission: Sendable, Equatable {
   static let standardProcessLimit = 1 << 30
   /// What a helper takes by itself, beside what it decodes: an allowance.
   static let helperBytes = 16 << 20
-  /// What must stay free: the prediction is of the decode alone.
-  static let margin = 4 << 20
+  /// What must stay free beside the prediction, which is of the decode alone and has a reserve of its own
+  /// (`DecodeCost.fixed`).
+  static let margin = 3 << 20
 
   init(share: Int, helperLimit: Int, processLimit: Int) {
     (self.share, self.helperLimit, self.processLimit) = (share, helperLimit, processLimit)

@@ -28,7 +28,7 @@ struct BitmapReader {
     }
     let (width, height) = (header.size.width, header.size.height)
     let count = width * height * bands
-    guard let memory = malloc(count) else { throw .damaged(.decode, detail: "there is no memory for its pixels") }
+    guard let memory = malloc(count) else { throw .damaged(.decode, detail: "out of memory for its pixels") }
     let target = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: count)
     target.initialize(repeating: Self.missing)
     let palette = palette()
@@ -41,10 +41,10 @@ struct BitmapReader {
         UnsafeRawBufferPointer(rebasing: bytes[start..<start + rowLength]), palette,
         into: UnsafeMutableBufferPointer(rebasing: target[place..<place + width * bands]))
     }
-    let space = VIPS_INTERPRETATION_sRGB
-    guard let image = cvips_image_owning_memory(memory, count, Int32(width), Int32(height), Int32(bands), space) else {
-      throw .damaged(.decode, detail: Codec.errorText())
-    }
+    guard
+      let image = cvips_image_owning_memory(
+        memory, count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB)
+    else { throw .damaged(.decode, detail: Codec.errorText()) }
     return VipsPicture(owning: image)
   }
 

@@ -89,6 +89,11 @@ struct ForeignDownsampler {
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
       return probe
     }
+    if let floatMap = reader.floatMap {
+      var probe = ImageProbe(format: format, storedSize: floatMap.size)
+      (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (false, 3, 32)
+      return probe
+    }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
     let picture: VipsPicture
     do throws(CodecError) {

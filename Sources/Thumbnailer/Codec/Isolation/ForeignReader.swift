@@ -6,10 +6,12 @@ struct ForeignReader {
   let format: ImageFormat
   /// The picture's file, which must be open as long as this is used.
   let file: FileDescriptor
-  /// What ImageMagick reads, in memory.
+  /// What ImageMagick or a reader of ours reads, in memory.
   private let mapping: Mapping?
   /// What reads a BMP without ImageMagick.
   let bitmap: BitmapReader?
+  /// What reads a PFM.
+  let floatMap: FloatMapReader?
   /// How a drawing is enlarged or reduced as it is drawn.
   var scale = 1.0
   /// The page of the file: for JPEG 2000, how often the picture is halved.
@@ -19,15 +21,22 @@ struct ForeignReader {
   init(format: ImageFormat, file: FileDescriptor, byteCount: Int, usesImageMagick: Bool) throws(CodecError) {
     self.format = format
     self.file = file
-    let maps = usesImageMagick || format == .bmp || format == .ico
-    mapping = maps ? try Mapping(file, count: byteCount) : nil
-    bitmap = format == .bmp ? mapping.flatMap { BitmapReader($0.bytes) } : nil
+    let maps = usesImageMagick || format == .bmp || format == .ico || format == .pnm
+    let mapped = maps ? try Mapping(file, count: byteCount) : nil
+    bitmap = format == .bmp ? mapped.flatMap { BitmapReader($0.bytes) } : nil
+    floatMap = format == .pnm ? mapped.flatMap { FloatMapReader($0.bytes) } : nil
+    // libvips reads the other netpbm formats from the file.
+    mapping = format == .pnm && floatMap == nil && !usesImageMagick ? nil : mapped
     if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
   }
 
-  /// Reads the header; pixels come when they are asked for.
-  func open(_ reader: BodyReader, _ failOn: VipsFailOn) throws(CodecError) -> VipsPicture {
-    if let bitmap { return try bitmap.picture(isTolerant: failOn == VIPS_FAIL_ON_NONE) }
+  /// Reads the header; pixels come when they are asked for. With `isTolerant` our own readers fill what is not there with
+  /// grey; of the others the caller leaves out the rows that cannot be read.
+  func open(
+    _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
+  ) throws(CodecError) -> VipsPicture {
+    if let bitmap { return try bitmap.picture(isTolerant: isTolerant) }
+    if let floatMap { return try floatMap.picture(isTolerant: isTolerant) }
     let known = mapping == nil ? ForeignFormat.loaderName(format) : ForeignFormat.imageMagick
     guard let loader = known else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
@@ -50,14 +59,7 @@ struct ForeignReader {
         }
       }
     }
-    if format == .radiance { return try picture.applying(.header) { cvips_unpack_radiance($0, $1) } }
-    return format == .pnm && picture.isFloatingPoint ? try Self.light(picture) : picture
-  }
-
-  /// A PFM's samples as what they are, light from 0 to 1: libvips takes them for display values up to 255, which is black.
-  private static func light(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
-    let colours = picture.bands == 1 ? try picture.applying(.header) { cvips_triple($0, $1) } : picture
-    return try colours.applying(.header) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_scRGB) }
+    return format == .radiance ? try picture.applying(.header) { cvips_unpack_radiance($0, $1) } : picture
   }
 
   /// The place of the largest picture in an icon's directory, of equal ones that with the most colours.

@@ -96,7 +96,7 @@ struct PictureDecoder {
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
     let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : strict
     let format = plan.probe.format
-    if let foreign { return try foreign.open(reader, failOn) }
+    if let foreign { return try foreign.open(reader, failOn, isTolerant: plan.isTolerant) }
     guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
     return try reader.withSource { source throws(CodecError) in
