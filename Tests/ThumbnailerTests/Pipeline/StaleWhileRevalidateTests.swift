@@ -115,7 +115,13 @@ import Testing
     let (gate, clock, picture) = (
       Gate(), WallClock(), try ChangingPicture { $0.headers = [("Cache-Control", Self.control)] }
     )
-    let fixture = try PipelineFixture(configuring: { $0.now = { clock.now } }) { request in
+    // On a busy machine it may be long until all of them are held.
+    let fixture = try PipelineFixture(
+      configuring: {
+        $0.now = { clock.now }
+        $0.stallTimeout = .seconds(200)
+      }
+    ) { request in
       let answer = picture.answer(request)
       return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: gate)
     }

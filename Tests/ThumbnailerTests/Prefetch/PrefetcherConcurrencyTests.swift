@@ -51,7 +51,9 @@ import Testing
     prefetcher.resume()
     fixture.show(row: 100)
     await prefetcher.waitUntilSettled()
-    #expect((100..<108).allSatisfy { prefetcher.cachedThumbnail(at: $0) != nil })
+    // What is fetched ahead of it depends on where the view was before.
+    #expect(prefetcher.visibleItems == 100..<104)
+    #expect((100..<104).allSatisfy { prefetcher.cachedThumbnail(at: $0) != nil })
     #expect(prefetcher.state.withLock { $0.errands.isEmpty && $0.schedule.runningCount == 0 })
     // Whatever was begun has an end, and only what was begun is dropped.
     await poll { Self.books(of: log.values).values.allSatisfy { $0.ended >= $0.begun } }
