@@ -5,6 +5,9 @@ let package = Package(
   name: "thumbnailer",
   products: [
     .library(name: "Thumbnailer", targets: ["Thumbnailer"]),
+    .library(name: "PhotoSources", targets: ["PhotoSources"]),
+    .library(name: "FolderConversion", targets: ["FolderConversion"]),
+    .library(name: "Exports", targets: ["Exports"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
   ],
   dependencies: [
@@ -20,34 +23,216 @@ let package = Package(
     .systemLibrary(name: "CSandbox"),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
     .target(
-      name: "Thumbnailer",
+      name: "HTTPSemantics",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "ThumbnailCore",
+      dependencies: [
+        "CGLib",
+        "HTTPSemantics",
+        .product(name: "DequeModule", package: "swift-collections"),
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "HTTPTransport",
       dependencies: [
         "CCurl",
-        "CGLib",
+        "HTTPSemantics",
+        "ThumbnailCore",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "JPEGCoefficients",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "ImageCodec",
+      dependencies: [
+        "CVips",
+        "JPEGCoefficients",
+        "ThumbnailCore",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "DecodeSandbox",
+      dependencies: [
         "CSandbox",
         "CVips",
-        .product(name: "DequeModule", package: "swift-collections"),
-        .product(name: "GRDB", package: "GRDB.swift"),
+        "ImageCodec",
+        "ThumbnailCore",
         .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "ThumbnailCache",
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"),
+        "HTTPSemantics",
+        "ThumbnailCore",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "Thumbnailer",
+      dependencies: [
+        "DecodeSandbox",
+        "HTTPSemantics",
+        "HTTPTransport",
+        "ImageCodec",
+        "JPEGCoefficients",
+        "ThumbnailCache",
+        "ThumbnailCore",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "Exports",
+      dependencies: [
+        "ImageCodec",
+        "ThumbnailCore",
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "PhotoSources",
+      dependencies: [
+        "Exports",
+        "HTTPSemantics",
+        "HTTPTransport",
+        "ThumbnailCore",
+        "Thumbnailer",
+        .product(name: "Logging", package: "swift-log"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "FolderConversion",
+      dependencies: [
+        "Exports",
+        "ThumbnailCore",
+        "Thumbnailer",
       ],
       swiftSettings: strict
     ),
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CMalloc", "Thumbnailer",
+        "CMalloc", "Exports", "FolderConversion", "PhotoSources", "ThumbnailCache", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
       swiftSettings: strict
     ),
     .target(name: "TestOrigin", path: "Tests/TestOrigin", swiftSettings: strict),
+    .target(
+      name: "TestSupport",
+      dependencies: ["TestOrigin", "ThumbnailCore"],
+      path: "Tests/TestSupport",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "TransportTestSupport",
+      dependencies: ["HTTPTransport"],
+      path: "Tests/TransportTestSupport",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "CodecTestSupport",
+      dependencies: ["CVips", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore"],
+      path: "Tests/CodecTestSupport",
+      swiftSettings: strict
+    ),
+    .target(
+      name: "PipelineTestSupport",
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"), "HTTPSemantics", "HTTPTransport", "TestOrigin", "TestSupport",
+        "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
+      ],
+      path: "Tests/PipelineTestSupport",
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "HTTPSemanticsTests",
+      dependencies: ["HTTPSemantics"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ThumbnailCoreTests",
+      dependencies: ["HTTPSemantics", "TestSupport", "ThumbnailCore"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "HTTPTransportTests",
+      dependencies: [
+        "HTTPSemantics", "HTTPTransport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+        "TransportTestSupport",
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "JPEGCoefficientsTests",
+      dependencies: ["JPEGCoefficients", "TestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ImageCodecTests",
+      dependencies: ["CVips", "CodecTestSupport", "ImageCodec", "JPEGCoefficients", "TestSupport", "ThumbnailCore"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "DecodeSandboxTests",
+      dependencies: [
+        "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore",
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ThumbnailCacheTests",
+      dependencies: [
+        .product(name: "GRDB", package: "GRDB.swift"), "HTTPSemantics", "TestOrigin", "TestSupport", "ThumbnailCache",
+        "ThumbnailCore", "Thumbnailer",
+      ],
+      swiftSettings: strict
+    ),
     .testTarget(
       name: "ThumbnailerTests",
       dependencies: [
-        "Thumbnailer", "TestOrigin", "CVips", .product(name: "GRDB", package: "GRDB.swift"),
-        .product(name: "Logging", package: "swift-log"),
+        "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients",
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
       ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ExportsTests",
+      dependencies: ["Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "PhotoSourcesTests",
+      dependencies: [
+        "CodecTestSupport", "DecodeSandbox", "HTTPSemantics", "HTTPTransport", "PhotoSources", "PipelineTestSupport",
+        "TestOrigin", "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "TransportTestSupport",
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "FolderConversionTests",
+      dependencies: ["Exports", "FolderConversion", "TestSupport", "ThumbnailCore", "Thumbnailer"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: ["PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer"],
       swiftSettings: strict
     ),
     .testTarget(name: "ThumbsTests", dependencies: ["thumbs", "TestOrigin"], swiftSettings: strict),
@@ -55,6 +240,23 @@ let package = Package(
   swiftLanguageModes: [.v6]
 )
 
+// Built for the fuzzer alone, by Scripts/fuzz, with libFuzzer's own flags.
+if Context.environment["THUMBNAILER_FUZZ"] != nil {
+  package.targets += [
+    .systemLibrary(name: "Reference", path: "Tests/Fuzz/Reference"),
+    .target(
+      name: "FuzzTargets",
+      dependencies: ["ImageCodec", "JPEGCoefficients", "Reference", "ThumbnailCore"],
+      path: "Tests/Fuzz",
+      exclude: ["Reference", "headers.dict", "jpeg.dict"],
+      swiftSettings: strict
+    ),
+  ]
+}
+
 var strict: [SwiftSetting] {
-  [.enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault")]
+  [
+    .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+  ]
 }

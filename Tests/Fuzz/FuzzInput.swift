@@ -1,5 +1,8 @@
 import Foundation
 
+@testable import ImageCodec
+@testable import ThumbnailCore
+
 /// One input: the bytes of a file, and how it is cut into pieces.
 ///
 /// The cuts come from the file's own last bytes, so that any file is an input, and any input a file.

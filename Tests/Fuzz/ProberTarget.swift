@@ -1,3 +1,5 @@
+@testable import ImageCodec
+
 /// The header prober: what it makes of a stream does not depend on the pieces, and is what the whole body tells.
 func fuzzProber(_ input: FuzzInput) {
   let limits = DecodeLimits.fuzzing

@@ -1,5 +1,9 @@
 import Reference
 
+@testable import ImageCodec
+@testable import JPEGCoefficients
+@testable import ThumbnailCore
+
 /// The JPEG coefficient reader: its picture depends neither on where the body lies nor on how much of it is read at a
 /// time, a tolerant reading of a sound file is the same, and where no chroma is scaled it is libjpeg's.
 func fuzzReader(_ input: FuzzInput) {

@@ -1,3 +1,7 @@
+@testable import ImageCodec
+@testable import JPEGCoefficients
+@testable import ThumbnailCore
+
 /// What finds the scans of a JPEG in its bytes: the watcher of a download finds the same in any pieces, and where it
 /// says that the body is enough, the coefficient reader makes of it what it makes of the whole.
 func fuzzScans(_ input: FuzzInput) {
@@ -39,7 +43,7 @@ extension ReadPicture {
 }
 
 private func countScans(_ input: FuzzInput) {
-  let counted = try? JPEGScans.count(in: .memory(input.bytes))
+  let counted = try? JPEGScans.count(in: ByteSource.memory(input.bytes))
   let inFile = try? JPEGScans.count(in: input.asFile())
   require(counted?.scans == inFile?.scans && counted?.firstScanBytes == inFile?.firstScanBytes, "in a file it differs")
   require((counted?.scans ?? 0) <= JPEGScans.most + 1, "more scans were counted than asked for")

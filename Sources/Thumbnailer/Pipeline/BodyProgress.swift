@@ -1,4 +1,6 @@
+import HTTPTransport
 import Synchronization
+import ThumbnailCore
 
 /// How much of a job's picture has arrived, for whoever decides whether to drop the job or to go on without it.
 ///

@@ -1,4 +1,7 @@
+import HTTPTransport
+import HTTPSemantics
 import Synchronization
+import ThumbnailCore
 
 /// Counts the bytes that arrive, of refused and broken-off bodies too, on their way to another observer, and keeps the head
 /// of the last response.

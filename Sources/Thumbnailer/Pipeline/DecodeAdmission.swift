@@ -1,3 +1,6 @@
+import DecodeSandbox
+import ThumbnailCore
+
 /// Where a decode may run, by the memory that it is predicted to take.
 ///
 /// What fits into the decodes' share of the budget runs beside others. What does not runs alone, in memory that is free

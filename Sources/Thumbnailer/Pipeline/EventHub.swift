@@ -1,4 +1,5 @@
 import Synchronization
+import ThumbnailCore
 
 /// Hands each event to everyone who listens. Costs one atomic load while nobody does.
 final class EventHub<Event: Sendable>: Sendable {

@@ -1,9 +1,11 @@
+package import HTTPTransport
+
 /// Counts what is under way, so that what waits for silent servers holds back nothing but itself. A pure value.
 ///
 /// What waits so is not counted once something that began later is done, or once it was put off: until then it may be all
 /// of the server that is slow. Whatever is under way takes memory, so there is a limit to what waits in vain, too: beyond it, such pictures count like
 /// all others.
-struct InFlightWindow: Sendable {
+package struct InFlightWindow: Sendable {
   /// The most that may wait for silent servers beside what is counted. Each takes a few kilobytes.
   static let mostSilent = 256
 
@@ -14,27 +16,27 @@ struct InFlightWindow: Sendable {
   private var lastDone = Int.min
 
   /// - Parameter capacity: At least 1.
-  init(capacity: Int) { self.capacity = max(1, capacity) }
+  package init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// How many are under way.
   var count: Int { running.count }
   /// How many wait for silent servers, as far as they are not counted.
-  var uncounted: Int {
+  package var uncounted: Int {
     min(silences.count { $0.value == .putOff || $0.key < lastDone }, Self.mostSilent)
   }
   /// Whether one more may begin.
-  var hasRoom: Bool { count - uncounted < capacity }
+  package var hasRoom: Bool { count - uncounted < capacity }
 
   /// One more is under way. Its number is higher than those before.
-  mutating func begin(_ number: Int) { running.insert(number) }
+  package mutating func begin(_ number: Int) { running.insert(number) }
 
   /// One of them waits for a silent server, or does no longer. Nothing happens when it is done.
-  mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
+  package mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
     silences[number] = silence == .answering || !running.contains(number) ? nil : silence
   }
 
   /// One is done.
-  mutating func end(_ number: Int) {
+  package mutating func end(_ number: Int) {
     running.remove(number)
     silences[number] = nil
     lastDone = max(lastDone, number)

@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCore
 
 /// Who waits for what: one job for each source, and in it the waiters for its variants.
 ///

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// How much memory all work in flight may take together.
 ///
 /// Bodies have a fixed share, so that they and the decodes can never wait for each other; the rest is for decodes.

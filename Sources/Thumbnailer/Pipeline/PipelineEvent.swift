@@ -1,4 +1,5 @@
 public import Foundation
+public import ThumbnailCore
 
 /// What happened at one stage on the way of a request. For progress displays, logs and tests.
 ///

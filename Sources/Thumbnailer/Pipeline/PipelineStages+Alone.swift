@@ -1,3 +1,7 @@
+import DecodeSandbox
+import ImageCodec
+import ThumbnailCore
+
 /// The way of a picture whose decode takes more than all decodes may take together.
 extension PipelineStages {
   /// Carries out such a plan while nothing else is decoded and no further body comes, in memory that is really free: in

@@ -1,3 +1,6 @@
+import ImageCodec
+import ThumbnailCore
+
 /// The way of a picture that is truncated or damaged.
 extension PipelineStages {
   /// Where damage is accepted, reads once more what could not be made, this time as far as it can be read. What is not to

@@ -1,4 +1,7 @@
 import Foundation
+import HTTPSemantics
+import ThumbnailCache
+import ThumbnailCore
 
 /// Failures that are remembered, so that a picture that is not to be had is not asked for again and again.
 extension PipelineStages {

@@ -1,4 +1,9 @@
+import DecodeSandbox
 import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ImageCodec
+import ThumbnailCore
 
 /// How the bytes of a picture come to be at hand: by a download, or by opening the local file that they are.
 extension PipelineStages {

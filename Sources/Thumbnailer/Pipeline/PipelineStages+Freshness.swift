@@ -1,4 +1,9 @@
 import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 
 /// Whether what is stored of a picture is still what its server has.
 extension PipelineStages {

@@ -1,3 +1,7 @@
+import DecodeSandbox
+import ImageCodec
+import ThumbnailCore
+
 /// The way of a picture that is decoded in a helper process.
 extension PipelineStages {
   /// Where a picture is decoded.

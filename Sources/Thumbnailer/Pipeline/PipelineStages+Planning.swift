@@ -1,3 +1,6 @@
+import ImageCodec
+import ThumbnailCore
+
 /// How a picture is read, and which of its thumbnails can be made in the memory there is.
 extension PipelineStages {
   /// Tells the variants that can be made within the memory there is from those that cannot, even alone.

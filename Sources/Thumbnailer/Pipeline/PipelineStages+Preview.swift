@@ -1,3 +1,6 @@
+import ImageCodec
+import ThumbnailCore
+
 /// The way of a thumbnail that is made of the preview in a picture's EXIF data.
 extension PipelineStages {
   /// Makes all the variants of the preview; nil when it does not serve them all, `.needsPicture` when it is not to be

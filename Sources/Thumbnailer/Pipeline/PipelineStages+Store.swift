@@ -1,4 +1,7 @@
 import Foundation
+import HTTPSemantics
+import ThumbnailCache
+import ThumbnailCore
 
 /// The way of finished thumbnails into the caches.
 extension PipelineStages {

@@ -1,4 +1,9 @@
+import DecodeSandbox
 import Foundation
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 
 /// The stages of the pipeline, connected: caches, download and codec, which know nothing of each other.
 ///

@@ -1,4 +1,10 @@
+import JPEGCoefficients
 import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 
 /// The bytes of a picture that are at hand, and what its header said.
 struct SourceBody: Sendable {

@@ -1,4 +1,8 @@
 import Foundation
+import HTTPSemantics
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 
 /// What a job asks the server, and what its response means for the thumbnails that are stored.
 extension SourceJob {

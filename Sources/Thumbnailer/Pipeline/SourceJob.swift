@@ -1,3 +1,7 @@
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
+
 /// The one way of a request, for all requests of one source: caches, server, download, plan, decode, store, deliver.
 ///
 /// Runs until nobody waits for the source any more. Requests that join while it runs are served by the same body.

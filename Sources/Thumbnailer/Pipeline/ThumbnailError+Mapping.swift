@@ -1,3 +1,8 @@
+import DecodeSandbox
+import HTTPTransport
+import ImageCodec
+import ThumbnailCore
+
 /// Where the stages' own errors become the pipeline's, once, in words that say what to do.
 extension ThumbnailError {
   /// Why there is no body.

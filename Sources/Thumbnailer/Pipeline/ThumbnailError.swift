@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// Why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to do.
 public enum ThumbnailError: Error, Sendable, Equatable {
   /// The task that asked was cancelled.

@@ -1,4 +1,8 @@
+public import DecodeSandbox
 public import Foundation
+public import HTTPTransport
+import ImageCodec
+public import ThumbnailCore
 
 extension ThumbnailPipeline {
   /// The version of the library, as `thumbs --version` prints it.

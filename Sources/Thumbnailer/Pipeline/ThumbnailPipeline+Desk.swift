@@ -1,3 +1,6 @@
+import ImageCodec
+import ThumbnailCore
+
 extension ThumbnailPipeline {
   /// What a job sees of the pipeline: the waiters for its source, and nothing else.
   ///

@@ -1,3 +1,6 @@
+import HTTPTransport
+import ThumbnailCore
+
 extension ThumbnailPipeline.Configuration {
   /// What of it concerns downloads.
   func download(_ budget: MemoryBudget) -> DownloadConfiguration {

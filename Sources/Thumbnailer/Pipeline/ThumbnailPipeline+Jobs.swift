@@ -1,3 +1,7 @@
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
+
 /// Who waits for what: how requests join jobs, change their priority and leave.
 extension ThumbnailPipeline {
   /// The jobs that run, and who waits for them.

@@ -1,3 +1,6 @@
+import ImageCodec
+import ThumbnailCore
+
 /// How servers are asked about thumbnails that were handed out meanwhile (`stale-while-revalidate`).
 extension ThumbnailPipeline {
   /// How many images are asked about at most, behind those who were served; each takes a few KiB. What goes beyond waits for

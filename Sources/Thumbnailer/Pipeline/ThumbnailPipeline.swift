@@ -1,5 +1,8 @@
 public import Foundation
+package import HTTPTransport
 import Synchronization
+import ThumbnailCache
+public import ThumbnailCore
 
 /// Makes thumbnails: from its caches where they are there, else by downloading and downsampling the picture once for
 /// everybody who asks.
@@ -88,7 +91,7 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The same, telling when the picture begins to wait for a server that has fallen silent, and when it goes on. The
   /// first call may be to say that it does not wait.
-  func responses(
+  package func responses(
     for source: ImageSource, variants: [Variant], priority: Priority,
     onSilence: @escaping @Sendable (ServerSilence) -> Void
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
@@ -173,7 +176,7 @@ public final class ThumbnailPipeline: Sendable {
   public var silentDownloads: [String: Int] { stages.silentDownloads }
 
   /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
-  var httpClient: any HTTPClient { stages.httpClient }
+  package var httpClient: any HTTPClient { stages.httpClient }
 
   /// Where the pages of photo searches are kept beside the thumbnails, for times without a network; nil without a disk
   /// cache.

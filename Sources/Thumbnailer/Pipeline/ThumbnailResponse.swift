@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// A thumbnail and how it came about.
 public struct ThumbnailResponse: Sendable {
   /// Where a thumbnail came from.

@@ -1,4 +1,6 @@
+import HTTPTransport
 import Synchronization
+import ThumbnailCore
 
 /// The results of many requests in the order of completion. See `ThumbnailPipeline.thumbnails(for:window:)`.
 ///
@@ -93,10 +95,12 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
 }
 
 /// Running tasks that can be cancelled together; finished ones are forgotten.
-final class TaskBag: Sendable {
+package final class TaskBag: Sendable {
   private let state = Mutex<(next: Int, tasks: [Int: Task<Void, Never>])>((0, [:]))
 
-  func start(_ work: @escaping @Sendable () async -> Void) {
+  package init() {}
+
+  package func start(_ work: @escaping @Sendable () async -> Void) {
     state.withLock { state in
       state.next += 1
       let number = state.next
@@ -108,13 +112,13 @@ final class TaskBag: Sendable {
     }
   }
 
-  func cancelAll() {
+  package func cancelAll() {
     let tasks = state.withLock { Array($0.tasks.values) }
     for task in tasks { task.cancel() }
   }
 
   /// Waits for the end of all tasks that run now.
-  func waitForAll() async {
+  package func waitForAll() async {
     for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
   }
 }

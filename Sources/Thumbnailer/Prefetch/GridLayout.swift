@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// Where the cells of a scrolling grid lie: from a scroll offset to the items in view, and back.
 ///
 /// Cells of one size stand in rows of `columns`, in sections one below the other; each section has a header's height,

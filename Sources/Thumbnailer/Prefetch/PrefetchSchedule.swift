@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// What a prefetcher does next: which items it begins, drops, and looks at more urgently, as the view moves and work
 /// ends. A pure value without tasks, locks or clocks; its owner carries out the changes that it returns.
 ///

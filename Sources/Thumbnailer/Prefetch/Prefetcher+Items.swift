@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// What the grid shows. A change costs what it changes; setting items again leaves the work for those alone that stay
 /// where they are.
 extension Prefetcher {

@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 extension Prefetcher {
   /// How far ahead a prefetcher works, and with how much at once. The defaults suit a grid of photographs.
   public struct Options: Sendable, Hashable {

@@ -1,4 +1,5 @@
 import Synchronization
+import ThumbnailCore
 
 /// What is done: whoever calls changes the list or the view, and no more; one worker asks the schedule what follows and
 /// carries it out, a step at a time, in the order of the decisions.

@@ -1,4 +1,5 @@
 import Synchronization
+public import ThumbnailCore
 
 /// Keeps the thumbnails of a scrolling grid ready: those in view first, then as far ahead in the direction of travel as
 /// the speed of the scroll and the time that a picture takes ask.

@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// What became of an item of a prefetcher. Events come in the order in which things happened; their indices are
 /// those of the list as it was then.
 public enum PrefetcherEvent: Sendable {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import FolderConversion
 import Foundation
 import Synchronization
 import Thumbnailer

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Exports
 import Foundation
+import PhotoSources
 import Thumbnailer
 
 /// `thumbs prefetch`: fills the caches with the thumbnails of a photo search or a list.

@@ -1,5 +1,7 @@
 import ArgumentParser
+import Exports
 import Foundation
+import PhotoSources
 import Synchronization
 import Thumbnailer
 

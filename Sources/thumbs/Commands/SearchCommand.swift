@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PhotoSources
 import Thumbnailer
 
 /// `thumbs search`: lists a gallery in the terminal.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PhotoSources
 import Synchronization
 import Thumbnailer
 

@@ -1,4 +1,6 @@
 public import ArgumentParser
+import Exports
+import FolderConversion
 import Foundation
 public import Thumbnailer
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PhotoSources
 import Thumbnailer
 
 /// Where the pictures of a prefetch come from, and how many of them.

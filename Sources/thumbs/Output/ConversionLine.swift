@@ -1,3 +1,4 @@
+import FolderConversion
 import Thumbnailer
 
 /// What came of one input as a line of `--json` or of a report.

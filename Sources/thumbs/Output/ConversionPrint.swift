@@ -1,3 +1,5 @@
+import Exports
+import FolderConversion
 import Foundation
 import Thumbnailer
 

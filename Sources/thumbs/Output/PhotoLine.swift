@@ -1,3 +1,4 @@
+import PhotoSources
 import Thumbnailer
 
 /// What is printed of a photo as JSON.

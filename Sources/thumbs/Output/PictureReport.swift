@@ -1,4 +1,5 @@
 import Foundation
+import PhotoSources
 import Thumbnailer
 
 /// What came of one picture: a line of `--json`, or, when it failed, a line for people.

@@ -1,4 +1,6 @@
+import Exports
 import Foundation
+import PhotoSources
 import Synchronization
 import Thumbnailer
 

@@ -1,3 +1,4 @@
+import FolderConversion
 import Foundation
 import Synchronization
 import Thumbnailer

@@ -1,3 +1,4 @@
+import PhotoSources
 import Thumbnailer
 
 /// Names a source and what is in it as its user knows them.

@@ -3,6 +3,10 @@ import Synchronization
 import TestOrigin
 import Testing
 
+@testable import HTTPSemantics
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Pictures that are to be had at several places.

@@ -2,6 +2,10 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, cancellation and priority, 16 to 26, through the whole pipeline; 20 has nothing to test here: there is no

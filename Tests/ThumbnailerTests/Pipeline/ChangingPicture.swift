@@ -2,6 +2,9 @@ import Foundation
 import Synchronization
 import TestOrigin
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// A picture on a server that names it by a tag, and that a test can change.

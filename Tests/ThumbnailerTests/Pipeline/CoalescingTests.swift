@@ -2,6 +2,11 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import HTTPSemantics
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, coalescing, 1 to 15. Numbers 5, 6 and 13 have nothing to test here: there are no requests for raw data, no

@@ -2,6 +2,10 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import CodecTestSupport
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Damaged pictures in a pipeline that accepts them, and in one that does not.

@@ -2,6 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Who reads a JPEG in a debug build, where the coefficient reader is a hundred times slower than libvips.

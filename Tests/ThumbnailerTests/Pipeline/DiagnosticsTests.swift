@@ -1,6 +1,12 @@
 import Foundation
 import Testing
 
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite(.timeLimit(.minutes(5))) struct DiagnosticsTests {

@@ -1,7 +1,12 @@
+@testable import JPEGCoefficients
 import Foundation
 import TestOrigin
 import Testing
 
+@testable import ImageCodec
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Progressive pictures of which only the first scans are downloaded.

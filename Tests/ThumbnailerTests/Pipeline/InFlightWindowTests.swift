@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HTTPTransport
 @testable import Thumbnailer
 
 @Suite struct InFlightWindowTests {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite struct JobTableTests {

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 @Suite struct MemoryBudgetTests {

@@ -2,6 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, memory, 87 and 88, as far as they can be seen from inside; the peaks are measured in `Benchmarks`.

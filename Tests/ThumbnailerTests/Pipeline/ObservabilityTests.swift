@@ -2,6 +2,10 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import ImageCodec
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What docs/observability.md says of events and counters.

@@ -2,6 +2,12 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import HTTPSemantics
+@testable import HTTPTransport
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Pictures that are not to be had are not asked for again for a time; failures that may pass are: scenario 78.

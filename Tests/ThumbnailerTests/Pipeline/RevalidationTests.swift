@@ -2,6 +2,10 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Fresh is served, stale is asked about, changed is replaced: scenarios 76 and 77.

@@ -2,6 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// What a server lets be used while it is asked is handed out at once and asked about behind.

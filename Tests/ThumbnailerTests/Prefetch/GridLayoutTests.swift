@@ -1,5 +1,7 @@
 import Testing
 
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Properties over random layouts, and what single cases say more plainly.

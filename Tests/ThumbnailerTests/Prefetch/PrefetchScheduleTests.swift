@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// The schedule without a pipeline: two columns of cells 200 points high, six rows in view.

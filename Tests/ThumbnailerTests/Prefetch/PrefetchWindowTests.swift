@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
 @testable import Thumbnailer
 
 /// Two columns of cells 200 points high, six rows in view, pictures that take 0.3 s.

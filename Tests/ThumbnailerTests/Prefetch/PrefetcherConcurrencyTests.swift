@@ -2,6 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// A prefetcher that is told from many threads at once.

@@ -2,6 +2,8 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
 @testable import Thumbnailer
 
 /// Lists that change, and what the prefetcher asks of them.

@@ -2,6 +2,10 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// SCENARIOS, prefetch, 30 to 45, against a real pipeline and origin. Rows 0 to 3 are in view at first, 4 to 7 ahead.

@@ -2,6 +2,8 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
 @testable import Thumbnailer
 
 /// What is noted of cells in the course of a scroll.

@@ -2,6 +2,9 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Scrolls that are played against a real pipeline: cells 100 points high in one column, four of them in view.

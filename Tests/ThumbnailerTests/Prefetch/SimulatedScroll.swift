@@ -1,3 +1,4 @@
+@testable import ThumbnailCore
 @testable import Thumbnailer
 
 /// Plays a scroll against a schedule and a link that all transfers share evenly, in steps of simulated time: what the

@@ -1,3 +1,7 @@
+import HTTPTransport
+import ThumbnailCache
+import ThumbnailCore
+
 /// What of the machine's state its user should know, and what to do about it.
 extension Diagnostics {
   /// What every pipeline must be able to read and to write.

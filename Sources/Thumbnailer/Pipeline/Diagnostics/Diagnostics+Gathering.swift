@@ -1,4 +1,9 @@
+import DecodeSandbox
 import Foundation
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 
 extension Diagnostics {
   /// Looks at everything that a pipeline of this configuration would use, and tries every format. Makes and changes

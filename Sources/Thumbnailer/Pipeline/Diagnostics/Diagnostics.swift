@@ -1,3 +1,5 @@
+public import ThumbnailCore
+
 /// What a pipeline would find on this machine: versions, formats, the cache, limits, the network, and what is wrong or
 /// missing, with what to do about it.
 ///

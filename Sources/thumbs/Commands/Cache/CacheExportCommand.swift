@@ -1,4 +1,5 @@
 import ArgumentParser
+import Exports
 import Thumbnailer
 
 /// `thumbs cache export`.

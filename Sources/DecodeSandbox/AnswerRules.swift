@@ -1,0 +1,91 @@
+import Foundation
+import ImageCodec
+package import ThumbnailCore
+
+/// What an answer must be before it is believed. A decoder that was led astray may have written it.
+package struct AnswerRules: Sendable {
+  let variants: [Variant]
+  /// What the pipeline has seen the picture to be.
+  let format: ImageFormat
+  let byteCount: Int
+  let limits: DecodeLimits
+  /// The most bytes that all thumbnails may have together: what is reserved for them.
+  let mostBytes: Int
+
+  /// The longest side of a page or drawing: its size is on paper, nothing is allocated for it.
+  private static let longestSide = 1 << 30
+
+  /// The most bytes that the thumbnails of these variants can have, with room for the least compressible pixels.
+  package static func mostBytes(for variants: [Variant]) -> Int {
+    variants.reduce(0) { sum, variant in sum + (64 << 10) + variant.size.pixelCount * 5 }
+  }
+
+  /// The lengths of the thumbnails that follow an answer.
+  func lengths(of answer: HelperAnswer) throws(HelperFailure) -> [Int] {
+    guard answer.outcomes.count == variants.count else {
+      throw .nonsense(detail: "\(answer.outcomes.count) results for \(variants.count)")
+    }
+    let lengths = answer.outcomes.map(\.byteCount)
+    guard lengths.allSatisfy({ (0...mostBytes).contains($0) }), lengths.reduce(0, +) <= mostBytes else {
+      throw .nonsense(detail: "thumbnails of \(lengths) bytes")
+    }
+    return lengths
+  }
+
+  /// The thumbnails, each of them looked into.
+  func check(_ answer: HelperAnswer, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
+    var results: [RenderedVariant] = []
+    for (index, variant) in variants.enumerated() {
+      let outcome = answer.outcomes[index]
+      if let failure = outcome.failure {
+        if failure == .cancelled { throw .nonsense(detail: "cancelled by itself") }
+        results.append(RenderedVariant(variant: variant, result: .failure(failure)))
+      } else {
+        results.append(RenderedVariant(variant: variant, result: .success(try thumbnail(answer, index, bodies[index]))))
+      }
+    }
+    return results
+  }
+
+  private func thumbnail(_ answer: HelperAnswer, _ index: Int, _ bytes: [UInt8]) throws(HelperFailure) -> Thumbnail {
+    let (variant, outcome) = (variants[index], answer.outcomes[index])
+    guard let size = outcome.size, size.width <= variant.size.width, size.height <= variant.size.height,
+      let format = outcome.format, Self.formats(variant.format).contains(format),
+      Self.isPicture(bytes, of: format, size: size)
+    else { throw .nonsense(detail: "a thumbnail that is none") }
+    return Thumbnail(
+      data: Data(bytes), size: size, format: format,
+      source: SourceDescription(size: try sourceSize(answer), format: self.format, byteCount: byteCount),
+      isDamaged: outcome.isDamaged)
+  }
+
+  private static func isPicture(_ bytes: [UInt8], of format: ImageFormat, size: PixelSize) -> Bool {
+    do throws(CodecError) {
+      let found = try probe(.memory(bytes))
+      return found.format == format && found.size == size
+    } catch {
+      // Of JPEG XL, which is not read in this process, only the format can be told.
+      return format == .jpegXL && error == .unsupportedFormat(format)
+    }
+  }
+
+  private func sourceSize(_ answer: HelperAnswer) throws(HelperFailure) -> PixelSize {
+    let longest = format.isDrawing ? Self.longestSide : limits.maximumSide
+    guard let size = answer.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
+      format.isDrawing || size.pixelCount <= limits.maximumPixels
+    else { throw .nonsense(detail: "a picture beyond the limits") }
+    return size
+  }
+
+  private static func formats(_ format: OutputFormat) -> [ImageFormat] {
+    switch format {
+    case .auto: [.jpeg, .webp, .png]
+    case .jpeg: [.jpeg]
+    case .png: [.png]
+    case .webp: [.webp]
+    case .avif: [.avif]
+    case .jxl: [.jpegXL]
+    case .same: [.jpeg, .webp, .png, .jpegXL]
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import ImageCodec
+import CSandbox
+import Foundation
+import ThumbnailCore
+
+/// The other side of `DecodeIsolation`: a process that decodes one picture after the other for the pipeline that started
+/// it, confined by the kernel, until the pipeline is gone.
+///
+/// `thumbs` is one. Any program can be its own: it calls `serveIfAsked()` before anything else, and names itself as
+/// `DecodeIsolation.executable`.
+public enum DecodeHelper {
+  /// The first argument of a helper.
+  static let command = "decode-helper"
+
+  /// What a helper is told on its command line.
+  struct Settings: Equatable {
+    /// Bytes beyond the program itself.
+    var memoryLimit: Int
+    /// Seconds of computing for one picture.
+    var deadline: Int
+    /// The process that starts it.
+    var parent: pid_t
+
+    init(memoryLimit: Int, deadline: Int, parent: pid_t) {
+      (self.memoryLimit, self.deadline, self.parent) = (memoryLimit, deadline, parent)
+    }
+
+    init?(_ arguments: [String]) {
+      let numbers = arguments.compactMap { Int($0) }
+      guard arguments.count == 3, numbers.count == 3, numbers[0] > 0, numbers[1] > 0,
+        let parent = pid_t(exactly: numbers[2])
+      else { return nil }
+      self.init(memoryLimit: numbers[0], deadline: numbers[1], parent: parent)
+    }
+
+    var arguments: [String] { ["\(memoryLimit)", "\(deadline)", "\(parent)"] }
+  }
+
+  /// Serves as a helper, and then ends the process, when the program was started as one. Returns at once when it was not.
+  ///
+  /// To be called first of all on the main thread: it replaces the process' standard input, closes nothing else, and
+  /// takes rights away for good.
+  public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
+    guard arguments.count > 1, arguments[1] == command else { return }
+    var kind: Int32 = 0
+    var length = socklen_t(MemoryLayout<Int32>.size)
+    guard let settings = Settings(Array(arguments.dropFirst(2))),
+      getsockopt(STDIN_FILENO, SOL_SOCKET, SO_TYPE, &kind, &length) == 0
+    else {
+      FileHandle.standardError.write(Data("\(command) is not for people: thumbs starts it to decode pictures\n".utf8))
+      exit(64)
+    }
+    exit(serve(settings))
+  }
+
+  private static func serve(_ settings: Settings) -> Int32 {
+    // No library shall take the socket for an input.
+    let socket = FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
+    let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
+    dup2(null, STDIN_FILENO)
+    close(null)
+    do throws(CodecError) {
+      guard try HelperConfinement.apply(settings) else { return 0 }
+    } catch {
+      return 70
+    }
+    let port = HelperPort(socket: socket)
+    guard let greeting = try? HelperMessage.encode(HelperGreeting()), port.send(greeting) else { return 0 }
+    let worker = HelperWorker(memoryLimit: settings.memoryLimit)
+    while let (order, picture) = port.receiveOrder() {
+      HelperConfinement.allowComputing(seconds: settings.deadline)
+      let (answer, bodies) = worker.carryOut(order, picture)
+      guard let message = try? HelperMessage.encode(answer), port.send(message) else { break }
+      for body in bodies where !port.send([UInt8](body)) { return 0 }
+    }
+    return 0
+  }
+}

@@ -1,0 +1,46 @@
+package import ImageCodec
+package import ThumbnailCore
+
+/// Tries whether a format is read or written here, with a tiny picture: that an operation is there says little about the
+/// libraries behind it.
+///
+/// Blocks; to be called on a thread of a pool that calls `Codec.threadWillEnd()`.
+package enum FormatTrial {
+  /// Why a format cannot be read in this process; nil when it can.
+  package static func reading(_ format: ImageFormat) -> CodecError? {
+    do throws(CodecError) {
+      let raster = try Raster(reading: FormatSample.bytes(of: format), within: box)
+      return raster.size.longerSide == box.width ? nil : .damaged(.decode, detail: "it came out as \(raster.size)")
+    } catch {
+      return error
+    }
+  }
+
+  /// Why a helper cannot read a format; nil when it can.
+  package static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
+    let variant = Variant(size: box, format: .jpeg)
+    let result = helpers.render(
+      .memory(FormatSample.bytes(of: format)), format: format, variants: [variant], limits: DecodeLimits(),
+      mostBytes: AnswerRules.mostBytes(for: [variant]), cancellation: CancellationFlag()
+    ).first?.result
+    if case .failure(let error) = result { return error }
+    return nil
+  }
+
+  /// Why a format cannot be written; nil when it can.
+  package static func writing(_ format: ImageFormat) -> CodecError? {
+    do throws(CodecError) {
+      try Codec.start()
+      guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
+      let raster = try Raster(size: box, bands: 3) { samples throws(CodecError) in
+        for index in samples.indices { samples[index] = UInt8(truncatingIfNeeded: index * 5) }
+      }
+      let data = try Encoder.save(try raster.picture(), as: format, variant: Variant(size: box), keeps: false)
+      return data.isEmpty ? .damaged(.encode, detail: "nothing came out") : nil
+    } catch {
+      return error
+    }
+  }
+
+  private static let box = PixelSize(4, 4)
+}

@@ -1,0 +1,58 @@
+import CSandbox
+import Foundation
+import ImageCodec
+import ThumbnailCore
+
+/// What the kernel keeps a helper to.
+enum HelperConfinement {
+  /// Takes away what no decoder needs. False when the parent is gone already.
+  static func apply(_ settings: DecodeHelper.Settings) throws(CodecError) -> Bool {
+    _ = csandbox_die_with_parent()
+    // The signal comes only for a parent that ends from now on.
+    guard getppid() == settings.parent else { return false }
+    signal(SIGPIPE, SIG_IGN)
+    signal(SIGXFSZ, SIG_IGN)
+    csandbox_use_one_heap()
+    limit(RLIMIT_CORE, to: 0)
+    // Nothing can be written but to what is open: the socket.
+    limit(RLIMIT_FSIZE, to: 0)
+    limit(RLIMIT_NOFILE, to: 64)
+    try Codec.start()
+    ForeignFormat.unblockLoaders()
+    // What is mapped by now is the program and its libraries, most of it never touched.
+    let mapped = mappedBytes() ?? 1 << 30
+    limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))
+    // A kernel without these runs the helper all the same: it still saves the parent from crashes.
+    if csandbox_set_no_new_privileges() != 0 || csandbox_filter_calls() != 0 {
+      Log.codec.debug("no filter of system calls: \(String(cString: strerror(errno)))")
+    }
+    return true
+  }
+
+  /// Ends the process after so many seconds of computing from now, should nobody else do so.
+  static func allowComputing(seconds: Int) {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    let used = Int(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+    var limits = rlimit()
+    getrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limits)
+    limits.rlim_cur = min(limits.rlim_max, UInt(used + seconds + 5))
+    setrlimit(__rlimit_resource_t(RLIMIT_CPU.rawValue), &limits)
+  }
+
+  private static func limit(_ resource: __rlimit_resource, to value: UInt) {
+    var limits = rlimit()
+    getrlimit(__rlimit_resource_t(resource.rawValue), &limits)
+    let most = min(limits.rlim_max, value)
+    limits = rlimit(rlim_cur: most, rlim_max: most)
+    setrlimit(__rlimit_resource_t(resource.rawValue), &limits)
+  }
+
+  /// The address space in use.
+  private static func mappedBytes() -> Int? {
+    guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
+      let pages = text.split(separator: " ").first.flatMap({ Int($0) })
+    else { return nil }
+    return pages * sysconf(Int32(_SC_PAGESIZE))
+  }
+}

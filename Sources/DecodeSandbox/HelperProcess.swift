@@ -1,0 +1,91 @@
+import Foundation
+import ImageCodec
+import Synchronization
+import ThumbnailCore
+
+/// One helper process and the socket to it. Whoever holds it asks for one picture at a time.
+///
+/// The process is ended and collected after its first failure, and when this is dropped.
+final class HelperProcess: Sendable {
+  /// How long a process may take from its start to its greeting: libvips and its many libraries are loaded meanwhile.
+  private static let startDeadline = Duration.seconds(20)
+
+  let pid: pid_t
+  private let socket: FileDescriptor
+  private let isCollected = Mutex(false)
+  private let servedCount = Atomic(0)
+
+  /// The number of pictures it was asked for.
+  var served: Int { servedCount.load(ordering: .relaxed) }
+
+  /// Starts a process and waits for its greeting.
+  init(_ isolation: DecodeIsolation, cancellation: CancellationFlag) throws(HelperFailure) {
+    guard let path = isolation.executable?.path else { throw .cannotStart(detail: "no executable is named") }
+    (pid, socket) = try HelperSpawn.start(path, isolation)
+    do throws(HelperFailure) {
+      let link = HelperLink(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
+      guard try link.receive(HelperGreeting.self) == HelperGreeting() else {
+        throw .nonsense(detail: "another version")
+      }
+    } catch {
+      let ending = explain(error)
+      if ending == .cancelled { throw .cancelled }
+      throw .cannotStart(detail: "\(path) did not greet as the thumbs of this version does (\(ending))")
+    }
+  }
+
+  deinit { end() }
+
+  /// Has one picture decoded, and checks the answer.
+  func decode(
+    _ order: HelperOrder, of picture: FileDescriptor, rules: AnswerRules, deadline: Duration,
+    cancellation: CancellationFlag
+  ) throws(HelperFailure) -> [RenderedVariant] {
+    servedCount.add(1, ordering: .relaxed)
+    do throws(HelperFailure) {
+      let link = HelperLink(socket: socket, deadline: deadline, cancellation: cancellation)
+      try link.send(try HelperMessage.encode(order), passing: picture)
+      let answer = try link.receive(HelperAnswer.self)
+      let lengths = try rules.lengths(of: answer)
+      var bodies: [[UInt8]] = []
+      for length in lengths { bodies.append(try link.receive(length)) }
+      return try rules.check(answer, bodies)
+    } catch {
+      throw explain(error)
+    }
+  }
+
+  /// Ends the process and collects it. Harmless when that is done already.
+  func end() {
+    isCollected.withLock { isCollected in
+      guard !isCollected else { return }
+      isCollected = true
+      kill(pid, SIGKILL)
+      while waitpid(pid, nil, 0) < 0, errno == EINTR {}
+    }
+  }
+
+  /// Ends the process after a failure, and tells what it had died of if it was dead.
+  private func explain(_ failure: HelperFailure) -> HelperFailure {
+    guard case .crashed = failure else {
+      end()
+      return failure
+    }
+    let status = isCollected.withLock { isCollected -> Int32? in
+      // What has closed its socket is about to end, and its own end tells more than a kill.
+      for _ in 0..<500 where !isCollected {
+        var status: Int32 = 0
+        let ended = waitpid(pid, &status, WNOHANG)
+        if ended != 0 { isCollected = true }
+        if ended == pid { return status }
+        if !isCollected { usleep(1000) }
+      }
+      return nil
+    }
+    end()
+    guard let status else { return failure }
+    let signal = status & 0x7f
+    if signal == 0 { return .crashed(how: "exit status \(status >> 8 & 0xff)") }
+    return .crashed(how: "signal \(signal), \(String(cString: strsignal(signal)))")
+  }
+}

@@ -1,0 +1,70 @@
+import CSandbox
+import Foundation
+import ImageCodec
+import ThumbnailCore
+
+/// Starts a helper's process: with the socket as its standard input, and nothing else of ours.
+enum HelperSpawn {
+  /// The variables of our environment that a helper gets: where programs and libraries are, in which language and
+  /// encoding names are written, and where the fonts are that SVG and PDF need, for which fontconfig looks below the home
+  /// folder. Nothing else: it decodes strangers' files, and keys and proxies' passwords stand in variables, too.
+  private static let inherited = [
+    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME", "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
+  ]
+  /// One thread for a picture, and no files for what is too large for memory.
+  private static let own = [
+    "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
+  ]
+
+  /// Starts `path`.
+  static func start(
+    _ path: String, _ isolation: DecodeIsolation
+  ) throws(HelperFailure) -> (pid_t, FileDescriptor) {
+    var ends: [Int32] = [-1, -1]
+    guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+      throw .cannotStart(detail: "no socket: \(text(errno))")
+    }
+    let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
+    _ = fcntl(ours.rawValue, F_SETFL, O_NONBLOCK)
+    var actions = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&actions)
+    defer { posix_spawn_file_actions_destroy(&actions) }
+    posix_spawn_file_actions_adddup2(&actions, theirs.rawValue, STDIN_FILENO)
+    // What its libraries print must not get into our output.
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
+    // Whoever embeds this library may have files open that are not closed by themselves.
+    csandbox_close_from(&actions, 3)
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var signals = sigset_t()
+    sigfillset(&signals)
+    posix_spawnattr_setsigdefault(&attributes, &signals)
+    sigemptyset(&signals)
+    posix_spawnattr_setsigmask(&attributes, &signals)
+    // A process group of its own: Ctrl-C is for us, who then decide.
+    posix_spawnattr_setpgroup(&attributes, 0)
+    posix_spawnattr_setflags(
+      &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
+
+    let settings = DecodeHelper.Settings(
+      memoryLimit: isolation.memoryLimit.bytes,
+      deadline: Int((isolation.deadline / .seconds(1)).rounded(.up)), parent: getpid())
+    let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
+    let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
+    defer { for text in words + variables { free(text) } }
+    var pid: pid_t = 0
+    let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
+    guard code == 0 else { throw .cannotStart(detail: "\(path): \(text(code))") }
+    return (pid, ours)
+  }
+
+  /// What a helper of a process with that environment gets, as `NAME=value`.
+  static func environment(from ours: [String: String]) -> [String] {
+    inherited.compactMap { name in ours[name].map { "\(name)=\($0)" } } + own
+  }
+
+  private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
+}

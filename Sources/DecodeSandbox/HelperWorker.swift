@@ -1,0 +1,105 @@
+import CVips
+import Foundation
+import ImageCodec
+import ThumbnailCore
+
+/// Decodes in the helper: the readers of the pipeline for the formats it reads itself, libvips' other loaders for the
+/// rest.
+struct HelperWorker {
+  let memoryLimit: Int
+
+  /// One outcome for each variant, and the bytes of the thumbnails.
+  func carryOut(_ order: HelperOrder, _ picture: FileDescriptor) -> (HelperAnswer, [Data]) {
+    let variants = order.variants.compactMap { Variant(token: $0) }
+    let body = ByteSource.file(picture, count: order.byteCount)
+    do throws(CodecError) {
+      guard variants.count == order.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
+      let results: [RenderedVariant]
+      if order.format.isReadInProcess {
+        let probe = try probe(body, limits: order.limits)
+        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+          try render(variants, of: body, probe: probe, isTolerant: isTolerant)
+        }
+      } else {
+        let downsampler = ForeignDownsampler(
+          body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit,
+          usesImageMagick: order.usesImageMagick)
+        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+          try downsampler.render(variants, isTolerant: isTolerant)
+        }
+      }
+      return answer(results, to: variants)
+    } catch {
+      let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
+      return (HelperAnswer(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
+    }
+  }
+
+  /// Renders strictly first, and then, where that is wanted, what can be read of a damaged picture.
+  private func render(
+    _ variants: [Variant], acceptsDamage: Bool,
+    _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [RenderedVariant]
+  ) throws(CodecError) -> [RenderedVariant] {
+    let results = try render(variants, false)
+    guard acceptsDamage else { return results }
+    return Downsampler.salvaging(results) { damaged throws(CodecError) in try render(damaged, true) }
+  }
+
+  /// The same for a format of the pipeline's own. What the coefficient reader hands over is read by libvips.
+  private func render(
+    _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
+  ) throws(CodecError) -> [RenderedVariant] {
+    for mayReadCoefficients in [CoefficientReader.isWorthwhile && !isTolerant, false] {
+      let plan = try DecodePlan.make(
+        probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit, isTolerant: isTolerant,
+        mayReadCoefficients: mayReadCoefficients)
+      let results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+      let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      if !isHandedOver { return results }
+    }
+    return []
+  }
+
+  private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperAnswer, [Data]) {
+    var answer = HelperAnswer(size: nil, outcomes: [])
+    var bodies: [Data] = []
+    for variant in variants {
+      switch results.first(where: { $0.variant == variant })?.result {
+      case .success(let thumbnail)?:
+        answer.size = thumbnail.source.size
+        answer.outcomes.append(
+          .init(
+            size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count,
+            isDamaged: thumbnail.isDamaged))
+        bodies.append(thumbnail.data)
+      case .failure(let error)?:
+        answer.outcomes.append(.init(failure: explained(error)))
+      case nil:
+        answer.outcomes.append(.init(failure: .damaged(.shrink, detail: "no thumbnail was made")))
+      }
+    }
+    return (answer, bodies)
+  }
+
+  private func isGzip(_ picture: FileDescriptor) -> Bool {
+    (try? ByteSource.file(picture, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
+  }
+
+  /// Tells a lack of memory from a fault of the picture. libvips says so only in words; here they can be trusted, since
+  /// only one picture is decoded at a time.
+  private func explained(_ error: CodecError) -> CodecError {
+    switch error {
+    case .exceedsMemoryBudget: return .helperFailed(.outOfMemory(limit: memoryLimit))
+    case .damaged(_, let detail), .truncated(let detail), .unreadableBody(let detail):
+      let words = detail.lowercased()
+      // It turns to files then, which it may not write.
+      if words.contains("pixel cache") || words.contains("resources exhausted") {
+        return .helperFailed(.imageMagickOutOfMemory)
+      }
+      let isMemory = ["out of memory", "memory allocation", "cannot allocate", "bad_alloc"]
+        .contains { words.contains($0) }
+      return isMemory ? .helperFailed(.outOfMemory(limit: memoryLimit)) : error
+    default: return error
+    }
+  }
+}

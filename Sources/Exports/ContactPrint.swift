@@ -1,0 +1,102 @@
+public import Foundation
+import ImageCodec
+import Synchronization
+import ThumbnailCore
+
+/// A contact sheet as one JPEG: ten thumbnails a row, with what they are called, how large they are and whom they are by,
+/// and in red what failed.
+///
+/// Takes hardly more memory for a thousand pictures than for ten. Shows the first `mostCells` of them: a picture has an end
+/// where a page has none.
+public final class ContactPrint: Sendable {
+  /// The most pictures that are shown. The print is then 1786 × 23,238 pixels, 5 to 10 MB.
+  public static let mostCells = 1000
+
+  private struct State {
+    var montage: Montage
+    var shown = 0
+    var leftOut = 0
+  }
+
+  private let state: Mutex<State>
+  private let folder: String
+  private let pool = WorkerPool(name: "thumbnailer.print", threads: 1) { Codec.threadWillEnd() }
+
+  /// A print without pictures.
+  ///
+  /// - Parameter scratchFolder: Where a file without a name may grow to 125 MB meanwhile.
+  public init(scratchFolder: String) throws(ExportError) {
+    folder = scratchFolder
+    do throws(SystemFailure) {
+      state = Mutex(State(montage: try Montage(scratch: try FileDescriptor.unnamed(in: scratchFolder))))
+    } catch {
+      throw ExportError(path: scratchFolder, reason: error.reason)
+    }
+  }
+
+  /// The number of pictures that came when there was no room for more.
+  public var leftOut: Int { state.withLock(\.leftOut) }
+
+  /// Adds a picture. Its first thumbnail is shown where it is embedded and of a format that is read in process.
+  public func add(_ cell: SheetCell) async throws(ExportError) {
+    let cell = Montage.Cell(cell)
+    try await onPool { state throws(ExportError) in
+      guard state.shown < Self.mostCells else {
+        state.leftOut += 1
+        return
+      }
+      state.shown += 1
+      do throws(SystemFailure) { try state.montage.add(cell) } catch { throw self.failed(error.reason) }
+    }
+  }
+
+  /// The JPEG's bytes, with a line about the whole at its foot. To be called once, at the end.
+  public func finish(_ foot: String) async throws(ExportError) -> Data {
+    try await onPool { state throws(ExportError) in
+      let rest = state.leftOut > 0 ? "; \(state.leftOut) more are not shown" : ""
+      do throws(MontageFailure) {
+        return try state.montage.finish(foot + rest)
+      } catch {
+        switch error {
+        case .file(let failure): throw self.failed(failure.reason)
+        case .codec(let failure): throw self.failed("\(failure)")
+        }
+      }
+    }
+  }
+
+  private func failed(_ reason: String) -> ExportError { ExportError(path: folder, reason: reason) }
+
+  /// Runs blocking work on the print's own thread, to its end, even in a task that is cancelled.
+  private func onPool<Value: Sendable>(
+    _ body: @escaping @Sendable (inout sending State) throws(ExportError) -> Value
+  ) async throws(ExportError) -> Value {
+    let result = await Task { [self] in
+      try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
+        Result { () throws(ExportError) in
+          try state.withLock { state throws(ExportError) in try body(&state) }
+        }
+      }
+    }.value
+    guard let result else { throw failed("the work was given up") }
+    return try result.get()
+  }
+}
+
+extension Montage.Cell {
+  /// What a print shows of a sheet's cell.
+  init(_ cell: SheetCell) {
+    var lines = [cell.name]
+    if let failure = cell.failure {
+      lines.append(failure)
+    } else if let picture = cell.pictures.first {
+      let size = picture.size.map { "\($0.width)×\($0.height)" }
+      let bytes = picture.byteCount.map { "\(ByteSize(bytes: $0))" }
+      lines.append([size, bytes].compactMap(\.self).joined(separator: ", "))
+    }
+    if let credit = cell.attribution ?? cell.author { lines.append(credit) }
+    var picture: [UInt8]?
+    if case .embedded(let data, _) = cell.pictures.first?.content { picture = Array(data) }
+    self.init(picture: picture, caption: lines, isFailure: cell.failure != nil)
+  }
+}

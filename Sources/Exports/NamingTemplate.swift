@@ -1,0 +1,188 @@
+package import ThumbnailCore
+
+/// How the names of the thumbnails are put together, such as `{path}/{name}-{size}.{ext}`.
+///
+/// | word | stands for |
+/// |---|---|
+/// | `{path}` | the picture's folder, from the folder that was given |
+/// | `{name}` | the picture's name without what follows its last dot |
+/// | `{ext}` | the end of the name that the thumbnail's format usually has |
+/// | `{oldext}` | what follows the last dot of the picture's own name |
+/// | `{size}` | the box that was asked for: `400x300`, `400x` or `x300` with a side left open |
+/// | `{width}`, `{height}` | its sides, `auto` for one that was left open |
+/// | `{hash}` | 16 hexadecimal digits of the picture's full path |
+///
+/// `{{` and `}}` are braces.
+public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
+  enum Part: Hashable, Sendable {
+    case literal([UInt8])
+    case path, name, ext, oldext, size, width, height, hash
+  }
+
+  /// What is wrong with a template.
+  public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong and what to do about it, in one line.
+    public let message: String
+    /// The message.
+    public var description: String { message }
+  }
+
+  /// What begins the names that a run keeps for itself: no thumbnail gets such a one.
+  package static let reservedPrefix = Array(".thumbs-".utf8)
+
+  /// What a picture contributes to the names of its thumbnails.
+  package struct Source {
+    /// The folder, empty or with a slash at its end.
+    package var folder: [UInt8]
+    /// The name with its end.
+    package var name: [UInt8]
+    /// The path from the root.
+    package var absolutePath: RawPath
+    /// What `{name}` stands for instead of the name without its end, where another picture has that, too.
+    package var alias: [UInt8]?
+
+    package init(folder: [UInt8], name: [UInt8], absolutePath: RawPath, alias: [UInt8]? = nil) {
+      self.folder = folder
+      self.name = name
+      self.absolutePath = absolutePath
+      self.alias = alias
+    }
+  }
+
+  /// The template as it was written.
+  public let description: String
+  let parts: [Part]
+
+  /// The tree of the sources, with the size in the names where there are several.
+  public static func standard(sizeCount: Int) -> NamingTemplate {
+    let size: [Part] = sizeCount > 1 ? [.literal(Array("-".utf8)), .size] : []
+    return NamingTemplate(
+      description: "{path}/{name}\(sizeCount > 1 ? "-{size}" : "").{ext}",
+      parts: [.path, .literal([RawPath.slash]), .name] + size + [.literal(Array(".".utf8)), .ext])
+  }
+
+  private init(description: String, parts: [Part]) {
+    (self.description, self.parts) = (description, parts)
+  }
+
+  /// Reads a template.
+  ///
+  /// - Throws: For an unknown word, a brace without its counterpart, a name that would leave the output folder, or one
+  ///   that is the same for all pictures.
+  public init(_ text: String) throws(Problem) {
+    var parts: [Part] = []
+    var literal: [UInt8] = []
+    var rest = text[...]
+    while let character = rest.first {
+      if rest.hasPrefix("{{") || rest.hasPrefix("}}") {
+        literal.append(contentsOf: character.utf8)
+        rest = rest.dropFirst(2)
+      } else if character == "{" {
+        guard let end = rest.firstIndex(of: "}") else { throw Self.invalid(text, "a { has no }") }
+        let word = String(rest[rest.index(after: rest.startIndex)..<end])
+        guard let part = Self.words[word] else {
+          throw Self.invalid(text, "{\(word)} is not known; use \(Self.wordList)")
+        }
+        if !literal.isEmpty { parts.append(.literal(literal)) }
+        literal = []
+        parts.append(part)
+        rest = rest[rest.index(after: end)...]
+      } else if character == "}" {
+        throw Self.invalid(text, "a } has no {")
+      } else {
+        literal.append(contentsOf: character.utf8)
+        rest = rest.dropFirst()
+      }
+    }
+    if !literal.isEmpty { parts.append(.literal(literal)) }
+    self.init(description: text, parts: parts)
+    if !parts.contains(.name), !parts.contains(.hash) {
+      throw Self.invalid(text, "it names all pictures alike; use {name} or {hash}")
+    }
+    if text.hasPrefix("/") || text.split(separator: "/").contains("..") {
+      throw Self.invalid(text, "it leads out of the output folder; leave out every .. and the / at its start")
+    }
+    if text.hasSuffix("/") { throw Self.invalid(text, "it ends in a slash; name a file") }
+  }
+
+  private static let words: [String: Part] = [
+    "path": .path, "name": .name, "ext": .ext, "oldext": .oldext, "size": .size, "width": .width, "height": .height,
+    "hash": .hash,
+  ]
+  private static let wordList = "{path}, {name}, {ext}, {oldext}, {width}, {height}, {size} and {hash}"
+
+  private static func invalid(_ text: String, _ reason: String) -> Problem {
+    Problem(message: "the name \(text) cannot be used: \(reason)")
+  }
+
+  /// Stands in a name for an end that is known only once the picture is read.
+  package static let openEnd: UInt8 = 0
+
+  /// The path of one thumbnail below the output folder.
+  ///
+  /// - Parameter ext: The end of the name; nil puts `openEnd` in its place.
+  /// - Returns: Nil when the picture's own name makes it one that must not be written: empty, a way out of the folder,
+  ///   or one of those that are kept for the run itself.
+  package func path(for source: Source, size: TargetSize, ext: [UInt8]?) -> [UInt8]? {
+    var path: [UInt8] = []
+    path.reserveCapacity(source.folder.count + source.name.count + 16)
+    for part in parts { append(part, of: source, size: size, ext: ext, to: &path) }
+    return Self.cleaned(path)
+  }
+
+  private func append(_ part: Part, of source: Source, size: TargetSize, ext: [UInt8]?, to path: inout [UInt8]) {
+    switch part {
+    case .literal(let bytes): path.append(contentsOf: bytes)
+    case .path: path.append(contentsOf: source.folder)
+    case .name: path.append(contentsOf: source.alias ?? Self.stem(source.name))
+    case .ext: path.append(contentsOf: ext ?? [Self.openEnd])
+    case .oldext: path.append(contentsOf: Self.end(source.name))
+    case .size: path.append(contentsOf: size.description.utf8)
+    case .width: path.append(contentsOf: (size.width.map { "\($0)" } ?? "auto").utf8)
+    case .height: path.append(contentsOf: (size.height.map { "\($0)" } ?? "auto").utf8)
+    case .hash: path.append(contentsOf: Self.hash(source.absolutePath).utf8)
+    }
+  }
+
+  /// The name up to its last dot. A dot at the start begins no end: `.jpg` is a name.
+  package static func stem(_ name: some Collection<UInt8>) -> [UInt8] {
+    let bytes = Array(name)
+    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return bytes }
+    return Array(bytes[..<dot])
+  }
+
+  /// What follows the last dot; empty where there is none.
+  package static func end(_ name: some Collection<UInt8>) -> [UInt8] {
+    let bytes = Array(name)
+    guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return [] }
+    return Array(bytes[(dot + 1)...])
+  }
+
+  /// 16 hexadecimal digits.
+  package static func hash(_ path: RawPath) -> String { hex(digest(path.bytes)) }
+
+  /// The first 64 bits of a SHA-256.
+  package static func digest(_ bytes: [UInt8]) -> UInt64 {
+    SHA256.hash(bytes).prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// 16 hexadecimal digits.
+  package static func hex(_ number: UInt64) -> String {
+    let digits = String(number, radix: 16)
+    return String(repeating: "0", count: 16 - digits.count) + digits
+  }
+
+  /// Without empty and `.` parts. Nil for a path that must not be written.
+  private static func cleaned(_ path: [UInt8]) -> [UInt8]? {
+    guard let last = path.last, last != RawPath.slash else { return nil }
+    let dot = UInt8(ascii: ".")
+    var cleaned: [UInt8] = []
+    cleaned.reserveCapacity(path.count)
+    for part in path.split(separator: RawPath.slash) where !part.elementsEqual([dot]) {
+      if part.elementsEqual([dot, dot]) || part.starts(with: Self.reservedPrefix) { return nil }
+      if !cleaned.isEmpty { cleaned.append(RawPath.slash) }
+      cleaned.append(contentsOf: part)
+    }
+    return cleaned.isEmpty ? nil : cleaned
+  }
+}

@@ -1,0 +1,140 @@
+import DequeModule
+import Synchronization
+import ThumbnailCore
+import Thumbnailer
+
+extension Conversion {
+  /// Looks at the next inputs. Empty at the end; nil when the task was cancelled.
+  func nextFindings() async -> [InputCheck.Finding]? {
+    try? await pool.run(priority: PriorityControl(.visible)) { [self] cancelled in
+      Result<[InputCheck.Finding], Never>.success(findings(cancelled))
+    }.get()
+  }
+
+  private func findings(_ cancelled: CancellationFlag) -> [InputCheck.Finding] {
+    var findings: [InputCheck.Finding] = []
+    var position = state.withLock(\.next)
+    while findings.count < Self.batch, position < count, !cancelled.isSet {
+      findings.append(check.look(at: position))
+      position += 1
+    }
+    state.withLock { $0.next = position }
+    return findings
+  }
+
+  /// Starts the work on an input; its outcome goes to `queue`.
+  func begin(_ input: StaleInput, _ queue: OutcomeQueue) {
+    guard let work else { return queue.push(nil) }
+    running.start { queue.push(await work.convert(input)) }
+  }
+
+  func count(_ result: ConversionResult) { state.withLock { $0.summary.count(result) } }
+
+  func fail(_ error: ConversionError) {
+    state.withLock { if $0.summary.failure == nil { $0.summary.failure = error } }
+  }
+
+  func cancel() { running.cancelAll() }
+
+  /// Hands out results, and keeps the inputs under way to a few for each worker.
+  public final class Iterator: AsyncIteratorProtocol {
+    private let conversion: Conversion
+    private let outcomes = OutcomeQueue()
+    private var stale = Deque<StaleInput>()
+    private var ready = Deque<ConversionResult>()
+    private var underWay = 0
+    private var isExhausted = false
+
+    init(_ conversion: Conversion) { self.conversion = conversion }
+
+    deinit { conversion.cancel() }
+
+    /// The next result to be complete; nil at the end. In a cancelled task: what is complete all the same.
+    public func next() async -> ConversionResult? {
+      while true {
+        if Task.isCancelled { stop() }
+        while underWay < conversion.window, let input = stale.popFirst() {
+          underWay += 1
+          conversion.begin(input, outcomes)
+        }
+        if let result = ready.popFirst() { return result }
+        if stale.isEmpty, !isExhausted {
+          await look()
+        } else if underWay > 0 {
+          if let result = await nextOutcome() { return result }
+        } else {
+          return nil
+        }
+      }
+    }
+
+    private func look() async {
+      guard let findings = await conversion.nextFindings(), !findings.isEmpty else {
+        isExhausted = true
+        return
+      }
+      for finding in findings {
+        switch finding {
+        case .stale(let input): stale.append(input)
+        case .finished(let result):
+          ready.append(result)
+          guard take(result) else { return }
+        }
+      }
+    }
+
+    private func nextOutcome() async -> ConversionResult? {
+      let outcome = await outcomes.pop()
+      underWay -= 1
+      guard let outcome else { return nil }
+      if let error = outcome.endsRun {
+        conversion.fail(error)
+        stop()
+      }
+      _ = take(outcome.result)
+      return outcome.result
+    }
+
+    /// Counts a result. False when it ends the run.
+    private func take(_ result: ConversionResult) -> Bool {
+      conversion.count(result)
+      guard conversion.options.failsFast, result.status == .failed else { return true }
+      stop()
+      return false
+    }
+
+    /// Begins nothing more, and ends what has begun.
+    private func stop() {
+      isExhausted = true
+      stale.removeAll()
+      conversion.cancel()
+    }
+  }
+}
+
+/// What came of the inputs under way, in the order of completion. For one consumer.
+final class OutcomeQueue: Sendable {
+  private let state = Mutex((outcomes: Deque<InputConversion.Outcome?>(), waiter: Waiter?.none))
+  private typealias Waiter = CheckedContinuation<InputConversion.Outcome?, Never>
+
+  func push(_ outcome: InputConversion.Outcome?) {
+    let waiter = state.withLock { state -> Waiter? in
+      if state.waiter == nil { state.outcomes.append(outcome) }
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: outcome)
+  }
+
+  /// Waits for the next one. A cancelled task waits, too: what is under way then ends soon.
+  func pop() async -> InputConversion.Outcome? {
+    await withCheckedContinuation { continuation in
+      let outcome = state.withLock { state -> InputConversion.Outcome?? in
+        if let outcome = state.outcomes.popFirst() { return .some(outcome) }
+        state.waiter = continuation
+        return .none
+      }
+      if let outcome { continuation.resume(returning: outcome) }
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Synchronization
+public import ThumbnailCore
+import Thumbnailer
+
+/// A conversion under way: the results of its inputs as they come, and the summary at the end.
+///
+/// To be gone through once, by one consumer, and ended with `finish()`. Cancelling the consuming task, or dropping the
+/// iterator, stops the work; what is finished is kept.
+public final class Conversion: AsyncSequence, Sendable {
+  /// What came of one input.
+  public typealias Element = ConversionResult
+  /// Failures are elements: the sequence itself never throws.
+  public typealias Failure = Never
+
+  /// The number of inputs, and so of results in a run that is not stopped.
+  public let count: Int
+
+  /// How many inputs are looked at in one go.
+  static let batch = 256
+
+  let options: FolderConverter.Options
+  let check: InputCheck
+  /// What makes thumbnails; nil in a dry run.
+  let work: InputConversion?
+  let pool: WorkerPool
+  let window: Int
+  let running = TaskBag()
+  let state: Mutex<State>
+
+  struct State {
+    var next = 0
+    var summary = ConversionSummary()
+    let started: ContinuousClock.Instant
+  }
+
+  private init(
+    _ options: FolderConverter.Options, _ list: InputList, _ names: OutputNames, _ claims: NameClaims,
+    folder: OutputFolder?, pipeline: ThumbnailPipeline?, pool: WorkerPool, started: ContinuousClock.Instant
+  ) {
+    self.options = options
+    self.pool = pool
+    count = list.count + list.problems.count
+    let index = folder?.conversions ?? ConversionIndex(folder: options.output)
+    let earlier = EarlierOutputs(
+      list, names: names, claims: claims, output: options.output, index: index, folder: folder)
+    check = InputCheck(
+      list: list, repeated: claims.repeated, names: names, output: options.output, index: index, earlier: earlier,
+      freshness: options.freshness, token: options.token, acceptsDamage: options.pipeline.damaged == .accept,
+      isDryRun: options.isDryRun)
+    window = 4 * (pipeline?.configuration.jobs ?? 1)
+    if let folder, let pipeline {
+      work = InputConversion(
+        pipeline: pipeline, list: list, variants: options.variants, names: names,
+        // Only under `same` does a thumbnail ever get another name than was planned.
+        claims: ClaimedNames(options.format == .same ? claims.holders : [:]), folder: folder, earlier: earlier,
+        pool: pool, token: options.token, preservesTimes: options.preservesTimes)
+    } else {
+      work = nil
+    }
+    state = Mutex(State(started: started))
+  }
+
+  /// Finds the inputs and takes hold of the output folder.
+  static func start(_ options: FolderConverter.Options) async throws(ConversionError) -> Conversion {
+    let started = ContinuousClock.now
+    // Two, so that one input's look-up need not wait for another's slow disk.
+    let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
+    let pipeline = options.isDryRun ? nil : try options.makePipeline()
+    let result: Result<Conversion, ConversionError>
+    do {
+      result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
+        Result { () throws(ConversionError) in
+          var finder = InputFinder(options, cancelled: cancelled)
+          var list = try finder.run()
+          let names = OutputNames(options)
+          let claims = try NameClaims(names, &list, cancelled: cancelled)
+          let folder = options.isDryRun ? nil : try OutputFolder(options.output)
+          return Conversion(
+            options, list, names, claims, folder: folder, pipeline: pipeline, pool: pool, started: started)
+        }
+      }
+    } catch {
+      throw .cancelled
+    }
+    return try result.get()
+  }
+
+  /// Starts with the first input.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// The thumbnails of earlier runs whose pictures are gone. Empty while some folder could not be listed, for then it is
+  /// not known what is gone. To be called after the last result.
+  public func orphans() async -> [ConversionOrphan] {
+    guard check.list.isComplete else { return [] }
+    return await onPool { [check] in
+      check.index.orphans().map { ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key) }
+    } ?? []
+  }
+
+  /// Removes thumbnails whose pictures are gone, and folders that are empty then.
+  public func remove(_ orphans: [ConversionOrphan]) async {
+    guard let folder = work?.folder else { return }
+    _ = await onPool { [check] in
+      for orphan in orphans {
+        for path in orphan.outputs { folder.remove(path.bytes) }
+        check.index.remove(orphan.key)
+      }
+    }
+    state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
+  }
+
+  /// Waits for what is still under way, completes the index, and tells what was done. To be called once, whether the
+  /// results were taken to the end or not; also after a cancellation.
+  public func finish() async -> ConversionSummary {
+    running.cancelAll()
+    await running.waitForAll()
+    if let folder = work?.folder {
+      _ = await onPool {
+        folder.conversions.finish()
+        folder.release()
+      }
+      if let failure = folder.conversions.failure {
+        state.withLock { state in
+          if state.summary.failure == nil {
+            state.summary.failure = .cannotWrite(
+              path: options.output.appending(ConversionIndex.name.utf8), reason: failure.reason)
+          }
+        }
+      }
+    }
+    return state.withLock { state in
+      state.summary.duration = .now - state.started
+      return state.summary
+    }
+  }
+
+  /// Runs blocking work to its end, even in a task that is cancelled.
+  private func onPool<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
+    await Task { [pool] in
+      try? await pool.run(priority: PriorityControl(.visible)) { _ in Result<Value, Never>.success(body()) }.get()
+    }.value
+  }
+}
+
+/// The thumbnails of an earlier run whose picture is gone.
+public struct ConversionOrphan: Sendable {
+  /// Where the picture was.
+  public let source: RawPath
+  /// Its thumbnails, from the output folder on.
+  public let outputs: [RawPath]
+  let key: UInt64
+}

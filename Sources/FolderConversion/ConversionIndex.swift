@@ -1,0 +1,271 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// The index in the output folder: which thumbnails there were made of what, and with which options.
+///
+/// One text file. A run appends a line for each input that it has converted, after its thumbnails have their names, so a
+/// kill costs at most what the last lines would have said. At its end a run that has changed anything writes the file anew,
+/// in the order of the keys, and puts it in the old one's place: then it says the same whatever happened on the way.
+///
+/// In memory there are 16 bytes for each entry; the lines are read when they are asked for. All methods block for a read or
+/// an append, with a lock held: they are for threads of our own.
+final class ConversionIndex: Sendable {
+  private struct State {
+    var descriptor: FileDescriptor?
+    /// Where each entry's line begins. Those that belong to this run's inputs are in `seen`.
+    var offsets: [UInt64: Int] = [:]
+    var seen: Set<UInt64> = []
+    /// The keys of thumbnails that an earlier run told apart from others'.
+    var toldApart: Set<UInt64> = []
+    /// The end of the file, and what is still to be written there.
+    var end = 0
+    var pending: [UInt8] = []
+    var lastWrite = ContinuousClock.now
+    var isChanged = false
+    var failure: SystemFailure?
+  }
+
+  static let name = ".thumbs-index"
+  private static let header = Array("thumbs index 1\n".utf8)
+  /// For how long, and up to how many bytes, lines wait to be written together.
+  private static let patience = Duration.milliseconds(200)
+  private static let batchBytes = 32 << 10
+
+  private let path: RawPath
+  private let state = Mutex(State())
+  /// The folders that an earlier run was writing to when it was killed.
+  let unfinishedFolders: [[UInt8]]
+
+  /// Opens the index of a folder, an empty one where there is none or one of another version. Nothing is written yet.
+  init(folder: RawPath) {
+    path = folder.appending(Self.name.utf8)
+    let descriptor = path.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
+    var unfinished: [[UInt8]] = []
+    if descriptor >= 0 {
+      let file = FileDescriptor(owning: descriptor)
+      state.withLock { state in
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, FileState(status).kind == .regular,
+          let body = Optional(ByteSource.file(file, count: Int(status.st_size))),
+          (try? body.read(at: 0, length: Self.header.count)) == Self.header
+        else { return }
+        state.descriptor = file
+        Self.scan(body, &state, &unfinished)
+      }
+    }
+    unfinishedFolders = unfinished
+  }
+
+  /// Why something could not be written; nil when all was.
+  var failure: SystemFailure? { state.withLock { $0.failure } }
+
+  /// The entry of this key, which then counts as belonging to this run.
+  func entry(_ key: UInt64) -> IndexEntry? {
+    state.withLock { state in
+      guard let offset = state.offsets[key] else { return nil }
+      state.seen.insert(key)
+      return Self.entry(at: offset, state)
+    }
+  }
+
+  /// The entry of this key, whoever's it is.
+  func peek(_ key: UInt64) -> IndexEntry? {
+    state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
+  }
+
+  /// Whether nothing is known of any input.
+  var isEmpty: Bool { state.withLock { $0.offsets.isEmpty } }
+
+  /// The keys of thumbnails that were told apart from others' when the index was opened.
+  var toldApart: Set<UInt64> { state.withLock { $0.toldApart } }
+
+  /// Puts an entry in place of the one of its key, if there is one.
+  func add(_ entry: IndexEntry) {
+    state.withLock { state in
+      guard begin(&state) else { return }
+      state.offsets[entry.key] = state.end + state.pending.count
+      state.seen.insert(entry.key)
+      state.pending += entry.line
+      state.isChanged = true
+      if state.pending.count >= Self.batchBytes || ContinuousClock.now - state.lastWrite >= Self.patience {
+        Self.write(&state)
+      }
+    }
+  }
+
+  /// Notes, before anything is written there, that a folder may hold files under temporary names.
+  func noteFolder(_ path: [UInt8]) {
+    state.withLock { state in
+      guard begin(&state) else { return }
+      state.pending.append(UInt8(ascii: "+"))
+      IndexEntry.append(path, to: &state.pending)
+      state.pending.append(UInt8(ascii: "\n"))
+      state.isChanged = true
+      Self.write(&state)
+    }
+  }
+
+  /// The entries that belong to none of this run's inputs and whose sources are no longer there.
+  func orphans() -> [IndexEntry] {
+    state.withLock { state in
+      state.offsets.keys.sorted().compactMap { key in
+        guard !state.seen.contains(key), let offset = state.offsets[key], let entry = Self.entry(at: offset, state)
+        else { return nil }
+        do throws(SystemFailure) {
+          _ = try FileState(of: entry.source, followingLinks: false)
+          return nil
+        } catch {
+          return error.code == ENOENT || error.code == ENOTDIR ? entry : nil
+        }
+      }
+    }
+  }
+
+  /// Forgets an entry.
+  func remove(_ key: UInt64) {
+    state.withLock { state in
+      state.offsets[key] = nil
+      state.isChanged = true
+    }
+  }
+
+  /// Writes the file anew if this run has changed anything, or an earlier one left it unfinished.
+  func finish() {
+    state.withLock { state in
+      guard state.isChanged || !unfinishedFolders.isEmpty else { return }
+      guard begin(&state) else { return }
+      Self.write(&state)
+      guard state.failure == nil else { return }
+      do throws(SystemFailure) {
+        try rewrite(&state)
+      } catch {
+        state.failure = error
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  /// Finds where the lines begin. A last line without its line feed was cut off by a kill; it is overwritten.
+  private static func scan(_ body: ByteSource, _ state: inout State, _ unfinished: inout [[UInt8]]) {
+    var position = header.count
+    var carried: [UInt8] = []
+    var line = position
+    while let piece = try? body.read(at: position, length: 1 << 20), !piece.isEmpty {
+      var start = 0
+      while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
+        carried += piece[start..<end]
+        if carried.first == UInt8(ascii: "+") {
+          unfinished.append(IndexEntry.unescaped(carried.dropFirst()))
+        } else if let key = IndexEntry.key(carried.prefix(16)) {
+          state.offsets[key] = line
+          if IndexEntry.isToldApart(line: carried) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }
+        }
+        carried.removeAll(keepingCapacity: true)
+        start = end + 1
+        line = position + start
+      }
+      carried += piece[start...]
+      position += piece.count
+    }
+    state.end = line
+  }
+
+  private static func entry(at offset: Int, _ state: State) -> IndexEntry? {
+    line(at: offset, state).flatMap { IndexEntry(line: $0) }
+  }
+
+  /// A line without its line feed, written already or still to be.
+  private static func line(at offset: Int, _ state: State) -> ArraySlice<UInt8>? {
+    if offset >= state.end {
+      let rest = state.pending[(offset - state.end)...]
+      return rest.firstIndex(of: UInt8(ascii: "\n")).map { rest[..<$0] }
+    }
+    guard let descriptor = state.descriptor else { return nil }
+    var length = 512
+    while true {
+      let body = ByteSource.file(descriptor, count: state.end)
+      guard let bytes = try? body.read(at: offset, length: length) else { return nil }
+      if let end = bytes.firstIndex(of: UInt8(ascii: "\n")) { return bytes[..<end] }
+      if bytes.count < length { return nil }
+      length *= 4
+    }
+  }
+
+  // MARK: Writing
+
+  /// Makes the file when there is none. False when that fails, or anything failed before.
+  private func begin(_ state: inout State) -> Bool {
+    if state.failure != nil { return false }
+    if state.descriptor != nil { return true }
+    let descriptor = path.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
+    guard descriptor >= 0 else {
+      state.failure = .last
+      return false
+    }
+    state.descriptor = FileDescriptor(owning: descriptor)
+    (state.end, state.pending) = (0, Self.header)
+    Self.write(&state)
+    return state.failure == nil
+  }
+
+  private static func write(_ state: inout State) {
+    guard let descriptor = state.descriptor, state.failure == nil else { return }
+    do throws(SystemFailure) {
+      try write(state.pending, to: descriptor.rawValue, at: state.end)
+      state.end += state.pending.count
+      state.pending.removeAll(keepingCapacity: true)
+      state.lastWrite = .now
+    } catch {
+      state.failure = error
+    }
+  }
+
+  private static func write(_ bytes: [UInt8], to descriptor: Int32, at offset: Int) throws(SystemFailure) {
+    var done = 0
+    while done < bytes.count {
+      let written = bytes.withUnsafeBytes { buffer in
+        pwrite(descriptor, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
+      }
+      if written < 0 {
+        if errno == EINTR { continue }
+        throw .last
+      }
+      done += written
+    }
+  }
+
+  /// Writes a new file beside the old one, which then takes its place.
+  private func rewrite(_ state: inout State) throws(SystemFailure) {
+    let temporary = RawPath(bytes: path.bytes + Array(".tmp".utf8))
+    let descriptor = temporary.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
+    guard descriptor >= 0 else { throw .last }
+    let file = FileDescriptor(owning: descriptor)
+    var offsets: [UInt64: Int] = [:]
+    offsets.reserveCapacity(state.offsets.count)
+    var written = 0
+    var batch = Self.header
+    do throws(SystemFailure) {
+      for key in state.offsets.keys.sorted() {
+        guard let offset = state.offsets[key], let line = Self.line(at: offset, state) else { continue }
+        offsets[key] = written + batch.count
+        batch += line
+        batch.append(UInt8(ascii: "\n"))
+        if batch.count >= Self.batchBytes {
+          try Self.write(batch, to: descriptor, at: written)
+          written += batch.count
+          batch.removeAll(keepingCapacity: true)
+        }
+      }
+      try Self.write(batch, to: descriptor, at: written)
+      written += batch.count
+      let result = temporary.withCString { from in path.withCString { rename(from, $0) } }
+      guard result == 0 else { throw .last }
+    } catch {
+      _ = temporary.withCString { unlink($0) }
+      throw error
+    }
+    (state.descriptor, state.offsets, state.end, state.isChanged) = (file, offsets, written, false)
+  }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import ThumbnailCore
+
+/// The thumbnails that an earlier run gave other names than this one does, since an input that shares their plain name has
+/// come or gone. Once the new ones are there they give way.
+///
+/// Found before the first input is looked at, and only where something is or was told apart, so that it costs nothing else.
+struct EarlierOutputs: Sendable {
+  private let output: RawPath
+  private let index: ConversionIndex
+  /// What removes them; nil in a dry run.
+  private let folder: OutputFolder?
+  /// What the index knows them by, for each input that has any.
+  private var keys: [Int: [UInt64]] = [:]
+
+  init(
+    _ list: InputList, names: OutputNames, claims: NameClaims, output: RawPath, index: ConversionIndex,
+    folder: OutputFolder?
+  ) {
+    (self.output, self.index, self.folder) = (output, index, folder)
+    guard names.tellsApart, !index.isEmpty else { return }
+    let inputs = (0..<list.count).lazy.filter { list.kind(at: $0) == .picture && !claims.repeated.contains($0) }
+    var strays = index.toldApart
+    for input in inputs where list.distinction(at: input) != .plain {
+      if let planned = names.planned(for: list.source(at: input)) { strays.remove(OutputNames.key(planned)) }
+      find(input, list, names, claims)
+    }
+    guard !strays.isEmpty else { return }
+    let sources = Set(strays.lazy.compactMap { index.peek($0).map { ClaimedNames.number($0.source.bytes) } })
+    for input in inputs where list.distinction(at: input) == .plain {
+      if sources.contains(ClaimedNames.number(list.absolutePath(at: input).bytes)) { find(input, list, names, claims) }
+    }
+  }
+
+  private mutating func find(_ input: Int, _ list: InputList, _ names: OutputNames, _ claims: NameClaims) {
+    guard let planned = names.planned(for: list.source(at: input)) else { return }
+    var known = [OutputNames.key(planned)]
+    for distinction in NameDistinction.allCases where distinction != list.distinction(at: input) {
+      let source = list.source(at: input, distinction)
+      guard let other = names.planned(for: source), let claimed = names.claimed(for: source) else { continue }
+      let key = OutputNames.key(other)
+      // What is another's now is its to replace.
+      guard !known.contains(key), let entry = index.peek(key), entry.source == list.absolutePath(at: input),
+        !claimed.contains(where: { claims.isAnothers($0, than: input) })
+      else { continue }
+      known.append(key)
+    }
+    if known.count > 1 { keys[input] = Array(known.dropFirst()) }
+  }
+
+  /// The earlier thumbnails of an input, as far as they are still what was written.
+  private func outputs(of input: Int) -> [RawPath] {
+    (keys[input] ?? []).compactMap(index.peek).flatMap(\.outputs).filter { thumbnail in
+      let state = try? FileState(of: output.appending(thumbnail.path.bytes), followingLinks: false)
+      return state?.kind == .regular && state?.byteCount == thumbnail.byteCount
+    }.map(\.path)
+  }
+
+  /// Removes them, now that the new ones are there. Returns those that were there; in a dry run nothing is removed.
+  func giveWay(of input: Int) -> [RawPath] {
+    guard let keys = keys[input] else { return [] }
+    let outputs = outputs(of: input)
+    guard let folder else { return outputs }
+    for path in outputs { folder.remove(path.bytes) }
+    for key in keys { index.remove(key) }
+    return outputs
+  }
+}

@@ -1,0 +1,123 @@
+import Exports
+import ThumbnailCore
+
+/// What the index holds of one input: the state of it that its thumbnails were made of, and these.
+///
+/// Written as one line of fields with tabs between them: the key, the time and length of the source, the options' token,
+/// the source's path, and for each thumbnail its path, width and height, format, and length.
+struct IndexEntry: Equatable, Sendable {
+  /// What the input's thumbnails are known by: see `OutputNames.key`.
+  var key: UInt64
+  /// The source's path from the root.
+  var source: RawPath
+  /// The source's time of modification, in nanoseconds since 1970.
+  var modified: Int
+  /// The source's length.
+  var byteCount: Int
+  /// The options that the thumbnails were made with, and `toldApart` behind them where their names are not the plain ones.
+  var token: String
+  var outputs: [ConversionOutput]
+
+  /// Marks the token of thumbnails that are told apart from others of the same plain name.
+  static let toldApart = "~"
+
+  private static let tab = UInt8(ascii: "\t")
+
+  /// The line, with its line feed.
+  var line: [UInt8] {
+    var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(byteCount)\t\(token)\t".utf8)
+    Self.append(source.bytes, to: &line)
+    for output in outputs {
+      line.append(Self.tab)
+      Self.append(output.path.bytes, to: &line)
+      line.append(
+        contentsOf: "\t\(output.size ?? PixelSize(0, 0))\t\(output.format?.rawValue ?? "-")\t\(output.byteCount ?? 0)"
+          .utf8)
+    }
+    line.append(UInt8(ascii: "\n"))
+    return line
+  }
+
+  init(
+    key: UInt64, source: RawPath, modified: Int, byteCount: Int, token: String, outputs: [ConversionOutput]
+  ) {
+    (self.key, self.source, self.modified, self.byteCount) = (key, source, modified, byteCount)
+    (self.token, self.outputs) = (token, outputs)
+  }
+
+  /// Reads a line, without its line feed. Nil when it is anything else.
+  init?(line: some Collection<UInt8>) {
+    let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
+    guard fields.count >= 9, (fields.count - 5).isMultiple(of: 4), let key = Self.key(fields[0]),
+      let modified = Self.number(fields[1]), let byteCount = Self.number(fields[2])
+    else { return nil }
+    self.init(
+      key: key, source: RawPath(bytes: Self.unescaped(fields[4])), modified: modified, byteCount: byteCount,
+      token: String(decoding: fields[3], as: UTF8.self), outputs: [])
+    for start in stride(from: 5, to: fields.count, by: 4) {
+      let size = String(decoding: fields[start + 1], as: UTF8.self).split(separator: "x").compactMap { Int($0) }
+      guard size.count == 2, let bytes = Self.number(fields[start + 3]),
+        let format = ImageFormat(rawValue: String(decoding: fields[start + 2], as: UTF8.self))
+      else { return nil }
+      outputs.append(
+        ConversionOutput(
+          path: RawPath(bytes: Self.unescaped(fields[start])), size: PixelSize(size[0], size[1]), format: format,
+          byteCount: bytes))
+    }
+  }
+
+  /// Reads a line's first field.
+  static func key(_ digits: some Collection<UInt8>) -> UInt64? {
+    guard digits.count == 16 else { return nil }
+    var key: UInt64 = 0
+    for digit in digits {
+      switch digit {
+      case 0x30...0x39: key = key << 4 | UInt64(digit - 0x30)
+      case 0x61...0x66: key = key << 4 | UInt64(digit - 0x61 + 10)
+      default: return nil
+      }
+    }
+    return key
+  }
+
+  /// Whether a line is that of thumbnails which are told apart.
+  static func isToldApart(line: [UInt8]) -> Bool {
+    var place = 0
+    for _ in 0..<3 {
+      guard let end = line[place...].firstIndex(of: tab) else { return false }
+      place = end + 1
+    }
+    guard let end = line[place...].firstIndex(of: tab) else { return false }
+    return line[..<end].last == toldApart.utf8.first
+  }
+
+  private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
+
+  /// Writes the bytes that would end a field or a line, and the percent sign, as `%0A`.
+  static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
+    for byte in bytes {
+      if byte < 0x20 || byte == UInt8(ascii: "%") {
+        let digits = String(byte, radix: 16)
+        line.append(contentsOf: (digits.count == 1 ? "%0" : "%").utf8)
+        line.append(contentsOf: digits.utf8)
+      } else {
+        line.append(byte)
+      }
+    }
+  }
+
+  static func unescaped(_ field: some Collection<UInt8>) -> [UInt8] {
+    guard field.contains(UInt8(ascii: "%")) else { return Array(field) }
+    var bytes: [UInt8] = []
+    var rest = field[...]
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return bytes
+  }
+}

@@ -1,0 +1,135 @@
+import ThumbnailCore
+
+/// Settles which input writes which file, before anything is written.
+///
+/// In rounds: inputs claim the names of their thumbnails. Where several claim one name, those that are told apart the
+/// least take the next step of `NameDistinction` and claim again. Whole rounds are looked at, so the names depend on the
+/// set of inputs alone. While it runs there are 16 bytes for each name, and 16 more for each clash.
+struct NameClaims {
+  private struct Conflict {
+    var number: UInt64
+    var index: UInt32
+  }
+
+  /// What tells a file from others, by whatever path it is reached.
+  private enum FileID: Hashable {
+    case node(device: UInt64, inode: UInt64)
+    case unreachable(RawPath)
+
+    init(_ path: RawPath) {
+      self = (try? FileState(of: path)).map { .node(device: $0.device, inode: $0.inode) } ?? .unreachable(path)
+    }
+  }
+
+  private let names: OutputNames
+  private let cancelled: CancellationFlag
+  private var conflicts: [Conflict] = []
+  private var collisions: [(second: Int, collision: NameCollision)] = []
+  /// Who claims each name.
+  private(set) var holders: [UInt64: UInt32] = [:]
+  /// The inputs that are named before, to be left out.
+  private(set) var repeated: Set<Int> = []
+
+  /// Settles the names of all inputs in the list, and notes there which are told apart.
+  ///
+  /// - Throws: `.collisions` where the user's own template names inputs alike; `.cancelled`.
+  init(_ names: OutputNames, _ list: inout InputList, cancelled: CancellationFlag) throws(ConversionError) {
+    self.names = names
+    self.cancelled = cancelled
+    holders.reserveCapacity(list.count * names.sizes.count)
+    for index in 0..<list.count where list.kind(at: index) == .picture {
+      if index & 1023 == 0, cancelled.isSet { throw .cancelled }
+      claim(index, list)
+    }
+    while !conflicts.isEmpty {
+      let pending = try settle(&list)
+      guard collisions.isEmpty else {
+        throw .collisions(collisions.sorted { $0.second < $1.second }.map(\.collision))
+      }
+      for index in pending { claim(index, list) }
+    }
+  }
+
+  /// Whether another input than `index` writes a path.
+  func isAnothers(_ path: [UInt8], than index: Int) -> Bool {
+    holders[ClaimedNames.number(path)].map { $0 != index } ?? false
+  }
+
+  private mutating func claim(_ index: Int, _ list: InputList) {
+    guard let paths = names.claimed(for: list.source(at: index)) else { return }
+    var own: [UInt64] = []
+    for path in paths {
+      let number = ClaimedNames.number(path)
+      if let holder = holders[number] {
+        // Two sizes of one input are a conflict; a name that it has from an earlier round is none.
+        if holder != index || own.contains(number) { conflicts.append(Conflict(number: number, index: UInt32(index))) }
+      } else {
+        holders[number] = UInt32(index)
+      }
+      own.append(number)
+    }
+  }
+
+  /// Looks at all conflicts of a round, and returns who claims in the next, in order.
+  private mutating func settle(_ list: inout InputList) throws(ConversionError) -> [Int] {
+    conflicts.sort { ($0.number, $0.index) < ($1.number, $1.index) }
+    var raised: Set<Int> = []
+    var pending: Set<Int> = []
+    var rest = conflicts[...]
+    while let number = rest.first?.number {
+      if cancelled.isSet { throw .cancelled }
+      let group = rest.prefix { $0.number == number }
+      rest = rest[group.endIndex...]
+      guard let holder = holders[number].map({ Int($0) }) else { continue }
+      let others = group.map { Int($0.index) }
+      let rivals = distinctFiles([holder] + others, list)
+      guard rivals.count > 1 || others.contains(holder) else { continue }
+      let least = rivals.map { list.distinction(at: $0) }.min() ?? .plain
+      guard names.tellsApart, rivals.count > 1, least.next != nil else {
+        note(number, holder, rivals.count > 1 ? rivals.dropFirst() : [holder], list)
+        continue
+      }
+      for rival in rivals {
+        if list.distinction(at: rival) == least { raised.insert(rival) }
+        pending.insert(rival)
+      }
+    }
+    conflicts.removeAll(keepingCapacity: true)
+    for index in raised { raise(index, &list) }
+    return pending.subtracting(repeated).sorted()
+  }
+
+  private mutating func raise(_ index: Int, _ list: inout InputList) {
+    for path in names.claimed(for: list.source(at: index)) ?? [] {
+      let number = ClaimedNames.number(path)
+      if holders[number] == UInt32(index) { holders[number] = nil }
+    }
+    list.tellApart(index, list.distinction(at: index).next ?? .hash)
+  }
+
+  /// The first of each file; the others are repetitions.
+  private mutating func distinctFiles(_ indices: [Int], _ list: InputList) -> [Int] {
+    var firsts: [FileID: Int] = [:]
+    var distinct: [Int] = []
+    for index in indices where !repeated.contains(index) {
+      let id = FileID(list.absolutePath(at: index))
+      if let first = firsts[id] {
+        if first != index { repeated.insert(index) }
+      } else {
+        firsts[id] = index
+        distinct.append(index)
+      }
+    }
+    return distinct
+  }
+
+  private mutating func note(_ number: UInt64, _ holder: Int, _ others: some Sequence<Int>, _ list: InputList) {
+    let paths = names.claimed(for: list.source(at: holder)) ?? []
+    guard let path = paths.first(where: { ClaimedNames.number($0) == number }) else { return }
+    for other in others {
+      let collision = NameCollision(
+        first: list.path(at: holder), second: list.path(at: other), output: OutputNames.shown(path))
+      collisions.append((other, collision))
+    }
+  }
+}

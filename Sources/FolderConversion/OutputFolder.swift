@@ -1,0 +1,150 @@
+import Exports
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// The folder that thumbnails are written to, held by one run at a time.
+///
+/// A thumbnail is written under a temporary name in its own folder and renamed when it is complete. The temporary names are
+/// few and known, so what a kill has left is found without searching. The methods block: they are for threads of our own.
+final class OutputFolder: Sendable {
+  /// How many thumbnails may be in the making at once, each under a temporary name of its own.
+  private static let slotCount = 64
+
+  let path: RawPath
+  /// Open for the lock on it.
+  private let lock: FileDescriptor
+  private let index: ConversionIndex
+  private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
+
+  /// Makes the folder where it is not there, takes hold of it, and clears away what a killed run has left.
+  ///
+  /// - Throws: `.cannotWrite`, `.busy`.
+  init(_ path: RawPath) throws(ConversionError) {
+    self.path = path
+    do throws(SystemFailure) {
+      try NewFile.makeFolders(path)
+    } catch {
+      throw .cannotWrite(path: path, reason: error.reason)
+    }
+    let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+    guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: SystemFailure.last.reason) }
+    lock = FileDescriptor(owning: descriptor)
+    // Some network file systems have no such locks; there it is up to the user that no two runs meet.
+    if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw .busy(path: path) }
+    guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
+      throw .cannotWrite(path: path, reason: SystemFailure.last.reason)
+    }
+    index = ConversionIndex(folder: path)
+    for folder in Set(index.unfinishedFolders) {
+      for slot in 0..<Self.slotCount { _ = temporary(slot, in: folder).withCString { unlink($0) } }
+    }
+  }
+
+  /// The index of the folder.
+  var conversions: ConversionIndex { index }
+
+  /// Lets go of the folder, so that another run may begin. Nothing is to be written afterwards.
+  func release() { flock(lock.rawValue, LOCK_UN) }
+
+  /// Writes an input's thumbnails, each as a whole or not at all.
+  ///
+  /// - Parameter times: Whose times they get, if anybody's.
+  /// - Throws: What concerns this input alone, or all that would follow: see `SystemFailure.endsRun`.
+  func write(_ files: [(path: [UInt8], data: Data)], times: FileState?) throws(WriteFailure) {
+    for file in files {
+      do throws(SystemFailure) {
+        try write(file.data, to: file.path, times: times)
+      } catch {
+        throw WriteFailure(path: path.appending(file.path), failure: error)
+      }
+    }
+  }
+
+  /// Removes a thumbnail, and its folders as far as they are empty then.
+  func remove(_ relative: [UInt8]) {
+    guard Self.isInside(relative) else { return }
+    _ = path.appending(relative).withCString { unlink($0) }
+    var rest = relative[...]
+    while let slash = rest.lastIndex(of: RawPath.slash) {
+      rest = rest[..<slash]
+      guard path.appending(rest).withCString({ rmdir($0) }) == 0 else { return }
+    }
+  }
+
+  /// Whether a path that was read from a file stays within the folder.
+  private static func isInside(_ path: [UInt8]) -> Bool {
+    let parts = path.split(separator: RawPath.slash, omittingEmptySubsequences: false)
+    return parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
+  }
+
+  private func write(_ data: Data, to relative: [UInt8], times: FileState?) throws(SystemFailure) {
+    let folder = Array(relative[..<(relative.lastIndex(of: RawPath.slash) ?? 0)])
+    let slot = takeSlot()
+    defer { state.withLock { $0.freeSlots.append(slot) } }
+    let temporary = temporary(slot, in: folder)
+    try prepare(folder)
+    var descriptor = Self.create(temporary)
+    if descriptor < 0, errno == ENOENT {
+      // Somebody has removed the folder meanwhile.
+      state.withLock { _ = $0.folders.remove(folder) }
+      try prepare(folder)
+      descriptor = Self.create(temporary)
+    }
+    guard descriptor >= 0 else { throw .last }
+    do throws(SystemFailure) {
+      defer { close(descriptor) }
+      try NewFile.write(data, to: descriptor)
+      if let times {
+        let stamps = [times.accessed, times.modified].map { timespec(nanoseconds: $0) }
+        guard futimens(descriptor, stamps) == 0 else { throw .last }
+      }
+    } catch {
+      _ = temporary.withCString { unlink($0) }
+      throw error
+    }
+    let result = temporary.withCString { from in path.appending(relative).withCString { rename(from, $0) } }
+    if result != 0 {
+      let failure = SystemFailure.last
+      _ = temporary.withCString { unlink($0) }
+      throw failure
+    }
+  }
+
+  private func takeSlot() -> Int {
+    // The pool that writes has far fewer threads than there are slots.
+    state.withLock { $0.freeSlots.removeLast() }
+  }
+
+  private func temporary(_ slot: Int, in folder: [UInt8]) -> RawPath {
+    let name = NamingTemplate.reservedPrefix + Array("\(slot).tmp".utf8)
+    return folder.isEmpty ? path.appending(name) : path.appending(folder).appending(name)
+  }
+
+  /// Makes a folder of thumbnails, once, and notes in the index that it is being written to.
+  private func prepare(_ folder: [UInt8]) throws(SystemFailure) {
+    if state.withLock({ $0.folders.contains(folder) }) { return }
+    if !folder.isEmpty { try NewFile.makeFolders(path.appending(folder)) }
+    index.noteFolder(folder)
+    if let failure = index.failure { throw failure }
+    state.withLock { _ = $0.folders.insert(folder) }
+  }
+
+  static func create(_ path: RawPath) -> Int32 {
+    path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
+  }
+}
+
+/// Why a thumbnail could not be written.
+struct WriteFailure: Error {
+  /// The thumbnail.
+  let path: RawPath
+  let failure: SystemFailure
+}
+
+extension timespec {
+  fileprivate init(nanoseconds: Int) {
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    self.init(tv_sec: rest < 0 ? seconds - 1 : seconds, tv_nsec: rest < 0 ? rest + 1_000_000_000 : rest)
+  }
+}

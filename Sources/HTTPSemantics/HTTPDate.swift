@@ -1,0 +1,99 @@
+package import Foundation
+
+/// A date as HTTP writes it, in one of the three forms that recipients must take (RFC 9110, 5.6.7):
+///
+///     Sun, 06 Nov 1994 08:49:37 GMT       what senders write
+///     Sunday, 06-Nov-94 08:49:37 GMT      RFC 850, with two digits for the year
+///     Sun Nov  6 08:49:37 1994            asctime
+///
+/// A mixture of them, such as dashes or two digits for the year after a short weekday, or further spaces, is no date: what
+/// says until when something is fresh must not be guessed. Case does not matter, nor a zero before a day of one digit. The
+/// weekday is not compared with the date.
+package enum HTTPDate {
+  private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+  private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+
+  /// Reads a date; nil for anything else. `now` decides the century of a year of two digits: one that would be more than
+  /// 50 years ahead is in the past.
+  package static func parse(_ text: String, now: Date = Date()) -> Date? {
+    var words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
+    guard let first = words.first else { return nil }
+    if first.hasSuffix(",") {
+      guard words.last == "gmt" else { return nil }
+      let name = String(first.dropLast())
+      if words.count == 6, isShortWeekday(name) {
+        return number(words[3], digits: 4...4).flatMap { date($0, words[2], words[1], words[4]) }
+      }
+      let parts = words.count == 4 ? words[1].split(separator: "-", omittingEmptySubsequences: false) : []
+      guard parts.count == 3, weekdays.contains(name) else { return nil }
+      return number(parts[2], digits: 2...2).flatMap { date(century(of: $0, now: now), parts[1], parts[0], words[2]) }
+    }
+    // A day of one digit has a space in the place of its zero.
+    if words.count == 6, words[2].isEmpty, words[3].count == 1 { words.remove(at: 2) }
+    guard words.count == 5, isShortWeekday(String(first)) else { return nil }
+    return number(words[4], digits: 4...4).flatMap { date($0, words[1], words[2], words[3]) }
+  }
+
+  private static func isShortWeekday(_ name: String) -> Bool {
+    name.count == 3 && weekdays.contains { $0.hasPrefix(name) }
+  }
+
+  /// Writes a date in the form that senders use, as of the whole second before.
+  package static func text(_ date: Date) -> String {
+    let seconds = Int(date.timeIntervalSince1970.rounded(.down))
+    let day = Int((Double(seconds) / 86_400).rounded(.down))
+    let (year, month, dayOfMonth) = civil(fromDay: day)
+    let weekday = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"][((day % 7) + 7) % 7]
+    let rest = seconds - day * 86_400
+    func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let time = "\(two(rest / 3600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
+    let yearText = String(repeating: "0", count: max(0, 4 - "\(year)".count)) + "\(year)"
+    return "\(weekday), \(two(dayOfMonth)) \(months[month - 1].capitalized) \(yearText) \(time) GMT"
+  }
+
+  private static func century(of year: Int, now: Date) -> Int {
+    let current = civil(fromDay: Int((now.timeIntervalSince1970 / 86_400).rounded(.down))).year
+    let candidate = current / 100 * 100 + year
+    return candidate > current + 50 ? candidate - 100 : candidate
+  }
+
+  private static func number(_ text: Substring, digits: ClosedRange<Int>) -> Int? {
+    digits.contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int(text) : nil
+  }
+
+  private static func date(_ year: Int, _ month: Substring, _ day: Substring, _ time: Substring) -> Date? {
+    guard let month = months.firstIndex(of: String(month)), let day = number(day, digits: 1...2),
+      (1...31).contains(day)
+    else { return nil }
+    let parts = time.split(separator: ":", omittingEmptySubsequences: false).map { number($0, digits: 2...2) }
+    guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2],
+      (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
+    else { return nil }
+    let dayNumber = dayNumber(year: year, month: month + 1, day: day)
+    // A day that the month does not have comes back as another.
+    guard civil(fromDay: dayNumber) == (year, month + 1, day) else { return nil }
+    return Date(timeIntervalSince1970: Double(dayNumber * 86_400 + hour * 3600 + minute * 60 + second))
+  }
+
+  /// Days since 1 January 1970 in the Gregorian calendar, counted from March so that the leap day ends the year.
+  private static func dayNumber(year: Int, month: Int, day: Int) -> Int {
+    let shifted = month <= 2 ? year - 1 : year
+    let era = Int((Double(shifted) / 400).rounded(.down))
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+  }
+
+  private static func civil(fromDay day: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = day + 719_468
+    let era = Int((Double(shifted) / 146_097).rounded(.down))
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let shiftedMonth = (5 * dayOfYear + 2) / 153
+    let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+    return (
+      yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+    )
+  }
+}

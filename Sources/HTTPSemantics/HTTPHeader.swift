@@ -1,0 +1,37 @@
+import Foundation
+
+/// One header field. Names compare without regard to case; values are sent as they are.
+///
+/// Printed, it shows its name alone: any value may be a credential.
+public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// The field's name, such as `Authorization`.
+  public var name: String
+  /// The field's value, without line breaks.
+  public var value: String
+
+  /// Makes a field of a name and a value.
+  public init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// Whether it can be sent: a name of printable characters without a blank or colon, and a value of one line.
+  public var isWellFormed: Bool {
+    !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
+      && value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
+  }
+
+  /// The name, and that there is a value.
+  public var description: String { "\(name): [hidden]" }
+  /// The same.
+  public var debugDescription: String { description }
+  /// Shows nothing of it.
+  public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension [HTTPHeader] {
+  /// The value of the first field of that name, whatever its case.
+  package func firstValue(of name: String) -> String? {
+    first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
+  }
+}

@@ -1,0 +1,55 @@
+import CCurl
+import Foundation
+import HTTPSemantics
+
+extension CurlEasyHandle {
+  /// Sets the handle up for one request: where to, under what name, with which fields, for how long.
+  ///
+  /// `conditions` are sent besides the order's own fields.
+  func prepare(for order: TransferOrder, conditions: [HTTPHeader]) {
+    set(CURLOPT_URL, order.url.text)
+    ccurl_allow_only_http(pointer)
+    set(CURLOPT_NOSIGNAL, true)
+    set(CURLOPT_FOLLOWLOCATION, false)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
+    ccurl_leave_resolver_behind(pointer)
+    set(CURLOPT_CONNECTTIMEOUT_MS, order.connectTimeout.milliseconds)
+    set(CURLOPT_USERAGENT, order.userAgent)
+    if order.url.scheme == "https" {
+      // Rather wait for a connection that may carry many streams than open another.
+      set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+      set(CURLOPT_PIPEWAIT, true)
+    } else {
+      // Without TLS nobody speaks HTTP/2, and waiting would make each first request wait for the answer before it.
+      set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+    }
+    setTrust(order)
+
+    var defaults = [HTTPHeader("Accept", order.accept)]
+    switch order.compression {
+    case .welcome: set(CURLOPT_ACCEPT_ENCODING, "")
+    case .unwelcome: set(CURLOPT_ACCEPT_ENCODING, "identity")
+    case .ignored: defaults.append(HTTPHeader("Accept-Encoding", "identity"))
+    }
+    setHeaders(order.headers + defaults.filter { order.headers.firstValue(of: $0.name) == nil } + conditions)
+  }
+
+  /// Who is trusted, who we are, and over whom we go.
+  private func setTrust(_ order: TransferOrder) {
+    if let file = order.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
+    if let certificate = order.clientCertificate {
+      set(CURLOPT_SSLCERT, certificate.certificateFile)
+      set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
+      // Without one, the TLS library would ask for it on the terminal, and wait.
+      set(CURLOPT_KEYPASSWD, certificate.password ?? "")
+    }
+    switch order.proxy {
+    case .environment: break
+    case .none: set(CURLOPT_PROXY, "")
+    case .url(let url):
+      set(CURLOPT_PROXY, url)
+      // Else the environment's no_proxy would make exceptions.
+      set(CURLOPT_NOPROXY, "")
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import CCurl
+import Foundation
+import HTTPSemantics
+
+/// Owns one libcurl easy handle and what it points to: the list of header fields and the buffer for error texts.
+///
+/// Handles are used again for later transfers (`reset`), which keeps their TLS sessions. To be used on one thread.
+final class CurlEasyHandle {
+  /// libcurl's handle; valid as long as this object lives.
+  let pointer: UnsafeMutableRawPointer
+  private let errorText: UnsafeMutablePointer<CChar>
+  private var headerList: UnsafeMutablePointer<curl_slist>?
+
+  /// Nil when there is no memory.
+  init?() {
+    guard CurlLibrary.isReady, let pointer = curl_easy_init() else { return nil }
+    self.pointer = pointer
+    errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
+    ccurl_setopt_pointer(pointer, CURLOPT_ERRORBUFFER, errorText)
+  }
+
+  deinit {
+    curl_easy_cleanup(pointer)
+    curl_slist_free_all(headerList)
+    errorText.deallocate()
+  }
+
+  /// Back to the defaults. No transfer may run.
+  func reset() {
+    curl_easy_reset(pointer)
+    curl_slist_free_all(headerList)
+    headerList = nil
+    errorText[0] = 0
+    ccurl_setopt_pointer(pointer, CURLOPT_ERRORBUFFER, errorText)
+  }
+
+  func set(_ option: CURLoption, _ value: Int) { ccurl_setopt_long(pointer, option, value) }
+  func set(_ option: CURLoption, _ value: Bool) { ccurl_setopt_long(pointer, option, value ? 1 : 0) }
+  /// libcurl copies the text.
+  func set(_ option: CURLoption, _ value: String) { ccurl_setopt_string(pointer, option, value) }
+
+  /// Sends these fields besides libcurl's own, in place of those it would send under the same name.
+  func setHeaders(_ headers: [HTTPHeader]) {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for header in headers {
+      // A field without a value is written with a semicolon; with a colon libcurl would leave it out.
+      let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
+      list = curl_slist_append(list, line) ?? list
+    }
+    ccurl_setopt_list(pointer, CURLOPT_HTTPHEADER, list)
+    curl_slist_free_all(headerList)
+    headerList = list
+  }
+
+  func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    ccurl_getinfo_long(pointer, info, &value)
+    return value
+  }
+
+  func offset(_ info: CURLINFO) -> Int {
+    var value: curl_off_t = 0
+    ccurl_getinfo_offset(pointer, info, &value)
+    return Int(value)
+  }
+
+  /// What libcurl says about the last failure: its own words when it found some, else those of the code.
+  func message(for code: CURLcode) -> String {
+    let own = String(cString: errorText)
+    return own.isEmpty ? String(cString: curl_easy_strerror(code)) : own
+  }
+}
+
+extension Duration {
+  /// Whole milliseconds as libcurl and poll count them: rounded up, at least 1, at most what fits into 32 bits.
+  var milliseconds: Int {
+    let (seconds, attoseconds) = components
+    guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
+    return max(1, Int(seconds) * 1000 + Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+  }
+}

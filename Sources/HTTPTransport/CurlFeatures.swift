@@ -1,0 +1,37 @@
+import CCurl
+
+/// What the libcurl that runs can do.
+package struct CurlFeatures: Sendable {
+  /// Such as `7.88.1`.
+  package let version: String
+  /// The library for TLS and its version; nil where there is none.
+  package let tls: String?
+  /// The schemes it knows, such as `http` and `https`.
+  package let protocols: [String]
+  /// The versions of HTTP: `1.1`, `2`, `3`.
+  package let httpVersions: [String]
+  /// The compressions of transfers: `gzip`, `br`, `zstd`.
+  package let compressions: [String]
+  /// Whether names are looked up without holding up other transfers.
+  package let resolvesAsynchronously: Bool
+
+  package init() {
+    let info = ccurl_version_info().pointee
+    func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
+    func has(_ feature: Int32) -> Bool { info.features & feature != 0 }
+    version = text(info.version) ?? ""
+    tls = text(info.ssl_version)
+    var protocols: [String] = []
+    var next = info.protocols
+    while let name = next?.pointee {
+      protocols.append(String(cString: name))
+      next = next?.advanced(by: 1)
+    }
+    self.protocols = protocols
+    httpVersions = ["1.1"] + (has(CURL_VERSION_HTTP2) ? ["2"] : []) + (has(CURL_VERSION_HTTP3) ? ["3"] : [])
+    compressions =
+      (has(CURL_VERSION_LIBZ) ? ["gzip"] : []) + (has(CURL_VERSION_BROTLI) ? ["br"] : [])
+      + (has(CURL_VERSION_ZSTD) ? ["zstd"] : [])
+    resolvesAsynchronously = has(CURL_VERSION_ASYNCHDNS)
+  }
+}

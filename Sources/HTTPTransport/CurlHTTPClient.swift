@@ -1,0 +1,68 @@
+import Foundation
+package import ThumbnailCore
+
+/// The small client of the photo search APIs, on the same thread, connections and limits as the pictures.
+///
+/// Whatever the server answers is handed over with its body. Failed connections and 5xx are repeated as for pictures;
+/// 429, a 503 that names a pause, and the rest of 4xx are not, since the photo source knows better what they mean. Nor
+/// does it wait while its host wants to be left alone.
+package struct CurlHTTPClient: HTTPClient {
+  /// Runs the requests.
+  package let downloader: Downloader
+
+  package init(downloader: Downloader) {
+    self.downloader = downloader
+  }
+
+  /// The one that the pictures' hosts stand in.
+  package var ledger: (any HostLedger)? { downloader.configuration.ledger }
+
+  package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
+    do throws(DownloadError) {
+      let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
+      let exchange = Exchange(
+        url: url, headers: headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
+        compression: .welcome, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
+      let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
+      guard case .memory(let bytes) = answer.body else {
+        throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
+      }
+      return HTTPResponse(
+        status: answer.head.status, headers: answer.head.headers, body: Data(bytes),
+        retryAfter: answer.head.retryAfter())
+    } catch {
+      throw HTTPClientError(error)
+    }
+  }
+}
+
+extension HTTPClientError {
+  /// The same failure in the words of the small client.
+  init(_ error: DownloadError) {
+    switch error {
+    case .cancelled: self = .cancelled
+    case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason),
+      .unusableAuthorities(let reason):
+      self = .unreachable(reason: reason)
+    case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
+    case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
+    case .timedOut(.rate): self = .unreachable(reason: "the server was too slow")
+    case .timedOut(.total): self = .unreachable(reason: "no complete answer in time")
+    case .hostPaused(_, let retryAfter): self = .paused(retryAfter)
+    case .hostClosed(let host, let reason, let retryAfter):
+      self = .unreachable(
+        reason: "\(host) is left alone for \(retryAfter.inWords), having failed several times in a row: \(reason)")
+    case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
+    case .brokenOff: self = .unreachable(reason: "the connection ended before the answer did")
+    case .wrongRange: self = .invalidAnswer(reason: "another part of the answer came than was asked for")
+    case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
+    case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
+    case .invalidAnswer(let reason), .unknownEncoding(let reason): self = .invalidAnswer(reason: reason)
+    case .invalidURL: self = .unreachable(reason: "the URL cannot be parsed")
+    case .unsupportedScheme(let scheme): self = .unreachable(reason: "\(scheme): is not http or https")
+    case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) cannot be sent")
+    case .httpStatus, .fileNotAllowed, .fileNotFound, .fileUnreadable, .refusedByObserver, .cannotStoreBody:
+      self = .unreachable(reason: "\(error)")
+    }
+  }
+}

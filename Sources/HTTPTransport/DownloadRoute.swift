@@ -1,0 +1,29 @@
+import HTTPSemantics
+
+/// The way of one attempt over redirects: where it stands, and which header fields may still be sent. A pure value.
+struct DownloadRoute: Sendable {
+  private(set) var url: CurlURL
+  private(set) var headers: [HTTPHeader]
+  private var redirects = 0
+  private let maximumRedirects: Int
+
+  init(url: CurlURL, headers: [HTTPHeader], maximumRedirects: Int) {
+    self.url = url
+    self.headers = headers
+    self.maximumRedirects = maximumRedirects
+  }
+
+  /// Goes where a `Location` field points. The request's own header fields stay behind for good when that is another
+  /// host: they may hold credentials.
+  mutating func follow(_ location: String) throws(DownloadError) {
+    guard redirects < maximumRedirects else { throw .tooManyRedirects(limit: maximumRedirects) }
+    redirects += 1
+    guard let next = CurlURL(location, relativeTo: url) else {
+      throw .invalidAnswer(reason: "redirect to something that is no URL")
+    }
+    guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
+    if !url.sharesCredentials(with: next) { headers = [] }
+    headers = next.addingLogin(to: headers)
+    url = next
+  }
+}

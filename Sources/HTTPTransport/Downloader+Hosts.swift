@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// Hosts that are left alone for a while: what follows for those who want something of them.
+extension Downloader {
+  /// Takes note of what a transfer's end says of its host. What is said twice of one counts once.
+  func ended(_ pass: HostStates.Pass, _ verdict: HostStates.Verdict) {
+    changeSlots { slots, effects in slots.ended(pass, verdict, now: .now, &effects) }
+    adoptNews()
+    admitWaiting()
+  }
+
+  /// Whether somebody may wait for so long beside the downloads, as for a page of a search: all waits for pauses have one
+  /// limit.
+  package func mayWait(for pause: Duration) -> Bool {
+    let now = ContinuousClock.now
+    return slots.withLock { $0.mayWait(until: now + pause, now: now) }
+  }
+
+  /// Changes the slots, then does what follows with the guard let go.
+  @discardableResult
+  func changeSlots<Value: Sendable>(
+    _ change: (inout DownloadSlots, inout DownloadSlots.Effects) -> sending Value
+  ) -> Value {
+    let (value, effects, trial) = slots.withLock { slots in
+      var effects = DownloadSlots.Effects()
+      let value = change(&slots, &effects)
+      return (value, effects, slots.nextTrial)
+    }
+    for (slot, error) in effects.failed { slot.granted.resume(with: .failure(error)) }
+    if let (site, hold) = effects.hold { share(hold, of: site) }
+    for news in effects.news { configuration.onHostNews(news) }
+    if let trial { wake(at: trial) }
+    return value
+  }
+
+  /// Takes over what other processes have learned of hosts.
+  func adoptNews() {
+    guard let records = configuration.ledger?.news() else { return }
+    let (now, date) = (ContinuousClock.now, Date())
+    for (key, record) in records {
+      guard let site = key.site, let until = record.until, until > date else { continue }
+      let hold = HostStates.Hold(
+        until: now + .seconds(until.timeIntervalSince(date)),
+        cause: record.failure.map { .failures(reason: $0) } ?? .asked, strikes: max(1, record.strikes))
+      changeSlots { slots, effects in slots.adopt(hold, of: site, now: now, &effects) }
+    }
+  }
+
+  private func share(_ hold: HostStates.Hold, of site: String) {
+    let until = Date() + (hold.until - .now) / .seconds(1)
+    configuration.ledger?.note(.host(site)) { record in
+      if let known = record.until, known > until { return }
+      record.until = until
+      record.strikes = hold.strikes
+      record.failure = nil
+      if case .failures(let reason) = hold.cause { record.failure = String(reason.prefix(200)) }
+    }
+  }
+
+  /// Sees to it that a host that somebody waits for is tried when its pause is over.
+  private func wake(at trial: ContinuousClock.Instant) {
+    let isNews = wakesAt.withLock { wakesAt in
+      if let wakesAt, wakesAt <= trial { return false }
+      wakesAt = trial
+      return true
+    }
+    guard isNews else { return }
+    Task { [weak self] in
+      try? await Task.sleep(until: trial, clock: .continuous)
+      self?.wake()
+    }
+  }
+
+  private func wake() {
+    wakesAt.withLock { $0 = nil }
+    changeSlots { slots, _ in slots.wake(now: .now) }
+    admitWaiting()
+  }
+}

@@ -1,0 +1,358 @@
+import Foundation
+import Synchronization
+package import ThumbnailCore
+
+/// Fetches pictures: a slot, a transfer, redirects and repetitions, and a body in the end.
+///
+/// At most one transfer of a download runs at a time, and only that holds a slot: the pause before a repetition holds
+/// none, nor does the wait for a host that is left alone. Any thread may call.
+package final class Downloader: Sendable {
+  /// What was given at the start; `maximumDownloads` may have changed since.
+  package let configuration: DownloadConfiguration
+  private let curl: CurlThread
+  let slots: Mutex<DownloadSlots>
+  /// When those wake who wait for a host, as far as somebody sees to it.
+  let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
+  private let silentHosts = SilentHosts()
+  let bodyMemory: ByteLimiter?
+  private let spillMemory: ByteLimiter?
+
+  /// Starts nothing: the curl thread begins with the first download.
+  ///
+  /// With `bodyMemory`, each picture takes a share of it for what its body may hold in RAM, after its slot and before
+  /// its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends what files in memory take, where no
+  /// directory takes a large body.
+  package init(_ configuration: DownloadConfiguration, bodyMemory: ByteLimiter? = nil, spillMemory: ByteLimiter? = nil)
+  {
+    self.configuration = configuration
+    self.bodyMemory = bodyMemory
+    self.spillMemory = spillMemory
+    curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
+    slots = Mutex(
+      DownloadSlots(
+        .init(
+          maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost,
+          rules: configuration.lending),
+        policy: configuration.hosts, maximumWait: configuration.maximumWait))
+  }
+
+  /// Transfers that run now, silent ones included.
+  var activeDownloads: Int { slots.withLock { $0.admission.running + $0.admission.lent } }
+  /// Downloads that wait for a slot now.
+  package var waitingDownloads: Int { slots.withLock { $0.admission.waiting } }
+
+  /// How many downloads wait for a server that has fallen silent, by its host.
+  package var silentDownloads: [String: Int] { silentHosts.current }
+
+  /// The most transfers at once, those not counted that have lent their slot. Lowering it lets running ones end.
+  var maximumDownloads: Int {
+    get { slots.withLock { $0.admission.maximum } }
+    set {
+      slots.withLock { $0.admission.maximum = max(1, newValue) }
+      admitWaiting()
+    }
+  }
+
+  /// Fetches a picture. The observer sees every byte of a successful answer as it comes.
+  ///
+  /// Cancelling the task closes the connection, or takes the download out of its line.
+  package func download(
+    _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
+  ) async throws(DownloadError) -> Download {
+    let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
+    let temporary = FileManager.default.temporaryDirectory.path
+    let partial = PartialBodySlot(store: configuration.partialBodies, name: request.key)
+    await partial.load()
+    let silence = SilenceReport(hosts: silentHosts, signal: request.silence)
+    defer { silence.resumed() }
+    let exchange = Exchange(
+      url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
+      memoryLimit: configuration.memoryBodyLimit,
+      spillDirectories: [configuration.spillDirectory.path, temporary], spillMemory: spillMemory, takesBodyShare: true,
+      observer: observer,
+      partial: partial,
+      attempts: request.attempts, downloadsPerHost: request.downloadsPerHost, condition: request.condition,
+      silence: silence)
+    let outcome: Result<Outcome, DownloadError>
+    do throws(DownloadError) {
+      outcome = .success(try await perform(exchange, priority: priority))
+    } catch {
+      outcome = .failure(error)
+    }
+    // Whoever asks for the same picture next must find its names as this download has left them.
+    await partial.settle()
+    let result = try outcome.get()
+    let answer = result.answer
+    if let failure = Self.failure(of: answer) { throw failure }
+    return Download(
+      body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
+      expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      address: result.url.digest,
+      finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
+      timeToFirstByte: answer.timeToFirstByte, duration: result.duration,
+      // Without a body there is nothing to hold it for.
+      bodyShare: answer.isUnchanged ? nil : result.bodyShare)
+  }
+
+  // MARK: Attempts
+
+  /// An attempt that brought this many bytes, which the next need not fetch again, does not count as failed.
+  private static let worthwhileProgress = 256 << 10
+
+  /// The last answer, whatever its status, and how it came.
+  struct Outcome {
+    var answer: TransferAnswer
+    var url: CurlURL
+    var attempts: Int
+    var duration: Duration
+    var bodyShare: ByteLimiter.Reservation?
+  }
+
+  /// Runs an exchange until it succeeds or another attempt is not worth it.
+  func perform(_ exchange: Exchange, priority: PriorityControl) async throws(DownloadError) -> Outcome {
+    var exchange = exchange
+    var journey = Journey()
+    // Attempts since the last that brought the body on.
+    var attempt = 0
+    var attempts = 0
+    var progress = exchange.partial?.count ?? 0
+    var failed: (error: DownloadError, answer: (TransferAnswer, CurlURL)?)?
+    while true {
+      attempt += 1
+      attempts += 1
+      let failure: DownloadError
+      var last: (TransferAnswer, CurlURL)?
+      journey.isLastAttempt = attempt >= min(configuration.retry.maximumAttempts, exchange.attempts ?? .max)
+      do throws(DownloadError) {
+        let (answer, url) = try await follow(exchange, journey: &journey, priority: priority)
+        let refused = Self.failure(of: answer)
+        guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 && !refused.isPause else {
+          return Outcome(
+            answer: answer, url: url, attempts: attempts, duration: journey.spent, bodyShare: journey.bodyShare)
+        }
+        failure = refused
+        last = (answer, url)
+      } catch {
+        if case .unknownEncoding = error, exchange.compression != .ignored {
+          // The body may be fine for all that.
+          exchange.compression = .ignored
+          attempt -= 1
+          // See `follow`: it waits for a slot once more.
+          journey.bodyShare = nil
+          continue
+        }
+        if error.isOfHeldHost {
+          // Why its host is left alone tells more than that it is.
+          guard let failed, exchange.keepsErrorBodies, let (answer, url) = failed.answer else {
+            throw failed?.error ?? error
+          }
+          return Outcome(answer: answer, url: url, attempts: attempts - 1, duration: journey.spent)
+        }
+        failure = error
+      }
+      failed = (failure, last)
+      // A server that breaks off again and again, but never without bringing more, is worth staying with.
+      if let count = exchange.partial?.count, count >= progress + Self.worthwhileProgress {
+        (attempt, progress) = (1, count)
+      }
+      var random = SystemRandomNumberGenerator()
+      guard attempt < exchange.attempts ?? .max,
+        let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
+        journey.spent + pause < configuration.totalTimeout
+      else {
+        guard let last, exchange.keepsErrorBodies else { throw failure }
+        return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: journey.spent)
+      }
+      // Others do not wait for a second silence of a picture.
+      if case .timedOut = failure, exchange.takesBodyShare {
+        journey.isDeferred = true
+        exchange.silence?.putOff()
+      }
+      Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
+      journey.bodyShare = nil
+      // The pause that a host wishes is one of all who want something of it: they wait for it where they wait for slots.
+      if pause == .zero { continue }
+      do { try await Task.sleep(for: pause) } catch { throw .cancelled }
+      journey.spent += pause
+    }
+  }
+
+  /// What an exchange carries from one transfer to the next.
+  private struct Journey {
+    /// The time its transfers and pauses have taken.
+    var spent = Duration.zero
+    /// Whether no attempt follows the one that runs.
+    var isLastAttempt = false
+    /// Its place among those who wait, for its age.
+    var ticket: DownloadSlots.Admission.Ticket?
+    /// Whether it waits behind all others, since its server was silent.
+    var isDeferred = false
+    /// Its share of the memory for bodies; none during a pause.
+    var bodyShare: ByteLimiter.Reservation?
+  }
+
+  /// One attempt: a transfer at each stop of the route, until an answer is no redirect.
+  private func follow(
+    _ exchange: Exchange, journey: inout Journey, priority: PriorityControl
+  ) async throws(DownloadError) -> (TransferAnswer, CurlURL) {
+    var route = DownloadRoute(
+      url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
+    var held: TransferSlot?
+    // Until the transfer has an end that says something of the host.
+    var open: HostStates.Pass?
+    defer {
+      if let open { ended(open, .none) }
+      if let held { release(held) }
+    }
+    while true {
+      let previous = held
+      held = nil
+      let (slot, pass) = try await waitForSlot(
+        at: route.url, exchange, journey: &journey, inPlaceOf: previous, priority: priority)
+      (held, open) = (slot, pass)
+      if exchange.takesBodyShare, journey.bodyShare == nil {
+        journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+      }
+      await exchange.partial?.settle()
+      guard !Task.isCancelled else { throw .cancelled }
+      slot.hold(journey.bodyShare)
+      let start = ContinuousClock.now
+      var order = exchange.order(
+        at: route, timeLeft: configuration.totalTimeout - journey.spent, isLastAttempt: journey.isLastAttempt,
+        configuration)
+      // The answers of a search are few, and others wait for them.
+      if exchange.takesBodyShare { order.slot = slot }
+      let result = await curl.perform(order)
+      journey.spent += ContinuousClock.now - start
+      open = nil
+      ended(pass, verdict(of: result, slot, isOfAPI: exchange.keepsErrorBodies))
+      if slot.hasLeftMemory { journey.bodyShare = nil }
+      if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
+        (journey.bodyShare, journey.isDeferred) = (nil, true)
+        slot.hold(nil)
+        exchange.silence?.putOff()
+        continue
+      }
+      let answer = try result.get()
+      journey.isDeferred = false
+      guard let location = answer.head.redirectLocation else {
+        // Its body is in a file, but its decode counts as those of all others do.
+        if slot.hasLeftMemory, !answer.isUnchanged {
+          journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+        }
+        return (answer, route.url)
+      }
+      // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
+      journey.bodyShare = nil
+      slot.hold(nil)
+      try route.follow(location)
+    }
+  }
+
+  private func shareOfBodyMemory(
+    priority: PriorityControl
+  ) async throws(DownloadError) -> ByteLimiter.Reservation? {
+    guard let bodyMemory else { return nil }
+    do throws(ByteLimiter.Failure) {
+      return try await bodyMemory.reserve(
+        min(configuration.memoryBodyLimit, bodyMemory.capacity), priority: priority)
+    } catch {
+      throw .cancelled
+    }
+  }
+
+  /// The error that an answer's status stands for; nil for success.
+  private static func failure(of answer: TransferAnswer) -> DownloadError? {
+    let status = answer.head.status
+    if answer.isUnchanged { return nil }
+    return (200..<300).contains(status)
+      ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
+  }
+
+  // MARK: Slots
+
+  /// Waits for a slot at a site, and while its host is left alone. A slot held from the transfer before is given up in
+  /// the same step, so that nobody slips in between when it is the same site.
+  private func waitForSlot(
+    at url: CurlURL, _ exchange: Exchange, journey: inout Journey, inPlaceOf previous: TransferSlot?,
+    priority: PriorityControl
+  ) async throws(DownloadError) -> (TransferSlot, HostStates.Pass) {
+    adoptNews()
+    let slot = TransferSlot(
+      self, host: url.shownHost, shortestPatience: configuration.lending.shortestPatience, silence: exchange.silence)
+    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: exchange.mayWait, slot: slot)
+    let (earlier, isDeferred) = (journey.ticket, journey.isDeferred)
+    let line = changeSlots { slots, effects in
+      Result { () throws(DownloadError) in
+        defer { if let held = previous?.ticket { slots.admission.release(held) } }
+        let ticket = try slots.enqueue(
+          waiter, at: priority.current, limit: exchange.downloadsPerHost, returning: earlier, deferred: isDeferred,
+          now: .now, &effects)
+        slot.ticket = ticket
+        return ticket
+      }
+    }
+    let ticket: DownloadSlots.Admission.Ticket
+    do throws(DownloadError) {
+      ticket = try line.get()
+    } catch {
+      // The slot that was given up is another's.
+      admitWaiting()
+      throw error
+    }
+    journey.ticket = ticket
+    let observation = priority.observe { [weak self] level in
+      self?.slots.withLock { $0.admission.move(ticket, to: level) }
+    }
+    defer { priority.stopObserving(observation) }
+    // The priority may have changed before it was observed.
+    slots.withLock { $0.admission.move(ticket, to: priority.current) }
+    admitWaiting()
+    let pass = try await slot.granted.wait { [weak self] in
+      self?.slots.withLock { $0.admission.remove(ticket) }?.slot.granted.resume(with: .failure(.cancelled))
+    }.get()
+    return (slot, pass)
+  }
+
+  private func release(_ slot: TransferSlot) {
+    guard let ticket = slot.ticket else { return }
+    changeAdmission { $0.release(ticket) }
+  }
+
+  /// What a transfer's end says of its host. Of one that answers others, a silent picture says nothing; one that breaks
+  /// off after it has brought much works; and what an API means by 429 its client knows, which keeps the pauses of its
+  /// service.
+  private func verdict(
+    of result: Result<TransferAnswer, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
+  ) -> HostStates.Verdict {
+    if case .failure(.timedOut) = result, let ticket = slot.ticket,
+      slots.withLock({ $0.admission.hasAnsweredOthers(since: ticket) })
+    {
+      return .none
+    }
+    if case .failure(.brokenOff(let received, _)) = result, received >= Self.worthwhileProgress { return .answered }
+    let verdict = HostStates.Verdict(result)
+    if case .pause = verdict, isOfAPI { return .answered }
+    return verdict
+  }
+
+  /// How long a transfer may bring nothing before it is silent.
+  func patience(for ticket: DownloadSlots.Admission.Ticket) -> Duration {
+    slots.withLock { $0.admission.patience(for: ticket) }
+  }
+
+  /// Changes the books of who waits and runs, and does what follows.
+  func changeAdmission(_ change: (inout DownloadSlots.Admission) -> Void) {
+    slots.withLock { change(&$0.admission) }
+    admitWaiting()
+  }
+
+  func admitWaiting() {
+    while let step = slots.withLock({ $0.nextStep(at: .now) }) {
+      switch step {
+      case .start(let slot, let pass): slot.granted.resume(with: .success(pass))
+      case .putOff(let slot): slot.putOff()
+      }
+    }
+  }
+}

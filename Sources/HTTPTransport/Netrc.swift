@@ -1,0 +1,113 @@
+import Foundation
+import HTTPSemantics
+
+/// A file of logins for hosts, `~/.netrc` as ftp and curl know it.
+///
+/// As with curl, a login in a URL goes before the file's: of that, only the password for the same name is taken. A
+/// `default` login, which is for every host there is, is passed over: a list of pictures may name any.
+public struct Netrc: Sendable {
+  /// Why the file cannot be used, in words that say what to do.
+  public struct Problem: Error, Equatable {
+    /// One line.
+    public let message: String
+  }
+
+  /// Each host's login as an `Authorization` field.
+  public private(set) var headers = HostHeaders()
+
+  /// Reads a file.
+  ///
+  /// - Throws: `Problem` when it cannot be read, or when others may read it, too.
+  public init(path: String) throws(Problem) {
+    var status = stat()
+    guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
+      throw Problem(message: "\(path) cannot be read: \(String(cString: strerror(errno)))")
+    }
+    guard status.st_mode & 0o077 == 0 else {
+      throw Problem(message: "\(path) holds passwords and can be read by others: chmod 600 it first")
+    }
+    try self.init(text: String(decoding: data, as: UTF8.self), name: path)
+  }
+
+  /// Reads the file's text. Macros are passed over.
+  ///
+  /// - Throws: `Problem` for words that mean nothing, with their line.
+  init(text: String, name: String = ".netrc") throws(Problem) {
+    var entry: Entry?
+    var isMacro = false
+    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+      if isMacro {
+        // A macro ends with an empty line.
+        isMacro = !line.allSatisfy(\.isWhitespace)
+        continue
+      }
+      var words = Self.words(of: line)[...]
+      while let word = words.popFirst() {
+        switch word {
+        case "machine", "default":
+          add(entry)
+          entry = Entry()
+          guard word == "machine" else { continue }
+          guard let host = words.popFirst().flatMap({ HostName(parsing: $0) }) else {
+            throw Problem(message: "\(name), line \(number + 1): machine needs a host's name behind it")
+          }
+          entry?.host = host
+        case "login": entry?.login = words.popFirst()
+        case "password": entry?.password = words.popFirst()
+        case "account": words = words.dropFirst()
+        case "macdef":
+          words = []
+          isMacro = true
+        default:
+          // The word itself is not shown: it may be a password.
+          throw Problem(message: "\(name), line \(number + 1): a word stands where machine, login or password should")
+        }
+      }
+    }
+    add(entry)
+  }
+
+  private struct Entry {
+    var host: HostName?
+    var login: String?
+    var password: String?
+  }
+
+  private mutating func add(_ entry: Entry?) {
+    guard let entry, let host = entry.host, let login = entry.login else { return }
+    let token = Data("\(login):\(entry.password ?? "")".utf8).base64EncodedString()
+    headers.add(HTTPHeader("Authorization", "Basic \(token)"), login: login, for: host)
+  }
+
+  /// The words of a line: parted by white space, or in quotes with backslashes. `#` at a word's beginning ends the line.
+  private static func words(of line: Substring) -> [String] {
+    var words: [String] = []
+    var word: String?
+    var isQuoted = false
+    var isEscaped = false
+    for character in line {
+      if isEscaped {
+        word?.append(character)
+        isEscaped = false
+      } else if isQuoted {
+        if character == "\\" {
+          isEscaped = true
+        } else if character == "\"" {
+          isQuoted = false
+        } else {
+          word?.append(character)
+        }
+      } else if character.isWhitespace {
+        if let finished = word { words.append(finished) }
+        word = nil
+      } else if character == "#", word == nil {
+        return words
+      } else if character == "\"", word == nil {
+        (word, isQuoted) = ("", true)
+      } else {
+        word = (word ?? "") + String(character)
+      }
+    }
+    return words + [word].compactMap { $0 }
+  }
+}

@@ -1,0 +1,233 @@
+package import Foundation
+import ThumbnailCore
+
+/// Keeps the beginnings of large bodies on the disk, so that a later run goes on where this one broke off.
+///
+/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` what they belong to. Who works with a pair holds a lock
+/// on its bytes, so several processes may share the folder. What was written before the machine's last start is not
+/// used: after a power failure a file can be longer than what was really written.
+///
+/// All methods but `accepts` and `openFile` go through the folder, and belong on the store's own thread: see `onThread`.
+package struct PartialStore: Sendable {
+  /// Bodies shorter than this are not kept: fetching them again costs little.
+  static let leastTotal = 1 << 20
+  /// What is older is thrown away.
+  static let longestAge: TimeInterval = 7 * 86_400
+
+  private let directory: String
+  private let byteLimit: Int
+  private let leastTotal: Int
+
+  /// `byteLimit` bounds all of them together, in bytes, as long as they will be when complete. The folder is made with
+  /// the first body.
+  package init(directory: URL, byteLimit: Int, leastTotal: Int = Self.leastTotal) {
+    self.directory = directory.path
+    self.byteLimit = byteLimit
+    self.leastTotal = leastTotal
+  }
+
+  /// Where the files are looked for, labelled and thrown away, one request after the other: neither transfers nor tasks
+  /// wait for a disk.
+  private static let thread = DispatchQueue(label: "thumbnailer.partial", qos: .utility)
+
+  /// Has something done on the store's thread, after all that was asked for before.
+  package static func onThread(_ work: @escaping @Sendable () -> Void) { thread.async(execute: work) }
+
+  /// Waits for something to be done on the store's thread, after all that was asked for before.
+  package static func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      thread.async { continuation.resume(returning: work()) }
+    }
+  }
+
+  /// What stands in `NAME.json`.
+  private struct Label: Codable {
+    var address: Data
+    var etag: String
+    var total: Int
+    var boot: String
+  }
+
+  /// What is there of a download, if it can be gone on with and nobody else is doing so.
+  func open(_ name: String) -> PartialBody? {
+    let stored = StoredPartial(directory: directory, name: name)
+    let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
+    guard descriptor >= 0 else { return nil }
+    let file = FileDescriptor(owning: descriptor)
+    guard file.lock() else { return nil }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, stored.isSameFile(status),
+      let data = FileManager.default.contents(atPath: stored.labelPath),
+      let label = try? JSONDecoder().decode(Label.self, from: data), label.boot == Self.boot,
+      label.address.count == 16, (1..<label.total).contains(Int(status.st_size)), label.total <= byteLimit
+    else {
+      stored.remove()
+      return nil
+    }
+    return PartialBody(
+      file: file, count: Int(status.st_size), total: label.total, etag: label.etag,
+      address: SourceKey(bytes: label.address), stored: OpenPartial(names: stored, file: file), isObserved: false)
+  }
+
+  /// The names of a body.
+  func names(of name: String) -> StoredPartial { StoredPartial(directory: directory, name: name) }
+
+  /// Whether a body of `total` bytes is worth keeping, and may be.
+  func accepts(total: Int) -> Bool { total >= leastTotal && total <= byteLimit && Self.boot != "" }
+
+  /// A new file for a body, in place of an earlier one, which counts for nothing until it is labelled. Nil when another
+  /// process has it in hand. It takes as long as to open any new file.
+  func openFile(_ name: String) -> OpenPartial? {
+    let names = StoredPartial(directory: directory, name: name)
+    func openBytes() -> Int32 { Foundation.open(names.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
+    var descriptor = openBytes()
+    if descriptor < 0, errno == ENOENT, mkdir(directory, 0o700) == 0 || errno == EEXIST { descriptor = openBytes() }
+    guard descriptor >= 0 else { return nil }
+    let file = FileDescriptor(owning: descriptor)
+    var status = stat()
+    guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status), ftruncate(descriptor, 0) == 0 else {
+      return nil
+    }
+    return OpenPartial(names: names, file: file)
+  }
+
+  /// Says what a new file is of, so that it can be gone on with. Where there is no room for it beside what others work
+  /// with, its names are taken away. Returns whether it is kept.
+  @discardableResult
+  func label(_ opened: OpenPartial, address: SourceKey, etag: String, total: Int) -> Bool {
+    let label = Label(address: address.bytes, etag: etag, total: total, boot: Self.boot)
+    guard makeRoom(for: total, sparing: opened.names.name), let bytes = try? JSONEncoder().encode(label),
+      opened.isInPlace, Self.write(bytes, to: opened.names.labelPath)
+    else {
+      opened.remove()
+      return false
+    }
+    return true
+  }
+
+  /// Writes a file that only its user may read.
+  private static func write(_ bytes: Data, to path: String) -> Bool {
+    unlink(path)
+    let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+    guard descriptor >= 0 else { return false }
+    let file = FileDescriptor(owning: descriptor)
+    return bytes.withUnsafeBytes { Foundation.write(file.rawValue, $0.baseAddress, $0.count) } == bytes.count
+  }
+
+  /// What all of them take now, in bytes.
+  package var usedBytes: Int {
+    entries().reduce(0) { sum, entry in
+      var status = stat()
+      return stat(entry.stored.bytesPath, &status) == 0 ? sum + Int(status.st_size) : sum
+    }
+  }
+
+  /// Throws away everything that nobody works with.
+  package func removeAll() {
+    for entry in entries() { entry.stored.removeIfIdle() }
+    rmdir(directory)
+  }
+
+  /// Throws away what is too old, and the oldest of what is beyond the limit.
+  package func tidy() { makeRoom(for: 0, sparing: "") }
+
+  /// Throws away what is too old, then the oldest until there is room. False when there is none, since others work with
+  /// the rest.
+  @discardableResult
+  private func makeRoom(for total: Int, sparing name: String) -> Bool {
+    let now = Date().timeIntervalSince1970
+    var kept = entries().filter { $0.stored.name != name }.sorted { $0.modified < $1.modified }
+    kept.removeAll { now - $0.modified > Self.longestAge && $0.stored.removeIfIdle() }
+    var used = kept.reduce(0) { $0 + $1.total }
+    for entry in kept where used + total > byteLimit {
+      if entry.stored.removeIfIdle() { used -= entry.total }
+    }
+    return used + total <= byteLimit
+  }
+
+  private struct Entry {
+    let stored: StoredPartial
+    let modified: TimeInterval
+    /// What it will take when complete.
+    let total: Int
+  }
+
+  private func entries() -> [Entry] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return Set(names.compactMap { StoredPartial.name(ofFile: $0) }).map { name in
+      let stored = StoredPartial(directory: directory, name: name)
+      var status = stat()
+      let path = stat(stored.bytesPath, &status) == 0 ? stored.bytesPath : stored.labelPath
+      let modified = stat(path, &status) == 0 ? TimeInterval(status.st_mtim.tv_sec) : 0
+      let label = FileManager.default.contents(atPath: stored.labelPath)
+        .flatMap { try? JSONDecoder().decode(Label.self, from: $0) }
+      return Entry(stored: stored, modified: modified, total: max(label?.total ?? 0, Int(status.st_size)))
+    }
+  }
+
+  /// Names this start of the machine; empty where the kernel does not tell.
+  private static let boot: String =
+    (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
+    .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+}
+
+/// The names of one stored body.
+struct StoredPartial: Sendable {
+  let directory: String
+  let name: String
+
+  var bytesPath: String { "\(directory)/\(name).part" }
+  var labelPath: String { "\(directory)/\(name).json" }
+
+  /// The name that a file of the folder belongs to; nil for somebody else's file.
+  static func name(ofFile file: String) -> String? {
+    for suffix in [".part", ".json"] where file.hasSuffix(suffix) {
+      let name = file.dropLast(suffix.count)
+      return name.count == 32 && name.allSatisfy(\.isHexDigit) ? String(name) : nil
+    }
+    return nil
+  }
+
+  /// Whether the name still stands for that open file: another process may have thrown it away before we had the lock.
+  func isSameFile(_ open: stat) -> Bool {
+    var status = stat()
+    return stat(bytesPath, &status) == 0 && status.st_ino == open.st_ino && status.st_dev == open.st_dev
+  }
+
+  /// Takes the names away; who has the file open goes on reading it. To be called by whoever holds the lock.
+  func remove() {
+    unlink(bytesPath)
+    unlink(labelPath)
+  }
+
+  /// Takes the names away unless somebody works with the body.
+  @discardableResult
+  func removeIfIdle() -> Bool {
+    let descriptor = Foundation.open(bytesPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+    if descriptor >= 0 {
+      let file = FileDescriptor(owning: descriptor)
+      return withExtendedLifetime(file) {
+        guard file.lock() else { return false }
+        remove()
+        return true
+      }
+    }
+    remove()
+    return true
+  }
+}
+
+/// A stored body that is in hand: its names, and its file with the lock on it.
+struct OpenPartial: Sendable {
+  let names: StoredPartial
+  let file: FileDescriptor
+
+  /// Whether the names still stand for the file.
+  var isInPlace: Bool {
+    var status = stat()
+    return fstat(file.rawValue, &status) == 0 && names.isSameFile(status)
+  }
+
+  /// Takes the names away, unless they are another's by now.
+  func remove() { if isInPlace { names.remove() } }
+}

@@ -1,0 +1,101 @@
+import CVips
+import Foundation
+import Synchronization
+package import ThumbnailCore
+
+/// libvips as a whole: starting it, and letting go of what it keeps for a thread.
+package enum Codec {
+  /// Starts libvips, once and from any thread. It takes about 50 ms, so nothing calls it before the first decode.
+  ///
+  /// Each pipeline runs on one thread, since pictures are decoded side by side. The operation cache is off: it would
+  /// keep pictures alive. Operations that libvips does not trust with bytes from strangers are blocked.
+  package static func start() throws(CodecError) { if let startFailure { throw startFailure } }
+
+  /// Gives the memory back to the system that earlier decodes have left free in the heap. Takes milliseconds.
+  package static func returnFreeMemory() { cvips_return_free_memory() }
+
+  /// Whether `start()` has succeeded, without trying it.
+  private static let hasStarted = Atomic(false)
+
+  private static let startFailure: CodecError? = {
+    guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
+    vips_concurrency_set(1)
+    vips_cache_set_max(0)
+    vips_block_untrusted_set(1)
+    // What it does not trust of JPEG XL is the reader; what is written are our own pixels.
+    vips_operation_block_set("VipsForeignSaveJxl", 0)
+    // glibc's malloc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its
+    // initial value they go back to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
+    cvips_set_mmap_threshold(128 << 10)
+    // libvips warns on stderr about every odd picture; that belongs into the log.
+    cvips_set_log_handler { message in
+      guard let message else { return }
+      let text = String(cString: message)
+      Log.codec.debug("\(text)")
+    }
+    hasStarted.store(true, ordering: .releasing)
+    return nil
+  }()
+
+  /// Frees what libvips keeps for the calling thread. To be called as the last thing on a thread that has rendered;
+  /// without effect on others.
+  package static func threadWillEnd() {
+    if hasStarted.load(ordering: .acquiring) { vips_thread_shutdown() }
+  }
+
+  /// The version of libvips, such as `8.14.1`.
+  package static var version: String { String(cString: vips_version_string()) }
+
+  /// The formats that this libvips can read in process, of those that are allowed.
+  static func readableFormats() throws(CodecError) -> Set<ImageFormat> {
+    try start()
+    return Set(ImageFormat.allCases.filter { format in loaderName(format).map(hasOperation) ?? false })
+  }
+
+  /// The formats that this libvips can write.
+  static func writableFormats() throws(CodecError) -> Set<OutputFormat> {
+    try start()
+    return Set(
+      OutputFormat.allCases.filter { format in
+        Encoder.format(of: format).map(saverName).flatMap { $0.map(hasOperation) } ?? true
+      })
+  }
+
+  static func loaderName(_ format: ImageFormat) -> String? {
+    switch format {
+    case .jpeg: "jpegload_source"
+    case .png: "pngload_source"
+    case .webp: "webpload_source"
+    case .gif: "gifload_source"
+    case .tiff: "tiffload_source"
+    case .heif, .avif: "heifload_source"
+    default: nil
+    }
+  }
+
+  /// The saver of a format; nil for those that are not written.
+  static func saverName(_ format: ImageFormat) -> String? {
+    switch format {
+    case .jpeg: "jpegsave_buffer"
+    case .png: "pngsave_buffer"
+    case .webp: "webpsave_buffer"
+    case .gif: "gifsave_buffer"
+    case .tiff: "tiffsave_buffer"
+    case .avif: "heifsave_buffer"
+    case .jpegXL: "jxlsave_buffer"
+    default: nil
+    }
+  }
+
+  /// Whether this libvips can write a format.
+  package static func canWrite(_ format: ImageFormat) -> Bool { saverName(format).map(hasOperation) ?? false }
+
+  static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
+
+  /// Takes libvips' words about what went wrong, one line. They may speak of another thread's picture.
+  static func errorText() -> String {
+    guard let buffer = vips_error_buffer_copy() else { return "" }
+    defer { g_free(buffer) }
+    return String(cString: buffer).split(whereSeparator: \.isNewline).suffix(3).joined(separator: "; ")
+  }
+}

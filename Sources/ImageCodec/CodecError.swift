@@ -1,0 +1,104 @@
+package import ThumbnailCore
+
+/// Why a picture could not be read, shrunk or written.
+///
+/// The stage that failed decides the case. A `detail` is the decoder's own words; since libvips' error buffer is shared
+/// by all threads it may speak of another picture, so nothing is decided by it.
+package enum CodecError: Error, Sendable, Equatable, Codable {
+  /// Nobody wants the result any more.
+  case cancelled
+  /// The body has no bytes.
+  case empty
+  /// The bytes are something else: "an HTML page", "a ZIP archive".
+  case notAPicture(looksLike: String)
+  /// A picture format that is not read in this process.
+  case unsupportedFormat(ImageFormat)
+  /// The header states more than the limits allow.
+  case limitExceeded(Limit, value: Int, maximum: Int)
+  /// The file ends before the picture does.
+  case truncated(detail: String)
+  /// The bytes contradict the format.
+  case damaged(Stage, detail: String)
+  /// The coefficient reader cannot read the file, which libvips may: "arithmetic coding". Never a final answer.
+  case handedOver(reason: String)
+  /// A thumbnail cannot have this size.
+  case invalidSize(PixelSize)
+  /// This build of libvips cannot read the format.
+  case decoderUnavailable(ImageFormat)
+  /// This build of libvips cannot write the format.
+  case encoderUnavailable(ImageFormat)
+  /// The cheapest way to read the picture takes more bytes than there are in all.
+  case exceedsMemoryBudget(needed: Int, budget: Int)
+  /// The body's own file could not be read.
+  case unreadableBody(detail: String)
+  /// The helper process gave no answer about the picture.
+  case helperFailed(HelperFailure)
+  /// libvips did not start.
+  case libraryUnavailable(detail: String)
+
+  /// What a limit is about.
+  package enum Limit: Sendable, Equatable, Codable {
+    /// The number of pixels of a picture of this size.
+    case pixels(PixelSize)
+    /// The longer side of a picture of this size.
+    case side(PixelSize)
+    /// The number of frames or pages.
+    case frames
+    /// The length of the file.
+    case bytes
+    /// The number of scans of a progressive JPEG.
+    case scans
+  }
+
+  /// How far the work had come.
+  package enum Stage: String, Sendable, Equatable, Codable {
+    case header, decode, shrink, encode
+  }
+}
+
+extension CodecError {
+  /// Whether the picture is at fault, so that a part of it may still be read.
+  var isDamage: Bool {
+    switch self {
+    case .truncated, .damaged: true
+    default: false
+    }
+  }
+}
+
+extension CodecError: CustomStringConvertible {
+  /// One line that names what is wrong, with its numbers.
+  package var description: String {
+    switch self {
+    case .cancelled: "cancelled"
+    case .empty: "the file is empty"
+    case .notAPicture(let looksLike): "not a picture: it looks like \(looksLike)"
+    case .unsupportedFormat(let format): "\(format.displayName) is not read in this process"
+    case .limitExceeded(let limit, let value, let maximum): Self.describe(limit, value: value, maximum: maximum)
+    case .truncated(let detail): "the file ends before the picture does" + Self.suffix(detail)
+    case .damaged(let stage, let detail): "damaged picture (\(stage.rawValue))" + Self.suffix(detail)
+    case .handedOver(let reason): "not for the coefficient reader: \(reason)"
+    case .invalidSize(let size):
+      "\(size) is not a thumbnail's size: each side must be 1 to \(PixelSize.longestThumbnailSide) pixels"
+    case .decoderUnavailable(let format): "this libvips cannot read \(format.displayName)"
+    case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
+    case .exceedsMemoryBudget(let needed, let budget):
+      "decoding takes \(ByteSize(bytes: needed)), more than the \(ByteSize(bytes: budget)) that a picture may take"
+    case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
+    case .helperFailed(let failure): "\(failure)"
+    case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)
+    }
+  }
+
+  private static func suffix(_ detail: String) -> String { detail.isEmpty ? "" : ": \(detail)" }
+
+  private static func describe(_ limit: Limit, value: Int, maximum: Int) -> String {
+    switch limit {
+    case .pixels(let size): "the picture claims \(size) = \(value) pixels, more than the limit of \(maximum)"
+    case .side(let size): "the picture claims \(size), a side longer than the limit of \(maximum) pixels"
+    case .frames: "the picture has at least \(value) frames, more than the limit of \(maximum)"
+    case .scans: "the picture has at least \(value) scans, more than the limit of \(maximum)"
+    case .bytes: "the file has at least \(value) bytes, more than the limit of \(maximum)"
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import ThumbnailCore
+
+/// What stands before the pixels of a BMP: Windows' headers (`BITMAPINFOHEADER` and its successors) and those of OS/2
+/// (`BITMAPCOREHEADER`, `OS22XBITMAPHEADER`), behind a file header, within an array of bitmaps, or alone as a DIB.
+struct BitmapHeader: Equatable {
+  /// The lengths that an info header can have, in bytes.
+  static let lengths: Set<Int> = [12, 16, 40, 52, 56, 64, 108, 124]
+  private static let depths: Set<Int> = [1, 2, 4, 8, 16, 24, 32]
+  private static let fileHeaderLength = 14
+
+  let size: PixelSize
+  /// Whether the first row of the file is the upper one.
+  let isTopDown: Bool
+  let bitsPerPixel: Int
+  /// Where red, green, blue and alpha stand in a pixel of 16 or 32 bits; no alpha where its mask is 0.
+  let masks: [UInt32]
+  /// Where the palette begins, how many colours it has, and the bytes of each: blue, green, red, and sometimes one more.
+  let palette: (start: Int, count: Int, stride: Int)
+  /// Where the pixels begin.
+  let pixels: Int
+
+  var hasAlpha: Bool { masks[3] != 0 }
+  /// The bytes of a row, in whole words of 32 bits.
+  var rowBytes: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
+  /// The bytes from the first pixel to the last.
+  var pixelBytes: Int { rowBytes * (size.height - 1) + (size.width * bitsPerPixel + 7) / 8 }
+
+  /// Whether bytes are those of a DIB, an info header without a file header before it.
+  static func isBare(_ bytes: HeaderBytes) -> Bool {
+    guard let length = bytes.littleEndian(at: 0, count: 4), lengths.contains(length) else { return false }
+    let planes = length == 12 ? 8 : 12
+    return bytes.littleEndian(at: planes, count: 2) == 1
+      && bytes.littleEndian(at: planes + 2, count: 2).map(depths.contains) == true
+      && bytes.littleEndian(at: 4, count: 2) != 0 && (length == 12 || (bytes.littleEndian(at: 16, count: 4) ?? 0) <= 6)
+  }
+
+  /// Reads a header; nil for compressed pixels, and for anything that does not add up.
+  init?(_ bytes: HeaderBytes) {
+    var start = bytes.has("BA") ? Self.fileHeaderLength : 0
+    let pixelStart: Int?
+    if bytes.has("BM", at: start) {
+      pixelStart = bytes.littleEndian(at: start + 10, count: 4)
+      start += Self.fileHeaderLength
+    } else if Self.isBare(bytes) {
+      pixelStart = nil
+    } else {
+      return nil
+    }
+    guard let length = bytes.littleEndian(at: start, count: 4), Self.lengths.contains(length) else { return nil }
+    func word(_ offset: Int) -> Int? { bytes.littleEndian(at: start + offset, count: 2) }
+    func long(_ offset: Int) -> Int? {
+      offset + 4 <= length ? bytes.littleEndian(at: start + offset, count: 4) : 0
+    }
+    let isCore = length == 12
+    guard let width = isCore ? word(4) : long(4), let height = isCore ? word(6) : long(8),
+      let depth = word(isCore ? 10 : 14), Self.depths.contains(depth), let compression = isCore ? 0 : long(16),
+      let used = isCore ? 0 : long(32)
+    else { return nil }
+    // Signed numbers of 32 bits: a negative height says that the rows come from above.
+    let rows = isCore ? height : Int(Int32(truncatingIfNeeded: height))
+    guard width > 0, width <= Int32.max, rows != 0, rows != Int(Int32.min) else { return nil }
+    if depth <= 8, used > 1 << depth { return nil }
+    size = PixelSize(width, abs(rows))
+    isTopDown = rows < 0
+    bitsPerPixel = depth
+    var paletteStart = start + length
+    let isOfOS2 = length == 16 || length == 64
+    switch (compression, depth) {
+    case (0, _): masks = depth == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
+    case (3, 16), (3, 32), (6, 16), (6, 32):
+      guard !isOfOS2 else { return nil }
+      // Older headers have the masks behind them, newer ones within.
+      let count = length >= 56 || compression == 6 ? 4 : 3
+      let found = (0..<count).compactMap { bytes.littleEndian(at: start + 40 + 4 * $0, count: 4) }.map { UInt32($0) }
+      guard found.count == count, found.prefix(3).allSatisfy({ $0 != 0 }) else { return nil }
+      masks = found + (count == 3 ? [0] : [])
+      if length == 40 { paletteStart += 4 * count }
+    default: return nil
+    }
+    let stride = isCore ? 3 : 4
+    let most = depth <= 8 ? 1 << depth : 256
+    let wanted = depth <= 8 ? (used == 0 ? most : min(used, most)) : 0
+    let room = pixelStart.map { max(0, $0 - paletteStart) / stride } ?? wanted
+    palette = (paletteStart, min(wanted, room), stride)
+    pixels = pixelStart ?? paletteStart + (depth <= 8 ? wanted : min(used, most)) * stride
+    guard pixels >= start + length else { return nil }
+  }
+
+  static func == (lhs: BitmapHeader, rhs: BitmapHeader) -> Bool {
+    lhs.size == rhs.size && lhs.isTopDown == rhs.isTopDown && lhs.bitsPerPixel == rhs.bitsPerPixel
+      && lhs.masks == rhs.masks && lhs.palette == rhs.palette && lhs.pixels == rhs.pixels
+  }
+}

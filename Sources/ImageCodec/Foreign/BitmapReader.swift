@@ -1,0 +1,88 @@
+import CVips
+import Foundation
+import ThumbnailCore
+
+/// Reads the pixels of an uncompressed BMP, of any shape: ImageMagick, which reads the compressed ones, refuses sides
+/// beyond its policy's limit, the headers of OS/2 and bitmaps without a file header.
+struct BitmapReader {
+  /// The most bytes that headers and palettes take.
+  private static let longestHeader = 4096
+  /// What is shown in place of rows that are not there.
+  private static let missing: UInt8 = 128
+
+  let header: BitmapHeader
+  private let bytes: UnsafeRawBufferPointer
+
+  /// Nil for a BMP of another kind. The bytes are those of the file, and must stay as long as this is used.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard let header = BitmapHeader(HeaderBytes(Array(bytes.prefix(Self.longestHeader)))) else { return nil }
+    (self.header, self.bytes) = (header, bytes)
+  }
+
+  private var bands: Int { header.hasAlpha ? 4 : 3 }
+
+  /// All pixels as sRGB of 8 bits, with alpha where the file has it. With `isTolerant` rows that are not there are grey.
+  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+    let available = bytes.count - header.pixels
+    guard available >= header.pixelBytes || isTolerant && available >= header.rowBytes else {
+      throw .truncated(detail: "\(header.pixelBytes) bytes of pixels are announced, \(max(0, available)) are there")
+    }
+    let (width, height) = (header.size.width, header.size.height)
+    let count = width * height * bands
+    guard let memory = malloc(count) else { throw .damaged(.decode, detail: "out of memory for its pixels") }
+    let target = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: count)
+    target.initialize(repeating: Self.missing)
+    let palette = palette()
+    let rowLength = (width * header.bitsPerPixel + 7) / 8
+    for row in 0..<height {
+      let start = header.pixels + row * header.rowBytes
+      guard start + rowLength <= bytes.count else { break }
+      let place = (header.isTopDown ? row : height - 1 - row) * width * bands
+      expand(
+        UnsafeRawBufferPointer(rebasing: bytes[start..<start + rowLength]), palette,
+        into: UnsafeMutableBufferPointer(rebasing: target[place..<place + width * bands]))
+    }
+    guard
+      let image = cvips_image_owning_memory(
+        memory, count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB)
+    else { throw .damaged(.decode, detail: Codec.errorText()) }
+    return VipsPicture(owning: image)
+  }
+
+  private func palette() -> [[UInt8]] {
+    (0..<header.palette.count).map { index in
+      let start = header.palette.start + index * header.palette.stride
+      return start + 3 <= bytes.count ? [bytes[start + 2], bytes[start + 1], bytes[start]] : [0, 0, 0]
+    }
+  }
+
+  private func expand(
+    _ row: UnsafeRawBufferPointer, _ palette: [[UInt8]], into target: UnsafeMutableBufferPointer<UInt8>
+  ) {
+    let depth = header.bitsPerPixel
+    for x in 0..<header.size.width {
+      let place = x * bands
+      switch depth {
+      case 24:
+        for band in 0..<3 { target[place + band] = row[3 * x + 2 - band] }
+      case 16, 32:
+        let pixel =
+          depth == 16
+          ? UInt32(UInt16(littleEndian: row.loadUnaligned(fromByteOffset: 2 * x, as: UInt16.self)))
+          : UInt32(littleEndian: row.loadUnaligned(fromByteOffset: 4 * x, as: UInt32.self))
+        for band in 0..<bands { target[place + band] = Self.sample(pixel, header.masks[band]) }
+      default:
+        let shift = 8 - depth - x * depth % 8
+        let index = Int(row[x * depth / 8]) >> shift & ((1 << depth) - 1)
+        for band in 0..<3 { target[place + band] = palette.indices.contains(index) ? palette[index][band] : 0 }
+      }
+    }
+  }
+
+  /// The part of a pixel below a mask, stretched to 8 bits.
+  private static func sample(_ pixel: UInt32, _ mask: UInt32) -> UInt8 {
+    let shift = UInt32(mask.trailingZeroBitCount)
+    let most = UInt64(mask >> shift)
+    return UInt8(truncatingIfNeeded: (UInt64((pixel & mask) >> shift) * 255 + most / 2) / most)
+  }
+}

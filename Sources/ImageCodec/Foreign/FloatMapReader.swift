@@ -1,0 +1,83 @@
+import CVips
+import Foundation
+import ThumbnailCore
+
+/// Reads the pixels of a Portable FloatMap (PFM): 32-bit floating-point samples, in linear light, last row first.
+///
+/// libvips 8.14 leaves the rows in the file's order, which is upside down, and takes the samples for display values.
+///
+/// Source: Paul Debevec's description of the format, as netpbm has it (`pfm(5)`).
+struct FloatMapReader {
+  /// The most bytes that a header takes.
+  private static let longestHeader = 256
+  /// What is shown in place of rows that are not there: middle grey in linear light.
+  private static let missing: Float = 0.2
+  private static let sampleBytes = 4
+
+  let size: PixelSize
+  /// 3 for `PF`, 1 for `Pf`.
+  private let channels: Int
+  private let isLittleEndian: Bool
+  /// Where the samples begin.
+  private let start: Int
+  private let bytes: UnsafeRawBufferPointer
+
+  /// Nil for any other netpbm file. The bytes are those of the file, and must stay as long as this is used.
+  init?(_ bytes: UnsafeRawBufferPointer) {
+    guard bytes.count > 3, bytes[0] == UInt8(ascii: "P") else { return nil }
+    switch bytes[1] {
+    case UInt8(ascii: "F"): channels = 3
+    case UInt8(ascii: "f"): channels = 1
+    default: return nil
+    }
+    var place = 2
+    func token() -> String? {
+      while place < min(bytes.count, Self.longestHeader), Self.isBlank(bytes[place]) { place += 1 }
+      let first = place
+      while place < min(bytes.count, Self.longestHeader), !Self.isBlank(bytes[place]) { place += 1 }
+      return String(validating: bytes[first..<place], as: UTF8.self)
+    }
+    guard let width = token().flatMap({ Int32($0) }), width > 0, let height = token().flatMap({ Int32($0) }),
+      height > 0, let scale = token().flatMap({ Double($0) }), scale.isFinite, scale != 0
+    else { return nil }
+    size = PixelSize(Int(width), Int(height))
+    // The sign tells the order of the bytes.
+    isLittleEndian = scale < 0
+    // One blank ends the header.
+    start = place + 1
+    self.bytes = bytes
+  }
+
+  /// All pixels as linear light from 0 to 1, in three channels. With `isTolerant` rows that are not there are grey.
+  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+    let rowBytes = size.width * channels * Self.sampleBytes
+    let (needed, overflow) = rowBytes.multipliedReportingOverflow(by: size.height)
+    let available = max(0, bytes.count - start)
+    guard !overflow, available >= needed || isTolerant && available >= rowBytes else {
+      throw .truncated(detail: "\(overflow ? .max : needed) bytes of pixels are announced, \(available) are there")
+    }
+    let count = size.width * size.height * 3
+    guard let memory = malloc(count * Self.sampleBytes) else {
+      throw .damaged(.decode, detail: "out of memory for its pixels")
+    }
+    let target = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: Float.self), count: count)
+    target.initialize(repeating: Self.missing)
+    for row in 0..<min(size.height, available / rowBytes) {
+      let from = start + row * rowBytes
+      let to = (size.height - 1 - row) * size.width * 3
+      for sample in 0..<size.width * 3 {
+        let source = channels == 3 ? sample : sample / 3
+        let bits = bytes.loadUnaligned(fromByteOffset: from + source * Self.sampleBytes, as: UInt32.self)
+        target[to + sample] = Float(bitPattern: isLittleEndian ? UInt32(littleEndian: bits) : UInt32(bigEndian: bits))
+      }
+    }
+    guard
+      let image = cvips_image_owning_memory(
+        memory, count * Self.sampleBytes, Int32(size.width), Int32(size.height), 3, VIPS_FORMAT_FLOAT,
+        VIPS_INTERPRETATION_scRGB)
+    else { throw .damaged(.decode, detail: Codec.errorText()) }
+    return VipsPicture(owning: image)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}

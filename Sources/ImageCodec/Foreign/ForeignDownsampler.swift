@@ -1,0 +1,125 @@
+import CVips
+package import ThumbnailCore
+
+/// Makes the thumbnails of a picture of a format that only a helper decodes.
+///
+/// libvips reads the header, so this is for the helper alone. What a drawing (SVG, PDF) shows has no pixels: it is drawn
+/// in the size that the largest thumbnail needs, and is never too small for a box.
+package struct ForeignDownsampler {
+  package let body: ByteSource
+  package let file: FileDescriptor
+  package let format: ImageFormat
+  package let limits: DecodeLimits
+  package let memoryLimit: Int
+  /// Whether ImageMagick reads what libvips could.
+  package let usesImageMagick: Bool
+
+  package init(
+    body: ByteSource, file: FileDescriptor, format: ImageFormat, limits: DecodeLimits, memoryLimit: Int,
+    usesImageMagick: Bool
+  ) {
+    self.body = body
+    self.file = file
+    self.format = format
+    self.limits = limits
+    self.memoryLimit = memoryLimit
+    self.usesImageMagick = usesImageMagick
+  }
+
+  /// Decodes once and makes every thumbnail, one result for each variant. With `isTolerant` the rows up to the damage do.
+  ///
+  /// - Throws: What concerns them all.
+  package func render(_ variants: [Variant], isTolerant: Bool = false) throws(CodecError) -> [RenderedVariant] {
+    if body.count == 0 { throw .empty }
+    if body.count > limits.maximumBytes {
+      throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
+    }
+    var reader = try ForeignReader(
+      format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
+    let whole = try header(reader)
+    if !format.isDrawing { try limits.check(whole) }
+    guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
+    let layouts = variants.map { (variant: $0, layout: Layout(picture: size(of: whole, for: $0), variant: $0)) }
+      .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
+    var needed = PixelSize(1, 1)
+    for (variant, layout) in layouts {
+      let factor = variant.scaling == .best ? 2 : 1
+      needed.width = max(needed.width, factor * layout.view.width)
+      needed.height = max(needed.height, factor * layout.view.height)
+    }
+    let probe = try reduce(&reader, from: whole, to: needed)
+    let pass = DecodePlan.Pass(probe: probe, layouts: layouts, scaling: nil)
+    let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
+    if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
+    let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
+    let flag = CancellationFlag()
+    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: flag, foreign: reader)
+    let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
+    return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: flag).run()
+  }
+
+  /// The size to lay into a variant's box: a drawing's own one as many times as it takes to be no smaller than the box.
+  private func size(of whole: ImageProbe, for variant: Variant) -> PixelSize {
+    let (size, box) = (whole.size, variant.size)
+    guard format.isDrawing else { return size }
+    let times = max(1, (box.width + size.width - 1) / size.width, (box.height + size.height - 1) / size.height)
+    return PixelSize(size.width * times, size.height * times)
+  }
+
+  /// Lets the reader leave out what no thumbnail needs, and reads the header anew.
+  private func reduce(
+    _ reader: inout ForeignReader, from whole: ImageProbe, to needed: PixelSize
+  ) throws(CodecError) -> ImageProbe {
+    let size = whole.size
+    if format.isDrawing {
+      var drawn = whole
+      drawn.storedSize = needed
+      try limits.check(drawn)
+      reader.scale = max(
+        Double(needed.width) / Double(size.width), Double(needed.height) / Double(size.height))
+    } else if format == .jpeg2000, !usesImageMagick {
+      while reader.page + 1 < whole.frameCount ?? 1 {
+        let halved = PixelSize(size.width >> (reader.page + 1), size.height >> (reader.page + 1))
+        guard halved.width >= needed.width, halved.height >= needed.height else { break }
+        reader.page += 1
+      }
+      if reader.page == 0 { return whole }
+    } else {
+      return whole
+    }
+    let reduced = try header(reader)
+    try limits.check(reduced)
+    return reduced
+  }
+
+  /// What libvips reads in the header.
+  private func header(_ reader: ForeignReader) throws(CodecError) -> ImageProbe {
+    try Codec.start()
+    vips_error_clear()
+    if let bitmap = reader.bitmap?.header {
+      // The pixels are read later: what the header claims may be beyond the limits.
+      var probe = ImageProbe(format: format, storedSize: bitmap.size)
+      (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
+      return probe
+    }
+    if let floatMap = reader.floatMap {
+      var probe = ImageProbe(format: format, storedSize: floatMap.size)
+      (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (false, 3, 32)
+      return probe
+    }
+    let bytes = BodyReader(body, cancellation: CancellationFlag())
+    let picture: VipsPicture
+    do throws(CodecError) {
+      picture = try reader.open(bytes, VIPS_FAIL_ON_ERROR)
+    } catch {
+      guard case .damaged(_, let detail) = error, bytes.ranDry else { throw error }
+      throw .truncated(detail: detail)
+    }
+    var probe = ImageProbe(format: format, storedSize: picture.size)
+    probe.frameCount = format == .jpeg2000 && !usesImageMagick ? Int(vips_image_get_n_pages(picture.pointer)) : nil
+    probe.hasAlpha = picture.hasAlpha
+    probe.channels = picture.bands
+    probe.bitsPerSample = 8 * Int(vips_format_sizeof(picture.format))
+    return probe
+  }
+}

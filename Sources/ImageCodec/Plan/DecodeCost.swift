@@ -1,0 +1,125 @@
+import ThumbnailCore
+
+/// What a decode takes in memory at its peak, from the header alone.
+///
+/// The figures were measured with libvips 8.14.1 on pictures of 24 megapixels and rounded up; `DecodeCostTests` holds
+/// them against small pictures in a process of its own.
+enum DecodeCost {
+  /// What any decode takes: the pipeline, its threads' buffers, the decoder's tables.
+  static let fixed = 3 << 20
+  /// The rows of the decoder's width that the reduction keeps at most, measured at 700 for a thumbnail of 32 pixels and
+  /// 1,650 for one of 1000.
+  private static let keptRows = 1800
+  /// The same where a JPEG is at most halved: 650 to 900 were measured.
+  private static let keptRowsOfHalving = 1000
+
+  /// The peak of one pass in bytes: while the picture is decoded, or, with the decoder's memory free again, while the
+  /// thumbnails are turned, shrunk and encoded.
+  static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
+    let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
+    let encoding = pass.steps.map { encoder(for: $0, probe: probe) }.max() ?? 0
+    return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass) + encoding)
+  }
+
+  /// An animation: the decoder and a frame of it, all the thumbnails' frames, and their encoder, which for WebP holds two
+  /// frames and what it has written, for GIF an index of all pixels and their palette.
+  private static func frames(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    let frame = probe.storedSize.pixelCount
+    let outputs = pass.steps.reduce(0) { $0 + $1.layout.output.pixelCount }
+    let (made, overflow) = outputs.multipliedReportingOverflow(
+      by: 6 * max(1, probe.frameCount ?? AnimationPass.fewFrames))
+    return overflow ? .max / 4 : fixed + bodyLength + frame * 24 + min(made, .max / 8)
+  }
+
+  /// What the decoder itself holds.
+  private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    if case .coefficients = pass.reader {
+      // Each component's coefficients, of 16 bits.
+      return Int(Double(pass.baseSize.pixelCount) * 2.05 * probe.samplesPerPixel)
+    }
+    let pixels = Double(probe.storedSize.pixelCount)
+    let base = Double(pass.baseSize.pixelCount)
+    let sampleBytes = Double(max(8, probe.bitsPerSample)) / 8
+    let bytes: Double =
+      switch probe.format {
+      case .jpeg:
+        // Coefficients of 16 bits, padded to whole blocks of up to 32 pixels.
+        probe.isProgressive
+          ? Double((probe.storedSize.width + 31) * (probe.storedSize.height + 31)) * 2 * probe.samplesPerPixel : 0
+      case .png:
+        probe.isProgressive ? pixels * Double(probe.channels) * sampleBytes * 1.1 : 0
+      case .webp:
+        // The file, the frame, and for lossless ones the whole picture as ARGB.
+        Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)
+          + (probe.hasAlpha == true ? pixels * 1.2 : 0) + (probe.frameCount == 1 ? 0 : pixels * 8)
+      case .gif:
+        Double(bodyLength) + pixels * 6
+      case .tiff:
+        Double(min(probe.blockBytes, 1 << 50)) * 2.1
+      case .heif, .avif:
+        pixels * 8.5 * (probe.bitsPerSample > 8 ? 2 : 1) + pixels * (probe.hasAlpha == true ? 2 : 0)
+      default:
+        pixels * 8
+      }
+    return bytes < 0x1p60 ? Int(bytes) : .max / 4
+  }
+
+  /// The rows in flight between the decoder and the reduced picture.
+  private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
+    // The raster of the coefficient reader is counted with it.
+    if case .coefficients = pass.reader { return 0 }
+    let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
+    let view = pass.sharedView ?? pass.steps.first?.layout.view ?? PixelSize(1, 1)
+    let reduced = Orientation(exif: probe.orientation).stored(view)
+    let isHalving = pass.baseSize.width <= 2 * reduced.width && pass.baseSize.height <= 2 * reduced.height
+    let kept = isHalving && probe.format == .jpeg ? keptRowsOfHalving : keptRows
+    return row * min(kept, 2 * pass.baseSize.height)
+  }
+
+  /// What the decoder's rows are reduced to while it is still there: the shared raster, or the first step's.
+  private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
+    if case .coefficients = pass.reader { return pass.baseSize.pixelCount * 3 }
+    // A JPEG has no transparency.
+    let bands = probe.format == .jpeg ? 3 : 4
+    if let shared = pass.sharedView { return shared.pixelCount * bands }
+    guard let first = pass.steps.first else { return 0 }
+    return (first.needsWholeView ? first.layout.view : first.layout.cut).pixelCount * bands
+  }
+
+  /// The rasters that are alive at once behind the decoder: the shared one, the views that later steps need, and the one
+  /// being made with its turned or flattened copy.
+  private static func rasters(_ pass: DecodePlan.Pass) -> Int {
+    var kept = (pass.sharedView?.pixelCount ?? 0) * 4
+    if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }
+    var largest = 0
+    for step in pass.steps {
+      if step.isParent { kept += step.layout.view.pixelCount * 4 }
+      let work = step.needsWholeView ? step.layout.view.pixelCount : step.layout.cut.pixelCount
+      let base: PixelSize? =
+        if case .step(let parent) = step.parent { pass.steps[parent].layout.view } else { pass.sharedView }
+      let resampling = base.map { Resampler.workingBytes(base: $0, target: step.layout.view) } ?? 0
+      largest = max(largest, work * 4 + step.layout.output.pixelCount * 4 + resampling)
+    }
+    return kept + largest
+  }
+
+  /// What encoding one thumbnail takes.
+  private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
+    let pixels = step.layout.output.pixelCount
+    return switch Encoder.format(of: step.variant.format) ?? (step.variant.format == .same ? probe.format : .webp) {
+    case .jpeg: pixels * 3
+    case .png: pixels * 5
+    case .avif: (8 << 20) + pixels * 48
+    case .jpegXL: (8 << 20) + pixels * 100
+    default: pixels * 9
+    }
+  }
+}
+
+extension DecodePlan.Step {
+  /// Whether the picture must be at hand uncropped: for later steps, or to find where to crop.
+  var needsWholeView: Bool {
+    isParent || (layout.crops && (variant.gravity == .attention || variant.gravity == .entropy))
+  }
+}

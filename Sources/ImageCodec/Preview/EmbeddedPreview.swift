@@ -1,0 +1,91 @@
+import ThumbnailCore
+
+/// The small JPEG that a camera put into a picture's EXIF data.
+package struct EmbeddedPreview: Sendable, Equatable {
+  /// How much of the first scan is read to compare the preview with it.
+  static let comparedBytes = 64 << 10
+
+  /// Where in the file it lies.
+  var range: Range<Int>
+  /// Its size as stored.
+  var size: PixelSize
+  /// The EXIF orientation that is said of it apart, if any.
+  var orientation: Int?
+  /// How much of the file it takes to look at the preview and compare it: up to 64 KiB into the first scan.
+  package var sufficientLength = 0
+
+  /// Whether it can stand for the picture: as large as all the thumbnails need, twice that for `Scaling.best`.
+  func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
+    let upright = Orientation(exif: probe.orientation).upright(size)
+    return !variants.isEmpty
+      && variants.allSatisfy { variant in
+        let view = Layout(picture: probe.size, variant: variant).view
+        let factor = variant.scaling == .best ? 2 : 1
+        return factor * view.width <= upright.width && factor * view.height <= upright.height
+      }
+  }
+
+  /// Whether the preview has the picture's aspect within 1 % and its orientation, so that it was not letterboxed, cropped
+  /// or turned apart.
+  func fits(_ probe: ImageProbe) -> Bool {
+    let (across, down) = (size.width * probe.storedSize.height, size.height * probe.storedSize.width)
+    return abs(across - down) * 100 <= down && size.width < probe.storedSize.width
+      && size.height < probe.storedSize.height && orientation.map { $0 == probe.orientation } ?? true
+  }
+}
+
+extension Exif {
+  /// The preview in a TIFF structure that starts at `start`; nil when there is none that is a JPEG of 8 bits.
+  ///
+  /// `offset` is where in the file the bytes begin.
+  static func preview(in bytes: HeaderBytes, at start: Int, offset: Int) -> EmbeddedPreview? {
+    let isBigEndian = bytes.has("MM", at: start)
+    guard isBigEndian || bytes.has("II", at: start) else { return nil }
+    func number(_ place: Int, _ count: Int) -> Int? {
+      isBigEndian
+        ? bytes.bigEndian(at: start + place, count: count) : bytes.littleEndian(at: start + place, count: count)
+    }
+    guard number(2, 2) == 42, let first = number(4, 4), let skipped = number(first, 2),
+      let second = number(first + 2 + 12 * skipped, 4), second > 0, let entries = number(second, 2)
+    else { return nil }
+    var (place, length, orientation): (Int?, Int?, Int?)
+    for index in 0..<entries {
+      let entry = second + 2 + 12 * index
+      guard let tag = number(entry, 2), let kind = number(entry + 2, 2) else { return nil }
+      let value = number(entry + 8, kind == 3 ? 2 : 4)
+      switch tag {
+      case 0x0112: orientation = value
+      case 0x0201: place = value
+      case 0x0202: length = value
+      default: break
+      }
+    }
+    guard let place, let length, length > 0, start + place + length <= bytes.count,
+      let size = frameSize(of: bytes, in: start + place..<start + place + length)
+    else { return nil }
+    let range = offset + start + place..<offset + start + place + length
+    return EmbeddedPreview(range: range, size: size, orientation: orientation)
+  }
+
+  /// The size in the frame header of a JPEG among the bytes; nil for one that is not Huffman coded, of 8 bits, and of one
+  /// or three components.
+  private static func frameSize(of bytes: HeaderBytes, in range: Range<Int>) -> PixelSize? {
+    guard bytes.has([0xFF, 0xD8], at: range.lowerBound) else { return nil }
+    var position = range.lowerBound + 2
+    while position + 10 <= range.upperBound {
+      guard bytes[position] == 0xFF, let marker = bytes[position + 1],
+        let length = bytes.bigEndian(at: position + 2, count: 2)
+      else { return nil }
+      if (0xC0...0xC2).contains(marker) {
+        guard bytes[position + 4] == 8, let height = bytes.bigEndian(at: position + 5, count: 2),
+          let width = bytes.bigEndian(at: position + 7, count: 2), width > 0, height > 0,
+          let components = bytes[position + 9], components == 1 || components == 3
+        else { return nil }
+        return PixelSize(width, height)
+      }
+      guard length >= 2, marker != 0xDA, marker != 0xD9 else { return nil }
+      position += 2 + length
+    }
+    return nil
+  }
+}

@@ -1,0 +1,44 @@
+package import ThumbnailCore
+
+/// Reads the header of a complete body, wherever in the file it stands.
+///
+/// Blocks while it reads a file: a few reads of 64 KiB, more only where frames have to be counted.
+package func probe(_ body: ByteSource, limits: DecodeLimits = DecodeLimits()) throws(CodecError) -> ImageProbe {
+  if body.count == 0 { throw .empty }
+  if body.count > limits.maximumBytes {
+    throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
+  }
+  var parser = SniffingParser()
+  var window = BodyWindow(body)
+  var wanted: Range<Int>? = SniffingParser.firstRange
+  while let range = wanted {
+    wanted = try parser.parse(try window.read(range))
+    if let draft = parser.draft { try limits.check(draft) }
+  }
+  guard let probe = parser.draft else { throw .damaged(.header, detail: "no picture in it") }
+  return probe
+}
+
+/// Serves small ranges of a body from one larger read.
+private struct BodyWindow {
+  private static let length = 65_536
+
+  private let body: ByteSource
+  private var start = 0
+  private var bytes = HeaderBytes()
+
+  init(_ body: ByteSource) { self.body = body }
+
+  mutating func read(_ range: Range<Int>) throws(CodecError) -> HeaderBytes {
+    let available = range.clamped(to: 0..<body.count)
+    if available.lowerBound < start || available.upperBound > start + bytes.count {
+      do {
+        start = available.lowerBound
+        bytes = HeaderBytes(try body.read(at: start, length: max(available.count, Self.length)))
+      } catch {
+        throw .unreadableBody(detail: "\(error)")
+      }
+    }
+    return bytes.slice(available.lowerBound - start..<available.upperBound - start)
+  }
+}

@@ -1,0 +1,85 @@
+/// Reads a picture's header while its bytes arrive.
+///
+/// It holds only the range that its parser waits for, at most `mostHeld` bytes whatever comes, and nothing once it is
+/// done.
+package struct HeaderProber: Sendable {
+  /// How far the header is known.
+  package enum Status: Sendable, Equatable {
+    /// More bytes are needed.
+    case more
+    /// The header is known. The number of frames may still grow while more bytes are fed.
+    case probed(ImageProbe)
+    /// The picture will not be read.
+    case failed(CodecError)
+    /// The stream cannot tell, since the header points backwards: the whole body must be asked.
+    case unclear
+  }
+
+  /// The most bytes that are held at a time.
+  static let mostHeld = (1 << 20) + 64
+
+  /// What is known by now.
+  package private(set) var status = Status.more
+
+  private let limits: DecodeLimits
+  private var parser = SniffingParser()
+  private var wanted: Range<Int>? = SniffingParser.firstRange
+  /// The bytes from `heldStart` up to `position`, or none.
+  private var held = HeaderBytes()
+  private var heldStart = 0
+  private var position = 0
+
+  package init(limits: DecodeLimits) { self.limits = limits }
+
+  /// The number of bytes held now.
+  var heldCount: Int { held.count }
+
+  /// Takes the next bytes of the body, in order.
+  @discardableResult
+  package mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Status {
+    var rest = bytes[...]
+    while let range = wanted {
+      if rest.isEmpty && position < range.upperBound { break }
+      if held.count == 0 {
+        let skipped = min(rest.count, max(0, range.lowerBound - position))
+        rest = rest.dropFirst(skipped)
+        position += skipped
+        heldStart = position
+      }
+      let taken = min(rest.count, max(0, range.upperBound - position))
+      if position >= range.lowerBound && taken > 0 {
+        held.append(UnsafeRawBufferPointer(rebasing: rest.prefix(taken)))
+        rest = rest.dropFirst(taken)
+        position += taken
+      }
+      guard position >= range.upperBound else { break }
+      step(range)
+    }
+    // Nothing waits for the rest, but the count goes on.
+    position += rest.count
+    return status
+  }
+
+  private mutating func step(_ range: Range<Int>) {
+    do throws(CodecError) {
+      let next = try parser.parse(held.slice(range.lowerBound - heldStart..<range.upperBound - heldStart))
+      if let draft = parser.draft {
+        try limits.check(draft)
+        if parser.isSettled { status = .probed(draft) }
+      }
+      wanted = next
+    } catch {
+      status = .failed(error)
+      wanted = nil
+    }
+    guard let next = wanted else { return held.release() }
+    if next.lowerBound < heldStart || next.count > Self.mostHeld {
+      if status == .more { status = .unclear }
+      wanted = nil
+      held.release()
+    } else {
+      held.removeFirst(next.lowerBound - heldStart)
+      heldStart = min(next.lowerBound, position)
+    }
+  }
+}

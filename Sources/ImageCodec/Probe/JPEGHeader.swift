@@ -1,0 +1,126 @@
+import JPEGCoefficients
+import ThumbnailCore
+
+/// Walks a JPEG's segments up to the first scan.
+///
+/// The frame header tells the size; the first scan tells whether all components come together. The EXIF orientation
+/// stands before both.
+struct JPEGHeader: HeaderParser {
+  private enum Awaiting {
+    case sniffed
+    case marker
+    case exif
+    case frame(marker: Int)
+    case scan
+  }
+
+  private(set) var draft: ImageProbe?
+  private(set) var isSettled = false
+  private var awaiting = Awaiting.sniffed
+  private var position = 2
+  private var nextSegment = 0
+  private var orientation: Int?
+  private var preview: EmbeddedPreview?
+  private var componentCount = 0
+  private var segments = 0
+
+  /// More than any encoder writes; a file of nothing but empty segments ends here.
+  private static let maximumSegments = 100_000
+
+  mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    switch awaiting {
+    case .sniffed:
+      return expectMarker(at: 2)
+    case .marker:
+      return try parseMarker(bytes)
+    case .exif:
+      // A segment that breaks off is found at the next marker.
+      if bytes.has("Exif\0\0") {
+        if orientation == nil { orientation = Exif.orientation(in: bytes, at: 6) }
+        if preview == nil { preview = Exif.preview(in: bytes, at: 6, offset: nextSegment - bytes.count) }
+      }
+      return expectMarker(at: nextSegment)
+    case .frame(let marker):
+      try parseFrame(bytes, marker: marker)
+      return expectMarker(at: nextSegment)
+    case .scan:
+      guard let inScan = bytes[0] else { throw cutOff() }
+      if inScan < componentCount { draft?.isProgressive = true }
+      keepPreview()
+      isSettled = true
+      return nil
+    }
+  }
+
+  /// Keeps a preview that may stand for the picture. Of a progressive file the first scans do that, and better.
+  private mutating func keepPreview() {
+    guard var preview, let draft, !draft.isProgressive, draft.jpeg?.obstacle == nil, preview.fits(draft) else { return }
+    preview.sufficientLength = position + EmbeddedPreview.comparedBytes
+    self.draft?.preview = preview
+  }
+
+  private mutating func expectMarker(at offset: Int) -> Range<Int> {
+    awaiting = .marker
+    position = offset
+    return offset..<offset + 4
+  }
+
+  private mutating func parseMarker(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    segments += 1
+    guard segments < Self.maximumSegments else { throw damaged("too many segments") }
+    guard let prefix = bytes[0], let marker = bytes[1] else { throw cutOff() }
+    // Stray bytes before a marker, and fill bytes, are skipped as libjpeg does.
+    if prefix != 0xFF || marker == 0xFF || marker == 0 { return expectMarker(at: position + 1) }
+    if marker == 0x01 || (0xD0...0xD8).contains(marker) { return expectMarker(at: position + 2) }
+    if marker == 0xD9 { throw draft == nil ? damaged("no frame") : damaged("no scan") }
+    guard let length = bytes.bigEndian(at: 2, count: 2) else { throw cutOff() }
+    guard length >= 2 else { throw damaged("a segment of length \(length)") }
+    let body = position + 4
+    nextSegment = position + 2 + length
+    switch marker {
+    case 0xE1 where length > 2 && orientation == nil:
+      awaiting = .exif
+      return body..<nextSegment
+    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+      guard draft == nil, length >= 11 else { throw damaged("a second or too short frame header") }
+      awaiting = .frame(marker: marker)
+      return body..<nextSegment
+    case 0xDA:
+      guard draft != nil, length >= 3 else { throw damaged("a scan without a frame") }
+      awaiting = .scan
+      return body..<body + 1
+    default:
+      return expectMarker(at: nextSegment)
+    }
+  }
+
+  private mutating func parseFrame(_ bytes: HeaderBytes, marker: Int) throws(CodecError) {
+    guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
+      let width = bytes.bigEndian(at: 3, count: 2), let components = bytes[5], bytes.count >= 6 + 3 * components
+    else { throw cutOff() }
+    guard components > 0, components <= 4 else { throw damaged("\(components) components") }
+    guard height > 0 else { throw damaged("its height is not stated in the header") }
+    var areas: [Int] = []
+    var identifiers: [UInt8] = []
+    var (widest, highest) = (1, 1)
+    for index in 0..<components {
+      guard let identifier = bytes[6 + 3 * index], let sampling = bytes[7 + 3 * index] else { throw cutOff() }
+      identifiers.append(UInt8(identifier))
+      let (across, down) = (sampling >> 4, sampling & 15)
+      guard (1...4).contains(across), (1...4).contains(down) else { throw damaged("sampling factors") }
+      areas.append(across * down)
+      (widest, highest) = (max(widest, across), max(highest, down))
+    }
+    componentCount = components
+    var probe = ImageProbe(format: .jpeg, storedSize: PixelSize(width, height))
+    probe.orientation = orientation ?? 1
+    probe.frameCount = 1
+    probe.isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
+    probe.hasAlpha = false
+    probe.channels = components
+    probe.jpeg = JPEGFrameTraits(process: JPEGProcess(marker: marker), components: identifiers, precision: precision)
+    probe.bitsPerSample = precision
+    probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
+    draft = probe
+  }
+}

@@ -1,0 +1,87 @@
+import ThumbnailCore
+
+/// Walks a PNG's chunks up to the first pixel data.
+struct PNGHeader: HeaderParser {
+  private enum Awaiting {
+    case sniffed
+    case chunk
+    case body(Chunk)
+  }
+
+  private enum Chunk { case header, animation, exif }
+
+  private(set) var draft: ImageProbe?
+  private(set) var isSettled = false
+  private var awaiting = Awaiting.sniffed
+  private var position = 8
+  private var nextChunk = 8
+  private var chunks = 0
+
+  /// The longest EXIF chunk that is looked into, in bytes.
+  private static let longestExif = 65_536
+  private static let maximumChunks = 100_000
+
+  mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    switch awaiting {
+    case .sniffed: break
+    case .chunk: return try parseChunk(bytes)
+    case .body(.header): try parseHeader(bytes)
+    case .body(.animation): draft?.frameCount = bytes.bigEndian(at: 0, count: 4)
+    case .body(.exif): draft?.orientation = Exif.orientation(in: bytes, at: 0) ?? 1
+    }
+    return expectChunk()
+  }
+
+  private mutating func expectChunk() -> Range<Int> {
+    awaiting = .chunk
+    position = nextChunk
+    return position..<position + 8
+  }
+
+  private mutating func parseChunk(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    chunks += 1
+    guard let length = bytes.bigEndian(at: 0, count: 4), bytes.count >= 8 else { throw cutOff() }
+    guard length < 1 << 31, chunks < Self.maximumChunks else { throw damaged("its chunks make no sense") }
+    nextChunk = position + 12 + length
+    let body = position + 8
+    if draft == nil {
+      guard bytes.has("IHDR", at: 4), length == 13 else { throw damaged("the first chunk is not its header") }
+      awaiting = .body(.header)
+      return body..<body + 13
+    }
+    if bytes.has("acTL", at: 4), length >= 8 {
+      awaiting = .body(.animation)
+      return body..<body + 8
+    }
+    if bytes.has("eXIf", at: 4) {
+      awaiting = .body(.exif)
+      return body..<body + min(length, Self.longestExif)
+    }
+    if bytes.has("tRNS", at: 4), let probe = draft, probe.hasAlpha == false {
+      draft?.hasAlpha = true
+      draft?.channels = probe.channels + 1
+    }
+    if bytes.has("IDAT", at: 4) || bytes.has("IEND", at: 4) {
+      isSettled = true
+      return nil
+    }
+    return expectChunk()
+  }
+
+  private mutating func parseHeader(_ bytes: HeaderBytes) throws(CodecError) {
+    guard let width = bytes.bigEndian(at: 0, count: 4), let height = bytes.bigEndian(at: 4, count: 4),
+      let depth = bytes[8], let colour = bytes[9], let interlace = bytes[12]
+    else { throw cutOff() }
+    guard let channels = [0: 1, 2: 3, 3: 3, 4: 2, 6: 4][colour], [1, 2, 4, 8, 16].contains(depth) else {
+      throw damaged("colour type \(colour) of \(depth) bits")
+    }
+    var probe = ImageProbe(format: .png, storedSize: PixelSize(width, height))
+    probe.frameCount = 1
+    probe.isProgressive = interlace != 0
+    probe.hasAlpha = colour >= 4
+    probe.channels = channels
+    probe.bitsPerSample = max(8, depth)
+    probe.samplesPerPixel = Double(channels)
+    draft = probe
+  }
+}

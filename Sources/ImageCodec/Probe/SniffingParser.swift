@@ -1,0 +1,44 @@
+import ThumbnailCore
+
+/// The first parser of every body: tells the format, then hands over to the format's own parser.
+struct SniffingParser: HeaderParser {
+  private var format: (any HeaderParser)?
+  /// How many bytes were asked for.
+  private var asked = Sniffer.shortLength
+
+  var draft: ImageProbe? { format?.draft }
+  var isSettled: Bool { format?.isSettled ?? false }
+
+  /// The range to be read first.
+  static let firstRange = 0..<Sniffer.shortLength
+
+  mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
+    if format != nil { return try format?.parse(bytes) }
+    if bytes.count == 0 { throw .empty }
+    switch Sniffer.sniff(bytes, isAll: bytes.count < asked || asked >= Sniffer.longestProlog) {
+    case .needsMore:
+      asked = asked < Sniffer.longLength ? Sniffer.longLength : Sniffer.longestProlog
+      return 0..<asked
+    case .other(let looksLike):
+      throw .notAPicture(looksLike: looksLike)
+    case .format(let found):
+      guard var parser = Self.parser(for: found) else { throw .unsupportedFormat(found) }
+      let next = try parser.parse(bytes)
+      format = parser
+      return next
+    }
+  }
+
+  /// The allow-list: what is not here is not read in this process.
+  private static func parser(for format: ImageFormat) -> (any HeaderParser)? {
+    switch format {
+    case .jpeg: JPEGHeader()
+    case .png: PNGHeader()
+    case .webp: WebPHeader()
+    case .gif: GIFHeader()
+    case .tiff: TIFFHeader()
+    case .heif, .avif: HEIFHeader(format: format)
+    case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico, .radiance: nil
+    }
+  }
+}

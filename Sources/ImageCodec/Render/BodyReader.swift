@@ -1,0 +1,112 @@
+import CVips
+import Foundation
+import ThumbnailCore
+
+/// Serves a body to libvips through a `VipsSource`.
+///
+/// Reads are positioned, so that a descriptor's own offset, which other threads may share, is never touched. Every read
+/// asks whether the work was cancelled, so a decoder that streams its file stops soon.
+///
+/// libvips calls from its worker threads, one at a time; it keeps a reference until the source is gone.
+final class BodyReader {
+  private let body: ByteSource
+  private let cancellation: CancellationFlag
+  /// What the decoder gets behind the body's last byte.
+  private let ending: [UInt8]
+  /// Whether the decoder gets something behind the body's last byte.
+  var addsEnding: Bool { !ending.isEmpty }
+  private var position = 0
+  /// Whether the decoder asked for bytes when there were none left. After a failure it says that the file is too short.
+  private(set) var ranDry = false
+  /// Whether the decoder got fewer bytes than it asked for. libtiff asks for exactly what it needs; others do not.
+  private(set) var ranShort = false
+  /// Whether the body's file gave an error.
+  private(set) var failedToRead = false
+
+  init(_ body: ByteSource, ending: [UInt8] = [], cancellation: CancellationFlag) {
+    self.body = body
+    self.ending = ending
+    self.cancellation = cancellation
+  }
+
+  /// Runs `call` with a source of this body. What `call` makes keeps the source for itself.
+  func withSource<Result>(
+    _ call: (UnsafeMutablePointer<VipsSource>) throws(CodecError) -> Result
+  ) throws(CodecError) -> Result {
+    let user = Unmanaged.passRetained(self).toOpaque()
+    let source = cvips_source_new(
+      { _, buffer, length, user in BodyReader.from(user).read(buffer, Int(length)) },
+      { _, offset, whence, user in BodyReader.from(user).seek(Int(offset), whence) },
+      user,
+      { user, _ in BodyReader.release(user) })
+    guard let source else {
+      Unmanaged<BodyReader>.fromOpaque(user).release()
+      throw .damaged(.header, detail: Codec.errorText())
+    }
+    defer { g_object_unref(source) }
+    return try call(source)
+  }
+
+  /// Lets the cancellation flag end whatever is computed from `picture`.
+  func watch(_ picture: VipsPicture) {
+    let user = Unmanaged.passRetained(self).toOpaque()
+    cvips_watch(
+      picture.pointer,
+      { image, _, user in
+        if BodyReader.from(user).cancellation.isSet { vips_image_set_kill(image, 1) }
+      },
+      user,
+      { user, _ in BodyReader.release(user) })
+  }
+
+  // Safety: `user` is the reference that `withSource` and `watch` retained and that `release` gives back, once each.
+  private static func from(_ user: UnsafeMutableRawPointer?) -> BodyReader {
+    // GLib hands back the pointer it was given, which is never null.
+    Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue()
+  }
+
+  private static func release(_ user: UnsafeMutableRawPointer?) {
+    if let user { Unmanaged<BodyReader>.fromOpaque(user).release() }
+  }
+
+  private func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
+    guard let buffer, !cancellation.isSet else { return -1 }
+    let wanted = max(0, min(length, body.count - position))
+    ranShort = ranShort || wanted < length
+    if wanted == 0 {
+      ranDry = ranDry || length > 0
+      let rest = ending.dropFirst(max(0, position - body.count)).prefix(length)
+      UnsafeMutableRawBufferPointer(start: buffer, count: rest.count).copyBytes(from: rest)
+      position += rest.count
+      return rest.count
+    }
+    switch body {
+    case .memory(let bytes):
+      bytes.withUnsafeBytes { all in
+        UnsafeMutableRawBufferPointer(start: buffer, count: wanted)
+          .copyMemory(from: UnsafeRawBufferPointer(rebasing: all[position..<position + wanted]))
+      }
+      position += wanted
+      return wanted
+    case .file(let file, _):
+      var got = -1
+      repeat { got = pread(file.rawValue, buffer, wanted, off_t(position)) } while got < 0 && errno == EINTR
+      if got < 0 { failedToRead = true }
+      position += max(0, got)
+      return got
+    }
+  }
+
+  private func seek(_ offset: Int, _ whence: Int32) -> Int {
+    let start =
+      switch whence {
+      case SEEK_CUR: position
+      case SEEK_END: body.count + ending.count
+      default: 0
+      }
+    let (target, overflow) = start.addingReportingOverflow(offset)
+    guard !overflow, target >= 0 else { return -1 }
+    position = target
+    return target
+  }
+}

@@ -1,0 +1,22 @@
+package import ThumbnailCore
+
+extension Raster {
+  /// Reads a picture file of a format that is read in process, at most as large as `box`, opaque, gray or RGB. Always with
+  /// libvips' own decoder; the picture is taken to be upright.
+  package convenience init(reading bytes: [UInt8], within box: PixelSize) throws(CodecError) {
+    let body = ByteSource.memory(bytes)
+    let variant = Variant(size: box, fit: .contain)
+    let plan = try DecodePlan.make(
+      probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: .max,
+      mayReadCoefficients: false)
+    guard let pass = plan.passes.first else { throw .invalidSize(box) }
+    let size = Layout(picture: plan.probe.storedSize, variant: variant).view
+    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
+    let raster = try decoder.decode { picture throws(CodecError) in
+      try picture.standardColours().resized(to: size).flattened(onto: .white)
+    }
+    try self.init(size: raster.size, bands: raster.bands) { samples throws(CodecError) in
+      try raster.withBytes { samples.copyMemory(from: $0) }
+    }
+  }
+}

@@ -1,0 +1,46 @@
+import CVips
+import ThumbnailCore
+
+/// One `VipsImage`, which it owns: the reference goes back when the last user lets go.
+///
+/// An image is a recipe; its pixels are computed when something reads them. What it was made from stays alive as long
+/// as it does, through libvips' own references. To be used by one thread at a time.
+package final class VipsPicture {
+  /// Lent for the time of a call.
+  let pointer: UnsafeMutablePointer<VipsImage>
+
+  /// Takes over a reference.
+  init(owning pointer: UnsafeMutablePointer<VipsImage>) { self.pointer = pointer }
+
+  deinit { g_object_unref(pointer) }
+
+  var size: PixelSize { PixelSize(Int(vips_image_get_width(pointer)), Int(vips_image_get_height(pointer))) }
+  var bands: Int { Int(vips_image_get_bands(pointer)) }
+  var format: VipsBandFormat { vips_image_get_format(pointer) }
+  var isFloatingPoint: Bool { vips_band_format_isfloat(format) != 0 }
+  var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
+  /// The colour space as the pixels suggest it, where the header contradicts them.
+  var interpretation: VipsInterpretation { vips_image_guess_interpretation(pointer) }
+  var hasProfile: Bool { vips_image_get_typeof(pointer, VIPS_META_ICC_NAME) != 0 }
+
+  /// Makes a picture by a call of libvips that returns 0 and an image through its pointer.
+  ///
+  /// - Throws: `.damaged(stage, …)` with libvips' words when the call fails.
+  static func make(
+    _ stage: CodecError.Stage, _ call: (_ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
+  ) throws(CodecError) -> VipsPicture {
+    var out: UnsafeMutablePointer<VipsImage>?
+    guard call(&out) == 0, let out else { throw .damaged(stage, detail: Codec.errorText()) }
+    return VipsPicture(owning: out)
+  }
+
+  /// The picture that `operation` makes of this one.
+  func applying(
+    _ stage: CodecError.Stage = .shrink,
+    _ operation: (
+      _ image: UnsafeMutablePointer<VipsImage>, _ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>
+    ) -> Int32
+  ) throws(CodecError) -> VipsPicture {
+    try Self.make(stage) { operation(pointer, $0) }
+  }
+}

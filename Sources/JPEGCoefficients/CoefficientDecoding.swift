@@ -1,0 +1,228 @@
+/// One run of the coefficient reader: what it knows of the file so far.
+struct CoefficientDecoding: ~Copyable {
+  /// More segments than any encoder writes.
+  private static let mostSegments = 100_000
+
+  private let decoder: CoefficientDecoder
+  private var cursor: BodyCursor
+  private var tables = JPEGTables()
+  private var colours = ColourModel()
+  private var profile = ProfileSegments()
+  private var frame: JPEGFrame?
+  private var coverage = ScanCoverage(components: [])
+  private var planes: [SamplePlane] = []
+  private var entropy: EntropyBuffer
+  private var scans = 0
+  /// Whether a scan has brought something.
+  private var hasPixels = false
+
+  /// A run over a body, of which `memory` are the bytes if it lies in memory.
+  init(_ decoder: CoefficientDecoder, memory: UnsafeRawBufferPointer?) {
+    self.decoder = decoder
+    let whole = memory == nil ? CoefficientDecoder.windowLength : decoder.body.count
+    cursor = BodyCursor(decoder.body, memory: memory, windowLength: decoder.window ?? whole)
+    entropy = EntropyBuffer(length: min(decoder.window ?? CoefficientDecoder.windowLength, max(1, decoder.body.count)))
+  }
+
+  /// Reads up to the last scan that is needed, and composes the picture.
+  consuming func run() throws(JPEGError) -> CoefficientImage {
+    do throws(JPEGError) {
+      try readScans()
+      if decoder.expectsEnd { try findEnd() }
+    } catch .truncated where decoder.isTolerant && hasPixels {
+      // What there is, is in the planes.
+    }
+    return try compose()
+  }
+
+  private mutating func readScans() throws(JPEGError) {
+    guard try cursor.takeUInt16() == 0xFFD8 else { throw .damaged(.header, detail: "no JPEG") }
+    for _ in 0..<Self.mostSegments {
+      guard let marker = try cursor.takeMarker() else { throw .truncated(detail: "between segments") }
+      switch marker {
+      case 0x01, 0xD0...0xD7: continue
+      case 0xD8: throw .damaged(.header, detail: "a second start of a picture")
+      case 0xD9: throw .handedOver(reason: "the file ends before every component has been seen")
+      case 0x02...0xBF, 0xC8, 0xDE, 0xDF, 0xF0...0xFD:
+        throw .damaged(.header, detail: "an unknown marker")
+      default: break
+      }
+      guard let length = try cursor.takeUInt16() else { throw .truncated(detail: "in a segment") }
+      guard length >= 2 else { throw .damaged(.header, detail: "a segment of length \(length)") }
+      if marker == 0xDA {
+        let isComplete = try readScan(try segment(length - 2))
+        if isComplete { return }
+      } else {
+        try readSegment(marker, length: length - 2)
+      }
+    }
+    throw .damaged(.header, detail: "more than \(Self.mostSegments) segments")
+  }
+
+  /// Looks for the end of the picture: where a file should end, else behind every scan that is left.
+  ///
+  /// A file may lack its end marker as long as nothing else is missing. Of a sequential one all blocks have been read by
+  /// now; of a progressive one the last scan has not, and libvips finds out whether it is whole.
+  private mutating func findEnd() throws(JPEGError) {
+    if frame?.process == .sequential || JPEGCompleteness.hasEnd(decoder.body) { return }
+    while let marker = try cursor.takeMarker() {
+      switch marker {
+      case 0xD9: return
+      case 0x01, 0xD0...0xD7: continue
+      default:
+        guard let length = try cursor.takeUInt16(), length >= 2 else { throw .truncated(detail: "in a segment") }
+        cursor.skip(length - 2)
+        if marker == 0xDA { _ = try cursor.skipCodedData() }
+      }
+    }
+    guard JPEGCompleteness.hasAllScans(decoder.body) else { throw .truncated(detail: "before the last scan") }
+    throw .handedOver(reason: "no end marker behind the last scan")
+  }
+
+  /// Takes the contents of a segment.
+  private mutating func segment(_ length: Int) throws(JPEGError) -> SegmentBytes {
+    let bytes = try cursor.take(length)
+    guard bytes.count == length else { throw .truncated(detail: "in a segment") }
+    return SegmentBytes(bytes)
+  }
+
+  private mutating func readSegment(_ marker: UInt8, length: Int) throws(JPEGError) {
+    switch marker {
+    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
+      guard frame == nil else { throw .damaged(.header, detail: "a second frame header") }
+      let found = try JPEGFrame(try segment(length), marker: marker)
+      guard found.size == decoder.storedSize else {
+        throw .damaged(.header, detail: "the header says \(decoder.storedSize), the decoder \(found.size)")
+      }
+      frame = found
+      coverage = ScanCoverage(components: found.components.map { $0.identifier })
+    case 0xC4: try tables.readHuffmanCodes(try segment(length))
+    case 0xDB: try tables.readQuantisers(try segment(length))
+    case 0xDD: try tables.readRestartInterval(try segment(length))
+    case 0xE0 where scans == 0, 0xEE where scans == 0:
+      let taken = min(length, 14)
+      colours.add(try segment(taken), marker: marker)
+      cursor.skip(length - taken)
+    case 0xE2 where scans == 0: try profile.add(try segment(length))
+    default: cursor.skip(length)
+    }
+  }
+
+  /// Reads or passes a scan. True when no other is needed.
+  private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
+    guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
+    scans += 1
+    if scans > JPEGScans.most { throw .tooManyScans(scans) }
+    guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
+    let isProgressive = frame.process == .progressive
+    if isProgressive {
+      try check(scan)
+    } else {
+      // As libjpeg reads such files, whatever the header says.
+      scan = JPEGScan(components: scan.components, positions: 0...63)
+    }
+    let indices = try latchQuantisers(scan)
+    let brings = scan.previousBit == 0 && decoder.scale.positions.contains { scan.positions.contains($0) }
+    guard brings else {
+      guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
+      return false
+    }
+    if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
+    if planes.isEmpty {
+      // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
+      let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
+      if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
+      let layout = SamplePlane.Layout(scale: decoder.scale, isProgressive: isProgressive)
+      planes = try frame.components.map { component throws(JPEGError) in
+        try SamplePlane(across: component.storedAcross, down: component.storedDown, layout: layout)
+      }
+    }
+    var parts: [ScanReader.Part] = []
+    for (number, index) in indices.enumerated() {
+      parts.append(try part(index, slots: header[2 + 2 * number] ?? 0, scan: scan))
+    }
+    let mcuBlocks = parts.reduce(0) { $0 + $1.component.across * $1.component.down }
+    guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
+      throw .damaged(.header, detail: "an MCU of \(mcuBlocks) blocks")
+    }
+    let kind = ScanReader.Kind(scan, scale: decoder.scale, isProgressive: isProgressive)
+    var scanReader = ScanReader(scan, parts, kind: kind, frame: frame)
+    let isWhole = try scanReader.read(
+      &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: decoder.isTolerant,
+      isCancelled: decoder.isCancelled)
+    coverage.add(scan)
+    hasPixels = true
+    return !isWhole || coverage.isEnough(for: decoder.scale)
+  }
+
+  /// Refuses what the standard and libjpeg refuse.
+  private func check(_ scan: JPEGScan) throws(JPEGError) {
+    let isDC = scan.positions.lowerBound == 0
+    guard isDC ? scan.positions.upperBound == 0 : scan.components.count == 1,
+      scan.previousBit == 0 || scan.previousBit == scan.bit + 1, scan.bit <= 13
+    else { throw .damaged(.header, detail: "a scan that no progressive file has") }
+  }
+
+  /// The indices of a scan's components in the frame. Those that come for the first time take their quantisers as they
+  /// are now.
+  private mutating func latchQuantisers(_ scan: JPEGScan) throws(JPEGError) -> [Int] {
+    var indices: [Int] = []
+    for identifier in scan.components {
+      guard let index = frame?.components.firstIndex(where: { $0.identifier == identifier }), !indices.contains(index)
+      else { throw .damaged(.header, detail: "a scan of unknown components") }
+      if let component = frame?.components[index], component.quantisers == nil {
+        frame?.components[index].quantisers = try tables.quantisers(component.tableSlot)
+      }
+      indices.append(index)
+    }
+    return indices
+  }
+
+  /// What is needed to decode a component's share of a scan. `slots` are its tables, as the scan's header has them.
+  private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(JPEGError) -> ScanReader.Part {
+    guard var component = frame?.components[index], let quantisers = component.quantisers else {
+      throw .damaged(.header, detail: "a scan without a frame header")
+    }
+    let isProgressive = frame?.process == .progressive
+    for (lane, position) in JPEGScale.quarter.positions.enumerated() where scan.positions.contains(position) {
+      component.bits[lane] = Int32(scan.bit)
+    }
+    frame?.components[index] = component
+    var dc: HuffmanTable?
+    var ac: HuffmanTable?
+    if scan.positions.lowerBound == 0 { dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive) }
+    if scan.positions.upperBound > 0 { ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive) }
+    // One of them is there: a scan has the first position or ends behind it.
+    guard let first = dc ?? ac else { throw .damaged(.header, detail: "a scan without coefficients") }
+    return ScanReader.Part(
+      component: component, quantisers: decoder.scale.weighted(quantisers), plane: planes[index], dc: first,
+      ac: ac ?? first)
+  }
+
+  /// Makes the picture of the planes.
+  private func compose() throws(JPEGError) -> CoefficientImage {
+    guard let frame else { throw .damaged(.header, detail: "no frame header") }
+    for (plane, component) in zip(planes, frame.components) {
+      plane.makeSamples(quantisers: decoder.scale.weighted(component.quantisers ?? SIMD4()), bits: component.bits)
+    }
+    let composer = PlaneComposer(
+      sources: zip(planes, frame.components).map { plane, component in
+        PlaneComposer.Source(
+          plane: plane, across: frame.mostAcross / component.across, down: frame.mostDown / component.down)
+      },
+      size: decoder.scale.size(of: frame.size), isYCC: colours.isYCC(frame.components.map { $0.identifier }))
+    // The cursor stands at the marker that ends the last scan, which has to be there.
+    let consumed = min(cursor.position + 2, decoder.body.count)
+    return CoefficientImage(composer: composer, profile: profile.profile, consumedBytes: consumed, scans: scans)
+  }
+}
+
+extension JPEGScale {
+  /// The quantisers as the kernels of this scale want them.
+  fileprivate func weighted(_ quantisers: SIMD4<Int32>) -> SIMD4<Int32> {
+    switch self {
+    case .eighth: quantisers
+    case .quarter: quantisers &* BlockSamples.quarterWeights
+    }
+  }
+}

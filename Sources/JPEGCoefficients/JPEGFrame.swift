@@ -1,0 +1,78 @@
+/// One component of a JPEG, as the frame header states it and the scans fill it in.
+struct JPEGComponent {
+  var identifier: UInt8
+  /// The sampling factors, 1 to 4.
+  var across: Int
+  var down: Int
+  /// The slot of its quantisation table.
+  var tableSlot: Int
+  /// The blocks that hold its samples.
+  var blocksAcross = 0
+  var blocksDown = 0
+  /// The blocks of all MCUs, which may be more.
+  var storedAcross = 0
+  var storedDown = 0
+  /// The quantisers of the zigzag positions 0, 1, 2 and 4, as they were at its first scan; nil before.
+  var quantisers: SIMD4<Int32>?
+  /// For the zigzag positions 0, 1, 2 and 4 the bit position that its first scan is exact to.
+  var bits = SIMD4<Int32>()
+}
+
+/// A JPEG's frame header (SOF).
+struct JPEGFrame {
+  var process: JPEGProcess
+  var size: JPEGSize
+  var components: [JPEGComponent]
+  /// The largest sampling factors.
+  var mostAcross: Int
+  var mostDown: Int
+  /// The MCUs of a scan of several components.
+  var mcusAcross: Int
+  var mcusDown: Int
+
+  /// Reads the header: what follows the marker's length.
+  ///
+  /// - Throws: `.handedOver` where libvips may know better, `.damaged` where nobody does.
+  init(_ bytes: SegmentBytes, marker: UInt8) throws(JPEGError) {
+    process = JPEGProcess(marker: Int(marker))
+    guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
+      let width = bytes.bigEndian(at: 3, count: 2), let count = bytes[5], bytes.count == 6 + 3 * count, width > 0
+    else { throw .damaged(.header, detail: "the frame header") }
+    guard height > 0 else { throw .handedOver(reason: "the height is not in the frame header") }
+    size = JPEGSize(width, height)
+    components = []
+    for index in 0..<count {
+      guard let identifier = bytes[6 + 3 * index], let sampling = bytes[7 + 3 * index], let slot = bytes[8 + 3 * index]
+      else { throw .damaged(.header, detail: "the frame header") }
+      let (across, down) = (sampling >> 4, sampling & 15)
+      guard (1...4).contains(across), (1...4).contains(down) else {
+        throw .damaged(.header, detail: "sampling factors")
+      }
+      components.append(
+        JPEGComponent(identifier: UInt8(identifier), across: across, down: down, tableSlot: slot))
+    }
+    let traits = JPEGFrameTraits(
+      process: process, components: components.map { $0.identifier }, precision: precision)
+    if let obstacle = traits.obstacle { throw .handedOver(reason: obstacle) }
+    mostAcross = components.map { $0.across }.max() ?? 1
+    mostDown = components.map { $0.down }.max() ?? 1
+    mcusAcross = Self.quotient(width, 8 * mostAcross)
+    mcusDown = Self.quotient(height, 8 * mostDown)
+    for index in components.indices {
+      let (across, down) = (components[index].across, components[index].down)
+      guard mostAcross % across == 0, mostDown % down == 0 else {
+        throw .handedOver(reason: "sampling factors that are no multiples of each other")
+      }
+      components[index].blocksAcross = Self.quotient(width * across, 8 * mostAcross)
+      components[index].blocksDown = Self.quotient(height * down, 8 * mostDown)
+      components[index].storedAcross = mcusAcross * across
+      components[index].storedDown = mcusDown * down
+    }
+  }
+
+  /// The blocks of all components.
+  var blockCount: Int { components.reduce(0) { $0 + $1.blocksAcross * $1.blocksDown } }
+
+  /// Divides, rounding up.
+  private static func quotient(_ a: Int, _ b: Int) -> Int { (a + b - 1) / b }
+}

@@ -1,0 +1,65 @@
+/// What a scan's header (SOS) says of the coefficients that follow.
+struct JPEGScan: Sendable, Equatable {
+  /// The identifiers of its components, in their order.
+  var components: [UInt8]
+  /// The first and last position in zigzag order: 0 and 63 in a sequential file.
+  var positions: ClosedRange<Int>
+  /// The bit position of the scan that this one refines; 0 for a first scan (Ah).
+  var previousBit = 0
+  /// The bit position that this scan is exact to (Al).
+  var bit = 0
+
+  /// Reads the header of a scan: what follows the marker's length.
+  ///
+  /// Nil where it is not one: no or more than four components, a length that does not match, a range turned round.
+  init?(_ bytes: SegmentBytes) {
+    guard let count = bytes[0], (1...4).contains(count), bytes.count == 4 + 2 * count,
+      let first = bytes[1 + 2 * count], let last = bytes[2 + 2 * count], let bits = bytes[3 + 2 * count],
+      first <= last, last <= 63
+    else { return nil }
+    components = (0..<count).compactMap { bytes[1 + 2 * $0].map { UInt8($0) } }
+    positions = first...last
+    (previousBit, bit) = (bits >> 4, bits & 15)
+  }
+
+  init(components: [UInt8], positions: ClosedRange<Int>, previousBit: Int = 0, bit: Int = 0) {
+    self.components = components
+    self.positions = positions
+    self.previousBit = previousBit
+    self.bit = bit
+  }
+}
+
+/// Which coefficients the scans so far have brought, in their first, coarsest form.
+///
+/// The one rule by which the reader knows when it has enough, and the observer of a download when to stop it.
+struct ScanCoverage: Sendable, Equatable {
+  /// For each component's identifier the positions seen, a bit each.
+  private var seen: [UInt8: UInt64]
+
+  /// `components` are the identifiers in the frame header.
+  init(components: [UInt8]) {
+    seen = Dictionary(components.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
+  }
+
+  /// Takes a scan that has ended.
+  mutating func add(_ scan: JPEGScan) {
+    guard scan.previousBit == 0 else { return }
+    for component in scan.components { seen[component]? |= Self.mask(scan) }
+  }
+
+  /// Whether a first scan brings again what there is already.
+  func overlaps(_ scan: JPEGScan) -> Bool {
+    scan.previousBit == 0 && scan.components.contains { (seen[$0] ?? 0) & Self.mask(scan) != 0 }
+  }
+
+  private static func mask(_ scan: JPEGScan) -> UInt64 {
+    (UInt64.max >> (63 - UInt64(scan.positions.upperBound))) & (UInt64.max << UInt64(scan.positions.lowerBound))
+  }
+
+  /// Whether every component's coefficients for the scale have been seen.
+  func isEnough(for scale: JPEGScale) -> Bool {
+    let wanted = scale.positions.reduce(0) { $0 | UInt64(1) << UInt64($1) }
+    return seen.values.allSatisfy { $0 & wanted == wanted }
+  }
+}

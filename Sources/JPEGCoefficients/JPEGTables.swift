@@ -1,0 +1,83 @@
+/// The tables that a JPEG's scans refer to, as far as they have been read.
+struct JPEGTables {
+  /// A Huffman table's slot; what it holds is made ready when a scan first uses it.
+  private struct Slot {
+    var code: HuffmanCode
+    var ready: HuffmanTable?
+  }
+
+  /// The quantisers of the zigzag positions 0, 1, 2 and 4.
+  private var quantisers: [Int: SIMD4<Int32>] = [:]
+  private var dc: [Int: Slot] = [:]
+  private var ac: [Int: Slot] = [:]
+  /// The MCUs between two restart markers; 0 for none.
+  private(set) var restartInterval = 0
+
+  /// Reads a DQT segment: what follows its length.
+  mutating func readQuantisers(_ bytes: SegmentBytes) throws(JPEGError) {
+    var offset = 0
+    while offset < bytes.count {
+      guard let head = bytes[offset], head & 15 < 4 else { throw .damaged(.header, detail: "a quantisation table") }
+      let width = head >> 4 == 0 ? 1 : 2
+      var table = SIMD4<Int32>()
+      for (index, position) in JPEGScale.quarter.positions.enumerated() {
+        guard let value = bytes.bigEndian(at: offset + 1 + width * position, count: width) else {
+          throw .damaged(.header, detail: "a quantisation table")
+        }
+        // libjpeg multiplies with 16 bits and a sign.
+        table[index] = Int32(Int16(truncatingIfNeeded: value))
+      }
+      offset += 1 + 64 * width
+      guard offset <= bytes.count else { throw .damaged(.header, detail: "a quantisation table") }
+      quantisers[head & 15] = table
+    }
+  }
+
+  /// Reads a DHT segment: what follows its length.
+  mutating func readHuffmanCodes(_ bytes: SegmentBytes) throws(JPEGError) {
+    var offset = 0
+    while offset < bytes.count {
+      let counts = bytes.slice(offset + 1..<offset + 17)
+      let total = counts.reduce(0) { $0 + Int($1) }
+      let symbols = bytes.slice(offset + 17..<offset + 17 + total)
+      guard let head = bytes[offset], head & 0xEF < 4, counts.count == 16, total <= 256, symbols.count == total else {
+        throw .damaged(.header, detail: "a Huffman table")
+      }
+      let slot = Slot(code: HuffmanCode(counts: counts, symbols: symbols))
+      if head & 0x10 == 0 { dc[head] = slot } else { ac[head & 15] = slot }
+      offset += 17 + total
+    }
+  }
+
+  /// Reads a DRI segment: what follows its length.
+  mutating func readRestartInterval(_ bytes: SegmentBytes) throws(JPEGError) {
+    guard bytes.count == 2, let interval = bytes.bigEndian(at: 0, count: 2) else {
+      throw .damaged(.header, detail: "the restart interval")
+    }
+    restartInterval = interval
+  }
+
+  /// The quantisers of a slot.
+  func quantisers(_ slot: Int) throws(JPEGError) -> SIMD4<Int32> {
+    guard let table = quantisers[slot] else {
+      throw .damaged(.header, detail: "there is no quantisation table \(slot)")
+    }
+    return table
+  }
+
+  /// The Huffman table of a slot, ready for decoding.
+  mutating func huffman(
+    _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
+  ) throws(JPEGError) -> HuffmanTable {
+    guard let found = use == .dc ? dc[slot] : ac[slot] else {
+      // libjpeg then takes the standard's example tables, as Motion JPEG wants it.
+      throw .handedOver(reason: "there is no Huffman table \(slot)")
+    }
+    if let ready = found.ready { return ready }
+    guard let table = HuffmanTable(found.code, use: use, isProgressive: isProgressive) else {
+      throw .damaged(.header, detail: "a Huffman table does not add up")
+    }
+    if use == .dc { dc[slot]?.ready = table } else { ac[slot]?.ready = table }
+    return table
+  }
+}

@@ -1,0 +1,172 @@
+/// Decodes one scan into the planes of its components.
+///
+/// Safety: it owns the steps and predictors that the kernels work on, keeps alive what they point into, and gives them
+/// outputs inside the planes: for a scan of several components those of all MCUs, for one of a single component those
+/// of its own blocks, which are not more.
+struct ScanReader: ~Copyable {
+  /// What is kept of a block.
+  enum Kind {
+    case sequentialEighth, sequentialQuarter, progressiveEighth, progressiveDC, progressiveAC
+
+    init(_ scan: JPEGScan, scale: JPEGScale, isProgressive: Bool) {
+      switch (scale, isProgressive) {
+      case (.eighth, false): self = .sequentialEighth
+      case (.quarter, false): self = .sequentialQuarter
+      case (.eighth, true): self = .progressiveEighth
+      case (.quarter, true): self = scan.positions.lowerBound == 0 ? .progressiveDC : .progressiveAC
+      }
+    }
+  }
+
+  /// One component's part in the scan.
+  struct Part {
+    var component: JPEGComponent
+    var quantisers: SIMD4<Int32>
+    var plane: SamplePlane
+    /// Both are the same where the scan needs only one.
+    var dc: HuffmanTable
+    var ac: HuffmanTable
+  }
+
+  private let parts: [Part]
+  private let kind: Kind
+  private let scan: JPEGScan
+  private let mcusAcross: Int
+  private let mcusDown: Int
+  private let steps: UnsafeMutableBufferPointer<BlockStep>
+  private let predictors: UnsafeMutablePointer<Int>
+  private let scratch: UnsafeMutablePointer<Int>
+  /// In a progressive scan of AC coefficients, how many of the next blocks have nothing in them.
+  private var emptyBlocks = 0
+  /// Whether an MCU was read in whole.
+  private var hasDecoded = false
+  /// For each step its output in the first MCU, and the bytes from there to its output in the next row of MCUs.
+  private var origins: [(output: UnsafeMutableRawPointer, rowBytes: Int)] = []
+
+  /// A reader for a scan of these components, which are parts of `frame`: at least one, and together not more than ten
+  /// blocks of an MCU.
+  init(_ scan: JPEGScan, _ parts: [Part], kind: Kind, frame: JPEGFrame) {
+    let isAlone = parts.count == 1
+    let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
+    precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
+    (self.parts, self.kind, self.scan) = (parts, kind, scan)
+    mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
+    mcusDown = isAlone ? parts[0].component.blocksDown : frame.mcusDown
+    predictors = .allocate(capacity: parts.count)
+    predictors.initialize(repeating: 0, count: parts.count)
+    steps = .allocate(capacity: blocks)
+    scratch = .allocate(capacity: 32)
+    scratch.initialize(repeating: 0, count: 32)
+    for (number, part) in parts.enumerated() {
+      let (across, down) = isAlone ? (1, 1) : (part.component.across, part.component.down)
+      let plane = part.plane
+      for y in 0..<down {
+        for x in 0..<across {
+          let output = plane.start + y * plane.blockRowBytes + x * plane.blockBytes
+          steps.initializeElement(
+            at: origins.count,
+            to: BlockStep(
+              dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, quantisers: part.quantisers,
+              output: output, advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
+          origins.append((output, down * plane.blockRowBytes))
+        }
+      }
+    }
+  }
+
+  deinit {
+    steps.deallocate()
+    predictors.deallocate()
+    scratch.deallocate()
+  }
+
+  /// Decodes the scan; the cursor stands behind its header, and in the end at the marker that follows.
+  ///
+  /// Returns false when the body ends before, for a tolerant reading that has come to something. Asks for cancellation once a row.
+  mutating func read(
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, restartInterval: Int, isTolerant: Bool,
+    isCancelled: () -> Bool
+  ) throws(JPEGError) -> Bool {
+    var untilRestart = restartInterval
+    var restarts: UInt8 = 0
+    hasDecoded = false
+    entropy.clear()
+    do throws(JPEGError) {
+      for row in 0..<mcusDown {
+        if isCancelled() { throw .cancelled }
+        for (index, origin) in origins.enumerated() { steps[index].output = origin.output + row * origin.rowBytes }
+        var column = 0
+        while column < mcusAcross {
+          if restartInterval > 0 && untilRestart == 0 {
+            try restart(&cursor, &entropy, expecting: 0xD0 + restarts)
+            restarts = (restarts + 1) & 7
+            untilRestart = restartInterval
+          }
+          let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
+          let done = try decode(wanted, &cursor, &entropy)
+          column += done
+          untilRestart -= done
+        }
+      }
+      // Every block was there, whether or not a marker follows.
+      try entropy.finish(&cursor)
+    } catch {
+      guard isTolerant else { throw error }
+      switch error {
+      case .truncated where hasDecoded: return false
+      // libjpeg looks for a place to go on.
+      case .damaged: throw .handedOver(reason: "damage in the coded data")
+      default: throw error
+      }
+    }
+    return true
+  }
+
+  /// Decodes at least one and at most `wanted` MCUs of a row.
+  private mutating func decode(
+    _ wanted: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
+  ) throws(JPEGError) -> Int {
+    if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try entropy.refill(from: &cursor) }
+    // At the very end one by one, to see whether each was there.
+    let isLast = entropy.window.next > entropy.safeLimit
+    let limit = isLast ? entropy.window.next : entropy.safeLimit
+    let done = run(&entropy.window, count: isLast ? 1 : wanted, limit: limit)
+    // Before the last ones there are always the bytes for a whole MCU.
+    if !isLast || (done > 0 && !entropy.hasOverrun) { hasDecoded = true }
+    if entropy.hasOverrun || (done < 0 && entropy.isNearItsEnd) {
+      if entropy.ending == .end { throw .truncated(detail: "in the coded data") }
+      throw .damaged(.decode, detail: "a marker in the coded data")
+    }
+    if done < 0 { throw .damaged(.decode, detail: "the coded data make no sense") }
+    return done
+  }
+
+  private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
+    switch kind {
+    case .sequentialEighth: BlockKernels.sequentialEighth(&window, steps, count: count, limit: limit)
+    case .sequentialQuarter:
+      BlockKernels.sequentialQuarter(&window, steps, count: count, limit: limit, scratch: scratch)
+    case .progressiveEighth:
+      BlockKernels.progressiveEighth(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .progressiveAC:
+      BlockKernels.progressiveAC(
+        &window, steps, count: count, limit: limit, positions: scan.positions, bit: scan.bit,
+        emptyBlocks: &emptyBlocks, scratch: scratch)
+    }
+  }
+
+  /// Goes behind a restart marker.
+  private mutating func restart(
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, expecting expected: UInt8
+  ) throws(JPEGError) {
+    try entropy.finish(&cursor)
+    guard entropy.ending == .marker, let marker = try cursor.takeMarker() else {
+      throw .truncated(detail: "in the coded data")
+    }
+    guard marker == expected else { throw .damaged(.decode, detail: "a restart marker is missing") }
+    entropy.clear()
+    predictors.update(repeating: 0, count: parts.count)
+    emptyBlocks = 0
+  }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import ThumbnailCore
+
+/// Shows a gallery as plain text: a line for each cell.
+public struct TextGallery {
+  /// What renders the cells. Renderers can be replaced.
+  public var factory = CellFactory<String>()
+
+  /// A renderer of all kinds of cells.
+  public init() {
+    factory.register(.photo) { Self.line($0.photo) }
+    factory.register(.text) { Self.plain($0.text) }
+    factory.register(.header) { "\(Self.plain($0.title)): \(Self.plain($0.subtitle))" }
+    factory.register(.loading) { "\(Self.plain($0.text)) …" }
+    factory.register(.message) { Self.plain($0.text) }
+    factory.register(.attribution) { attribution in
+      Self.plain(attribution.text) + (attribution.url.map { " <\($0.absoluteString)>" } ?? "")
+    }
+  }
+
+  /// The snapshot's cells, one a line, with a blank line between sections. Ends with a line break, unless it is empty.
+  public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
+    let sections = try factory.render(snapshot).map { $0.cells.joined(separator: "\n") }
+    return sections.isEmpty ? "" : sections.joined(separator: "\n\n") + "\n"
+  }
+
+  private static func line(_ photo: Photo) -> String {
+    var parts = [photo.title.flatMap { $0.isEmpty ? nil : $0 } ?? photo.id]
+    if let size = photo.size { parts.append("\(size.width) × \(size.height)") }
+    if let thanks = photo.attribution ?? photo.author { parts.append(thanks) }
+    if let page = photo.pageURL { parts.append("<\(page.absoluteString)>") }
+    return "- " + plain(parts.joined(separator: ", "))
+  }
+
+  /// The text on one line, without anything that moves a terminal's cursor.
+  private static func plain(_ text: String) -> String {
+    String(
+      String.UnicodeScalarView(
+        text.unicodeScalars.map { scalar in
+          switch scalar.properties.generalCategory {
+          case .control, .lineSeparator, .paragraphSeparator: " "
+          case .format where scalar != "\u{200D}" && scalar != "\u{200C}": " "
+          default: scalar
+          }
+        }))
+  }
+}

@@ -1,0 +1,199 @@
+import Synchronization
+public import ThumbnailCore
+
+extension PhotoProvider {
+  /// The provider as far as it can be had without a network: folders and lists as they are, of all others what is stored.
+  ///
+  /// - Throws: `ProviderError.unreachable` where there is no store.
+  public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
+    guard isRemote else { return self }
+    return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
+  }
+}
+
+/// What is stored of a provider, as a provider of its own: it never touches the network.
+///
+/// A search whose first page is stored gives its stored pages, up to the first that is missing. Any other search, and one
+/// without words, gives all photos that have thumbnails in the cache, whichever provider they are of. Each photo is as it
+/// was when it was stored, with its author and licence.
+///
+/// Of providers that stand in for each other, a search comes from the first that has photos of it stored.
+public struct OfflineProvider: PhotoProvider {
+  /// The name of the provider whose pages are stored; of several, the one whose pages were used last.
+  public var name: String { auto?.name ?? names[0] }
+  /// Searches; knows no total.
+  public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
+
+  private let store: any PageStore
+  /// The names that pages are stored under, in the order they are looked for.
+  private let names: [String]
+  /// Where cursors have a name before them, what gets to know whose pages are used.
+  private let auto: AutoProvider?
+  private let standing = Standing()
+
+  /// What all copies of the provider know.
+  private final class Standing: Sendable {
+    let givesOtherPhotos = Atomic(false)
+  }
+
+  /// Whether the search that began last is not stored, so that photos of others were given.
+  public var givesOtherPhotos: Bool { standing.givesOtherPhotos.load(ordering: .relaxed) }
+
+  /// Reads what is stored of the provider of that name.
+  public init(of name: String, store: any PageStore) {
+    self.store = store
+    names = [name]
+    auto = nil
+  }
+
+  /// Reads what is stored of a provider, with the cursors that it would give itself.
+  init(of provider: any PhotoProvider, store: any PageStore) {
+    self.store = store
+    auto = provider as? AutoProvider
+    names = auto?.names ?? [provider.name]
+  }
+
+  /// The store, if there is one.
+  static func existing(_ store: (any PageStore)?, for name: String) throws(ProviderError) -> any PageStore {
+    guard let store else {
+      throw .unreachable(provider: name, reason: "without a disk cache nothing is stored for use without a network")
+    }
+    return store
+  }
+
+  /// One page of what is stored.
+  ///
+  /// - Throws: `ProviderError.unreachable` where nothing at all is.
+  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    switch cursor.map({ Mark($0) }) {
+    case .query(let pageSize, let place)??:
+      let query = PhotoQuery(query.text, pageSize: pageSize)
+      guard let page = await storedPage(of: query, at: place) else { return PhotoPage(photos: [], next: nil) }
+      return await ending(page, of: query)
+    case .cached(let mark)??:
+      return await cachedPage(after: mark, count: query.pageSize)
+    case .some(nil):
+      throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
+    case nil:
+      if let (first, pageSize) = await storedFirstPage(of: query) {
+        standing.givesOtherPhotos.store(false, ordering: .relaxed)
+        return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
+      }
+      let page = await cachedPage(after: nil, count: query.pageSize)
+      if page.photos.isEmpty {
+        throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
+      }
+      standing.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
+      return page
+    }
+  }
+
+  /// Not to be had.
+  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+    throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
+  }
+
+  /// Cannot be done without a network.
+  public func reportUse(of photo: Photo) async throws(ProviderError) {
+    guard photo.downloadLocation != nil else { return }
+    throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
+  }
+
+  /// The first page of a search, and the page size that it is stored with: the one asked for, else the one used last.
+  /// Within the search, cursors count in it. Nil when the search is not known.
+  ///
+  /// A provider that had nothing, or whose photos were all deleted, gives way to one that has some.
+  func storedFirstPage(of query: PhotoQuery) async -> (page: PhotoPage, pageSize: Int)? {
+    let text = PagePlace.folded(query.text)
+    guard !text.isEmpty else { return nil }
+    var empty: (page: PhotoPage, pageSize: Int)?
+    for name in names {
+      let sizes = await store.pageSizes(provider: name, query: text)
+      guard let last = sizes.first else { continue }
+      let pageSize = sizes.contains(query.pageSize) ? query.pageSize : last
+      let page = await storedPage(of: PhotoQuery(text, pageSize: pageSize), under: name, at: nil)
+      guard let page else { continue }
+      if !page.photos.isEmpty { return (page, pageSize) }
+      empty = empty ?? (page, pageSize)
+    }
+    return empty
+  }
+
+  /// A page of a search as its provider gave it, with the provider's own cursors, but for photos that were deleted since.
+  /// One that has lost them all is no end of its search: the next that has some stands in. Nil when it is not stored.
+  func storedPage(of query: PhotoQuery, at cursor: PageCursor) async -> PhotoPage? {
+    guard auto != nil else { return await storedPage(of: query, under: names[0], at: cursor) }
+    guard let joint = JointCursor(cursor, among: names) else { return nil }
+    return await storedPage(of: query, under: joint.provider, at: joint.own)
+  }
+
+  /// - Parameter cursor: As the provider of that name gave it.
+  private func storedPage(
+    of query: PhotoQuery, under name: String, at cursor: PageCursor?
+  ) async -> PhotoPage? {
+    var cursor = cursor
+    var seen: Set<PageCursor> = []
+    while let stored = await store.page(at: PagePlace(query, provider: name, cursor: cursor)) {
+      let next = stored.next.map { PageCursor($0) }
+      let photos = stored.photos.compactMap { Photo($0) }
+      guard photos.isEmpty, let next, seen.insert(next).inserted else {
+        if !photos.isEmpty { auto?.noteStored(from: name) }
+        return PhotoPage(photos: photos, next: next.map { whole($0, of: name) }, total: stored.total)
+      }
+      cursor = next
+    }
+    return nil
+  }
+
+  /// A provider's own cursor as the search goes on with it.
+  private func whole(_ cursor: PageCursor, of name: String) -> PageCursor {
+    auto == nil ? cursor : JointCursor(provider: name, own: cursor).cursor
+  }
+
+  /// Photos that have thumbnails, of all searches, and where the next of them begin.
+  func cachedPhotos(after mark: Int64?, count: Int) async -> (photos: [Photo], next: Int64?) {
+    let cached = await store.cachedPhotos(after: mark, count: count)
+    return (cached.photos.compactMap { Photo($0) }, cached.next)
+  }
+
+  /// A page that ends the search where the next one is not stored.
+  private func ending(_ page: PhotoPage, of query: PhotoQuery) async -> PhotoPage {
+    var page = page
+    if let next = page.next {
+      let isStored = await storedPage(of: query, at: next) != nil
+      page.next = isStored ? Mark.query(pageSize: query.pageSize, next).cursor : nil
+    }
+    return page
+  }
+
+  private func cachedPage(after mark: Int64?, count: Int) async -> PhotoPage {
+    let (photos, next) = await cachedPhotos(after: mark, count: count)
+    return PhotoPage(photos: photos, next: next.map { Mark.cached($0).cursor })
+  }
+
+  /// Where a page of what is stored begins.
+  private enum Mark {
+    /// A page of a search, by the provider's own cursor.
+    case query(pageSize: Int, PageCursor)
+    /// A portion of all cached photos.
+    case cached(Int64)
+
+    init?(_ cursor: PageCursor) {
+      let parts = cursor.token.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      if parts.count == 3, parts[0] == "query", let pageSize = Int(parts[1]) {
+        self = .query(pageSize: pageSize, PageCursor(String(parts[2])))
+      } else if parts.count == 2, parts[0] == "cached", let mark = Int64(parts[1]) {
+        self = .cached(mark)
+      } else {
+        return nil
+      }
+    }
+
+    var cursor: PageCursor {
+      switch self {
+      case .query(let pageSize, let cursor): PageCursor("query:\(pageSize):\(cursor.token)")
+      case .cached(let mark): PageCursor("cached:\(mark)")
+      }
+    }
+  }
+}

@@ -1,0 +1,16 @@
+import ThumbnailCore
+
+extension Photo {
+  /// Where the smallest form of the photo is that is large enough for all of these thumbnails.
+  ///
+  /// - Parameter original: Whether the photo is wanted as it was uploaded instead.
+  func source(for variants: [Variant], original: Bool = false) -> ImageSource {
+    let boxes = variants.map { variant in
+      // The best scaling wants twice the pixels to choose from.
+      let scale = variant.scaling == .best ? 2 : 1
+      return PixelSize(variant.size.width * scale, variant.size.height * scale)
+    }
+    let box = PixelSize(boxes.map(\.width).max() ?? 1, boxes.map(\.height).max() ?? 1)
+    return source(for: box, fit: variants.first?.fit ?? .cover, original: original)
+  }
+}

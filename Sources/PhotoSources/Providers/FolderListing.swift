@@ -1,0 +1,83 @@
+import Foundation
+import ThumbnailCore
+
+/// The pictures of a folder and its subfolders, in order: their paths lie in a file without a name, or in memory where they
+/// are few. Reading blocks.
+struct FolderListing: Sendable {
+  private let records: ByteSource
+  private let marks: PathMarks
+  /// What could not be listed.
+  let skipped: [SkippedItem]
+
+  init(records: ByteSource, marks: PathMarks, skipped: [SkippedItem]) {
+    (self.records, self.marks, self.skipped) = (records, marks, skipped)
+  }
+
+  /// The number of pictures.
+  var count: Int { marks.count }
+
+  /// The paths of pictures, in the order of `places`. Those behind one another are read at one go.
+  func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [(path: String, name: String)] {
+    var paths: [(path: String, name: String)] = []
+    var reader = PathReader(records, 0..<0)
+    var next = Int.max
+    for place in places {
+      if place < next || place - next >= PathMarks.distance {
+        let mark = place / PathMarks.distance
+        reader = PathReader(records, marks.starts[mark]..<records.count)
+        next = mark * PathMarks.distance
+      }
+      var record: PathRecord?
+      while next <= place {
+        record = try reader.next()
+        next += 1
+      }
+      guard let record else { throw SystemFailure(code: EIO) }
+      paths.append((String(decoding: record.path, as: UTF8.self), String(decoding: record.name, as: UTF8.self)))
+    }
+    return paths
+  }
+
+  /// The places of the pictures in whose path all the words occur, in order; the words as `SearchText.words` gives
+  /// them. Nil when `cancelled` is set meanwhile.
+  func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32]? {
+    var matches: [UInt32] = []
+    var folder: [UInt8] = []
+    var prefix: [UInt8] = []
+    var text: [UInt8] = []
+    var reader = PathReader(records, 0..<records.count)
+    var index = 0
+    while let record = try reader.next() {
+      if index & 1023 == 0, cancelled.isSet { return nil }
+      if !record.folder.elementsEqual(folder) {
+        folder = Array(record.folder)
+        prefix.removeAll(keepingCapacity: true)
+        SearchText.appendFolded(folder, to: &prefix)
+      }
+      text.removeAll(keepingCapacity: true)
+      text.append(contentsOf: prefix)
+      SearchText.appendFolded(record.name, to: &text)
+      if words.allSatisfy({ Self.contains(text, $0) }) { matches.append(UInt32(index)) }
+      index += 1
+    }
+    return matches
+  }
+
+  private static func contains(_ text: [UInt8], _ word: [UInt8]) -> Bool {
+    guard let first = word.first else { return true }
+    return text.withUnsafeBytes { text in
+      word.withUnsafeBytes { word in
+        guard let wordBase = word.baseAddress else { return true }
+        var offset = 0
+        while text.count - offset >= word.count, let base = text.baseAddress {
+          guard let hit = memchr(base + offset, Int32(first), text.count - offset - word.count + 1) else {
+            return false
+          }
+          if memcmp(hit, wordBase, word.count) == 0 { return true }
+          offset = UnsafeRawPointer(hit) - base + 1
+        }
+        return false
+      }
+    }
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// The pictures of a folder and its subfolders, found by their paths.
+///
+/// All words of a query must occur in a picture's path within the folder, whatever their case and accents. The order is
+/// the same in every run: a folder's own pictures, then its subfolders, names with numbers in order of the numbers.
+/// The folder is listed once, with the first search; pictures that come later are not seen. Hidden files are left out.
+/// The list of a large folder lies in a file without a name, in `TMPDIR` or `/var/tmp`.
+public final class FolderProvider: PhotoProvider {
+  private struct State {
+    var listing: FolderListing?
+    /// The last search and the places of what it found: most searches are for its next page.
+    var lastWords: [[UInt8]] = []
+    var lastMatches: [UInt32] = []
+  }
+
+  /// `folder`
+  public let name = "folder"
+  /// Searches and picks at random; knows the total.
+  public let capabilities = ProviderCapabilities(searches: true, picksRandom: true, knowsTotal: true)
+  /// The folder's absolute path.
+  public let path: String
+
+  private let extensions: Set<String>
+  private let state = Mutex(State())
+  /// One thread, so that two searches at once do not list the folder twice.
+  private let pool = WorkerPool(name: "folder", threads: 1)
+
+  /// The pictures under `path`, which is not looked at before the first search. A relative path counts from the current
+  /// directory.
+  ///
+  /// - Parameter extensions: The ends of the names of what counts as a picture, without the dot; by default those of
+  ///   JPEG, PNG, WebP, GIF, TIFF, HEIF and AVIF.
+  public init(path: String, extensions: Set<String>? = nil) {
+    self.path = URL(fileURLWithPath: path).standardizedFileURL.path
+    self.extensions = extensions.map { Set($0.map { $0.lowercased() }) } ?? FolderWalk.pictureExtensions
+  }
+
+  /// One page of the pictures whose paths hold all words of the query. A folder without any has one empty page.
+  ///
+  /// What could not be listed is told with the first page.
+  public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+    let start = cursor.map { Int($0.token) ?? -1 } ?? 0
+    guard start >= 0 else {
+      throw .badRequest(provider: name, reason: "this page cursor is not one of a folder")
+    }
+    return try await onThread { provider, cancelled throws(ProviderError) in
+      try provider.page(of: query, from: start, cancelled)
+    }
+  }
+
+  /// Different pictures of the folder, in an order by chance.
+  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+    try await onThread { provider, cancelled throws(ProviderError) in
+      let listing = try provider.listing(cancelled)
+      return try provider.photos(at: Self.picks(count, of: listing.count), of: listing)
+    }
+  }
+
+  private func page(
+    of query: PhotoQuery, from start: Int, _ cancelled: CancellationFlag
+  ) throws(ProviderError) -> PhotoPage {
+    let listing = try listing(cancelled)
+    let matches = try matches(of: query.text, in: listing, cancelled)
+    let total = matches?.count ?? listing.count
+    let first = min(start, total)
+    let end = first + min(query.pageSize, total - first)
+    return PhotoPage(
+      photos: try photos(at: (first..<end).map { place in matches.map { Int($0[place]) } ?? place }, of: listing),
+      next: end < total ? PageCursor("\(end)") : nil, total: total, skipped: start == 0 ? listing.skipped : [])
+  }
+
+  private func listing(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
+    if let listing = state.withLock({ $0.listing }) { return listing }
+    var walk = FolderWalk(root: path, extensions: extensions)
+    let listing = try walk.run(cancelled: cancelled)
+    state.withLock { $0.listing = listing }
+    return listing
+  }
+
+  /// The places of the pictures that match; nil for all of them.
+  private func matches(
+    of text: String, in listing: FolderListing, _ cancelled: CancellationFlag
+  ) throws(ProviderError) -> [UInt32]? {
+    let words = SearchText.words(of: text)
+    if words.isEmpty { return nil }
+    if let known = state.withLock({ $0.lastWords == words ? $0.lastMatches : nil }) { return known }
+    let found: [UInt32]?
+    do throws(SystemFailure) {
+      found = try listing.indices(matching: words, cancelled: cancelled)
+    } catch {
+      throw .listingFailed(path, error)
+    }
+    guard let found else { throw .cancelled }
+    state.withLock {
+      $0.lastWords = words
+      $0.lastMatches = found
+    }
+    return found
+  }
+
+  private func photos(at places: [Int], of listing: FolderListing) throws(ProviderError) -> [Photo] {
+    do throws(SystemFailure) {
+      return try listing.paths(at: places).map { relative, title in
+        Photo(id: relative, provider: name, title: title, location: .file(path: "\(path)/\(relative)"))
+      }
+    } catch {
+      throw .listingFailed(path, error)
+    }
+  }
+
+  /// Different places by chance, without a list of all places where only a few are wanted.
+  private static func picks(_ count: Int, of total: Int) -> [Int] {
+    if count >= total / 2 { return Array((0..<total).shuffled().prefix(max(0, count))) }
+    var seen: Set<Int> = []
+    var picks: [Int] = []
+    while picks.count < count {
+      let place = Int.random(in: 0..<total)
+      if seen.insert(place).inserted { picks.append(place) }
+    }
+    return picks
+  }
+
+  private func onThread<Success: Sendable>(
+    _ work: @escaping @Sendable (FolderProvider, CancellationFlag) throws(ProviderError) -> Success
+  ) async throws(ProviderError) -> Success {
+    let result: Result<Success, ProviderError>
+    do {
+      result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
+        Result { () throws(ProviderError) in try work(self, cancelled) }
+      }
+    } catch {
+      throw .cancelled
+    }
+    return try result.get()
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import ThumbnailCore
+
+/// The path of one picture below a listed folder: its folder, empty or with a slash at its end, and its name.
+///
+/// As bytes: the lengths of both as two bytes each, the smaller first, then both.
+struct PathRecord {
+  /// The lengths before the path, in bytes.
+  static let headLength = 4
+
+  /// The lengths and the path.
+  let bytes: [UInt8]
+  private let folderLength: Int
+
+  init(bytes: [UInt8]) {
+    self.bytes = bytes
+    folderLength = Self.number(at: 0, in: bytes)
+  }
+
+  var folder: ArraySlice<UInt8> { bytes[Self.headLength..<Self.headLength + folderLength] }
+  var name: ArraySlice<UInt8> { bytes[(Self.headLength + folderLength)...] }
+  /// Folder and name.
+  var path: ArraySlice<UInt8> { bytes[Self.headLength...] }
+
+  /// The kernel opens no path as long as two bytes can say.
+  static func append(folder: some Collection<UInt8>, name: some Collection<UInt8>, to bytes: inout [UInt8]) {
+    for length in [folder.count, name.count] {
+      let length = UInt16(clamping: length)
+      bytes += [UInt8(length & 0xFF), UInt8(length >> 8)]
+    }
+    bytes += folder.prefix(Int(UInt16.max))
+    bytes += name.prefix(Int(UInt16.max))
+  }
+
+  /// The length of a record with its head, whose first bytes stand at a place.
+  static func length(at start: Int, in bytes: [UInt8]) -> Int {
+    headLength + number(at: start, in: bytes) + number(at: start + 2, in: bytes)
+  }
+
+  static func bytes(at start: Int, in bytes: [UInt8]) -> ArraySlice<UInt8> {
+    bytes[start..<start + length(at: start, in: bytes)]
+  }
+
+  typealias Parts = (folder: Slice<UnsafeBufferPointer<UInt8>>, name: Slice<UnsafeBufferPointer<UInt8>>)
+
+  static func parts(at start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Parts {
+    let folder = start + headLength
+    let name = folder + number(at: start, in: bytes)
+    return (bytes[folder..<name], bytes[name..<name + number(at: start + 2, in: bytes)])
+  }
+
+  /// A folder's own pictures come before its subfolders.
+  static func areInOrder<Bytes: Collection<UInt8>>(
+    _ left: (folder: Bytes, name: Bytes), _ right: (folder: Bytes, name: Bytes)
+  ) -> Bool {
+    if left.folder.elementsEqual(right.folder) { return NaturalOrder.areInOrder(left.name, right.name) }
+    return NaturalOrder.areInOrder(left.folder, right.folder)
+  }
+
+  private static func number(at place: Int, in bytes: some RandomAccessCollection<UInt8>) -> Int {
+    let index = bytes.index(bytes.startIndex, offsetBy: place)
+    return Int(bytes[index]) | Int(bytes[bytes.index(after: index)]) << 8
+  }
+}
+
+/// Where every 64th record begins, so that any is found without going through all before it.
+struct PathMarks {
+  static let distance = 64
+
+  private(set) var starts: [Int] = []
+  /// The number of records.
+  private(set) var count = 0
+
+  /// The next record begins here.
+  mutating func add(at start: Int) {
+    if count.isMultiple(of: Self.distance) { starts.append(start) }
+    count += 1
+  }
+}
+
+/// Reads records one after the other, through a small buffer.
+struct PathReader {
+  private let records: ByteSource
+  /// What is not in the buffer yet.
+  private var rest: Range<Int>
+  private var buffer: [UInt8] = []
+  private var place = 0
+
+  /// Reads what lies in a range, which begins with a record and ends with one.
+  init(_ records: ByteSource, _ range: Range<Int>) { (self.records, rest) = (records, range) }
+
+  /// The next record; nil at the end.
+  mutating func next() throws(SystemFailure) -> PathRecord? {
+    guard try fill(PathRecord.headLength) else { return nil }
+    let length = PathRecord.length(at: place, in: buffer)
+    guard try fill(length) else { return nil }
+    defer { place += length }
+    return PathRecord(bytes: Array(buffer[place..<place + length]))
+  }
+
+  /// Has so many bytes in the buffer; false at the end.
+  private mutating func fill(_ wanted: Int) throws(SystemFailure) -> Bool {
+    while buffer.count - place < wanted {
+      guard !rest.isEmpty else { return false }
+      buffer.removeFirst(place)
+      place = 0
+      do {
+        let piece = try records.read(at: rest.lowerBound, length: min(16 << 10, rest.count))
+        guard !piece.isEmpty else { return false }
+        buffer += piece
+        rest = (rest.lowerBound + piece.count)..<rest.upperBound
+      } catch {
+        throw SystemFailure(code: (error as? POSIXError)?.code.rawValue ?? EIO)
+      }
+    }
+    return true
+  }
+}
+
+/// Several sorted runs as one: of their next records the first comes next.
+struct PathMerge {
+  private var readers: [PathReader]
+  /// The next record of each run that is not at its end, the first of all last.
+  private var heads: [(record: PathRecord, reader: Int)] = []
+
+  init(_ readers: [PathReader]) throws(SystemFailure) {
+    self.readers = readers
+    for index in readers.indices { try advance(index) }
+  }
+
+  /// The next record; nil at the end.
+  mutating func next() throws(SystemFailure) -> PathRecord? {
+    guard let first = heads.popLast() else { return nil }
+    try advance(first.reader)
+    return first.record
+  }
+
+  private mutating func advance(_ reader: Int) throws(SystemFailure) {
+    guard let record = try readers[reader].next() else { return }
+    var (low, high) = (0, heads.count)
+    while low < high {
+      let middle = (low + high) / 2
+      let other = heads[middle].record
+      if PathRecord.areInOrder((record.folder, record.name), (other.folder, other.name)) {
+        low = middle + 1
+      } else {
+        high = middle
+      }
+    }
+    heads.insert((record, reader), at: low)
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import ThumbnailCore
+
+/// Puts the paths of a folder's pictures in order, in memory that does not grow with their number.
+///
+/// What outgrows a quarter of a megabyte is sorted in runs, which lie in a file without a name and are merged there. In
+/// order: a folder's own pictures, then its subfolders one after the other; both in natural order.
+struct PathSorter {
+  /// The most runs that are merged at once: each has a buffer of its own.
+  private static let widestMerge = 32
+
+  private let runBytes: Int
+  private let directories: [String]
+  /// The records of the run that is being gathered, and where each begins.
+  private var gathered: [UInt8] = []
+  private var starts: [UInt32] = []
+  private var file: RecordFile?
+  private var runs: [Range<Int>] = []
+  /// No directory takes a file.
+  private var staysInMemory = false
+
+  /// A sorter without any paths.
+  ///
+  /// - Parameters:
+  ///   - runBytes: How much is held in memory before it goes into a file; less than 4 GiB.
+  ///   - directories: Where to make the file: the first that takes one. Where none does, all stays in memory.
+  init(runBytes: Int = 256 << 10, directories: [String] = Self.standardDirectories) {
+    (self.runBytes, self.directories) = (runBytes, directories)
+  }
+
+  /// `TMPDIR`, or a folder that lies on a disk where `/tmp` may lie in memory.
+  static var standardDirectories: [String] {
+    let temporary = FileManager.default.temporaryDirectory.path
+    return ProcessInfo.processInfo.environment["TMPDIR"] == nil ? ["/var/tmp", temporary] : [temporary]
+  }
+
+  /// Takes a picture. `folder` is empty or ends with a slash.
+  mutating func add(_ name: some Collection<UInt8>, in folder: some Collection<UInt8>) throws(SystemFailure) {
+    starts.append(UInt32(gathered.count))
+    PathRecord.append(folder: folder, name: name, to: &gathered)
+    if gathered.count >= runBytes, !staysInMemory { try endRun() }
+    if gathered.count > UInt32.max - (2 << 16) { throw SystemFailure(code: ENOMEM) }
+  }
+
+  /// All paths in order.
+  mutating func finish(skipped: [SkippedItem]) throws(SystemFailure) -> FolderListing {
+    guard file != nil else {
+      var sorted: [UInt8] = []
+      sorted.reserveCapacity(gathered.count)
+      var marks = PathMarks()
+      sortStarts()
+      for start in starts {
+        marks.add(at: sorted.count)
+        sorted += PathRecord.bytes(at: Int(start), in: gathered)
+      }
+      return FolderListing(records: .memory(sorted), marks: marks, skipped: skipped)
+    }
+    if !starts.isEmpty { try endRun() }
+    while true {
+      let isLast = runs.count <= Self.widestMerge
+      guard let source = file, let target = RecordFile(directories) else { throw SystemFailure(code: ENOSPC) }
+      var merged: [Range<Int>] = []
+      var marks = PathMarks()
+      for first in stride(from: 0, to: runs.count, by: Self.widestMerge) {
+        let start = target.count
+        let group = runs[first..<min(first + Self.widestMerge, runs.count)]
+        var merge = try PathMerge(group.map { PathReader(source.records, $0) })
+        while let record = try merge.next() {
+          if isLast { marks.add(at: target.count) }
+          try target.append(record.bytes[...])
+        }
+        merged.append(start..<target.count)
+      }
+      try target.flush()
+      (file, runs) = (target, merged)
+      if isLast { return FolderListing(records: target.records, marks: marks, skipped: skipped) }
+    }
+  }
+
+  private mutating func sortStarts() {
+    gathered.withUnsafeBufferPointer { bytes in
+      starts.sort {
+        PathRecord.areInOrder(PathRecord.parts(at: Int($0), in: bytes), PathRecord.parts(at: Int($1), in: bytes))
+      }
+    }
+  }
+
+  /// Writes what is gathered as a run.
+  private mutating func endRun() throws(SystemFailure) {
+    if file == nil { file = RecordFile(directories) }
+    guard let file else {
+      staysInMemory = true
+      return
+    }
+    sortStarts()
+    let start = file.count
+    for record in starts { try file.append(PathRecord.bytes(at: Int(record), in: gathered)) }
+    try file.flush()
+    runs.append(start..<file.count)
+    gathered.removeAll(keepingCapacity: true)
+    starts.removeAll(keepingCapacity: true)
+  }
+}
+
+/// Records in a file without a name, written through a buffer. Of one thread.
+private final class RecordFile {
+  private let descriptor: FileDescriptor
+  private var buffer: [UInt8] = []
+  private var written = 0
+
+  /// Nil where no directory takes a file.
+  init?(_ directories: [String]) {
+    guard let descriptor = directories.lazy.compactMap({ try? FileDescriptor.unnamed(in: $0) }).first else {
+      return nil
+    }
+    self.descriptor = descriptor
+  }
+
+  /// The length with what is still in the buffer, in bytes.
+  var count: Int { written + buffer.count }
+  /// What is written.
+  var records: ByteSource { .file(descriptor, count: written) }
+
+  func append(_ record: ArraySlice<UInt8>) throws(SystemFailure) {
+    buffer += record
+    if buffer.count >= 64 << 10 { try flush() }
+  }
+
+  func flush() throws(SystemFailure) {
+    var done = 0
+    while done < buffer.count {
+      let count = buffer.withUnsafeBytes { bytes in
+        pwrite(descriptor.rawValue, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(written + done))
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .last
+      }
+      done += count
+    }
+    written += done
+    buffer.removeAll(keepingCapacity: true)
+  }
+}

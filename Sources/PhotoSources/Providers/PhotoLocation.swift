@@ -1,0 +1,41 @@
+import Foundation
+import ThumbnailCore
+
+/// Where a photo's bytes are.
+enum PhotoLocation: Equatable, Sendable {
+  /// At one URL.
+  case single(ImageSource)
+  /// In a file that the user named or whose folder the user named.
+  case file(path: String)
+  /// At a provider's server, in several sizes. All of them are one picture to the cache.
+  case served(PhotoForms)
+}
+
+extension PhotoLocation: Codable {
+  private enum CodingKeys: CodingKey { case url, identity, path, forms }
+
+  init(from decoder: any Decoder) throws {
+    let values = try decoder.container(keyedBy: CodingKeys.self)
+    if let forms = try values.decodeIfPresent(PhotoForms.self, forKey: .forms) {
+      self = .served(forms)
+    } else if let path = try values.decodeIfPresent(String.self, forKey: .path) {
+      self = .file(path: path)
+    } else {
+      self = .single(
+        ImageSource(
+          try values.decode(URL.self, forKey: .url),
+          identity: try values.decodeIfPresent(String.self, forKey: .identity)))
+    }
+  }
+
+  func encode(to encoder: any Swift.Encoder) throws {
+    var values = encoder.container(keyedBy: CodingKeys.self)
+    switch self {
+    case .served(let forms): try values.encode(forms, forKey: .forms)
+    case .file(let path): try values.encode(path, forKey: .path)
+    case .single(let source):
+      try values.encode(source.url, forKey: .url)
+      if source.identity != source.url.absoluteString { try values.encode(source.identity, forKey: .identity) }
+    }
+  }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import ThumbnailCore
+
+/// The thread's side of a list of URLs: the open file, and what was read and not yet asked for.
+final class URLListReader: @unchecked Sendable {
+  // Safety: all methods are called on the one thread of the provider's pool, so one after the other.
+
+  /// What a list is read from.
+  enum Input: Sendable {
+    /// A file, opened when the first page is asked for.
+    case path(String)
+    /// A file that is open already, such as the standard input.
+    case open(FileDescriptor, name: String)
+  }
+
+  /// For how many milliseconds a page that has begun waits for more lines before it goes out as it is.
+  private static let patience: Int32 = 100
+
+  private let input: Input
+  private let allowsFiles: Bool
+  private var reader: LineReader?
+  private var photos: [Photo] = []
+  private var skipped: [SkippedItem] = []
+  private var failure: ProviderError?
+  private var isAtEnd = false
+  private var pagesGiven = 0
+
+  init(_ input: Input, allowsFiles: Bool) {
+    self.input = input
+    self.allowsFiles = allowsFiles
+  }
+
+  /// The next page: up to `count` lines, good and bad.
+  ///
+  /// What was read before a cancellation or a failure is not lost: it comes with the next page.
+  func page(
+    at cursor: PageCursor?, of count: Int, cancelled: CancellationFlag
+  ) throws(ProviderError) -> PhotoPage {
+    if cursor == nil, case .path = input { restart() }
+    guard cursor?.token ?? "0" == "\(pagesGiven)" else {
+      throw .unsupported(provider: URLListProvider.name, reason: "a list can only be read once, page after page")
+    }
+    try openIfNeeded()
+    while photos.count + skipped.count < count, !isAtEnd, failure == nil {
+      if cancelled.isSet { throw .cancelled }
+      if !takeLine() { break }
+    }
+    if photos.isEmpty, skipped.isEmpty, let failure { throw failure }
+    pagesGiven += 1
+    defer {
+      photos = []
+      skipped = []
+    }
+    return PhotoPage(photos: photos, next: isAtEnd ? nil : PageCursor("\(pagesGiven)"), skipped: skipped)
+  }
+
+  /// Reads one line. False when the page should go out as it is.
+  private func takeLine() -> Bool {
+    switch reader?.next(patience: Self.patience) ?? .end {
+    case .line(let bytes, let number):
+      if number == 1, bytes.contains(0) || String(validating: bytes, as: UTF8.self) == nil {
+        // A picture where a list was meant would be thousands of bad lines.
+        failure = .listUnreadable(
+          path: name, reason: "it is no text; give a list of URLs, or fetch a single picture with thumbs get")
+        return true
+      }
+      switch URLListLine.parse(bytes, number: number, allowsFiles: allowsFiles) {
+      case .nothing: break
+      case .photo(let photo): photos.append(photo)
+      case .bad(let reason): skipped.append(SkippedItem(place: "line \(number)", reason: reason))
+      }
+    case .overlong(let number):
+      let limit = LineReader.longestLine >> 10
+      skipped.append(SkippedItem(place: "line \(number)", reason: "it is longer than \(limit) KiB"))
+    case .idle:
+      return photos.isEmpty && skipped.isEmpty
+    case .end:
+      isAtEnd = true
+    case .failure(let code):
+      failure = .listUnreadable(path: name, reason: String(cString: strerror(code)))
+    }
+    return true
+  }
+
+  private func restart() {
+    reader = nil
+    photos = []
+    skipped = []
+    failure = nil
+    isAtEnd = false
+    pagesGiven = 0
+  }
+
+  private func openIfNeeded() throws(ProviderError) {
+    guard reader == nil else { return }
+    switch input {
+    case .open(let file, _):
+      reader = LineReader(file)
+    case .path(let path):
+      // Not blocking: a named pipe that nobody writes to would hold the thread here, where it cannot be told to stop.
+      let number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      guard number >= 0 else { throw .listUnreadable(path: path, reason: String(cString: strerror(errno))) }
+      reader = LineReader(FileDescriptor(owning: number))
+    }
+  }
+
+  private var name: String {
+    switch input {
+    case .path(let path): path
+    case .open(_, let name): name
+    }
+  }
+}

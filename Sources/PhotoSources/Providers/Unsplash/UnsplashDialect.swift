@@ -1,0 +1,37 @@
+import Foundation
+import HTTPSemantics
+import HTTPTransport
+
+/// What is particular about the HTTP of Unsplash.
+enum UnsplashDialect {
+  static let dialect = ProviderDialect(
+    name: UnsplashProvider.name, headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
+    allowance: { response, date in remaining(response) == 0 ? restOfHour(date) : nil },
+    unnamedPause: restOfHour,
+    exception: { response in
+      switch response.status {
+      case 403 where isRateLimit(response):
+        .rateLimited(provider: UnsplashProvider.name, retryAfter: response.retryAfter)
+      case 410:
+        .badRequest(
+          provider: UnsplashProvider.name, reason: "it takes the words for spam; use other words")
+      default: nil
+      }
+    })
+
+  /// The limit is one for each hour, and nothing says when the hour ends: by the clock, at the latest.
+  @Sendable private static func restOfHour(_ date: Date) -> Duration {
+    let hour = 3600.0
+    return .seconds(hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour))
+  }
+
+  private static func remaining(_ response: HTTPResponse) -> Int? {
+    response.value(of: "X-Ratelimit-Remaining").flatMap { Int($0) }
+  }
+
+  /// A used-up limit comes as a 403 in plain text, not as the 429 that the documentation names.
+  private static func isRateLimit(_ response: HTTPResponse) -> Bool {
+    remaining(response) == 0
+      || String(decoding: response.body.prefix(4096), as: UTF8.self).contains("Rate Limit")
+  }
+}

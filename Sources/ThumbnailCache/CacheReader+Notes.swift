@@ -1,0 +1,83 @@
+import Foundation
+import GRDB
+import HTTPSemantics
+import ThumbnailCore
+
+/// Reading what is known of a picture besides its thumbnails.
+extension CacheReader {
+  /// What is known of a picture. Takes two look-ups, some ten microseconds. Rows that make no sense count as not there.
+  func notes(of source: SourceKey) throws -> SourceNotes {
+    try read { db in
+      var notes = SourceNotes()
+      let answers = try Row.fetchCursor(
+        db.cachedStatement(
+          sql: """
+            SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
+              length
+            FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
+            """), arguments: [source.bytes])
+      while let row = try answers.next() {
+        if let answer = try? Self.answer(row) { notes.answers.append(answer) }
+      }
+      if notes.answers.isEmpty, let only = try Self.unnamedAnswer(of: source, in: db) { notes.answers = [only] }
+      let failures = try Row.fetchCursor(
+        db.cachedStatement(
+          sql: """
+            SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until
+            FROM failure WHERE source = ?
+            """), arguments: [source.bytes])
+      while let row = try failures.next() {
+        if let failure = try? Self.failure(row) { notes.failures.append(failure) }
+      }
+      return notes
+    }
+  }
+
+  private static func answer(_ row: Row) throws -> StoredAnswer {
+    var metadata = ResponseMetadata()
+    metadata.etag = try row.decode(String?.self, atIndex: 4)
+    metadata.lastModified = try row.decode(String?.self, atIndex: 5)
+    metadata.cacheControl = try row.decode(String?.self, atIndex: 6)
+    metadata.expires = try row.decode(String?.self, atIndex: 7)
+    metadata.vary = try row.decode(String?.self, atIndex: 8)
+    let url = try digest(row, 0)
+    return StoredAnswer(
+      url: url, address: try row.hasNull(atIndex: 1) ? url : digest(row, 1), metadata: metadata,
+      length: try row.decode(Int?.self, atIndex: 9),
+      freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
+  }
+
+  /// What is known where nobody has told what the server said, or it makes no sense.
+  private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredAnswer? {
+    let rows = try Row.fetchCursor(
+      db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
+      arguments: [source.bytes])
+    guard let row = try rows.next(), let fetched = try? date(row, 0) else { return nil }
+    let metadata = ResponseMetadata()
+    return StoredAnswer(
+      url: nil, address: source, metadata: metadata,
+      freshness: metadata.freshness([], receivedAt: fetched, delay: 0))
+  }
+
+  private static func failure(_ row: Row) throws -> RememberedFailure {
+    RememberedFailure(
+      url: try digest(row, 0), code: try row.decode(atIndex: 1),
+      reason: try row.decode(atIndex: 2),
+      limits: .init(
+        bytes: try row.decode(atIndex: 3), pixels: try row.decode(atIndex: 4), memory: try row.decode(atIndex: 5)),
+      noted: try date(row, 6), until: try date(row, 7))
+  }
+
+  private static func digest(_ row: Row, _ index: Int) throws -> SourceKey {
+    let bytes = try row.decode(Data.self, atIndex: index)
+    guard bytes.count == 16 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return SourceKey(bytes: bytes)
+  }
+
+  /// A moment within some ten thousand years of ours: what is beyond that is damage, and no calendar could tell it.
+  private static func date(_ row: Row, _ index: Int) throws -> Date {
+    let seconds = try row.decode(Double.self, atIndex: index)
+    guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
+    return Date(timeIntervalSince1970: seconds)
+  }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import GRDB
+import ThumbnailCore
+
+/// The transactions on the connection that writes. Used by one thread.
+struct CacheWriter: Sendable {
+  let queue: DatabaseQueue
+  let limits: DiskCacheLimits
+  let logPath: String
+  private let pieces = PieceWriter()
+
+  /// Works on the connection of `queue` within `limits`, whose log lies at `logPath`.
+  init(queue: DatabaseQueue, limits: DiskCacheLimits, logPath: String) throws {
+    self.queue = queue
+    self.limits = limits
+    self.logPath = logPath
+    // A log that grew beyond its measure is cut when it begins anew.
+    try queue.writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          PRAGMA wal_autocheckpoint = \(limits.checkpointPages);
+          PRAGMA journal_size_limit = \(limits.checkpointPages * DiskCacheLimits.pageSize)
+          """)
+    }
+  }
+
+  /// Makes everything in a batch last, in one transaction.
+  ///
+  /// Room is made before it is taken, so that new thumbnails fill the pages of the old ones and the file does not grow.
+  func commit(_ batch: StagingArea.Batch) throws {
+    guard batch.hasWork else { return }
+    let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
+    try transaction { db in
+      for row in batch.touched {
+        try db.cachedStatement(
+          sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
+        ).execute(arguments: [row])
+      }
+      if !batch.tally.isEmpty { try batch.tally.add(in: db) }
+      try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
+      for operation in batch.operations { try apply(operation, in: db) }
+      try evict(in: db, toPayload: limits.byteLimit)
+      try giveBackPages(in: db)
+    }
+  }
+
+  /// Runs `body` in a transaction of its own.
+  func transaction(_ body: (Database) throws -> Void) throws {
+    try queue.writeWithoutTransaction { db in
+      try db.inTransaction(.immediate) {
+        try body(db)
+        return .commit
+      }
+    }
+    try shortenLog()
+  }
+
+  private func apply(_ operation: StagingArea.Operation, in db: Database) throws {
+    switch operation {
+    case .store(let record, let entries, _):
+      // What was made of another thumbnail holds as long as that. Once the picture has left nobody knows how long.
+      let isKnown = try isKnown(record.key, in: db)
+      if record.fetchedAt == nil, !isKnown { return }
+      if isKnown {
+        for entry in entries { try remove(CacheKey(source: record.key, variant: entry.variant), in: db) }
+      }
+      // One larger than the whole cache may be is not kept; the one in its place has left all the same.
+      let kept = entries.indices.filter { index in
+        entries[index].thumbnail.data.count <= limits.byteLimit
+          && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
+      }
+      guard !kept.isEmpty else { return }
+      let source = try store(record, in: db)
+      for index in kept { try store(entries[index], of: record.key, row: source, in: db) }
+      if let answer = record.answer { try store(answer, of: record.key, in: db) }
+    case .remove(let source):
+      try db.cachedStatement(
+        sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
+      ).execute(arguments: [source.bytes])
+      try db.cachedStatement(sql: "DELETE FROM failure WHERE source = ?").execute(arguments: [source.bytes])
+    case .drop(let key, let row):
+      try remove(key, row: row, in: db)
+    case .pages(let change):
+      try apply(change, in: db)
+    case .note(let source, let change):
+      try apply(change, of: source, in: db)
+    case .removeAll, .trim, .work, .rebuild, .barrier:
+      break
+    }
+  }
+
+  private func isKnown(_ source: SourceKey, in db: Database) throws -> Bool {
+    let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
+    return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
+  }
+
+  /// Removes a thumbnail, if it is there; with a row, only if it is in that one.
+  private func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
+    try db.cachedStatement(
+      sql: """
+        DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
+          AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
+        """
+    ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
+  }
+
+  /// Adds a thumbnail that is not there.
+  private func store(_ entry: CacheEntry, of source: SourceKey, row: Int64, in db: Database) throws {
+    let token = VariantTokens.shared.token(of: entry.variant)
+    let thumbnail = entry.thumbnail
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
+          source_bytes, checksum, bytes)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    let variant = try variantRow(of: token, in: db)
+    try insert.execute(arguments: [
+      row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
+      thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
+      thumbnail.source.byteCount, CacheReader.checksum(of: thumbnail, source: source), thumbnail.data.count,
+    ])
+    try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
+  }
+
+  /// The number of a variant, which gets one where it has none.
+  private func variantRow(of token: String, in db: Database) throws -> Int64 {
+    let known = try db.cachedStatement(sql: "SELECT id FROM variant WHERE token = ?")
+    if let row = try Int64.fetchOne(known, arguments: [token]) { return row }
+    try db.execute(sql: "INSERT INTO variant (token) VALUES (?)", arguments: [token])
+    return db.lastInsertedRowID
+  }
+
+  /// Keeps what is known of a picture, and returns its row. What was made of a thumbnail changes nothing.
+  private func store(_ record: SourceRecord, in db: Database) throws -> Int64 {
+    let change =
+      record.fetchedAt == nil
+      ? "id = id"
+      : """
+      location = excluded.location, host = excluded.host, fetched_at = excluded.fetched_at, width = excluded.width,
+      height = excluded.height, format = excluded.format, bytes = excluded.bytes
+      """
+    let row = try Int64.fetchOne(
+      db.cachedStatement(
+        sql: """
+          INSERT INTO source (key, location, host, fetched_at, width, height, format, bytes)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET \(change) RETURNING id
+          """),
+      arguments: [
+        record.key.bytes, StoredLocation.shortened(record.location, host: record.host), record.host,
+        (record.fetchedAt ?? Date()).timeIntervalSince1970, record.description.size.width,
+        record.description.size.height, record.description.format.rawValue, record.description.byteCount,
+      ])
+    // A statement without a row has thrown why.
+    guard let row else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+    return row
+  }
+}

@@ -1,0 +1,218 @@
+import Dispatch
+import Synchronization
+import ThumbnailCore
+
+/// Gathers changes and has them committed together, by one thread at a time: when enough has gathered, when some time has
+/// passed, or when somebody waits.
+///
+/// Times are taken from the monotonic clock, so a wall clock that jumps changes nothing.
+final class GroupCommit: Sendable {
+  /// When to commit.
+  struct Policy: Sendable {
+    /// A change waits at most this long.
+    var delay: DispatchTimeInterval = .milliseconds(50)
+    /// Reads are noted at most this late …
+    var touchDelay: DispatchTimeInterval = .seconds(5)
+    /// … or when so many have gathered. Four times as many are held at most.
+    var touchCount = 1024
+  }
+
+  typealias Commit = @Sendable (StagingArea.Batch) -> Result<Void, DiskCacheError>
+
+  private struct Waiter {
+    let ticket: UInt64
+    let shot: OneShot<Void, DiskCacheError>
+  }
+
+  private struct State {
+    var staging = StagingArea()
+    var batchBytes: Int
+    /// Up to this ticket somebody waits.
+    var urgent: UInt64 = 0
+    var settled: UInt64 = 0
+    var lastTicket: UInt64 = 0
+    var waiters: [Waiter] = []
+    /// The failure of a batch that no flush has reported yet.
+    var failure: DiskCacheError?
+    var isRunScheduled = false
+    var isDelaySet = false
+    var isTouchDelaySet = false
+    var isClosed = false
+
+    var isDue: Bool {
+      staging.bytes >= batchBytes || urgent > settled || staging.hasNotes && isClosed
+    }
+  }
+
+  private enum Action {
+    case none, runNow
+    case runLater(DispatchTimeInterval, forTouches: Bool)
+  }
+
+  private let state: Mutex<State>
+  private let policy: Policy
+  private let commit: Commit
+  private let thread = DispatchQueue(label: "thumbnailer.cache.commit", qos: .utility)
+
+  /// Calls `commit` with batches of about `batchBytes` bytes, one at a time, on a thread of its own.
+  init(batchBytes: Int, policy: Policy, commit: @escaping Commit) {
+    state = Mutex(State(batchBytes: batchBytes))
+    self.policy = policy
+    self.commit = commit
+  }
+
+  /// Adds a change. It can be looked up from now on.
+  func stage(_ operation: StagingArea.Operation) throws(DiskCacheError) {
+    try add(operation, isUrgent: false)
+  }
+
+  /// Adds a change and waits until it and all before it are committed.
+  ///
+  /// - Throws: Why this or an earlier batch, since the last time somebody waited, could not be committed; `cancelled`
+  ///   when the task was, though the change goes on.
+  func stageAndWait(_ operation: StagingArea.Operation) async throws(DiskCacheError) {
+    let shot = OneShot<Void, DiskCacheError>()
+    try add(operation, isUrgent: true, shot: shot)
+    try await shot.wait { shot.resume(with: .failure(.cancelled)) }.get()
+  }
+
+  private func add(
+    _ operation: StagingArea.Operation, isUrgent: Bool, shot: OneShot<Void, DiskCacheError>? = nil
+  ) throws(DiskCacheError) {
+    let action = state.withLock { state -> Action? in
+      if state.isClosed { return nil }
+      let ticket = state.staging.stage(operation)
+      state.lastTicket = ticket
+      if isUrgent { state.urgent = ticket }
+      if let shot { state.waiters.append(Waiter(ticket: ticket, shot: shot)) }
+      return nextAction(&state)
+    }
+    guard let action else { throw .closed }
+    perform(action)
+  }
+
+  /// Notes that a row was read.
+  func touch(_ row: Int64) { note { [policy] in $0.touch(row, limit: 4 * policy.touchCount) } }
+
+  /// Counts a look-up.
+  func count(isHit: Bool) { note { $0.count(isHit: isHit) } }
+
+  /// Adds what may wait for long.
+  private func note(_ add: (inout StagingArea) -> Void) {
+    perform(
+      state.withLock { state in
+        add(&state.staging)
+        if state.staging.touchedCount == policy.touchCount, !state.isRunScheduled {
+          state.isRunScheduled = true
+          return .runNow
+        }
+        guard !state.isTouchDelaySet else { return .none }
+        state.isTouchDelaySet = true
+        return .runLater(policy.touchDelay, forTouches: true)
+      })
+  }
+
+  /// Has `commit` called soon, if only to find the file in order again. Calls while one is under way add nothing.
+  func requestRun() {
+    let isNeeded = state.withLock { state in
+      if state.isRunScheduled || state.isClosed { return false }
+      state.lastTicket = state.staging.stage(.barrier)
+      state.isRunScheduled = true
+      return true
+    }
+    if isNeeded { perform(.runNow) }
+  }
+
+  /// What is staged for a key.
+  func lookup(_ key: CacheKey) -> StagingArea.Lookup {
+    state.withLock { $0.staging.lookup(key) }
+  }
+
+  /// The variants staged of a source, and whether those in the database still count.
+  func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
+    state.withLock { $0.staging.variants(of: source) }
+  }
+
+  /// Whether whatever the database has of a source is about to be removed.
+  func isRemoved(_ source: SourceKey) -> Bool {
+    state.withLock { $0.staging.isHidden(source) }
+  }
+
+  /// Batches have about this many bytes from now on.
+  func setBatchBytes(_ bytes: Int) {
+    state.withLock { $0.batchBytes = bytes }
+  }
+
+  /// Commits everything and takes nothing more. Blocks until done unless `waits` is false.
+  func close(waits: Bool, then finish: @escaping @Sendable () -> Void) {
+    let isFirst = state.withLock { state in
+      defer {
+        state.isClosed = true
+        state.urgent = state.lastTicket
+      }
+      return !state.isClosed
+    }
+    let last: @Sendable () -> Void = {
+      guard isFirst else { return }
+      self.run()
+      finish()
+    }
+    if waits { thread.sync(execute: last) } else { thread.async(execute: last) }
+  }
+
+  private func nextAction(_ state: inout State) -> Action {
+    if state.isRunScheduled { return .none }
+    if state.isDue {
+      state.isRunScheduled = true
+      return .runNow
+    }
+    guard !state.staging.isEmpty, !state.isDelaySet else { return .none }
+    state.isDelaySet = true
+    return .runLater(policy.delay, forTouches: false)
+  }
+
+  private func perform(_ action: Action) {
+    switch action {
+    case .none: break
+    case .runNow: thread.async { self.run() }
+    case .runLater(let delay, let forTouches):
+      thread.asyncAfter(deadline: .now() + delay) {
+        self.state.withLock { state in
+          if forTouches { state.isTouchDelaySet = false } else { state.isDelaySet = false }
+          state.isRunScheduled = true
+        }
+        self.run()
+      }
+    }
+  }
+
+  /// Commits one batch, and further ones as long as they are due.
+  private func run() {
+    var goesOn = true
+    while goesOn {
+      let batch = state.withLock { state in
+        let batch = state.staging.takeBatch(byteLimit: state.batchBytes)
+        if batch == nil { state.isRunScheduled = false }
+        return batch
+      }
+      guard let batch else { return }
+      let result = commit(batch)
+      let (ready, failure, action) = state.withLock { state -> ([Waiter], DiskCacheError?, Action) in
+        state.staging.settle(batch)
+        state.settled = max(state.settled, batch.lastTicket)
+        if case .failure(let error) = result { state.failure = state.failure ?? error }
+        let ready = state.waiters.filter { $0.ticket <= state.settled }
+        state.waiters.removeAll { $0.ticket <= state.settled }
+        let failure = state.failure
+        if !ready.isEmpty { state.failure = nil }
+        goesOn = state.isDue
+        if goesOn { return (ready, failure, .none) }
+        state.isRunScheduled = false
+        return (ready, failure, nextAction(&state))
+      }
+      for operation in batch.operations { operation.release() }
+      for waiter in ready { waiter.shot.resume(with: failure.map { .failure($0) } ?? .success(())) }
+      perform(action)
+    }
+  }
+}

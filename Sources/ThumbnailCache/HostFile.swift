@@ -1,0 +1,138 @@
+package import Foundation
+import Synchronization
+package import ThumbnailCore
+
+/// Keeps what is known of hosts in a small file of the cache's folder, for all processes that share it.
+///
+/// Each change reads the file, and puts a new one in its place, under a lock that ends with its process: whoever is killed
+/// leaves it whole. A file that cannot be read counts as empty; without a folder, or where that cannot be written, it
+/// holds for this process alone.
+package final class HostFile: HostLedger {
+  private struct State {
+    var records: [HostLedgerKey: HostRecord] = [:]
+    /// Which file they were read from.
+    var stamp: Stamp?
+    var isNews = false
+  }
+
+  /// Tells a file from the one before at the same path.
+  private struct Stamp: Equatable {
+    let inode: UInt64
+    let seconds: Int
+    let nanoseconds: Int
+
+    init?(path: String) {
+      var status = stat()
+      guard stat(path, &status) == 0 else { return nil }
+      inode = UInt64(status.st_ino)
+      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+    }
+  }
+
+  private static let name = "hosts.json"
+  /// Records beyond leave, those that say something for the longest last.
+  private static let mostRecords = 256
+  /// No file of ours is longer.
+  private static let mostBytes = 1 << 20
+
+  private let path: String?
+  private let now: @Sendable () -> Date
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "thumbnailer.hosts", qos: .utility)
+
+  /// Reads nothing yet.
+  ///
+  /// - Parameter directory: The cache's folder; nil keeps all in memory.
+  package init(directory: URL?, now: @escaping @Sendable () -> Date = { Date() }) {
+    path = directory.map { $0.appendingPathComponent(Self.name).path }
+    self.now = now
+  }
+
+  /// Forgets what is kept in a folder.
+  package static func remove(in directory: URL) {
+    unlink(directory.appendingPathComponent(name).path)
+  }
+
+  package func news() -> [HostLedgerKey: HostRecord]? {
+    state.withLock { state in
+      if let path, let stamp = Stamp(path: path), stamp != state.stamp {
+        (state.records, state.stamp, state.isNews) = (Self.records(at: path), stamp, true)
+      }
+      defer { state.isNews = false }
+      return state.isNews ? state.records : nil
+    }
+  }
+
+  package func update<Value: Sendable>(
+    _ key: HostLedgerKey, _ change: @escaping @Sendable (inout HostRecord) -> Value
+  ) async -> Value {
+    await withCheckedContinuation { continuation in
+      queue.async { [self] in continuation.resume(returning: changeNow(key, change)) }
+    }
+  }
+
+  package func note(_ key: HostLedgerKey, _ change: @escaping @Sendable (inout HostRecord) -> Void) {
+    queue.async { [self] in changeNow(key, change) }
+  }
+
+  package func flush() async {
+    await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+  }
+
+  /// Blocks while another process changes the file, two seconds at most.
+  private func changeNow<Value: Sendable>(_ key: HostLedgerKey, _ change: (inout HostRecord) -> Value) -> Value {
+    if let path,
+      let value = try? FileLock.hold(
+        path + ".lock", timeout: .seconds(2),
+        { () throws(DiskCacheError) in
+          var records = Self.records(at: path)
+          let value = self.change(&records, key, change)
+          Self.write(records, to: path)
+          state.withLock { ($0.records, $0.stamp, $0.isNews) = (records, Stamp(path: path), true) }
+          return value
+        })
+    {
+      return value
+    }
+    return state.withLock { state in
+      state.isNews = true
+      return self.change(&state.records, key, change)
+    }
+  }
+
+  private func change<Value: Sendable>(
+    _ records: inout [HostLedgerKey: HostRecord], _ key: HostLedgerKey, _ change: (inout HostRecord) -> Value
+  ) -> Value {
+    let now = now()
+    records = records.filter { $0.value.counts(at: now) }
+    var record = records[key] ?? HostRecord()
+    let value = change(&record)
+    records[key] = record
+    if records.count > Self.mostRecords {
+      let ends = records.mapValues { max($0.until ?? now, $0.due ?? now) }
+      for (key, _) in ends.sorted(by: { $0.value < $1.value }).prefix(records.count - Self.mostRecords) {
+        records.removeValue(forKey: key)
+      }
+    }
+    return value
+  }
+
+  private static func records(at path: String) -> [HostLedgerKey: HostRecord] {
+    guard let handle = FileHandle(forReadingAtPath: path), let data = try? handle.read(upToCount: mostBytes),
+      let records = try? JSONDecoder().decode([String: HostRecord].self, from: data)
+    else { return [:] }
+    return Dictionary(uniqueKeysWithValues: records.map { (HostLedgerKey(text: $0.key), $0.value) })
+  }
+
+  /// What cannot be written is known to this process alone.
+  private static func write(_ records: [HostLedgerKey: HostRecord], to path: String) {
+    let texts = Dictionary(uniqueKeysWithValues: records.map { ($0.key.text, $0.value) })
+    guard let data = try? JSONEncoder().encode(texts) else { return }
+    let new = path + ".new"
+    // Nobody else writes there: the lock is ours.
+    guard FileManager.default.createFile(atPath: new, contents: data, attributes: [.posixPermissions: 0o600]) else {
+      return
+    }
+    rename(new, path)
+  }
+}

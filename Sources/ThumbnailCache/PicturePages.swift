@@ -1,0 +1,67 @@
+import Foundation
+import GRDB
+import ThumbnailCore
+
+/// Goes through the pictures of a cache page by page, by host and the time they were fetched.
+///
+/// Each page is a query of its own that begins where the last one ended, so that neither memory nor a transaction grows
+/// with the cache. What is stored or removed meanwhile is seen or not; nothing else is missed.
+struct PicturePages: Sendable {
+  /// A picture's row, without its thumbnails.
+  struct Entry: Sendable {
+    let row: Int64
+    let key: SourceKey
+    let location: String
+    let host: String
+    let fetchedAt: Double
+    let description: SourceDescription
+  }
+
+  let filter: PictureFilter
+  /// The host, time and number of the last row of the last page, as they are stored.
+  private var position: [DatabaseValue]?
+  private(set) var isAtEnd = false
+
+  /// Begins before the first.
+  init(_ filter: PictureFilter) { self.filter = filter }
+
+  /// The next pictures that the filter admits, of up to `limit` rows that are read. May be empty before the end.
+  mutating func next(_ limit: Int, in db: Database) throws -> [Entry] {
+    if isAtEnd { return [] }
+    var conditions: [String] = []
+    var arguments: [(any DatabaseValueConvertible)?] = []
+    func require(_ condition: String, _ values: [any DatabaseValueConvertible]) {
+      conditions.append(condition)
+      arguments += values
+    }
+    if let key = filter.key { require("key = ?", [key.bytes]) }
+    if let host = filter.host { require("host = ?", [host]) }
+    if let location = filter.location {
+      require("location = ?", [StoredLocation.shortened(location, host: filter.host ?? "")])
+    }
+    if let time = filter.fetchedBefore { require("fetched_at < ?", [time]) }
+    if let position { require("(host, fetched_at, id) > (?, ?, ?)", position) }
+    let clause = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT host, fetched_at, id, key, location, width, height, format, bytes FROM source \(clause)
+        ORDER BY host, fetched_at, id LIMIT ?
+        """)
+    let rows = try Row.fetchAll(statement, arguments: StatementArguments(arguments + [limit]))
+    isAtEnd = rows.count < limit
+    position = rows.last.map { row in (0..<3).map { row[$0] } } ?? position
+    return rows.compactMap { try? Self.entry($0) }.filter { filter.admits(location: $0.location) }
+  }
+
+  private static func entry(_ row: Row) throws -> Entry? {
+    let (host, key): (String, Data) = (try row.decode(atIndex: 0), try row.decode(atIndex: 3))
+    guard key.count == 16, let format = ImageFormat(rawValue: try row.decode(atIndex: 7)) else { return nil }
+    return Entry(
+      row: try row.decode(atIndex: 2), key: SourceKey(bytes: key),
+      location: StoredLocation.whole(try row.decode(atIndex: 4), host: host), host: host,
+      fetchedAt: try row.decode(atIndex: 1),
+      description: SourceDescription(
+        size: PixelSize(try row.decode(atIndex: 5), try row.decode(atIndex: 6)), format: format,
+        byteCount: try row.decode(atIndex: 8)))
+  }
+}

@@ -1,0 +1,195 @@
+import DequeModule
+import ThumbnailCore
+
+/// What waits to be committed, in order, and what a reader sees of it meanwhile. A pure value: its owner guards it.
+struct StagingArea {
+  /// One change to the database.
+  enum Operation: Sendable {
+    /// Thumbnails of one source. The share of memory they take until they are committed comes with them.
+    case store(SourceRecord, [CacheEntry], ByteLimiter.Reservation? = nil)
+    case remove(SourceKey)
+    /// Drops a damaged thumbnail: the row that was read, so that a whole one stored since stays. Nil where the row could
+    /// not be read at all.
+    case drop(CacheKey, row: Int64?)
+    /// Changes the pages of searches.
+    case pages(PageChange)
+    /// Changes what is known of a picture besides its thumbnails.
+    case note(SourceKey, NoteChange)
+    case removeAll
+    /// Changes the limit, in bytes, and evicts down to it.
+    case trim(toBytes: Int)
+    /// Work on the connection that writes, in transactions of its own. Where the file has to be replaced on the way, it
+    /// is done once more with the new one.
+    case work(@Sendable (CacheWriter) throws -> Void)
+    /// Moves what can still be read into a new file.
+    case rebuild
+    /// Changes nothing; somebody waits for what comes before it.
+    case barrier
+
+    /// The bytes that thumbnails no larger than `limit` will take.
+    func payloadBytes(limit: Int) -> Int {
+      guard case .store(_, let entries, _) = self else { return 0 }
+      return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.data.count }
+    }
+
+    /// Gives back the memory it takes.
+    func release() {
+      if case .store(_, _, let reservation) = self { reservation?.release() }
+    }
+
+    /// Whether it takes transactions of its own.
+    var standsAlone: Bool {
+      switch self {
+      case .removeAll, .trim, .work, .rebuild: true
+      case .store, .remove, .drop, .note, .pages, .barrier: false
+      }
+    }
+  }
+
+  /// What is committed together.
+  struct Batch: Sendable {
+    var operations: [Operation] = []
+    /// The rows read since the last batch, in order, for the order of eviction.
+    var touched: [Int64] = []
+    /// The look-ups since the last batch.
+    var tally = LookupTally()
+    /// The ticket of the last operation.
+    var lastTicket: UInt64 = 0
+
+    /// Whether there is anything to write.
+    var hasWork: Bool {
+      !touched.isEmpty || !tally.isEmpty || operations.contains { if case .barrier = $0 { false } else { true } }
+    }
+  }
+
+  /// What is known of a key before the database is asked.
+  enum Lookup {
+    case staged(Thumbnail)
+    /// A removal is staged: whatever the database still has is gone.
+    case removed
+    case unknown
+  }
+
+  private struct Staged {
+    var ticket: UInt64
+    var operation: Operation
+    var bytes: Int
+  }
+
+  private struct Visible {
+    var ticket: UInt64
+    var thumbnail: Thumbnail
+  }
+
+  private var queue: Deque<Staged> = []
+  private var lastTicket: UInt64 = 0
+  private var visible: [SourceKey: [Variant: Visible]] = [:]
+  private var hiddenSources: [SourceKey: UInt64] = [:]
+  private var everythingHidden: UInt64?
+  private var touched: [Int64] = []
+  private var tally = LookupTally()
+
+  /// The bytes that wait.
+  private(set) var bytes = 0
+  /// The number of reads that are not noted yet.
+  var touchedCount: Int { touched.count }
+  /// Whether reads or look-ups are not noted yet.
+  var hasNotes: Bool { !touched.isEmpty || !tally.isEmpty }
+  /// Whether no operation waits.
+  var isEmpty: Bool { queue.isEmpty }
+
+  /// Adds an operation at the end and returns its ticket: they count up.
+  mutating func stage(_ operation: Operation) -> UInt64 {
+    lastTicket += 1
+    let size = operation.payloadBytes(limit: .max)
+    queue.append(Staged(ticket: lastTicket, operation: operation, bytes: size))
+    bytes += size
+    switch operation {
+    case .store(let record, let entries, _):
+      for entry in entries {
+        visible[record.key, default: [:]][entry.variant] = Visible(ticket: lastTicket, thumbnail: entry.thumbnail)
+      }
+    case .remove(let source):
+      visible[source] = nil
+      hiddenSources[source] = lastTicket
+    case .removeAll:
+      visible = [:]
+      hiddenSources = [:]
+      everythingHidden = lastTicket
+      tally = LookupTally()
+    case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
+      break
+    }
+    return lastTicket
+  }
+
+  /// Notes that a row was read. Beyond `limit` notes nothing more: recency is a hint, memory is not.
+  mutating func touch(_ row: Int64, limit: Int) {
+    if touched.count < limit { touched.append(row) }
+  }
+
+  /// Counts a look-up.
+  mutating func count(isHit: Bool) { tally.count(isHit: isHit) }
+
+  /// What is staged for a key.
+  func lookup(_ key: CacheKey) -> Lookup {
+    if let entry = visible[key.source]?[key.variant] { return .staged(entry.thumbnail) }
+    return isHidden(key.source) ? .removed : .unknown
+  }
+
+  /// The variants staged of a source, and whether those in the database still count.
+  func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
+    (visible[source].map { Array($0.keys) } ?? [], !isHidden(source))
+  }
+
+  /// Whether whatever the database has of a source is about to be removed.
+  func isHidden(_ source: SourceKey) -> Bool {
+    everythingHidden != nil || hiddenSources[source] != nil
+  }
+
+  /// Takes the operations that are committed next, up to about `byteLimit` bytes, with the reads noted so far. They stay
+  /// visible until they are settled. Nil when nothing waits.
+  mutating func takeBatch(byteLimit: Int) -> Batch? {
+    guard !queue.isEmpty || hasNotes else { return nil }
+    var batch = Batch()
+    var size = 0
+    while let next = queue.first {
+      let isFirst = batch.operations.isEmpty
+      // What was read counts before a lowered limit evicts.
+      if next.operation.standsAlone, !isFirst || !touched.isEmpty { break }
+      if !isFirst, size + next.bytes > byteLimit { break }
+      queue.removeFirst()
+      size += next.bytes
+      batch.operations.append(next.operation)
+      batch.lastTicket = next.ticket
+      if next.operation.standsAlone { return batch }
+    }
+    // A row is moved to the end once, at its last use.
+    var seen: Set<Int64> = []
+    batch.touched = touched.reversed().filter { seen.insert($0).inserted }.reversed()
+    touched = []
+    batch.tally = tally
+    tally = LookupTally()
+    return batch
+  }
+
+  /// Ends the visibility of a batch: the database has it now, or it failed.
+  mutating func settle(_ batch: Batch) {
+    for operation in batch.operations {
+      switch operation {
+      case .store(let record, let entries, _):
+        bytes -= operation.payloadBytes(limit: .max)
+        for entry in entries where visible[record.key]?[entry.variant]?.ticket ?? .max <= batch.lastTicket {
+          visible[record.key]?[entry.variant] = nil
+        }
+        if visible[record.key]?.isEmpty == true { visible[record.key] = nil }
+      case .remove(let source):
+        if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
+      case .removeAll:
+        if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
+      case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
+        break
+      }
+    }
+  }
+}

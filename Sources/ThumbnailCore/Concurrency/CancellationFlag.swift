@@ -1,0 +1,14 @@
+import Synchronization
+
+/// Tells running work on a thread that nobody wants its result any more.
+package final class CancellationFlag: Sendable {
+  private let flag = Atomic(false)
+
+  package init() {}
+
+  /// Whether the work should stop.
+  package var isSet: Bool { flag.load(ordering: .relaxed) }
+
+  /// Asks the work to stop.
+  func set() { flag.store(true, ordering: .relaxed) }
+}

@@ -1,0 +1,57 @@
+import Synchronization
+
+/// A result that is handed once from a thread to the one task that waits for it, whichever comes first.
+///
+/// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion.
+package final class OneShot<Success: Sendable, Failure: Error>: Sendable {
+  private enum State {
+    case empty
+    case waiting(CheckedContinuation<Result<Success, Failure>, Never>)
+    case resumed(Result<Success, Failure>)
+    case done
+  }
+
+  private let state = Mutex(State.empty)
+
+  package init() {}
+
+  /// Hands over the result. False when one was handed over before.
+  @discardableResult
+  package func resume(with result: Result<Success, Failure>) -> Bool {
+    let (accepted, continuation) = state.withLock {
+      state -> (Bool, CheckedContinuation<Result<Success, Failure>, Never>?) in
+      switch state {
+      case .empty:
+        state = .resumed(result)
+        return (true, nil)
+      case .waiting(let continuation):
+        state = .done
+        return (true, continuation)
+      case .resumed, .done:
+        return (false, nil)
+      }
+    }
+    continuation?.resume(returning: result)
+    return accepted
+  }
+
+  /// Suspends until there is a result. To be called once; `onCancel` runs when the waiting task is cancelled and is
+  /// expected to lead to a `resume`.
+  package func wait(onCancel: @escaping @Sendable () -> Void) async -> Result<Success, Failure> {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let ready = state.withLock { state -> Result<Success, Failure>? in
+          if case .resumed(let result) = state {
+            state = .done
+            return result
+          }
+          state = .waiting(continuation)
+          return nil
+        }
+        if let ready { continuation.resume(returning: ready) }
+      }
+    } onCancel: {
+      onCancel()
+    }
+  }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+/// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
+///
+/// Threads start with the first work. They end when the pool is dropped, each after calling `onThreadExit`.
+package final class WorkerPool: Sendable {
+  private struct Entry {
+    let run: @Sendable () -> Void
+    let cancel: @Sendable () -> Void
+  }
+
+  /// What the threads share. Not the pool itself, so that the pool can be dropped while its threads wait.
+  private final class Shared: @unchecked Sendable {
+    // Safety: every access to the variables is made with `condition` locked.
+    let condition = NSCondition()
+    var queue = TwoLevelQueue<Entry>()
+    var running = 0
+    var threads = 0
+    var limit: Int
+    var isSuspended = false
+    var isClosed = false
+
+    init(limit: Int) { self.limit = limit }
+
+    func withLock<Result>(_ body: (Shared) -> Result) -> Result {
+      condition.lock()
+      defer { condition.unlock() }
+      return body(self)
+    }
+
+    /// The next piece of work; nil when the thread shall end.
+    func next() -> Entry? {
+      condition.lock()
+      defer { condition.unlock() }
+      while true {
+        if !isSuspended || isClosed, running < limit, let entry = queue.dequeue() {
+          running += 1
+          return entry
+        }
+        if isClosed && queue.isEmpty {
+          threads -= 1
+          return nil
+        }
+        condition.wait()
+      }
+    }
+
+    func finished() {
+      condition.lock()
+      running -= 1
+      condition.unlock()
+      condition.signal()
+    }
+  }
+
+  private let shared: Shared
+  private let name: String
+  private let onThreadExit: @Sendable () -> Void
+
+  /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
+  package init(name: String, threads: Int, onThreadExit: @escaping @Sendable () -> Void = {}) {
+    self.name = name
+    self.onThreadExit = onThreadExit
+    shared = Shared(limit: max(1, threads))
+  }
+
+  deinit {
+    shared.withLock { $0.isClosed = true }
+    shared.condition.broadcast()
+  }
+
+  /// The number of pieces of work that wait for a thread.
+  var waiting: Int { shared.withLock { $0.queue.count } }
+  /// The number of pieces of work that run now.
+  package var running: Int { shared.withLock { $0.running } }
+
+  /// How many pieces of work may run at once. Lowering it lets running work end.
+  var concurrencyLimit: Int {
+    get { shared.withLock { $0.limit } }
+    set {
+      shared.withLock { $0.limit = max(1, newValue) }
+      for _ in 0..<max(1, newValue) { startThreadIfNeeded() }
+      shared.condition.broadcast()
+    }
+  }
+
+  /// While true no waiting work starts; running work ends as usual.
+  var isSuspended: Bool {
+    get { shared.withLock { $0.isSuspended } }
+    set {
+      shared.withLock { $0.isSuspended = newValue }
+      shared.condition.broadcast()
+    }
+  }
+
+  /// Runs `work` on a thread of the pool and returns its result.
+  ///
+  /// Cancelling the calling task takes waiting work out of the line, and sets the flag that running work was given.
+  package func run<Success: Sendable, Failure: Error>(
+    priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
+  ) async throws(CancellationError) -> Result<Success, Failure> {
+    if Task.isCancelled { throw CancellationError() }
+    let shot = OneShot<Result<Success, Failure>, CancellationError>()
+    let flag = CancellationFlag()
+    let entry = Entry(
+      run: { shot.resume(with: .success(work(flag))) },
+      cancel: { shot.resume(with: .failure(CancellationError())) })
+    let shared = shared
+    let ticket = shared.withLock { shared in
+      shared.condition.signal()
+      return shared.queue.enqueue(entry, at: priority.current)
+    }
+    let observation = priority.observe { level in
+      shared.withLock { $0.queue.move(ticket, to: level) }
+    }
+    defer { priority.stopObserving(observation) }
+    startThreadIfNeeded()
+    return try await shot.wait {
+      flag.set()
+      shared.withLock { $0.queue.remove(ticket) }?.cancel()
+    }.get()
+  }
+
+  private func startThreadIfNeeded() {
+    let starts = shared.withLock { shared in
+      guard shared.threads < shared.limit, shared.threads < shared.running + shared.queue.count else { return false }
+      shared.threads += 1
+      return true
+    }
+    guard starts else { return }
+    let thread = Thread { [shared, onThreadExit] in
+      while let entry = shared.next() {
+        entry.run()
+        shared.finished()
+      }
+      onThreadExit()
+    }
+    thread.name = name
+    thread.stackSize = 2 << 20
+    thread.start()
+  }
+}

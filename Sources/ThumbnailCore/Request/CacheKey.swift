@@ -1,0 +1,72 @@
+package import Foundation
+package import HTTPSemantics
+
+/// A source's identity and credentials as 128 bits of a SHA-256.
+///
+/// The digest cannot be turned back: credentials never reach the cache in a readable form.
+public struct SourceKey: Hashable, Sendable {
+  let high: UInt64
+  package let low: UInt64
+
+  package init(identity: String, headers: [HTTPHeader]) {
+    var hash = SHA256()
+    hash.update(identity.utf8)
+    let partition = headers.map { ($0.name.lowercased(), $0.value) }
+      .filter { $0.0 != "user-agent" && $0.0 != "referer" }
+      .sorted { $0 < $1 }
+    for (name, value) in partition {
+      hash.update("\0\(name)\0\(value)".utf8)
+    }
+    self.init(bytes: hash.finalize())
+  }
+
+  /// The first 16 of at least 16 bytes, as `bytes` gives them back.
+  package init(bytes: some Collection<UInt8>) {
+    let words = bytes.prefix(16)
+    high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    low = words.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+  }
+
+  /// The key as 16 bytes, the form it is stored in.
+  package var bytes: Data {
+    var data = Data(capacity: 16)
+    withUnsafeBytes(of: high.bigEndian) { data.append(contentsOf: $0) }
+    withUnsafeBytes(of: low.bigEndian) { data.append(contentsOf: $0) }
+    return data
+  }
+
+  /// The key as 32 hexadecimal digits, for names of files.
+  public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+
+  /// Hashes the digest, which is evenly spread already.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(low)
+  }
+}
+
+/// Names one thumbnail: which picture, and which variant of it. Its hash is computed once, when it is made.
+public struct CacheKey: Hashable, Sendable {
+  /// The picture.
+  public let source: SourceKey
+  /// The variant.
+  public let variant: Variant
+  private let storedHash: Int
+
+  /// Prepares the key for look-ups.
+  public init(source: SourceKey, variant: Variant) {
+    self.source = source
+    self.variant = variant
+    var hasher = Hasher()
+    hasher.combine(source)
+    hasher.combine(variant)
+    storedHash = hasher.finalize()
+  }
+
+  /// Whether both name the same thumbnail.
+  public static func == (lhs: CacheKey, rhs: CacheKey) -> Bool {
+    lhs.storedHash == rhs.storedHash && lhs.source == rhs.source && lhs.variant == rhs.variant
+  }
+
+  /// Feeds the prepared hash.
+  public func hash(into hasher: inout Hasher) { hasher.combine(storedHash) }
+}

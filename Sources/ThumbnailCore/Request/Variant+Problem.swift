@@ -1,0 +1,12 @@
+extension Variant {
+  /// What is wrong with the variant, in words that say what to do; nil when it can be made.
+  package var problem: String? {
+    if !size.isValidThumbnailSize {
+      return
+        "a thumbnail of \(size) cannot be made: each side must be from 1 to \(PixelSize.longestThumbnailSide) pixels"
+    }
+    if !(1...100).contains(quality) { return "quality \(quality) cannot be used: it must be from 1 to 100" }
+    if let effort, !(0...9).contains(effort) { return "effort \(effort) cannot be used: it must be from 0 to 9" }
+    return nil
+  }
+}

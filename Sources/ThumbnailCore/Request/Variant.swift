@@ -1,0 +1,91 @@
+/// Everything that tells one thumbnail of a picture from another.
+///
+/// Two variants are the same thumbnail exactly when all their values are equal.
+public struct Variant: Hashable, Sendable {
+  /// The box, in device pixels.
+  public var size: PixelSize
+  /// How the picture is laid into the box.
+  public var fit: Fit
+  /// What `cover` keeps; without meaning for the other fits.
+  public var gravity: Gravity
+  /// The format of the thumbnail.
+  public var format: OutputFormat
+  /// The encoder's quality, 1 to 100; without meaning for PNG.
+  public var quality: Int
+  /// How much is decoded.
+  public var scaling: Scaling
+  /// What shows through transparent parts. Nil keeps them transparent where the format can; JPEG then takes white.
+  public var background: RGBColor?
+  /// Whether a picture smaller than the box is enlarged to it.
+  public var enlarges: Bool
+  /// How hard the encoder tries to write few bytes, from 0, the fastest, to 9. Nil: as hard as pays for most.
+  public var effort: Int?
+  /// What of the picture's metadata is kept.
+  public var metadata = MetadataPolicy.none
+  /// Which frames of an animated picture are shown.
+  public var frames = FrameSelection.first
+
+  /// A variant; everything but the size has the default that suits the cell of a grid.
+  public init(
+    size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
+    scaling: Scaling = .fast, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first
+  ) {
+    self.size = size
+    self.fit = fit
+    self.gravity = fit == .cover ? gravity : .centre
+    self.format = format
+    self.quality = quality
+    self.scaling = scaling
+    self.background = background
+    self.enlarges = enlarges
+    self.effort = effort
+    self.metadata = metadata
+    self.frames = frames
+  }
+
+  /// The version of what decoding and encoding make of a variant. Raised when the same variant would look different, so
+  /// that thumbnails of an older version are made anew.
+  package static let encoderVersion = 1
+
+  /// The variant as a short text, the form it is stored under: `1;400x400;cover;centre;auto;80;fast;-;0`. What few ask
+  /// for comes behind that, where it is asked for: `;-;profile;all`.
+  public var token: String {
+    let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
+    return common + (rare == ("-", "none", "first") ? "" : ";\(rare.effort);\(rare.metadata);\(rare.frames)")
+  }
+
+  private var common: String {
+    "\(Self.encoderVersion);\(size);\(fit.rawValue);\(gravity.rawValue);\(format.rawValue);\(quality);"
+      + "\(scaling.rawValue);\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
+  }
+
+  /// Reads a token back. Nil for another encoder version or anything else that `token` does not make.
+  package init?(token: String) {
+    let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
+    guard parts.count == 9 || parts.count == 12, parts[0] == "\(Self.encoderVersion)",
+      let size = PixelSize(parsing: parts[1]),
+      size.isValidThumbnailSize,
+      let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
+      let format = OutputFormat(rawValue: parts[4]), let quality = Int(parts[5]),
+      let scaling = Scaling(rawValue: parts[6]), parts[7] == "-" || RGBColor(hex: parts[7]) != nil
+    else { return nil }
+    self.init(
+      size: size, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
+      background: RGBColor(hex: parts[7]), enlarges: parts[8] == "1")
+    guard parts.count == 12 else { return }
+    guard parts[9] == "-" || Int(parts[9]) != nil, let metadata = MetadataPolicy(rawValue: parts[10]),
+      let frames = FrameSelection(rawValue: parts[11])
+    else { return nil }
+    (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
+  }
+
+  /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: the same in all but size,
+  /// the same aspect, and at least twice as large in both directions.
+  package func canBeShrunk(from other: Variant) -> Bool {
+    var resized = other
+    resized.size = size
+    return resized == self && other.size.width >= 2 * size.width && other.size.height >= 2 * size.height
+      && other.size.width * size.height == other.size.height * size.width
+  }
+}

@@ -1,0 +1,57 @@
+import Foundation
+
+/// The bytes of one picture, wherever they lie: small bodies in memory, larger ones in a file without a name.
+package enum ByteSource: Sendable {
+  /// The whole body in memory.
+  case memory([UInt8])
+  /// The first `count` bytes of an open file.
+  case file(FileDescriptor, count: Int)
+
+  /// The length of the body in bytes.
+  package var count: Int {
+    switch self {
+    case .memory(let bytes): bytes.count
+    case .file(_, let count): count
+    }
+  }
+
+  /// Whether the bytes lie in a file that takes a share of memory.
+  package var isFileInMemory: Bool {
+    if case .file(let file, _) = self { file.holdsMemory } else { false }
+  }
+
+  /// Copies up to `length` bytes from `offset`; fewer when the body ends before.
+  ///
+  /// - Throws: `POSIXError` when the file cannot be read.
+  package func read(at offset: Int, length: Int) throws -> [UInt8] {
+    let wanted = max(0, min(length, count - offset))
+    return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in
+      filled = try read(
+        at: offset, into: UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(buffer)[..<wanted]))
+    }
+  }
+
+  /// Copies bytes from `offset` into a buffer until it is full or the body ends, and returns how many.
+  ///
+  /// - Throws: `POSIXError` when the file cannot be read.
+  package func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    let wanted = max(0, min(buffer.count, count - offset))
+    switch self {
+    case .memory(let bytes):
+      if wanted > 0 { buffer.copyBytes(from: bytes[offset..<offset + wanted]) }
+      return wanted
+    case .file(let file, _):
+      var filled = 0
+      while filled < wanted {
+        let got = pread(file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
+        if got < 0 {
+          if errno == EINTR { continue }
+          throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        if got == 0 { break }
+        filled += got
+      }
+      return filled
+    }
+  }
+}

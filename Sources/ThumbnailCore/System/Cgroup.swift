@@ -1,0 +1,77 @@
+import Foundation
+
+/// What the control group that the process is in lets it have.
+package enum Cgroup {
+  /// The least memory limit on the way from the process's cgroup to the root, of version 1 and 2, in bytes.
+  ///
+  /// `root` stands in for `/` in tests. Nil where nothing is limited.
+  package static func memoryLimit(root: String = "/") -> Int? { limitedGroups(root: root).map(\.limit).min() }
+
+  /// What the process may still take before one of those limits is reached, in bytes. Nil where nothing is limited.
+  ///
+  /// The pages of files count as free, since the kernel drops them before it ends a process; those of a `tmpfs` do not.
+  static func availableMemory(root: String = "/") -> Int? {
+    limitedGroups(root: root).compactMap { group in
+      guard let used = number(group.path + "/" + group.version.usageFile) else { return nil }
+      let statistics = (try? String(contentsOfFile: group.path + "/memory.stat", encoding: .utf8)) ?? ""
+      var reclaimable = 0
+      for line in statistics.split(separator: "\n") {
+        let words = line.split(separator: " ")
+        guard words.count == 2, let bytes = Int(words[1]) else { continue }
+        if group.version.reclaimableFields.contains(String(words[0])) { reclaimable += bytes }
+      }
+      return max(0, group.limit - max(0, used - reclaimable))
+    }.min()
+  }
+
+  private enum Version {
+    case one, two
+
+    var limitFile: String { self == .one ? "memory.limit_in_bytes" : "memory.max" }
+    var usageFile: String { self == .one ? "memory.usage_in_bytes" : "memory.current" }
+    /// The fields of `memory.stat` with the pages of files, those of the groups below included.
+    var reclaimableFields: Set<String> {
+      self == .one ? ["total_inactive_file", "total_active_file"] : ["inactive_file", "active_file"]
+    }
+  }
+
+  private struct Group {
+    let path: String
+    let version: Version
+    let limit: Int
+  }
+
+  /// The process's cgroup and those above it, as far as they limit memory.
+  private static func limitedGroups(root: String) -> [Group] {
+    guard let memberships = try? String(contentsOfFile: root + "proc/self/cgroup", encoding: .utf8) else { return [] }
+    var groups: [Group] = []
+    for line in memberships.split(separator: "\n") {
+      let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+      guard parts.count == 3 else { continue }
+      let (base, version): (String, Version)
+      if parts[1].isEmpty {
+        (base, version) = ("sys/fs/cgroup", .two)
+      } else if parts[1].split(separator: ",").contains("memory") {
+        (base, version) = ("sys/fs/cgroup/memory", .one)
+      } else {
+        continue
+      }
+      var names = parts[2].split(separator: "/").map(String.init)
+      while true {
+        let path = ([root + base] + names).joined(separator: "/")
+        // Version 1 says "no limit" with a number near 2⁶³.
+        if let limit = number(path + "/" + version.limitFile), limit > 0, limit < 1 << 60 {
+          groups.append(Group(path: path, version: version, limit: limit))
+        }
+        if names.isEmpty { break }
+        names.removeLast()
+      }
+    }
+    return groups
+  }
+
+  private static func number(_ path: String) -> Int? {
+    guard let text = try? String(contentsOfFile: path, encoding: .utf8) else { return nil }
+    return Int(text.trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+}

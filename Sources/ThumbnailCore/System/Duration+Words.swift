@@ -1,0 +1,11 @@
+extension Duration {
+  /// The duration in the unit that people would use, rounded up: `90 s`, `59 min`, `24 h`.
+  package var inWords: String {
+    let seconds = components.seconds + (components.attoseconds > 0 ? 1 : 0)
+    return switch seconds {
+    case ...120: "\(seconds) s"
+    case ...7200: "\((seconds + 59) / 60) min"
+    default: "\((seconds + 3599) / 3600) h"
+    }
+  }
+}

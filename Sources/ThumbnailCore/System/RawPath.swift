@@ -1,0 +1,91 @@
+package import Foundation
+
+/// A file's path as the kernel has it: bytes without a zero, which need not be UTF-8.
+public struct RawPath: Hashable, Sendable, CustomStringConvertible {
+  /// The bytes.
+  public let bytes: [UInt8]
+
+  /// The path that a text names.
+  public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+
+  /// The path of these bytes.
+  public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
+
+  /// The path of a `file` URL, with its digits as the bytes they stand for.
+  package init(fileURL url: URL) { self.init(percentEncoded: url.path(percentEncoded: true)) }
+
+  /// The bytes that a text stands for in which some are written in digits: `%20`. May hold a zero.
+  package init(percentEncoded text: String) {
+    var bytes: [UInt8] = []
+    var rest = Array(text.utf8)[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2)
+      if byte == UInt8(ascii: "%"), digits.count == 2,
+        digits.allSatisfy({ UnicodeScalar($0).properties.isASCIIHexDigit }),
+        let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+      {
+        bytes.append(code)
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    self.bytes = bytes
+  }
+
+  /// The path to show, with a replacement character for what is not UTF-8.
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
+
+  package static let slash = UInt8(ascii: "/")
+
+  /// What stands behind the last slash.
+  package var name: ArraySlice<UInt8> { bytes[folder.endIndex...] }
+
+  /// Everything up to the last slash, which is included; empty where there is none.
+  package var folder: ArraySlice<UInt8> { bytes[..<(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)] }
+
+  /// The path of something in this folder.
+  package func appending(_ name: some Collection<UInt8>) -> RawPath {
+    var joined = bytes
+    joined.reserveCapacity(bytes.count + 1 + name.count)
+    if let last = joined.last, last != Self.slash { joined.append(Self.slash) }
+    joined.append(contentsOf: name)
+    return RawPath(bytes: joined)
+  }
+
+  /// Lends the path as C has it.
+  package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+      for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+      buffer[bytes.count] = 0
+      // A buffer of at least one element has a base.
+      return body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
+    }
+  }
+
+  /// The path from the root with all links followed; nil where it leads nowhere.
+  package var resolved: RawPath? {
+    withCString { realpath($0, nil) }.map { found in
+      defer { free(found) }
+      return RawPath(bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map { UInt8(bitPattern: $0) })
+    }
+  }
+
+  /// The path from the root of something that need not be there yet: links are followed as far as there is anything.
+  package var resolvedWhereThere: RawPath? {
+    if let resolved { return resolved }
+    var rest = bytes[...]
+    while rest.count > 1, rest.last == Self.slash { rest = rest.dropLast() }
+    let parent = RawPath(bytes: rest)
+    if parent.name.isEmpty { return nil }
+    let folder = parent.folder.isEmpty ? RawPath(".") : RawPath(bytes: parent.folder)
+    return folder.resolvedWhereThere?.appending(parent.name)
+  }
+
+  /// Whether this, a resolved path, is `folder` or lies within it.
+  package func isWithin(_ folder: RawPath) -> Bool {
+    guard bytes.starts(with: folder.bytes) else { return false }
+    return bytes.count == folder.bytes.count || folder.bytes.last == Self.slash
+      || bytes[folder.bytes.count] == Self.slash
+  }
+}

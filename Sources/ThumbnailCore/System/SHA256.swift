@@ -1,0 +1,46 @@
+import CGLib
+
+/// SHA-256 (FIPS 180-4) by GLib's `GChecksum`.
+package struct SHA256: ~Copyable {
+  /// The length of a digest in bytes.
+  static let byteCount = 32
+
+  /// Owned: made here, freed with the value.
+  private let checksum: OpaquePointer
+
+  init() {
+    guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else {
+      // GLib returns nil for unknown kinds of checksum only.
+      preconditionFailure("GLib has no SHA-256")
+    }
+    self.checksum = checksum
+  }
+
+  deinit { g_checksum_free(checksum) }
+
+  /// Adds bytes to what is hashed.
+  mutating func update(_ bytes: some Sequence<UInt8>) {
+    let added: Void? = bytes.withContiguousStorageIfAvailable { add($0) }
+    if added == nil { Array(bytes).withUnsafeBufferPointer { add($0) } }
+  }
+
+  /// The digest of all that was added: 32 bytes.
+  consuming func finalize() -> [UInt8] {
+    [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
+      var length = gsize(Self.byteCount)
+      g_checksum_get_digest(checksum, buffer.baseAddress, &length)
+      count = Int(length)
+    }
+  }
+
+  private func add(_ bytes: UnsafeBufferPointer<UInt8>) {
+    g_checksum_update(checksum, bytes.baseAddress, gssize(bytes.count))
+  }
+
+  /// The digest of one run of bytes.
+  package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+    var hash = SHA256()
+    hash.update(bytes)
+    return hash.finalize()
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// Helpers for tests: the real program, or a stand-in.
+struct HelperBench {
+  let isolation: DecodeIsolation
+  let pool: HelperPool
+  private let workers: WorkerPool
+
+  /// The program that was built beside the tests.
+  static let executable: URL = {
+    let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+    return URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent("thumbs")
+  }()
+
+  /// `memory` is each helper's limit in bytes.
+  init(_ executable: URL = executable, memory: Int = 512 << 20, deadline: Duration = .seconds(30), threads: Int = 1) {
+    var isolation = DecodeIsolation.helper(executable: executable)
+    isolation.memoryLimit = ByteSize(bytes: memory)
+    isolation.deadline = deadline
+    self.isolation = isolation
+    pool = HelperPool(isolation)
+    workers = WorkerPool(name: "helpers", threads: threads, onThreadExit: Codec.threadWillEnd)
+  }
+
+  /// Has a picture decoded on a thread of its own; cancelling the task gives it up.
+  func render(
+    _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
+    limits: DecodeLimits = DecodeLimits(), mostBytes: Int = 8 << 20, acceptsDamage: Bool = false
+  ) async throws -> [Result<Thumbnail, CodecError>] {
+    let pool = pool
+    let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) { flag in
+      .success(
+        pool.render(
+          .memory(bytes), format: format, variants: variants, limits: limits, mostBytes: mostBytes,
+          acceptsDamage: acceptsDamage, cancellation: flag))
+    }
+    return results.get().map(\.result)
+  }
+
+  /// Why a picture has no thumbnail.
+  func failure(_ bytes: [UInt8], _ format: ImageFormat) async throws -> CodecError? {
+    guard case .failure(let error)? = try await render(bytes, format).first else { return nil }
+    return error
+  }
+
+  /// The process that is at work, once it has computed for a while: before, it might not have the picture yet.
+  func busyProcess() async throws -> pid_t {
+    await poll { pool.working.contains { Self.cpuTicks($0) > 30 } }
+    return try #require(pool.working.first)
+  }
+
+  /// The time a process has computed, in hundredths of a second.
+  private static func cpuTicks(_ pid: pid_t) -> Int {
+    guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return 0 }
+    // The name, in brackets, may hold blanks.
+    let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
+    return fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
+  }
+
+  /// Whether there is such a process, or one that nobody has collected.
+  static func exists(_ pid: pid_t) -> Bool { FileManager.default.fileExists(atPath: "/proc/\(pid)") }
+
+  /// A picture of 60,000 rows without any of their pixels, which libvips 8.14.1 reads for ever.
+  static let endless = Array("P4\n10 60000 0000000000000000000000".utf8)
+}

@@ -1,0 +1,228 @@
+import CVips
+import Foundation
+import Testing
+
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// A picture made in the test, pixel by pixel, and written by libvips in any format it knows.
+struct TestPicture {
+  /// Red, green, blue and, with four, alpha.
+  typealias Pixel = [UInt8]
+
+  var size: PixelSize
+  var pixels: [UInt8]
+  var bands: Int
+  /// The EXIF orientation to write; 1 writes none.
+  var orientation = 1
+
+  init(_ width: Int, _ height: Int, bands: Int = 3, _ pixel: (_ x: Int, _ y: Int) -> Pixel) {
+    size = PixelSize(width, height)
+    self.bands = bands
+    pixels = []
+    pixels.reserveCapacity(width * height * bands)
+    for y in 0..<height { for x in 0..<width { pixels += pixel(x, y).prefix(bands) } }
+  }
+
+  static let red: Pixel = [220, 30, 30, 255]
+  static let green: Pixel = [30, 200, 30, 255]
+  static let blue: Pixel = [30, 30, 220, 255]
+  static let yellow: Pixel = [220, 220, 30, 255]
+
+  /// Red, green, blue and yellow quarters: upper left, upper right, lower left, lower right.
+  static func quarters(_ width: Int, _ height: Int) -> TestPicture {
+    TestPicture(width, height) { x, y in quarter(x, y, width, height) }
+  }
+
+  static func quarter(_ x: Int, _ y: Int, _ width: Int, _ height: Int) -> Pixel {
+    switch (x < width / 2, y < height / 2) {
+    case (true, true): red
+    case (false, true): green
+    case (true, false): blue
+    case (false, false): yellow
+    }
+  }
+
+  /// Detail everywhere, so that no format compresses it to nothing: the same on every run.
+  static func texture(_ width: Int, _ height: Int, bands: Int = 3) -> TestPicture {
+    var state: UInt32 = 1
+    return TestPicture(width, height, bands: bands) { x, y in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      let noise = UInt8(state >> 28)
+      return [
+        UInt8(x * 239 / width) + noise, UInt8(y * 239 / height) + noise, UInt8((x + y) / 8 % 2 * 200) + noise,
+        UInt8(x * 255 / width),
+      ]
+    }
+  }
+
+  /// The picture `count` × `count` times side by side: a large one without computing each pixel.
+  func repeated(_ count: Int) -> TestPicture {
+    var large = self
+    large.size = PixelSize(size.width * count, size.height * count)
+    large.pixels = []
+    large.pixels.reserveCapacity(pixels.count * count * count)
+    let row = size.width * bands
+    var band: [UInt8] = []
+    for start in stride(from: 0, to: pixels.count, by: row) {
+      for _ in 0..<count { band += pixels[start..<start + row] }
+    }
+    for _ in 0..<count { large.pixels += band }
+    return large
+  }
+
+  /// The file's bytes. `saver` is one of libvips' buffer savers, `options` are written as on its command line.
+  func encoded(_ saver: String = "pngsave_buffer", _ options: String = "") throws -> [UInt8] {
+    try Codec.start()
+    return try pixels.withUnsafeBytes { memory in
+      let image = vips_image_new_from_memory_copy(
+        memory.baseAddress, memory.count, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR)
+      var picture = VipsPicture(owning: try #require(image))
+      let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+      picture = try picture.applying { cvips_reinterpret($0, $1, space) }
+      if orientation != 1 { vips_image_set_int(picture.pointer, "orientation", Int32(orientation)) }
+      return try Self.save(picture, saver, options)
+    }
+  }
+
+  /// Writes any picture of libvips'.
+  static func save(_ picture: VipsPicture, _ saver: String, _ options: String = "") throws -> [UInt8] {
+    try run(saver, on: picture, options) { object in
+      var output = GValue()
+      g_value_init(&output, vips_blob_get_type())
+      g_object_get_property(object, "buffer", &output)
+      defer { g_value_unset(&output) }
+      var length = 0
+      let bytes = try #require(vips_value_get_blob(&output, &length))
+      return Array(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+  }
+
+  /// What any operation of libvips that takes and gives one picture makes of a picture.
+  static func apply(_ operation: String, to picture: VipsPicture, _ options: String) throws -> VipsPicture {
+    try run(operation, on: picture, options) { object in
+      var output = GValue()
+      g_value_init(&output, vips_image_get_type())
+      g_object_get_property(object, "out", &output)
+      defer { g_value_unset(&output) }
+      let image = try #require(g_value_dup_object(&output))
+      return VipsPicture(owning: image.assumingMemoryBound(to: VipsImage.self))
+    }
+  }
+
+  /// Runs an operation by its name, with options as on the command line, and lends it for its outputs.
+  private static func run<Result>(
+    _ name: String, on picture: VipsPicture, _ options: String,
+    _ outputs: (UnsafeMutablePointer<GObject>) throws -> Result
+  ) throws -> Result {
+    let operation = try #require(vips_operation_new(name))
+    defer { g_object_unref(operation) }
+    let object = UnsafeMutableRawPointer(operation).assumingMemoryBound(to: GObject.self)
+    let vipsObject = UnsafeMutableRawPointer(operation).assumingMemoryBound(to: VipsObject.self)
+    var input = GValue()
+    g_value_init(&input, vips_image_get_type())
+    g_value_set_object(&input, picture.pointer)
+    g_object_set_property(object, "in", &input)
+    g_value_unset(&input)
+    if !options.isEmpty {
+      try #require(vips_object_set_from_string(vipsObject, options) == 0, "\(Codec.errorText())")
+    }
+    let built = try #require(vips_cache_operation_build(operation), "\(Codec.errorText())")
+    defer {
+      vips_object_unref_outputs(vipsObject)
+      g_object_unref(built)
+    }
+    return try outputs(object)
+  }
+}
+
+/// The pixels of a finished thumbnail, for looking at single ones.
+struct DecodedPixels {
+  let size: PixelSize
+  let bands: Int
+  private let bytes: [UInt8]
+
+  init(_ data: Data) throws {
+    let body = ByteSource.memory(Array(data))
+    let format = try probe(body).format
+    let picture = try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
+      try VipsPicture.make(.header) { out in
+        switch format {
+        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
+        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
+        case .webp: cvips_load_webp(source, out, VIPS_FAIL_ON_ERROR, 1)
+        default: cvips_load_heif(source, out, VIPS_FAIL_ON_ERROR)
+        }
+      }
+    }
+    try self.init(picture)
+  }
+
+  /// The pixels of any picture of 8 bits.
+  init(_ picture: VipsPicture) throws {
+    var length = 0
+    let memory = try #require(vips_image_write_to_memory(picture.pointer, &length), "\(Codec.errorText())")
+    defer { g_free(memory) }
+    (size, bands, bytes) = (picture.size, picture.bands, Array(UnsafeRawBufferPointer(start: memory, count: length)))
+  }
+
+  /// The samples of one pixel.
+  subscript(x: Int, y: Int) -> [UInt8] {
+    let start = (y * size.width + x) * bands
+    return Array(bytes[start..<start + bands])
+  }
+
+  /// The samples of one band, row by row.
+  func plane(_ band: Int) -> [Double] { stride(from: band, to: bytes.count, by: bands).map { Double(bytes[$0]) } }
+
+  /// Whether a pixel has a colour, each sample within `tolerance`.
+  func isNear(_ colour: [UInt8], _ x: Int, _ y: Int, tolerance: Int = 12) -> Bool {
+    zip(self[x, y], colour).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
+  }
+
+  /// The mean difference of all samples from another picture of the same shape.
+  func meanDifference(from other: DecodedPixels) -> Double {
+    guard size == other.size, bands == other.bands else { return 255 }
+    let sum = zip(bytes, other.bytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+    return Double(sum) / Double(max(1, bytes.count))
+  }
+}
+
+/// Renders on a pool's thread, as the pipeline does.
+enum TestRender {
+  static let pool = WorkerPool(name: "codec-tests", threads: 1, onThreadExit: Codec.threadWillEnd)
+
+  static func all(
+    _ body: ByteSource, _ variants: [Variant], budget: Int = 512 << 20, isTolerant: Bool = false
+  ) async throws -> [RenderedVariant] {
+    let probed = try probe(body)
+    let result: Result<[RenderedVariant], CodecError> = try await pool.run(priority: PriorityControl(.visible)) {
+      flag in
+      Result { () throws(CodecError) in
+        try inPlace(body, probed, variants, budget: budget, isTolerant: isTolerant, flag)
+      }
+    }
+    return try result.get()
+  }
+
+  /// The same on the calling thread. What the coefficient reader hands over is read by libvips, as in the pipeline.
+  static func inPlace(
+    _ body: ByteSource, _ probed: ImageProbe, _ variants: [Variant], budget: Int, isTolerant: Bool = false,
+    _ flag: CancellationFlag
+  ) throws(CodecError) -> [RenderedVariant] {
+    for mayReadCoefficients in [true, false] {
+      let plan = try DecodePlan.make(
+        probe: probed, bodyLength: body.count, variants: variants, memoryBudget: budget, isTolerant: isTolerant,
+        mayReadCoefficients: mayReadCoefficients)
+      let rendered = Downsampler.render(body, plan: plan, cancellation: flag)
+      let isHandedOver = rendered.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+      if !isHandedOver { return rendered }
+    }
+    return []
+  }
+
+  static func one(_ bytes: [UInt8], _ variant: Variant, isTolerant: Bool = false) async throws -> Thumbnail {
+    let rendered = try await all(.memory(bytes), [variant], isTolerant: isTolerant)
+    return try #require(rendered.first).result.get()
+  }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import CodecTestSupport
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// Pictures decoded by real helper processes.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct HelperPoolTests {
+  private static let good = "formats/pnm.ppm"
+
+  private func bytes(_ name: String) throws -> [UInt8] { Array(try TestImages.bytes(name)) }
+
+  @Test(arguments: [
+    ("bmp.bmp", ImageFormat.bmp, PixelSize(160, 120)), ("ico.ico", .ico, PixelSize(48, 48)),
+    ("jpeg2000.jp2", .jpeg2000, PixelSize(160, 120)), ("jpeg-xl.jxl", .jpegXL, PixelSize(160, 120)),
+    ("openexr.exr", .openEXR, PixelSize(80, 60)), ("radiance.hdr", .radiance, PixelSize(80, 60)),
+    ("pnm.ppm", .pnm, PixelSize(160, 120)), ("svg.svg", .svg, PixelSize(160, 120)),
+    ("svg-gzip.svgz", .svg, PixelSize(160, 120)), ("pdf.pdf", .pdf, PixelSize(120, 120)),
+    ("jpeg-420.jpg", .jpeg, PixelSize(160, 120)), ("webp-lossy.webp", .webp, PixelSize(160, 120)),
+  ])
+  func everyFormatIsDecoded(name: String, format: ImageFormat, size: PixelSize) async throws {
+    let bench = HelperBench()
+    let file = try bytes("formats/\(name)")
+    let variant = Variant(size: PixelSize(120, 120), fit: .contain, format: .png)
+    let thumbnail = try #require(try await bench.render(file, format, [variant]).first).get()
+    let source = thumbnail.source
+    #expect(source == SourceDescription(size: size, format: format, byteCount: file.count))
+    #expect(thumbnail.size == Layout(picture: size, variant: variant).output)
+    let isChart = ![.svg, .pdf, .ico].contains(format)
+    guard isChart else { return }
+    let chart = try await TestRender.one(
+      bytes("formats/png-rgb.png"), Variant(size: thumbnail.size, fit: .fill, format: .png))
+    let difference = try DecodedPixels(thumbnail.data).meanDifference(from: DecodedPixels(chart.data))
+    // Every second pixel of the chart is another sample of its edges.
+    #expect(difference < (size.width == 80 ? 9 : 4), "differs by \(difference)")
+  }
+
+  @Test func aDrawingIsDrawnInTheSizeAsked() async throws {
+    let bench = HelperBench()
+    let variants = [
+      Variant(size: PixelSize(800, 600), fit: .contain), Variant(size: PixelSize(300, 300)),
+      Variant(size: PixelSize(20, 15), fit: .contain),
+    ]
+    let thumbnails = try await bench.render(bytes("formats/svg.svg"), .svg, variants).map { try $0.get() }
+    #expect(thumbnails.map(\.size) == [PixelSize(800, 600), PixelSize(300, 300), PixelSize(20, 15)])
+    #expect(thumbnails.allSatisfy { $0.source.size == PixelSize(160, 120) })
+    let pixels = try DecodedPixels(thumbnails[0].data)
+    let small = try DecodedPixels(thumbnails[2].data)
+    // A yellow disc in the middle, a blue ground.
+    #expect(pixels.isNear([240, 208, 32], 400, 300, tolerance: 30))
+    #expect(small.isNear([240, 208, 32], 10, 7, tolerance: 40))
+  }
+
+  @Test func aPageOfAPosterIsDrawnSmall() async throws {
+    let poster = String(decoding: try bytes("formats/pdf.pdf"), as: UTF8.self)
+      .replacing("/MediaBox[0 0 120 120]", with: "/MediaBox[0 0 99999 120]")
+    let bench = HelperBench()
+    let thumbnail = try #require(
+      try await bench.render(Array(poster.utf8), .pdf, [Variant(size: PixelSize(200, 200), fit: .contain)]).first
+    ).get()
+    #expect(thumbnail.size == PixelSize(200, 1))
+  }
+
+  @Test func oneProcessServesManyPictures() async throws {
+    let bench = HelperBench()
+    let file = try bytes(Self.good)
+    var seen: Set<pid_t> = []
+    for _ in 0..<5 {
+      _ = try #require(try await bench.render(file, .pnm).first).get()
+      seen.formUnion(bench.pool.waiting)
+    }
+    #expect(seen.count == 1)
+  }
+
+  @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
+    // Long enough for a good picture on a busy machine.
+    let bench = HelperBench(deadline: .seconds(6))
+    let file = try bytes(Self.good)
+    _ = try #require(try await bench.render(file, .pnm).first).get()
+    let first = try #require(bench.pool.waiting.first)
+    guard case .helperFailed(.tooSlow(let milliseconds)) = try await bench.failure(HelperBench.endless, .pnm) else {
+      Issue.record("the endless picture should have come to its deadline")
+      return
+    }
+    #expect(milliseconds >= 6000)
+    #expect(!HelperBench.exists(first))
+    #expect(bench.pool.working.isEmpty && bench.pool.waiting.isEmpty)
+    _ = try #require(try await bench.render(file, .pnm).first).get()
+    #expect(bench.pool.waiting != [first])
+  }
+
+  @Test func aHelperThatIsKilledWhileItWaitsIsReplacedUnnoticed() async throws {
+    let bench = HelperBench()
+    let file = try bytes(Self.good)
+    _ = try #require(try await bench.render(file, .pnm).first).get()
+    let first = try #require(bench.pool.waiting.first)
+    kill(first, SIGKILL)
+    _ = try #require(try await bench.render(file, .pnm).first).get()
+    #expect(!HelperBench.exists(first))
+    #expect(bench.pool.waiting.count == 1)
+  }
+
+  @Test func aHelperThatIsKilledInTheMiddleCostsThatPicture() async throws {
+    let bench = HelperBench()
+    async let outcome = bench.failure(HelperBench.endless, .pnm)
+    let pid = try await bench.busyProcess()
+    kill(pid, SIGKILL)
+    #expect(try await outcome == .helperFailed(.crashed(how: "signal 9, Killed")))
+    #expect(!HelperBench.exists(pid))
+    _ = try #require(try await bench.render(bytes(Self.good), .pnm).first).get()
+  }
+
+  @Test func cancellingEndsTheHelperAtOnce() async throws {
+    let bench = HelperBench(deadline: .seconds(600))
+    let task = Task { try await bench.failure(HelperBench.endless, .pnm) }
+    let pid = try await bench.busyProcess()
+    task.cancel()
+    #expect(try await task.value == .cancelled)
+    #expect(!HelperBench.exists(pid))
+  }
+
+  @Test func helpersEndWithTheirPool() async throws {
+    let file = try bytes(Self.good)
+    var pids: [pid_t] = []
+    do {
+      let bench = HelperBench(threads: 2)
+      async let one = bench.render(file, .pnm)
+      async let two = bench.render(file, .pnm)
+      _ = try await (one, two)
+      pids = bench.pool.waiting
+    }
+    #expect((1...2).contains(pids.count))
+    await poll { [pids] in pids.allSatisfy { !HelperBench.exists($0) } }
+  }
+
+  @Test func whatNeedsTooMuchMemoryIsRefusedWithTheLimit() async throws {
+    let bench = HelperBench(memory: 64 << 20)
+    let header = Array("P6\n9000 9000 255\n".utf8)
+    let error = try await bench.failure(header + [UInt8](repeating: 7, count: 1 << 20), .pnm)
+    #expect(error == .helperFailed(.outOfMemory(limit: 64 << 20)))
+    _ = try #require(try await bench.render(bytes(Self.good), .pnm).first).get()
+  }
+
+  @Test func theLimitsOfThePipelineHoldInTheHelper() async throws {
+    let bench = HelperBench()
+    let header = Array("P6\n3000 2000 255\n".utf8)
+    let few = try await bench.render(header, .pnm, limits: DecodeLimits(maximumPixels: 1_000_000)).first
+    #expect(
+      few?.failure == .limitExceeded(.pixels(PixelSize(3000, 2000)), value: 6_000_000, maximum: 1_000_000))
+    let wide = try await bench.render(Array("P4\n10 70000 ".utf8), .pnm).first
+    #expect(wide?.failure == .limitExceeded(.side(PixelSize(10, 70000)), value: 70000, maximum: 65535))
+  }
+
+  @Test(arguments: [("pnm.ppm", ImageFormat.pnm), ("jpeg2000.jp2", .jpeg2000), ("jpeg-xl.jxl", .jpegXL)])
+  func aTruncatedFileIsAnError(name: String, format: ImageFormat) async throws {
+    let whole = try bytes("formats/\(name)")
+    let error = try await HelperBench().failure(Array(whole.prefix(whole.count / 2)), format)
+    switch error {
+    case .truncated?, .damaged?: break
+    default: Issue.record("\(name): \(error.map { "\($0)" } ?? "a thumbnail of half a picture")")
+    }
+  }
+
+  @Test func gzipDataThatIsNoDrawingIsToldFromOne() async throws {
+    let whole = try bytes("formats/svg-gzip.svgz")
+    let error = try await HelperBench().failure(Array(whole.prefix(60)), .svg)
+    #expect(error == .notAPicture(looksLike: "gzip data without a whole SVG in it"))
+  }
+}
+
+extension Result {
+  /// The failure, if it is one.
+  var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// Every file of the shared corpus that only helpers read, some of which end or hang them.
+///
+/// The corpus is not part of the project; where it is absent the test is skipped.
+@Suite(.timeLimit(.minutes(3)), .serialized)
+struct IsolatedCorpusTests {
+  private static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
+  private static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)
+
+  private static func entries() throws -> [(path: String, expected: String)] {
+    let manifest = try String(contentsOf: root.appending(path: "MANIFEST.tsv"), encoding: .utf8)
+    return manifest.split(separator: "\n").dropFirst().map { line in
+      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+      return (fields[0], fields[8])
+    }
+  }
+
+  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
+    let bench = HelperBench(deadline: .seconds(20))
+    var counts: [String: Int] = [:]
+    for (path, expected) in try Self.entries() {
+      let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
+      let header = Result { () throws(CodecError) in try probe(.memory(bytes)) }
+      guard let refusal = header.failure, let format = ForeignFormat.candidate(after: refusal) else { continue }
+      let result = try #require(
+        try await bench.render(bytes, format, [Variant(size: PixelSize(128, 128), fit: .contain)]).first)
+      switch result {
+      case .success:
+        #expect(expected != "reject", "\(path) was rendered")
+        counts["rendered", default: 0] += 1
+      case .failure(let error):
+        #expect(path.hasPrefix("bad/"), "\(path): \(error)")
+        if case .helperFailed(.cannotStart) = error { Issue.record("\(path): \(error)") }
+        counts["\(error)".prefix { $0 != "(" && $0 != ":" }.trimmingCharacters(in: .whitespaces), default: 0] += 1
+      }
+      #expect(bench.pool.waiting.count <= 1)
+    }
+    print("corpus in helpers: \(counts.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" })")
+    #expect(counts["rendered", default: 0] > 80)
+  }
+
+  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  func aCompressedDrawingMayEndAnywhere() async throws {
+    let bench = HelperBench(deadline: .seconds(20))
+    let whole = try Data(
+      contentsOf: Self.root.appending(path: "bad/libvips+libvips/test/test-suite/images/logo.svgz"))
+    // 185 bytes hang libvips' own search for a loader, which is never asked here.
+    for length in [11, 60, 185, 400, whole.count - 1] {
+      let error = try await bench.failure(Array(whole.prefix(length)), .svg)
+      #expect(error != nil, "\(length) bytes of it were rendered")
+    }
+    #expect(try await bench.failure(Array(whole), .svg) == nil)
+  }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// Helpers that are none, or that lie: the pipeline believes nothing.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct StrangeHelperTests {
+  private let directory: TemporaryDirectory
+  private static let picture = Array("P4\n8 1\n7".utf8)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  /// A program that writes these bytes, each piece after it has got something to read.
+  private func program(_ pieces: [UInt8]...) throws -> URL {
+    var script = "#!/bin/sh\n"
+    for (index, piece) in pieces.enumerated() {
+      let file = directory.url.appendingPathComponent("piece \(index)")
+      try Data(piece).write(to: file)
+      if index > 0 { script += "dd bs=1 count=1 of=/dev/null 2>/dev/null\n" }
+      script += "cat '\(file.path)' >&0\n"
+    }
+    script += "exec sleep 600\n"
+    return try self.script(script)
+  }
+
+  private func script(_ text: String) throws -> URL {
+    let file = directory.url.appendingPathComponent("helper-\(UUID())")
+    let source = file.appendingPathExtension("text")
+    try Data(text.utf8).write(to: source)
+    // Another process writes the program: what is open for writing here is so for a moment in every child that another
+    // test starts, and such a program cannot be started ("Text file busy").
+    let copy = Process()
+    copy.executableURL = URL(fileURLWithPath: "/usr/bin/install")
+    copy.arguments = ["-m", "755", source.path, file.path]
+    try copy.run()
+    copy.waitUntilExit()
+    return file
+  }
+
+  private func failure(_ executable: URL, mostBytes: Int = 1 << 20) async throws -> CodecError? {
+    let bench = HelperBench(executable, deadline: .seconds(10))
+    let variants = [Variant(size: PixelSize(40, 40))]
+    let result = try await bench.render(Self.picture, .pnm, variants, mostBytes: mostBytes)
+    let failure = result.first?.failure
+    if failure != nil { #expect(bench.pool.waiting.isEmpty) }
+    return failure
+  }
+
+  private static let greeting = (try? HelperMessage.encode(HelperGreeting())) ?? []
+
+  private static func answer(_ outcome: HelperAnswer.Outcome..., size: PixelSize? = PixelSize(8, 1)) -> [UInt8] {
+    (try? HelperMessage.encode(HelperAnswer(size: size, outcomes: outcome))) ?? []
+  }
+
+  @Test(arguments: ["/no/such/program", "/dev/null", "/usr", "/etc/passwd"])
+  func whatCannotBeStartedIsSaid(path: String) async throws {
+    guard case .helperFailed(.cannotStart(let detail)) = try await failure(URL(fileURLWithPath: path)) else {
+      Issue.record("\(path) should not start")
+      return
+    }
+    #expect(detail.contains(path))
+  }
+
+  @Test(arguments: ["/bin/cat", "/bin/true", "/bin/false"])
+  func anotherProgramIsNotTakenForAHelper(path: String) async throws {
+    guard case .helperFailed(.cannotStart(let detail)) = try await failure(URL(fileURLWithPath: path)) else {
+      Issue.record("\(path) should not pass")
+      return
+    }
+    #expect(detail.contains("\(path) did not greet") && detail.contains("exit status"))
+  }
+
+  @Test func garbageForAGreetingIsNotTakenForOne() async throws {
+    for text in ["Hello, world!\n", "\0\0\0\u{2}{}", "\0\0\0\u{10}{\"name\":\"other\"}", "\u{7f}\u{7f}\u{7f}\u{7f}"] {
+      let error = try await failure(program(Array(text.utf8)))
+      guard case .helperFailed(.cannotStart) = error else {
+        Issue.record("\(text): \(error.map { "\($0)" } ?? "no failure")")
+        continue
+      }
+    }
+  }
+
+  @Test func garbageForAnAnswerEndsTheHelper() async throws {
+    let lies: [(String, [UInt8])] = [
+      ("text", Array("Hello, world! I am no answer.".utf8)),
+      ("endless", [0x7f, 0xff, 0xff, 0xff]),
+      ("no JSON", [0, 0, 0, 4] + Array("{{{{".utf8)),
+      ("no results", Self.answer()),
+      ("two results", Self.answer(.init(failure: .empty), .init(failure: .empty))),
+      ("a thumbnail too long", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 1 << 40))),
+      ("less than nothing", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: -1))),
+      ("no thumbnail", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 9)) + [UInt8](1...9)),
+      ("nobody cancelled", Self.answer(.init(failure: .cancelled))),
+    ]
+    for (name, lie) in lies {
+      let error = try await failure(program(Self.greeting, lie))
+      guard case .helperFailed(.nonsense) = error else {
+        Issue.record("\(name): \(error.map { "\($0)" } ?? "no failure")")
+        continue
+      }
+    }
+  }
+
+  @Test func onlyAThumbnailThatIsWhatItClaimsIsTaken() async throws {
+    let jpeg = Array(try TestImages.bytes("formats/size-17x13.jpg"))
+    let large = Array(try TestImages.bytes("formats/jpeg-420.jpg"))
+    let honest = HelperAnswer.Outcome(size: PixelSize(17, 13), format: .jpeg, byteCount: jpeg.count)
+    #expect(try await failure(program(Self.greeting, Self.answer(honest) + jpeg)) == nil)
+    let lies: [(HelperAnswer.Outcome, PixelSize?, [UInt8])] = [
+      (.init(size: PixelSize(16, 13), format: .jpeg, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
+      (.init(size: PixelSize(17, 13), format: .png, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
+      (.init(size: PixelSize(160, 120), format: .jpeg, byteCount: large.count), PixelSize(8, 1), large),
+      (.init(size: nil, format: .jpeg, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
+      (honest, nil, jpeg), (honest, PixelSize(0, 1), jpeg), (honest, PixelSize(-5, -5), jpeg),
+      (honest, PixelSize(65535, 65535), jpeg), (honest, PixelSize(1 << 62, 1 << 62), jpeg),
+    ]
+    for (index, (outcome, size, bytes)) in lies.enumerated() {
+      let error = try await failure(program(Self.greeting, Self.answer(outcome, size: size) + bytes))
+      guard case .helperFailed(.nonsense) = error else {
+        Issue.record("lie \(index): \(error.map { "\($0)" } ?? "no failure")")
+        continue
+      }
+    }
+  }
+
+  @Test func noDescriptorIsLeftBehind() async throws {
+    let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
+    for _ in 0..<300 { _ = try await failure(URL(fileURLWithPath: "/bin/false")) }
+    // Other tests run meanwhile, and their descriptors come and go; one for each failure would stay.
+    try await poll {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 100
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import PhotoSources
+import TestOrigin
+import Testing
+import Thumbnailer
+
+@testable import TestSupport
+
+/// The README's example of the library, compiled and run. The lines between the marks are the README's, to the letter.
+private func readmeExample(directory: URL, url: URL, requests: [ThumbnailRequest]) async throws {
+  // README begins
+  let pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory))
+  let request = ThumbnailRequest(url, size: PixelSize(400, 400), fit: .cover)
+
+  // One thumbnail. Whoever asks for the same picture meanwhile shares its download and its decode.
+  let thumbnail = try await pipeline.thumbnail(for: request)
+
+  // In a cell: what memory holds at once, without waiting.
+  let atHand = pipeline.cachedThumbnail(for: request.key)
+
+  // Many: each with its own success or error, as they complete, in bounded memory.
+  for await result in pipeline.thumbnails(for: requests) {
+    switch result.result {
+    case .success(let response): print(response.thumbnail.size, response.origin)
+    case .failure(let error): print(error.message)
+    }
+  }
+  // README ends
+  #expect(atHand == thumbnail)
+}
+
+/// The README's gallery, compiled and run, to the letter as well.
+private func readmeGallery(directory: URL, source: String, show: ([GallerySection], SnapshotDiff) -> Void) async throws
+{
+  // README gallery begins
+  let pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory))
+  let provider = try ProviderSpecification(parsing: source).provider(for: pipeline)  // "unsplash", "folder:Pictures" …
+  let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2)
+  let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
+  let gallery = Gallery(provider: provider, pipeline: pipeline, prefetcher: prefetcher)
+
+  // As the view scrolls. What is in view is made first, then what comes next; the next page is asked for in time.
+  prefetcher.viewportChanged(to: Viewport(offset: 0, height: 1_200))
+  await gallery.search("lake")  // type(_:) instead while somebody types
+
+  // Sections of cells with what has changed; without a network, from what is stored.
+  var shown: [GallerySection] = []
+  for await snapshot in gallery.snapshots {
+    show(snapshot.sections, SnapshotDiff(from: shown, to: snapshot.sections))
+    shown = snapshot.sections
+    if !snapshot.content.hasMore { break }
+  }
+
+  // A cell's thumbnail, at once where it is there.
+  let thumbnail = try await prefetcher.thumbnail(at: 0)
+  // README gallery ends
+  #expect(thumbnail.size == PixelSize(400, 400) && shown == gallery.snapshot.sections)
+}
+
+@Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
+  @Test(arguments: ["README", "README gallery"])
+  func theReadmesExampleIsThisCode(mark: String) throws {
+    let here = URL(fileURLWithPath: #filePath)
+    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let code = try String(contentsOf: here, encoding: .utf8)
+    let begin = try #require(code.range(of: "  // \(mark) begins\n")?.upperBound)
+    let end = try #require(code.range(of: "  // \(mark) ends\n")?.lowerBound)
+    #expect(code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false).count < 30)
+    let example = code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false)
+      .map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : String($0) }.joined(separator: "\n")
+    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
+    #expect(readme.contains("import Thumbnailer\n\n" + example))
+  }
+
+  @Test func theReadmesExampleRuns() async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(picture) }
+    defer { origin.stop() }
+    let directory = try TemporaryDirectory()
+    let url = origin.url("/a.jpg")
+    try await readmeExample(
+      directory: directory.url, url: url, requests: [ThumbnailRequest(url, size: PixelSize(100, 100))])
+  }
+  @Test func theReadmesGalleryRuns() async throws {
+    let directory = try TemporaryDirectory()
+    let changes = Recorder<Bool>()
+    try await readmeGallery(directory: directory.url, source: "folder:\(TestImages.url("gallery").path)") { _, change in
+      changes.append(change.isEmpty)
+    }
+    #expect(changes.values.last == false)
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import Exports
+@testable import TestSupport
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5))) struct ThumbnailExportTests {
+  private let directory: TemporaryDirectory
+  private var folder: String { directory.url.appendingPathComponent("out").path }
+  private let size = PixelSize(40, 40)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func thumbnail(_ text: String) -> Thumbnail {
+    Thumbnail(
+      data: Data(text.utf8), size: size, format: .jpeg,
+      source: SourceDescription(size: size, format: .jpeg, byteCount: 1))
+  }
+
+  private func export(_ template: String? = nil, overwrites: Bool = false) throws -> ThumbnailExport {
+    try ThumbnailExport(
+      folder: folder, name: try template.map { try NamingTemplate($0) }, sizeCount: 1, overwrites: overwrites)
+  }
+
+  private func files() throws -> [String: String] {
+    var files: [String: String] = [:]
+    for name in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+      files[name] = try? String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8)
+    }
+    return files
+  }
+
+  private func name(_ path: String) -> PictureName { PictureName(path, identity: path) }
+
+  @Test func filesKeepTheTreeOfTheirSource() async throws {
+    let export = try export()
+    #expect(
+      try await export.add(thumbnail("one"), of: name("x/y/1.png"), size: size) == .written(path: "\(folder)/x/y/1.jpg")
+    )
+    _ = try await export.add(thumbnail("two"), of: name("2.png"), size: size)
+    #expect(try files() == ["x/y/1.jpg": "one", "2.jpg": "two"])
+  }
+
+  @Test func anotherRunFindsItsFilesAndLeavesThem() async throws {
+    _ = try await export().add(thumbnail("one"), of: name("1.png"), size: size)
+    #expect(
+      try await export().add(thumbnail("one"), of: name("1.png"), size: size) == .unchanged(path: "\(folder)/1.jpg"))
+  }
+
+  @Test(arguments: [true, false]) func whatIsThereIsReplacedOnlyWhereThatIsAsked(overwrites: Bool) async throws {
+    _ = try await export().add(thumbnail("mine"), of: name("1.png"), size: size)
+    let outcome = try await export(overwrites: overwrites).add(thumbnail("new"), of: name("1.png"), size: size)
+    let path = "\(folder)/1.jpg"
+    #expect(outcome == (overwrites ? .written(path: path) : .kept(path: path)))
+    #expect(try files() == ["1.jpg": overwrites ? "new" : "mine"])
+  }
+
+  @Test(arguments: [true, false])
+  func twoPicturesOfOneNameGetFilesOfTheirOwnInEveryRunAndOrder(overwrites: Bool) async throws {
+    let pictures = [("a", name("a/1.png")), ("b", name("b/1.png"))]
+    for round in [pictures, pictures, pictures.reversed()] {
+      let export = try export("{name}.{ext}", overwrites: overwrites)
+      for (text, name) in round { _ = try await export.add(thumbnail(text), of: name, size: size) }
+      let found = try files()
+      #expect(found.values.sorted() == ["a", "b"] && found["1.jpg"] == "a", "\(found)")
+    }
+  }
+
+  @Test func aFolderOrLinkInTheWayIsLeft() async throws {
+    try FileManager.default.createDirectory(atPath: "\(folder)/1.jpg", withIntermediateDirectories: true)
+    let outcome = try await export(overwrites: true).add(thumbnail("one"), of: name("1.png"), size: size)
+    #expect(outcome == .kept(path: "\(folder)/1.jpg"))
+  }
+
+  @Test func aFileInTheFoldersPlaceIsAnErrorBeforeAnythingIsMade() throws {
+    try Data().write(to: URL(fileURLWithPath: folder))
+    #expect(throws: ExportError(path: folder, reason: "Not a directory")) { _ = try export() }
+  }
+
+  @Test func aNameLongerThanFileSystemsTakeIsCut() async throws {
+    let long = String(repeating: "n", count: 140)
+    let template = "{name}-{name}-{name}.{ext}"
+    let export = try export(template)
+    for index in 0..<2 { _ = try await export.add(thumbnail("\(index)"), of: name("\(index)/\(long).png"), size: size) }
+    #expect(try files().count == 2 && files().keys.allSatisfy { $0.utf8.count <= 255 && $0.hasSuffix(".jpg") })
+  }
+
+  @Test func twoRunsThatExportTheSameAtOnceFindNothingInTheWay() async throws {
+    let exports = [try export(), try export()]
+    let outcomes = await withTaskGroup(of: ThumbnailExport.Outcome?.self) { group in
+      for index in 0..<100 {
+        for export in exports {
+          group.addTask { [self] in
+            try? await export.add(thumbnail("\(index)"), of: name("\(index).png"), size: size)
+          }
+        }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    let kept = outcomes.filter { if case .kept? = $0 { true } else { $0 == nil } }
+    #expect(kept.isEmpty, "\(kept)")
+    #expect(try files().count == 100)
+  }
+
+  @Test func nothingIsLeftUnderAnotherName() async throws {
+    let export = try export()
+    await withTaskGroup(of: Void.self) { group in
+      for index in 0..<20 {
+        group.addTask { [self] in
+          _ = try? await export.add(thumbnail("\(index)"), of: name("\(index).png"), size: size)
+        }
+      }
+    }
+    #expect(try files().count == 20 && files().keys.allSatisfy { !$0.hasPrefix(".") })
+  }
+}

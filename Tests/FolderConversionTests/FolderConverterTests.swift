@@ -1,0 +1,361 @@
+import Foundation
+import Testing
+
+import Thumbnailer
+
+@testable import Exports
+@testable import FolderConversion
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import Thumbnailer
+
+/// Whole conversions through the public interface.
+@Suite(.timeLimit(.minutes(5))) struct FolderConverterTests {
+  private let directory: TemporaryDirectory
+  private var input: URL { directory.url.appendingPathComponent("in") }
+  private var output: URL { directory.url.appendingPathComponent("out") }
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    try FileManager.default.createDirectory(
+      at: input.appendingPathComponent("x"), withIntermediateDirectories: true)
+    try copy("formats/jpeg-420.jpg", "a.jpg")
+    try copy("formats/png-rgba.png", "x/b.png")
+  }
+
+  private func copy(_ image: String, _ name: String) throws {
+    try TestImages.bytes(image).write(to: input.appendingPathComponent(name))
+  }
+
+  private struct Outcome {
+    var results: [String: ConversionResult]
+    let summary: ConversionSummary
+
+    func status(_ name: String) -> ConversionResult.Status? { results[name]?.status }
+  }
+
+  private func options(_ change: (inout FolderConverter.Options) -> Void = { _ in }) -> FolderConverter.Options {
+    var options = FolderConverter.Options(inputs: [.path(input.path)], output: output.path)
+    options.sizes = [TargetSize(PixelSize(40, 40))]
+    change(&options)
+    return options
+  }
+
+  private func convert(_ change: (inout FolderConverter.Options) -> Void = { _ in }) async throws -> Outcome {
+    let conversion = try await FolderConverter(options(change)).start()
+    var results: [String: ConversionResult] = [:]
+    for await result in conversion {
+      results[result.source.description.replacing(input.path + "/", with: "")] = result
+    }
+    #expect(conversion.count == results.count)
+    return Outcome(results: results, summary: await conversion.finish())
+  }
+
+  private func refusal(_ options: FolderConverter.Options) async -> ConversionError? {
+    do throws(ConversionError) {
+      _ = try await FolderConverter(options).start()
+      return nil
+    } catch {
+      return error
+    }
+  }
+
+  private func names() throws -> [String] {
+    try FileManager.default.subpathsOfDirectory(atPath: output.path).filter { !$0.hasPrefix(".thumbs") }.sorted()
+  }
+
+  @Test func aTreeBecomesATreeOfThumbnails() async throws {
+    let run = try await convert()
+    #expect(run.summary.converted == 2 && run.summary.failed == 0 && run.summary.failure == nil)
+    #expect(try names() == ["a.jpg", "x", "x/b.webp"])
+    let made = try #require(run.results["a.jpg"]?.outputs.first)
+    let bytes = try Data(contentsOf: output.appendingPathComponent("a.jpg"))
+    #expect(made.byteCount == bytes.count && made.format == .jpeg && made.path == RawPath("a.jpg"))
+    #expect(made.size?.longerSide == 40)
+    #expect(run.results["a.jpg"]?.plan?.contains("jpeg") == true)
+  }
+
+  @Test func whatIsUpToDateIsLeftAsItIs() async throws {
+    let first = try await convert()
+    let before = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))
+    let second = try await convert()
+    #expect(second.summary.current == 2 && second.summary.converted == 0)
+    #expect(second.results["a.jpg"]?.outputs == first.results["a.jpg"]?.outputs)
+    #expect(try Data(contentsOf: output.appendingPathComponent(".thumbs-index")) == before)
+  }
+
+  @Test func eachReasonToMakeAThumbnailAnewCounts() async throws {
+    _ = try await convert()
+    // Another state of the source.
+    try copy("formats/jpeg-444.jpg", "a.jpg")
+    #expect(try await convert().results.filter { $0.value.status == .converted }.keys.sorted() == ["a.jpg"])
+    // A thumbnail that was removed, and one that was cut off.
+    try FileManager.default.removeItem(at: output.appendingPathComponent("a.jpg"))
+    #expect(truncate(output.appendingPathComponent("x/b.webp").path, 5) == 0)
+    #expect(try await convert().summary.converted == 2)
+    // Other options.
+    #expect(try await convert { $0.quality = 60 }.summary.converted == 2)
+    #expect(try await convert { $0.quality = 60 }.summary.current == 2)
+    #expect(try await convert { ($0.quality, $0.freshness) = (60, .never) }.summary.converted == 2)
+    // No index.
+    try FileManager.default.removeItem(at: output.appendingPathComponent(".thumbs-index"))
+    #expect(try await convert { $0.quality = 60 }.summary.converted == 2)
+  }
+
+  @Test func timeAloneMayDecide() async throws {
+    _ = try await convert()
+    try FileManager.default.removeItem(at: output.appendingPathComponent(".thumbs-index"))
+    let byTime = try await convert { ($0.freshness, $0.quality) = (.modificationTime, 10) }
+    #expect(byTime.summary.current == 2)
+    #expect(byTime.results["x/b.png"]?.outputs == [ConversionOutput(path: RawPath("x/b.webp"))])
+    let later = [timespec(tv_sec: time(nil) + 100, tv_nsec: 0), timespec(tv_sec: time(nil) + 100, tv_nsec: 0)]
+    #expect(utimensat(AT_FDCWD, input.appendingPathComponent("a.jpg").path, later, 0) == 0)
+    let afterwards = try await convert { $0.freshness = .modificationTime }
+    #expect(afterwards.status("a.jpg") == .converted && afterwards.status("x/b.png") == .current)
+  }
+
+  @Test func allSizesOfAPictureAreMadeOrNone() async throws {
+    let sizes = ["40x", "20x20", "x10"].compactMap { TargetSize(parsing: $0) }
+    let run = try await convert { $0.sizes = sizes }
+    #expect(
+      try names() == [
+        "a-20x20.jpg", "a-40x.jpg", "a-x10.jpg", "x", "x/b-20x20.webp", "x/b-40x.webp", "x/b-x10.webp",
+      ])
+    #expect(run.results["a.jpg"]?.outputs.map { $0.path.description } == ["a-40x.jpg", "a-20x20.jpg", "a-x10.jpg"])
+    #expect(run.results["a.jpg"]?.outputs.compactMap(\.size?.height).last == 10)
+    // One that is missing makes the whole set anew.
+    try FileManager.default.removeItem(at: output.appendingPathComponent("a-20x20.jpg"))
+    #expect(try await convert { $0.sizes = sizes }.summary.converted == 1)
+  }
+
+  @Test func aBrokenPictureFailsWithStageAndReasonAndHasNoOutput() async throws {
+    try copy("broken/truncated-in-the-middle.jpg", "cut.jpg")
+    try copy("broken/html-page.jpg", "page.jpg")
+    try copy("formats/png-rgba.png", "lying.jpg")
+    try Data().write(to: input.appendingPathComponent("empty.jpg"))
+    let run = try await convert()
+    #expect(run.summary.failed == 3 && run.summary.converted == 3)
+    let failures = run.results.compactMapValues(\.failure)
+    #expect(failures["cut.jpg"]?.stage == .decode && failures["cut.jpg"]?.code == "damaged")
+    #expect(failures["page.jpg"]?.stage == .header && failures["page.jpg"]?.code == "not-a-picture")
+    #expect(failures["empty.jpg"]?.message.contains("empty") == true)
+    // What a file's name says is of no account.
+    #expect(run.results["lying.jpg"]?.outputs.first?.format == .webp)
+    #expect(try names() == ["a.jpg", "lying.webp", "x", "x/b.webp"])
+    // A failure is tried again.
+    #expect(try await convert().summary.failed == 3)
+  }
+
+  @Test func aNameThatIsNotUTF8IsConvertedUnderItsBytes() async throws {
+    let name: [UInt8] = [0x41, 0xE9, 0xFF, 0x25]
+    let source = RawPath(bytes: Array((input.path + "/").utf8) + name + Array(".jpg".utf8))
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let descriptor = source.withUnsafeCString { open($0, O_CREAT | O_WRONLY, 0o600) }
+    #expect(picture.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) } == picture.count)
+    close(descriptor)
+    let run = try await convert()
+    #expect(run.summary.converted == 3 && run.summary.failed == 0)
+    let result = run.results.values.first { $0.source == source }
+    #expect(result?.outputs.first?.path.bytes == name + Array(".jpg".utf8))
+    #expect(try await convert().summary.current == 3)
+  }
+
+  @Test func aFileThatVanishesFailsAloneAndTheRestGoesOn() async throws {
+    let conversion = try await FolderConverter(options()).start()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.jpg"))
+    var codes: [String?] = []
+    for await result in conversion { codes.append(result.failure?.code) }
+    #expect(codes.compactMap(\.self) == ["not-found"] && codes.count == 2)
+    #expect(await conversion.finish().failed == 1)
+  }
+
+  @Test func thumbnailsWhosePicturesAreGoneAreFoundAndRemoved() async throws {
+    _ = try await convert()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("x/b.png"))
+    let conversion = try await FolderConverter(options()).start()
+    for await _ in conversion {}
+    let orphans = await conversion.orphans()
+    #expect(orphans.map(\.outputs) == [[RawPath("x/b.webp")]])
+    #expect(orphans.first?.source.description.hasSuffix("in/x/b.png") == true)
+    await conversion.remove(orphans)
+    #expect(await conversion.finish().removed == 1)
+    #expect(try names() == ["a.jpg"])
+  }
+
+  @Test func whatCouldNotBeListedIsNoOrphan() async throws {
+    _ = try await convert()
+    try FileManager.default.moveItem(at: input, to: directory.url.appendingPathComponent("moved"))
+    let conversion = try await FolderConverter(options()).start()
+    for await result in conversion { #expect(result.failure?.code == "not-found") }
+    #expect(await conversion.orphans().isEmpty)
+    #expect(await conversion.finish().failed == 1)
+  }
+
+  @Test func timesAreKeptWhereThatIsAskedFor() async throws {
+    let past = [timespec(tv_sec: 1_000_000, tv_nsec: 5), timespec(tv_sec: 2_000_000, tv_nsec: 123_456_789)]
+    #expect(utimensat(AT_FDCWD, input.appendingPathComponent("a.jpg").path, past, 0) == 0)
+    _ = try await convert { $0.preservesTimes = true }
+    var status = stat()
+    #expect(stat(output.appendingPathComponent("a.jpg").path, &status) == 0)
+    #expect(status.st_mtim.tv_sec == 2_000_000 && status.st_mtim.tv_nsec == 123_456_789)
+  }
+
+  @Test func aDryRunWritesNothing() async throws {
+    let run = try await convert { $0.isDryRun = true }
+    #expect(run.summary.planned == 2 && run.summary.skipped == 0)
+    #expect(run.results["a.jpg"]?.outputs.map(\.path) == [RawPath("a.*")])
+    #expect(!FileManager.default.fileExists(atPath: output.path))
+    _ = try await convert()
+    #expect(try await convert { $0.isDryRun = true }.summary.current == 2)
+  }
+
+  @Test func theFirstFailureEndsTheRunWhereThatIsAskedFor() async throws {
+    try copy("broken/empty.jpg", "0.jpg")
+    for number in 1...60 { try copy("formats/jpeg-420.jpg", "\(number).jpg") }
+    let conversion = try await FolderConverter(options { ($0.failsFast, $0.pipeline.jobs) = (true, 1) }).start()
+    var results: [ConversionResult] = []
+    for await result in conversion { results.append(result) }
+    let summary = await conversion.finish()
+    #expect(summary.failed == 1 && summary.converted < 30 && results.count == summary.failed + summary.converted)
+    // What was written is told.
+    #expect(try names().filter { $0.hasSuffix(".jpg") }.count == summary.converted)
+  }
+
+  @Test func aCancelledRunTellsWhatItHasDoneAndTheNextDoesTheRest() async throws {
+    for number in 1...60 { try copy("formats/jpeg-420.jpg", "\(number).jpg") }
+    let conversion = try await FolderConverter(options()).start()
+    let task = Task {
+      var count = 0
+      for await _ in conversion {
+        count += 1
+        if count == 5 { withUnsafeCurrentTask { $0?.cancel() } }
+      }
+      return count
+    }
+    let told = await task.value
+    let summary = await conversion.finish()
+    #expect(told == summary.converted && told >= 5 && told < 62)
+    let rest = try await convert()
+    #expect(rest.summary.current == told && rest.summary.converted == 62 - told)
+  }
+
+  @Test func optionsThatMakeNoSenseAreRefused() async throws {
+    let changes: [@Sendable (inout FolderConverter.Options) -> Void] = [
+      { $0.inputs = [] }, { $0.sizes = [] }, { $0.output = RawPath("") }, { $0.quality = 0 }, { $0.pipeline.jobs = 0 },
+      { ($0.fit, $0.sizes) = (.cover, [TargetSize(parsing: "40x")].compactMap(\.self)) },
+      { $0.inputs = [.standardInput, .standardInput] }, { $0.pipeline.memoryBudget = .mebibytes(1) },
+    ]
+    for change in changes {
+      let problem = await refusal(options(change))
+      if case .invalidOption? = problem { continue }
+      Issue.record("\(String(describing: problem))")
+    }
+    #expect(!FileManager.default.fileExists(atPath: output.path))
+  }
+
+  @Test func aCollisionIsFoundBeforeAnythingIsWritten() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    let template = try NamingTemplate("{path}/{name}.{ext}")
+    guard case .collisions(let found)? = await refusal(options { $0.name = template }) else {
+      Issue.record("no collision")
+      return
+    }
+    #expect(found.count == 1 && found[0].output == RawPath("a.*"))
+    #expect(!FileManager.default.fileExists(atPath: output.path))
+  }
+
+  @Test func picturesOfOneNameAreToldApartAndSaid() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    let run = try await convert()
+    #expect(run.summary.converted == 3 && run.summary.toldApart == 2 && run.summary.replaced == 0)
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+    #expect(run.results.filter(\.value.isToldApart).keys.sorted() == ["a.jpg", "a.png"])
+    let again = try await convert()
+    #expect(again.summary.current == 3 && again.summary.toldApart == 2)
+  }
+
+  @Test func aNewClashReplacesTheThumbnailThatHadThePlainName() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    let dry = try await convert { $0.isDryRun = true }
+    #expect(dry.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && dry.summary.replaced == 1)
+    #expect(try names() == ["a.jpg", "x", "x/b.webp"])
+    let run = try await convert()
+    #expect(run.results["a.jpg"]?.replaced == [RawPath("a.jpg")] && run.results["a.png"]?.replaced == [])
+    #expect(run.summary.converted == 2 && run.summary.current == 1 && run.summary.replaced == 1)
+    // Names and index are what a first run would have made.
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+    let index = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))
+    try FileManager.default.removeItem(at: output)
+    _ = try await convert()
+    #expect(try Data(contentsOf: output.appendingPathComponent(".thumbs-index")) == index)
+  }
+
+  @Test func whereAClashIsOverThePlainNameComesBack() async throws {
+    try copy("formats/png-rgba.png", "a.png")
+    _ = try await convert()
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
+    let run = try await convert()
+    #expect(run.status("a.jpg") == .converted && run.results["a.jpg"]?.replaced == [RawPath("a.jpg.jpg")])
+    // The other's picture is gone: its thumbnail is removed only on demand.
+    #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
+    #expect(try await convert().summary.replaced == 0)
+  }
+
+  @Test func aThumbnailStaysUntilTheOneThatReplacesItIsThere() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    try copy("broken/truncated-in-the-middle.jpg", "a.jpg")
+    let failing = try await convert()
+    #expect(failing.status("a.jpg") == .failed && failing.summary.replaced == 0)
+    #expect(try names() == ["a.jpg", "a.png.webp", "x", "x/b.webp"])
+    try copy("formats/jpeg-444.jpg", "a.jpg")
+    #expect(try await convert().results["a.jpg"]?.replaced == [RawPath("a.jpg")])
+    #expect(try names() == ["a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+  }
+
+  @Test func onlyWhatARunWroteGivesWay() async throws {
+    _ = try await convert()
+    try copy("formats/png-rgba.png", "a.png")
+    try Data("somebody's".utf8).write(to: output.appendingPathComponent("a.jpg"))
+    #expect(try await convert().summary.replaced == 0)
+    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.webp", "x", "x/b.webp"])
+  }
+
+  @Test func aNameThatIsAnothersNowIsItsToReplace() async throws {
+    try copy("formats/jpeg-420.jpg", "a.png")
+    _ = try await convert()
+    #expect(try names() == ["a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
+    // The clash is over, and the name that told one of them apart is another's plain one.
+    try FileManager.default.removeItem(at: input.appendingPathComponent("a.png"))
+    try copy("formats/jpeg-444.jpg", "a.jpg.gif")
+    let run = try await convert()
+    #expect(run.summary.replaced == 0 && run.summary.converted == 2)
+    #expect(run.results["a.jpg.gif"]?.outputs.first?.path == RawPath("a.jpg.jpg"))
+    #expect(try names() == ["a.jpg", "a.jpg.jpg", "a.png.jpg", "x", "x/b.webp"])
+    #expect(try await convert().summary.current == 3)
+  }
+
+  @Test func theContactSheetShowsAllInTheOrderOfTheInputs() async throws {
+    try copy("broken/empty.jpg", "<b>&\".jpg")
+    let page = directory.url.appendingPathComponent("pages")
+    try FileManager.default.createDirectory(at: page, withIntermediateDirectories: true)
+    let run = try await convert()
+    var sheet = ConversionSheet(
+      path: RawPath(page.path + "/sheet.html"), outputFolder: RawPath(output.path))
+    let text =
+      run.results.values.sorted { $0.index > $1.index }.map { sheet.add($0) }.joined() + sheet.finish(run.summary)
+    let places = ["&lt;b&gt;&amp;&quot;.jpg", "src=\"../out/a.jpg\"", "src=\"../out/x/b.webp\""].map {
+      text.range(of: $0)
+    }
+    #expect(places.allSatisfy { $0 != nil })
+    #expect(places.compactMap(\.?.lowerBound) == places.compactMap(\.?.lowerBound).sorted())
+    #expect(text.contains("class=\"failed\"") && text.contains("40×"))
+  }
+}
+
+extension RawPath {
+  fileprivate func withUnsafeCString(_ body: (UnsafePointer<CChar>) -> Int32) -> Int32 {
+    (bytes.map { CChar(bitPattern: $0) } + [0]).withUnsafeBufferPointer { body($0.baseAddress.unsafelyUnwrapped) }
+  }
+}

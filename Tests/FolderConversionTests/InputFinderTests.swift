@@ -1,0 +1,172 @@
+import Foundation
+import Testing
+
+@testable import Exports
+@testable import FolderConversion
+@testable import TestSupport
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5))) struct InputFinderTests {
+  private let folder: TemporaryDirectory
+
+  init() throws { folder = try TemporaryDirectory() }
+
+  private func path(_ name: String) -> String { folder.url.appendingPathComponent(name).path }
+
+  private func make(_ names: String...) throws {
+    for name in names {
+      let url = folder.url.appendingPathComponent(name)
+      try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data().write(to: url)
+    }
+  }
+
+  private func link(_ name: String, to target: String) throws {
+    try FileManager.default.createSymbolicLink(atPath: path(name), withDestinationPath: target)
+  }
+
+  /// The list, by default of the whole folder.
+  private func find(
+    _ inputs: [FolderConverter.Input]? = nil, output: String = "out",
+    _ change: (inout FolderConverter.Options) -> Void = { _ in }
+  ) throws -> InputList {
+    var options = FolderConverter.Options(inputs: inputs ?? [.path(path("in"))], output: path(output))
+    change(&options)
+    var finder = InputFinder(options, cancelled: CancellationFlag())
+    return try finder.run()
+  }
+
+  /// What the names of the outputs begin with.
+  private func pictures(_ list: InputList) -> [String] {
+    (0..<list.count).filter { list.kind(at: $0) == .picture }.map {
+      let source = list.source(at: $0)
+      return String(decoding: source.folder + source.name, as: UTF8.self)
+    }
+  }
+
+  @Test func aFoldersOwnFilesComeBeforeItsFoldersInOrder() throws {
+    try make("in/b.jpg", "in/a.PNG", "in/x/1.webp", "in/c/z/2.jpeg", "in/c/1.tiff", "in/readme.txt", "in/noend")
+    let list = try find()
+    #expect(pictures(list) == ["a.PNG", "b.jpg", "c/1.tiff", "c/z/2.jpeg", "x/1.webp"])
+    #expect((0..<list.count).filter { list.kind(at: $0) == .otherName }.count == 2)
+    #expect(list.path(at: 0).description == path("in/a.PNG"))
+    #expect(pictures(try find { $0.isRecursive = false }) == ["a.PNG", "b.jpg"])
+  }
+
+  @Test func hiddenFilesAndFoldersAreLeftOutUnlessAskedFor() throws {
+    try make("in/.a.jpg", "in/.x/b.jpg", "in/c.jpg")
+    #expect(pictures(try find()) == ["c.jpg"])
+    #expect(pictures(try find { $0.includesHidden = true }) == [".a.jpg", "c.jpg", ".x/b.jpg"])
+    #expect(pictures(try find([.path(path("in/.a.jpg"))])) == [".a.jpg"])
+  }
+
+  @Test func patternsTakeAndLeaveOut() throws {
+    try make("in/a.jpg", "in/b.data", "in/raw/c.jpg", "in/raw/d.jpg", "in/e/raw/f.jpg")
+    let raw = try #require(GlobPattern("raw"))
+    #expect(pictures(try find { $0.exclude = [raw] }) == ["a.jpg"])
+    let data = try #require(GlobPattern("*.data"))
+    #expect(pictures(try find { $0.include = [data] }) == ["b.data"])
+    let top = try #require(GlobPattern("raw/*"))
+    #expect(pictures(try find { $0.include = [top] }) == ["raw/c.jpg", "raw/d.jpg"])
+  }
+
+  @Test func linksAreFollowedOnlyWhenAskedForAndLoopsAreFound() throws {
+    try make("in/a/1.jpg", "elsewhere/2.jpg")
+    try link("in/a/up", to: "..")
+    try link("in/self", to: "self")
+    try link("in/other", to: "../elsewhere")
+    try link("in/b.jpg", to: "a/1.jpg")
+    let still = try find()
+    #expect(pictures(still) == ["a/1.jpg"])
+    #expect((0..<still.count).filter { still.kind(at: $0) == .link }.count == 4)
+    let followed = try find { $0.followsLinks = true }
+    #expect(pictures(followed) == ["b.jpg", "self", "a/1.jpg", "other/2.jpg"].filter { $0 != "self" })
+    let loop = try #require(followed.problems.first)
+    #expect(followed.problems.count == 1 && loop.failure.code == "loop" && loop.status == .skipped)
+    #expect(loop.path.description.hasSuffix("in/a/up/"))
+  }
+
+  @Test func aNameThatIsNotUTF8IsTakenAsItIs() throws {
+    try make("in/a.jpg")
+    let name: [UInt8] = [0xE9, 0xFF] + Array(".jpg".utf8)
+    let raw = RawPath(path("in")).appending(name)
+    #expect(raw.withCString { close(open($0, O_CREAT | O_WRONLY, 0o600)) } == 0)
+    let list = try find()
+    #expect(list.count == 2 && Array(list.name(at: 1)) == name)
+    #expect(list.path(at: 1) == raw)
+  }
+
+  @Test func theOutputFolderIsNoInput() throws {
+    try make("in/a.jpg", "in/small/a.jpg", "in/small/x/b.jpg")
+    try link("in/shortcut", to: "small/x")
+    #expect(pictures(try find(output: "in/small")) == ["a.jpg"])
+    #expect(pictures(try find(output: "in/small") { $0.followsLinks = true }) == ["a.jpg"])
+    let list = try find([.path(path("in/a.jpg")), .path(path("in/small/x/b.jpg"))], output: "in/small")
+    #expect(pictures(list) == ["a.jpg"] && list.kind(at: 1) == .ownOutput)
+    for input in ["in/small", "in/small/x", "in/shortcut"] {
+      #expect { _ = try find([.path(path(input))], output: "in/small") } throws: { error in
+        guard case .invalidOption(let reason)? = error as? ConversionError else { return false }
+        return reason.contains(path(input)) && reason.contains("another output folder")
+      }
+    }
+  }
+
+  @Test func namedFilesLoseTheirFoldersAndListedOnesKeepThem() throws {
+    try make("in/a/1.jpg", "in/b/2.gif")
+    let names = "\(path("in/a/1.jpg"))\r\n\n\(path("in/b"))\n\(path("missing.jpg"))"
+    try Data(names.utf8).write(to: folder.url.appendingPathComponent("list"))
+    #expect(pictures(try find([.path(path("in/a/1.jpg"))])) == ["1.jpg"])
+    let list = try find([.list(RawPath(path("list")))])
+    let kept = path("in").dropFirst()
+    #expect(pictures(list) == ["\(kept)/a/1.jpg", "\(kept)/b/2.gif"])
+    #expect(list.problems.map(\.failure.code) == ["not-found"] && !list.isComplete)
+  }
+
+  @Test func namesInAListMayEndWithZeroBytes() throws {
+    try make("in/line\nbreak.jpg", "in/b.jpg")
+    let names = [path("in/line\nbreak.jpg"), path("in/b.jpg")].map { $0 + "\0" }.joined()
+    try Data(names.utf8).write(to: folder.url.appendingPathComponent("list"))
+    let list = try find([.list(RawPath(path("list")))]) { $0.listsAreNullSeparated = true }
+    #expect(list.count == 2 && list.problems.isEmpty)
+    let wrong = try find([.list(RawPath(path("list")))])
+    #expect(wrong.problems.contains { $0.failure.code == "name-unusable" && $0.failure.message.contains("-0") })
+  }
+
+  @Test func namesAreReadWhereverAPieceEnds() {
+    var reader = NameReader(isNullSeparated: false)
+    var names: [String] = []
+    for byte in Array("ab\r\n\nc d\nlast".utf8) {
+      reader.feed(CollectionOfOne(byte)) { names.append(String(decoding: $0, as: UTF8.self)) }
+    }
+    reader.finish { names.append(String(decoding: $0, as: UTF8.self)) }
+    #expect(names == ["ab", "c d", "last"])
+  }
+
+  @Test func whatCannotBeListedIsNamedAndTheRestGoesOn() throws {
+    try make("in/a.jpg")
+    try link("circle", to: "circle")
+    let list = try find([
+      .path(path("missing")), .path(path("circle")), .list(RawPath(path("nolist"))), .path(path("in")),
+    ])
+    #expect(pictures(list) == ["a.jpg"])
+    #expect(list.problems.map(\.failure.code) == ["not-found", "unreadable", "unreadable"])
+    #expect(list.problems.allSatisfy { $0.status == .failed && $0.failure.stage == .list })
+  }
+
+  @Test(.enabled(if: geteuid() != 0, "root may read every folder"))
+  func aFolderThatMayNotBeReadIsNamed() throws {
+    try make("in/a.jpg", "in/closed/b.jpg")
+    #expect(chmod(path("in/closed"), 0) == 0)
+    defer { chmod(path("in/closed"), 0o700) }
+    let list = try find()
+    #expect(pictures(list) == ["a.jpg"] && list.problems.map(\.failure.code) == ["unreadable"])
+  }
+
+  @Test func pipesAndTheLikeAreNoPictures() throws {
+    try make("in/a.jpg")
+    #expect(mkfifo(path("in/b.jpg"), 0o600) == 0)
+    let list = try find()
+    #expect(pictures(list) == ["a.jpg"] && list.kind(at: 1) == .special)
+    #expect(try find([.path(path("in/b.jpg"))]).problems.map(\.failure.code) == ["not-a-file"])
+  }
+}

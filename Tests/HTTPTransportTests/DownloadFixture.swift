@@ -1,0 +1,123 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+@testable import HTTPSemantics
+@testable import HTTPTransport
+@testable import ThumbnailCore
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// An observer that notes what it is told and answers as its closure says.
+final class RecordingObserver: BodyObserver {
+  struct Notes {
+    var begins: [Int?] = []
+    var bytes: [UInt8] = []
+    var offsetsFit = true
+  }
+
+  private let notes = Mutex(Notes())
+  private let verdict: @Sendable (_ seen: Int) -> BodyVerdict
+
+  /// `verdict` is asked with the number of bytes seen in this attempt, the new ones included.
+  init(_ verdict: @escaping @Sendable (_ seen: Int) -> BodyVerdict = { _ in .more }) {
+    self.verdict = verdict
+  }
+
+  var begins: [Int?] { notes.withLock { $0.begins } }
+  var bytes: [UInt8] { notes.withLock { $0.bytes } }
+  var offsetsFit: Bool { notes.withLock { $0.offsetsFit } }
+
+  func bodyBegins(expectedLength: Int?) {
+    notes.withLock {
+      $0.begins.append(expectedLength)
+      $0.bytes = []
+    }
+  }
+
+  func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict {
+    let seen = notes.withLock { notes in
+      if offset != notes.bytes.count { notes.offsetsFit = false }
+      notes.bytes += bytes
+      return notes.bytes.count
+    }
+    return verdict(seen)
+  }
+}
+
+extension Downloader {
+  /// A download of a picture of up to 64 MiB, for somebody who looks at it.
+  func fetch(
+    _ url: URL, headers: [HTTPHeader] = [], limit: Int = 64 << 20, observer: (any BodyObserver)? = nil,
+    priority: Priority = .visible
+  ) async throws(DownloadError) -> Download {
+    try await download(
+      DownloadRequest(url: url, headers: headers, byteLimit: limit), observer: observer,
+      priority: PriorityControl(priority))
+  }
+
+  /// The error of a download that is expected to fail.
+  func failure(
+    of url: URL, headers: [HTTPHeader] = [], limit: Int = 64 << 20, observer: (any BodyObserver)? = nil
+  ) async -> DownloadError? {
+    do {
+      _ = try await fetch(url, headers: headers, limit: limit, observer: observer)
+      return nil
+    } catch {
+      return error
+    }
+  }
+}
+
+extension Download {
+  var bytes: [UInt8] { get throws { try body.read(at: 0, length: body.count) } }
+}
+
+/// Bytes that no shift or repetition leaves equal.
+func noise(_ count: Int) -> [UInt8] {
+  var state: UInt64 = 0x9e37_79b9_7f4a_7c15
+  return (0..<count).map { _ in
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return UInt8(truncatingIfNeeded: state >> 33)
+  }
+}
+
+extension TransferOrder {
+  /// A request for a picture of up to 64 MiB.
+  static func example(
+    limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = [],
+    connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300),
+    minimumRate: Int = 0, isLastAttempt: Bool = false
+  ) -> TransferOrder {
+    guard let url = CurlURL("http://picture.example/a.jpg") else { preconditionFailure("it is a URL") }
+    return TransferOrder(
+      url: url, headers: [], userAgent: "test", accept: "*/*", compression: .unwelcome, keepsErrorBodies: false,
+      byteLimit: limit, memoryLimit: 256 << 10, spillDirectories: [NSTemporaryDirectory()],
+      longestRestWorthReading: 256 << 10, connectTimeout: connect, stallTimeout: stall, totalTimeout: total,
+      minimumRate: minimumRate, rateWindow: .seconds(20), isLastAttempt: isLastAttempt,
+      certificateAuthorityFile: nil, proxy: .none, clientCertificate: nil, observer: observer, partial: nil,
+      conditions: conditions)
+  }
+}
+
+/// A gzip file with its bytes stored, not packed: enough to see that somebody unpacks it.
+func gzip(_ bytes: [UInt8]) -> [UInt8] {
+  var file: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+  for start in stride(from: 0, to: bytes.count, by: 65535) {
+    let piece = bytes[start..<min(start + 65535, bytes.count)]
+    let length = UInt16(piece.count)
+    file.append(start + piece.count == bytes.count ? 1 : 0)
+    for word in [length, ~length] { file += [UInt8(word & 255), UInt8(word >> 8)] }
+    file += piece
+  }
+  var checksum: UInt32 = ~0
+  for byte in bytes {
+    checksum ^= UInt32(byte)
+    for _ in 0..<8 { checksum = checksum & 1 == 1 ? checksum >> 1 ^ 0xedb8_8320 : checksum >> 1 }
+  }
+  for word in [~checksum, UInt32(bytes.count)] {
+    for shift in [0, 8, 16, 24] { file.append(UInt8(word >> shift & 255)) }
+  }
+  return file
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+@testable import HTTPTransport
+@testable import ThumbnailCore
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// Slots, priorities and cancellation of real transfers.
+@Suite(.timeLimit(.minutes(5)))
+struct DownloadLimitTests {
+  @Test func neverHasMoreThanTheLimitAtOneHost() async throws {
+    let gate = Gate()
+    let origin = try Origin { _ in .ok(noise(2000)).held(by: gate) }
+    let downloader = Downloader(.quick())
+    async let all: Void = fetchAll((0..<40).map { origin.url("/\($0)") }, downloader)
+    #expect(await eventually { origin.runningRequests == 6 && downloader.waitingDownloads == 34 })
+    gate.open()
+    try await all
+    #expect(origin.maximumSimultaneousRequests == 6)
+    #expect(origin.requests.count == 40)
+    #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)
+  }
+
+  @Test func neverHasMoreThanTheLimitInAll() async throws {
+    let gate = Gate()
+    let origins = try (0..<4).map { _ in try Origin { _ in .ok([1]).held(by: gate) } }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 10 })
+    let urls = origins.flatMap { origin in (0..<6).map { origin.url("/\($0)") } }
+    async let all: Void = fetchAll(urls, downloader)
+    #expect(await eventually { origins.map(\.runningRequests).reduce(0, +) == 10 })
+    #expect(downloader.activeDownloads == 10 && downloader.waitingDownloads == 14)
+    gate.open()
+    try await all
+    #expect(origins.allSatisfy { $0.requests.count == 6 })
+  }
+
+  @Test func aHostAtItsLimitDoesNotHoldBackAnother() async throws {
+    let gate = Gate()
+    let slow = try Origin { _ in .ok([1]).held(by: gate) }
+    let quick = try Origin { _ in .ok([2]) }
+    let downloader = Downloader(.quick())
+    async let all: Void = fetchAll((0..<30).map { slow.url("/\($0)") }, downloader)
+    #expect(await eventually { slow.runningRequests == 6 && downloader.waitingDownloads == 24 })
+    #expect(try await downloader.fetch(quick.url(), priority: .prefetch).bytes == [2])
+    gate.open()
+    try await all
+  }
+
+  @Test func theLimitCanBeRaisedAndLoweredWhileItRuns() async throws {
+    let gates = (0..<8).map { _ in Gate() }
+    let origin = try Origin { request in .ok([1]).held(by: gates[Int(request.path.dropFirst()) ?? 0]) }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
+    async let all: Void = fetchAll((0..<8).map { origin.url("/\($0)") }, downloader)
+    #expect(await eventually { origin.runningRequests == 1 && downloader.waitingDownloads == 7 })
+    downloader.maximumDownloads = 4
+    #expect(await eventually { origin.runningRequests == 4 })
+    downloader.maximumDownloads = 2
+    #expect(downloader.activeDownloads == 4)
+    let running = origin.requests.compactMap { Int($0.path.dropFirst()) }
+    for number in running.prefix(2) { gates[number].open() }
+    #expect(await eventually { downloader.activeDownloads == 2 })
+    #expect(downloader.waitingDownloads == 4)
+    for gate in gates { gate.open() }
+    try await all
+    #expect(origin.maximumSimultaneousRequests == 4)
+  }
+
+  @Test func aRaisedPriorityOvertakesWhatWaits() async throws {
+    let gate = Gate()
+    let origin = try Origin { request in request.path == "/first" ? .ok([1]).held(by: gate) : .ok([1]) }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
+    let raised = PriorityControl(.prefetch)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      group.addTask { _ = try await downloader.fetch(origin.url("/first")) }
+      #expect(await eventually { origin.runningRequests == 1 })
+      for number in 1...4 {
+        group.addTask {
+          let request = DownloadRequest(url: origin.url("/\(number)"), byteLimit: 100)
+          _ = try await downloader.download(request, priority: number == 3 ? raised : PriorityControl(.prefetch))
+        }
+        #expect(await eventually { downloader.waitingDownloads == number })
+      }
+      raised.set(.visible)
+      gate.open()
+      try await group.waitForAll()
+    }
+    #expect(origin.requests.map(\.path) == ["/first", "/3", "/1", "/2", "/4"])
+  }
+
+  @Test func cancellingClosesTheTransferAndFreesItsSlot() async throws {
+    let origin = try Origin { request in
+      request.path == "/stall" ? .ok(noise(1000)).stalling(after: 10) : .ok([1])
+    }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
+    let observer = RecordingObserver()
+    let task = Task { await downloader.failure(of: origin.url("/stall"), observer: observer) }
+    #expect(await eventually { observer.bytes.count == 10 })
+    async let next = downloader.fetch(origin.url("/next"))
+    #expect(await eventually { downloader.waitingDownloads == 1 })
+    task.cancel()
+    #expect(await task.value == .cancelled)
+    #expect(try await next.bytes == [1])
+    #expect(await eventually { origin.requests(for: "/stall").first?.outcome == .clientClosed })
+    #expect(downloader.activeDownloads == 0)
+  }
+
+  @Test func cancelledWhileWaitingItNeverStarts() async throws {
+    let gate = Gate()
+    let origin = try Origin { _ in .ok([1]).held(by: gate) }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
+    async let first = downloader.fetch(origin.url("/first"))
+    #expect(await eventually { origin.runningRequests == 1 })
+    let waiting = Task { await downloader.failure(of: origin.url("/second")) }
+    #expect(await eventually { downloader.waitingDownloads == 1 })
+    waiting.cancel()
+    waiting.cancel()
+    #expect(await waiting.value == .cancelled)
+    #expect(downloader.waitingDownloads == 0)
+    gate.open()
+    _ = try await first
+    #expect(origin.requests.map(\.path) == ["/first"])
+    #expect(downloader.activeDownloads == 0)
+  }
+
+  @Test func cancelledBeforeItBeginsItAsksNothing() async throws {
+    let origin = try Origin { _ in .ok([1]) }
+    let downloader = Downloader(.quick())
+    let gate = OneShot<Void, Never>()
+    let task = Task {
+      _ = await gate.wait {}
+      return await downloader.failure(of: origin.url())
+    }
+    task.cancel()
+    gate.resume(with: .success(()))
+    #expect(await task.value == .cancelled)
+    #expect(origin.requests.isEmpty)
+    #expect(downloader.activeDownloads == 0)
+  }
+
+  @Test func aPauseBeforeTheNextAttemptHoldsNoSlotAndCanBeCancelled() async throws {
+    let origin = try Origin { request in request.path == "/busy" ? .tooManyRequests(retryAfter: "50") : .ok([1]) }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
+    let task = Task { await downloader.failure(of: origin.url("/busy")) }
+    #expect(await eventually { origin.requests.count == 1 && downloader.activeDownloads == 0 })
+    // Of another host: the busy one is left alone.
+    #expect(try await downloader.fetch(origin.url("/next", host: "localhost")).bytes == [1])
+    task.cancel()
+    #expect(await task.value == .cancelled)
+    #expect(origin.requests(for: "/busy").count == 1)
+  }
+
+  @Test func askedAgainRightAfterCancellingItSucceeds() async throws {
+    let origin = try Origin { _ in .ok(noise(1000)).dripping(bytes: 100, every: .milliseconds(2)) }
+    let downloader = Downloader(.quick())
+    for _ in 0..<10 {
+      let task = Task { await downloader.failure(of: origin.url()) }
+      task.cancel()
+      #expect(try await downloader.fetch(origin.url()).bytes == noise(1000))
+      #expect(await task.value == .cancelled)
+    }
+    #expect(downloader.activeDownloads == 0)
+  }
+
+  @Test func manyCancellationsLeaveNothingBehind() async throws {
+    let origin = try Origin { _ in .ok(noise(50_000)).dripping(bytes: 5000, every: .milliseconds(1)) }
+    let downloader = Downloader(.quick())
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<200 {
+        group.addTask {
+          let task = Task { await downloader.failure(of: origin.url("/\(number)")) }
+          for _ in 0..<(number % 7) { await Task.yield() }
+          if number % 3 != 0 { task.cancel() }
+          _ = await task.value
+        }
+      }
+    }
+    #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)
+    #expect(try await downloader.fetch(origin.url()).receivedBytes == 50_000)
+  }
+
+  @Test func failuresFreeTheirSlots() async throws {
+    let origin = try Origin { request in
+      request.number % 2 == 0 ? .status(404) : .ok(noise(100)).reset(after: 10)
+    }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 2 })
+    await withTaskGroup(of: Void.self) { group in
+      for number in 0..<20 { group.addTask { _ = await downloader.failure(of: origin.url("/\(number)")) } }
+    }
+    #expect(downloader.activeDownloads == 0 && downloader.waitingDownloads == 0)
+  }
+
+  @Test func aDroppedDownloaderClosesItsConnections() async throws {
+    let origin = try Origin { _ in .ok([1]) }
+    do {
+      let downloader = Downloader(.quick())
+      _ = try await downloader.fetch(origin.url())
+      #expect(origin.openConnections == 1)
+    }
+    #expect(await eventually { origin.openConnections == 0 })
+  }
+
+  private func fetchAll(_ urls: [URL], _ downloader: Downloader) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for url in urls { group.addTask { _ = try await downloader.fetch(url) } }
+      try await group.waitForAll()
+    }
+  }
+}

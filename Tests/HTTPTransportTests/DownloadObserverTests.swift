@@ -1,0 +1,170 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import HTTPTransport
+@testable import ThumbnailCore
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// How an observer and the byte limit end a transfer early.
+@Suite(.timeLimit(.minutes(5)))
+struct DownloadObserverTests {
+  private static let bytes = noise(3_000_000)
+
+  @Test func enoughEndsTheTransferAndKeepsWhatCame() async throws {
+    let origin = try Origin { _ in .ok(Self.bytes) }
+    let observer = RecordingObserver { $0 >= 20_000 ? .enough : .more }
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(!download.isComplete)
+    #expect(download.receivedBytes == observer.bytes.count)
+    #expect((20_000..<60_000).contains(download.receivedBytes))
+    #expect(download.expectedBytes == 3_000_000)
+    #expect(try download.bytes == Array(Self.bytes[..<download.receivedBytes]))
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests[0].outcome == .clientClosed)
+    #expect(origin.requests[0].bodyBytesSent < 3_000_000)
+  }
+
+  @Test func enoughEndsAStalledTransferAtOnce() async throws {
+    let origin = try Origin { _ in .ok(Self.bytes).stalling(after: 1000) }
+    let observer = RecordingObserver { $0 >= 1000 ? .enough : .more }
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(download.receivedBytes == 1000)
+  }
+
+  @Test func enoughWithTheLastByteIsAWholeBodyOverAKeptConnection() async throws {
+    let origin = try Origin { _ in .ok(noise(1000)) }
+    let downloader = Downloader(.quick())
+    for _ in 0..<2 {
+      #expect(try await downloader.fetch(origin.url(), observer: RecordingObserver { _ in .enough }).isComplete)
+    }
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test func refusingEndsTheTransferForGood() async throws {
+    let origin = try Origin { _ in .ok(Self.bytes) }
+    let observer = RecordingObserver { _ in .refuse }
+    #expect(await Downloader(.quick()).failure(of: origin.url(), observer: observer) == .refusedByObserver)
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 1)
+  }
+
+  @Test func seesEachAttemptFromItsBeginning() async throws {
+    let origin = try Origin { request in
+      request.number == 1 ? .ok(noise(9000)).truncated(after: 4000) : .ok(noise(9000))
+    }
+    let observer = RecordingObserver()
+    let download = try await Downloader(.quick()).fetch(origin.url(), observer: observer)
+    #expect(download.attempts == 2)
+    #expect(observer.begins == [9000, 9000])
+    #expect(observer.bytes == noise(9000) && observer.offsetsFit)
+  }
+
+  @Test func neverSeesTheBodyOfAnErrorOrARedirect() async throws {
+    let origin = try Origin { request in
+      switch request.path {
+      case "/moved": .redirect(to: "/picture")
+      case "/picture": .ok([1, 2, 3])
+      default: .status(503, "please wait")
+      }
+    }
+    let downloader = Downloader(.quick())
+    let first = RecordingObserver()
+    _ = await downloader.failure(of: origin.url("/busy"), observer: first)
+    #expect(first.begins.isEmpty && first.bytes.isEmpty)
+    let second = RecordingObserver()
+    _ = try await downloader.fetch(origin.url("/moved"), observer: second)
+    #expect(second.begins == [3] && second.bytes == [1, 2, 3])
+  }
+
+  @Test func anAnnouncedLengthBeyondTheLimitIsRefusedBeforeTheBody() async throws {
+    let origin = try Origin { _ in .ok(Self.bytes) }
+    let observer = RecordingObserver()
+    let error = await Downloader(.quick()).failure(of: origin.url(), limit: 2_999_999, observer: observer)
+    #expect(error == .tooLarge(limit: 2_999_999, announced: 3_000_000))
+    #expect(observer.begins.isEmpty)
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 1)
+    #expect(origin.requests[0].bodyBytesSent < 3_000_000)
+  }
+
+  @Test func aBodyThatGrowsBeyondTheLimitIsCutOff() async throws {
+    let origin = try Origin { request in
+      request.path == "/chunked" ? .ok(Self.bytes).chunked() : .ok(Self.bytes).untilClose()
+    }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/close"] {
+      #expect(
+        await downloader.failure(of: origin.url(path), limit: 500_000) == .tooLarge(limit: 500_000, announced: nil))
+    }
+    #expect(await eventually { origin.openConnections == 0 })
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func aBodyOfExactlyTheLimitPasses() async throws {
+    let origin = try Origin { request in request.path == "/chunked" ? .ok(noise(500)).chunked() : .ok(noise(500)) }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/told"] {
+      #expect(try await downloader.fetch(origin.url(path), limit: 500).receivedBytes == 500)
+    }
+  }
+
+  // MARK: Over HTTP/1.1, what is left decides whether the connection is worth more
+
+  @Test func aShortRestIsReadOnToKeepTheConnection() async throws {
+    let origin = try Origin { _ in .ok(noise(100_000)) }
+    let downloader = Downloader(.quick { $0.longestRestWorthReading = 80_000 })
+    for _ in 0..<2 {
+      // What it says later, be it to refuse, is not heard.
+      let observer = RecordingObserver { $0 > 60_000 ? .refuse : $0 >= 20_000 ? .enough : .more }
+      let download = try await downloader.fetch(origin.url(), observer: observer)
+      #expect(download.isComplete && download.receivedBytes == 100_000)
+      #expect(try download.bytes == noise(100_000))
+    }
+    #expect(origin.connectionCount == 1)
+  }
+
+  @Test func aLongerRestIsLeft() async throws {
+    let origin = try Origin { _ in .ok(noise(1_000_000)) }
+    let downloader = Downloader(.quick { $0.longestRestWorthReading = 500_000 })
+    let download = try await downloader.fetch(
+      origin.url(), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+    #expect(!download.isComplete && download.receivedBytes < 500_000)
+    #expect(await eventually { origin.openConnections == 0 })
+  }
+
+  @Test func aRestOfUnknownLengthOrOnAConnectionThatEndsIsLeft() async throws {
+    let gate = Gate()
+    let origin = try Origin { request in
+      let answer = OriginResponse.ok(noise(50_000)).stalling(after: 30_000, until: gate)
+      return switch request.path {
+      case "/chunked": answer.chunked()
+      case "/untold": OriginResponse.ok(noise(50_000)).untilClose().stalling(after: 30_000, until: gate)
+      default: answer.header("Connection", "close")
+      }
+    }
+    let downloader = Downloader(.quick())
+    for path in ["/chunked", "/untold", "/last"] {
+      let download = try await downloader.fetch(
+        origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+      #expect(!download.isComplete && download.receivedBytes <= 30_000, "\(path)")
+    }
+    gate.open()
+  }
+
+  @Test func aRestThatBreaksOffOrStallsTakesNothingAway() async throws {
+    let origin = try Origin { request in
+      request.path == "/reset"
+        ? .ok(noise(50_000)).truncated(after: 40_000) : .ok(noise(50_000)).stalling(after: 40_000)
+    }
+    let downloader = Downloader(.quick { $0.stallTimeout = .seconds(4) })
+    for path in ["/reset", "/stall"] {
+      let download = try await downloader.fetch(
+        origin.url(path), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
+      #expect(!download.isComplete && download.attempts == 1, "\(path)")
+      #expect(try download.bytes == Array(noise(50_000)[..<download.body.count]))
+      #expect((20_000...40_000).contains(download.body.count))
+    }
+  }
+}

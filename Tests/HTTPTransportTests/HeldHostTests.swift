@@ -1,0 +1,158 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+@testable import HTTPTransport
+@testable import ThumbnailCache
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// Pictures of hosts that ask for pauses, fail in a row, or drip.
+@Suite(.timeLimit(.minutes(5)))
+struct HeldHostTests {
+  /// The errors of so many pictures of a host, fetched at once; nil for each that came.
+  private func fetch(_ count: Int, of origin: Origin, with downloader: Downloader) async -> [DownloadError?] {
+    await withTaskGroup(of: DownloadError?.self) { group in
+      for number in 0..<count {
+        group.addTask { await downloader.failure(of: origin.url("/\(number).jpg")) }
+      }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+  }
+
+  @Test func aHostThatAsksForAPauseIsLeftAloneByAllItsPictures() async throws {
+    let refusals = Atomic(6)
+    let origin = try Origin { _ in
+      refusals.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 ? .tooManyRequests(retryAfter: "1") : .ok([1])
+    }
+    let news = Mutex<[HostNews]>([])
+    let downloader = Downloader(.quick { $0.onHostNews = { new in news.withLock { $0.append(new) } } })
+    #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
+    // Each picture once, and once more each that was refused before the pause was known.
+    #expect(origin.requests.count == 66)
+    let told = news.withLock { $0 }
+    #expect(told.first?.host == "127.0.0.1:\(origin.port)" && told.allSatisfy(\.isWaitedFor))
+    let arrivals = origin.requests.map(\.request.arrival).sorted()
+    #expect(arrivals[6] - arrivals[0] >= .milliseconds(990))
+  }
+
+  @Test func afterAPauseOneRequestTriesTheHost() async throws {
+    let origin = try Origin { _ in .tooManyRequests() }
+    let downloader = Downloader(
+      .quick {
+        $0.hosts.firstPause = .milliseconds(20)
+        $0.maximumWait = .milliseconds(300)
+      })
+    let errors = await fetch(60, of: origin, with: downloader)
+    #expect(errors.allSatisfy { $0 != nil })
+    // Six that were under way at once, and one after each pause: 20, 40, 80 and 160 ms.
+    #expect((6...20).contains(origin.requests.count), "\(origin.requests.count) requests")
+    #expect(errors.contains { if case .hostPaused = $0 { true } else { false } })
+  }
+
+  @Test func whoMayNotWaitFailsAtOnceAndOtherHostsGoOn() async throws {
+    let busy = try Origin { _ in .tooManyRequests(retryAfter: "50") }
+    let well = try Origin { _ in .ok([1]) }
+    let downloader = Downloader(.quick { $0.maximumWait = .zero })
+    #expect(await downloader.failure(of: busy.url("/1")) == .httpStatus(429, retryAfter: .seconds(50)))
+    guard case .hostPaused(let host, let left) = await downloader.failure(of: busy.url("/2")) else {
+      Issue.record("asked")
+      return
+    }
+    #expect(host == "127.0.0.1:\(busy.port)" && left > .seconds(40))
+    #expect(await downloader.failure(of: well.url()) == nil)
+    #expect(busy.requests.count == 1)
+  }
+
+  @Test func whoWaitsForAHostHoldsNoSlot() async throws {
+    let busy = try Origin { _ in .tooManyRequests(retryAfter: "60") }
+    let well = try Origin { _ in .ok([1]) }
+    let downloader = Downloader(.quick { $0.maximumDownloads = 2 })
+    let waiting = (0..<4).map { number in Task { await downloader.failure(of: busy.url("/\(number)")) } }
+    #expect(await eventually { downloader.waitingDownloads == 4 && downloader.activeDownloads == 0 })
+    #expect(await fetch(5, of: well, with: downloader).allSatisfy { $0 == nil })
+    for task in waiting {
+      task.cancel()
+      #expect(await task.value == .cancelled)
+    }
+  }
+
+  @Test func aHostThatFailsInARowIsClosedAndTheRestOfItsPicturesSaySo() async throws {
+    let origin = try Origin { _ in .status(500) }
+    let downloader = Downloader(
+      .quick {
+        $0.hosts.firstPause = .milliseconds(200)
+        $0.retry.maximumAttempts = 1
+      })
+    let errors = await fetch(60, of: origin, with: downloader)
+    // Six at once, four more while the first four fail, and two trials: then the host is down.
+    #expect((5...12).contains(origin.requests.count), "\(origin.requests.count) requests")
+    let closed = errors.filter { if case .hostClosed(_, "status 500", _) = $0 { true } else { false } }
+    #expect(closed.count >= 45)
+  }
+
+  @Test func aClosedHostThatComesBackLosesNothing() async throws {
+    let failures = Atomic(6)
+    let origin = try Origin { _ in
+      failures.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 ? .status(502) : .ok([1])
+    }
+    #expect(await fetch(40, of: origin, with: Downloader(.quick())).allSatisfy { $0 == nil })
+    #expect(origin.requests.count == 46)
+  }
+
+  @Test func picturesThatAreMissingCloseNothing() async throws {
+    let origin = try Origin { request in request.number % 2 == 0 ? .status(404) : .status(403) }
+    let errors = await fetch(30, of: origin, with: Downloader(.quick()))
+    #expect(origin.requests.count == 30)
+    #expect(errors.allSatisfy { if case .httpStatus = $0 { true } else { false } })
+  }
+
+  @Test func aDripIsGivenUp() async throws {
+    let origin = try Origin { request in
+      request.number == 1 ? .ok(noise(4000)).dripping(bytes: 1, every: .milliseconds(20)) : .ok(noise(4000))
+    }
+    let downloader = Downloader(.quick { $0.rateWindow = .milliseconds(500) })
+    let download = try await downloader.fetch(origin.url())
+    #expect(download.attempts >= 2)
+    #expect(try download.bytes == noise(4000))
+  }
+
+  @Test func theLastAttemptAtALargeBodyMayBeSlow() async throws {
+    let bytes = noise(300_000)
+    let origin = try Origin { request in
+      request.path == "/small"
+        ? .ok(noise(3000)).dripping(bytes: 10, every: .milliseconds(20))
+        : .ok(bytes).dripping(bytes: 20_000, every: .milliseconds(60))
+    }
+    let downloader = Downloader(
+      .quick {
+        $0.rateWindow = .milliseconds(100)
+        $0.minimumRate = 100_000_000
+        $0.retry.maximumAttempts = 2
+      })
+    let download = try await downloader.fetch(origin.url())
+    #expect(try download.attempts == 2 && download.bytes == bytes)
+    #expect(await downloader.failure(of: origin.url("/small")) == .timedOut(.rate))
+  }
+
+  @Test func processesThatShareACacheKnowOfEachOthersPauses() async throws {
+    let folder = try TemporaryDirectory()
+    let origin = try Origin { _ in .tooManyRequests(retryAfter: "50") }
+    let ledgers = (0..<2).map { _ in HostFile(directory: folder.url) }
+    let downloaders = ledgers.map { ledger in
+      Downloader(
+        .quick {
+          $0.maximumWait = .zero
+          $0.ledger = ledger
+        })
+    }
+    #expect(await downloaders[0].failure(of: origin.url()) == .httpStatus(429, retryAfter: .seconds(50)))
+    await ledgers[0].flush()
+    guard case .hostPaused = await downloaders[1].failure(of: origin.url()) else {
+      Issue.record("asked")
+      return
+    }
+    #expect(origin.requests.count == 1)
+  }
+}

@@ -1,0 +1,61 @@
+@testable import HTTPTransport
+@testable import ThumbnailCore
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// An admission of downloads that are their names, which a test calls them by. Times are seconds.
+struct NamedAdmission {
+  typealias Ticket = DownloadAdmission<String>.Ticket
+
+  private var admission: DownloadAdmission<String>
+  private var tickets: [String: Ticket] = [:]
+  private static let start = ContinuousClock.now
+
+  init(maximum: Int, maximumPerSite: Int, rules: LendingRules = LendingRules()) {
+    admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, rules: rules)
+  }
+
+  var running: Int { admission.running }
+  var lent: Int { admission.lent }
+  var waiting: Int { admission.waiting }
+
+  mutating func enqueue(
+    _ name: String, site: String, at level: Priority, limit: Int? = nil, returning: Ticket? = nil,
+    deferred: Bool = false
+  ) -> Ticket {
+    let ticket = admission.enqueue(
+      name, site: site, at: level, limit: limit, returning: returning, deferred: deferred)
+    tickets[name] = ticket
+    return ticket
+  }
+
+  mutating func move(_ ticket: Ticket, to level: Priority) { admission.move(ticket, to: level) }
+  mutating func remove(_ ticket: Ticket) -> String? { admission.remove(ticket) }
+  mutating func release(_ name: String) { tickets[name].map { admission.release($0) } }
+  func patience(for name: String) -> Duration? { tickets[name].map { admission.patience(for: $0) } }
+  mutating func answered(_ name: String, after seconds: Double) {
+    tickets[name].map { admission.answered($0, after: .seconds(seconds)) }
+  }
+  mutating func fellSilent(_ name: String, since seconds: Double = 0) {
+    tickets[name].map { admission.fellSilent($0, since: Self.start + .seconds(seconds)) }
+  }
+  mutating func resumed(_ name: String) { tickets[name].map { admission.resumed($0) } }
+
+  /// The download that starts next, if any; one to be put off comes in brackets.
+  mutating func next(at seconds: Double = 0) -> String? {
+    switch admission.nextStep(at: Self.start + .seconds(seconds)) {
+    case .start(let name): name
+    case .putOff(let name): "[\(name)]"
+    case nil: nil
+    }
+  }
+
+  mutating func admitNext() -> String? { next() }
+
+  /// All that start now; those to be put off in brackets.
+  mutating func admitAll(at seconds: Double = 0) -> [String] {
+    var steps: [String] = []
+    while let step = next(at: seconds) { steps.append(step) }
+    return steps
+  }
+}

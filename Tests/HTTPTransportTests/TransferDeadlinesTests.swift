@@ -1,0 +1,96 @@
+import Foundation
+import Testing
+
+@testable import HTTPTransport
+@testable import TestSupport
+@testable import TransportTestSupport
+
+/// Which deadline has passed, without a clock. Times are seconds since the transfer's start.
+@Suite
+struct TransferDeadlinesTests {
+  private struct Check: Equatable {
+    let next: Duration
+    let missed: DownloadError.Deadline?
+
+    init(_ next: Double, _ missed: DownloadError.Deadline?) {
+      self.next = .seconds(next)
+      self.missed = missed
+    }
+
+    init(_ deadlines: TransferDeadlines, after seconds: Double, connecting: Duration? = .seconds(1)) {
+      var deadlines = deadlines
+      let check = deadlines.check(now: start + .seconds(seconds), connecting: connecting)
+      (next, missed) = (check.next - start, check.missed)
+    }
+  }
+
+  private static let start = ContinuousClock.now
+
+  /// 10 s to connect, 20 s of silence, 300 s in all; something came at these times.
+  private func deadlines(arrivals: [Double] = []) -> TransferDeadlines {
+    var deadlines = TransferDeadlines(
+      .example(connect: .seconds(10), stall: .seconds(20), total: .seconds(300)), start: Self.start)
+    for second in arrivals { deadlines.somethingCame(at: Self.start + .seconds(second)) }
+    return deadlines
+  }
+
+  @Test func silenceCountsFromWhenTheRequestCouldBeSent() {
+    let silent = deadlines()
+    #expect(Check(silent, after: 20.5) == Check(21, nil))
+    #expect(Check(silent, after: 21) == Check(21, .stall))
+  }
+
+  @Test func slowButSteadyIsNoStall() {
+    var arrivals: [Double] = []
+    for second in stride(from: 2.0, to: 280, by: 19) {
+      #expect(Check(deadlines(arrivals: arrivals), after: second).missed == nil)
+      arrivals.append(second)
+      #expect(Check(deadlines(arrivals: arrivals), after: second + 19.5).missed == nil)
+    }
+  }
+
+  @Test func silenceInTheBodyIsAStall() {
+    let stalled = deadlines(arrivals: [3, 50])
+    #expect(Check(stalled, after: 60) == Check(70, nil))
+    #expect(Check(stalled, after: 70) == Check(70, .stall))
+  }
+
+  @Test func waitingForAConnectionToShareIsTimedOutAsConnecting() {
+    let waiting = deadlines()
+    #expect(Check(waiting, after: 29, connecting: nil) == Check(30, nil))
+    #expect(Check(waiting, after: 30, connecting: nil) == Check(30, .connect))
+  }
+
+  /// 1000 bytes a second over 20 s are wanted; so many come each second, from the first on.
+  private func firstMiss(_ bytesASecond: (Int) -> Int, mayBeSlow: Bool = false) -> (Int, DownloadError.Deadline)? {
+    var deadlines = TransferDeadlines(.example(minimumRate: 1000), start: Self.start)
+    for second in 1...120 {
+      let now = Self.start + .seconds(second)
+      let check = deadlines.check(now: now, connecting: .zero, mayBeSlow: mayBeSlow)
+      if let missed = check.missed { return (second, missed) }
+      deadlines.somethingCame(bytesASecond(second), at: now)
+    }
+    return nil
+  }
+
+  @Test func aServerThatDripsIsTooSlowAfterTwentySeconds() throws {
+    let (second, missed) = try #require(firstMiss { _ in 10 })
+    #expect(second == 21 && missed == .rate)
+    #expect(firstMiss { _ in 1100 } == nil)
+    // On average: what comes in bursts is no drip.
+    #expect(firstMiss { $0 % 10 == 1 ? 12_000 : 1 } == nil)
+    // What has been quick once may not drip for ever.
+    #expect(firstMiss { $0 < 15 ? 1 << 20 : 10 }?.0 == 41)
+  }
+
+  @Test func whatMayBeSlowIsNot() {
+    #expect(firstMiss({ _ in 10 }, mayBeSlow: true) == nil)
+  }
+
+  @Test func theTotalGoesBeforeAllOthers() {
+    let late = deadlines(arrivals: [290])
+    #expect(Check(late, after: 295) == Check(300, nil))
+    #expect(Check(late, after: 300) == Check(300, .total))
+    #expect(Check(late, after: 400, connecting: nil).missed == .total)
+  }
+}

@@ -1,0 +1,112 @@
+import CVips
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// Every kind of pixels comes out as 8-bit sRGB or gray of the right colours.
+@Suite(.timeLimit(.minutes(5)))
+struct ColourTests {
+  private let variant = Variant(size: PixelSize(40, 40), fit: .contain, format: .png)
+
+  /// The quarters converted by libvips before they are written.
+  private func converted(
+    _ saver: String, _ options: String = "", convert: (VipsPicture) throws -> VipsPicture
+  ) throws -> [UInt8] {
+    try Codec.start()
+    let picture = TestPicture.quarters(160, 160)
+    return try picture.pixels.withUnsafeBytes { memory in
+      let image = vips_image_new_from_memory_copy(memory.baseAddress, memory.count, 160, 160, 3, VIPS_FORMAT_UCHAR)
+      let srgb = try VipsPicture(owning: try #require(image))
+        .applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
+      return try TestPicture.save(try convert(srgb), saver, options)
+    }
+  }
+
+  private func toP3(_ picture: VipsPicture) throws -> VipsPicture {
+    try TestPicture.apply("icc_transform", to: picture, "output-profile=p3,input-profile=srgb")
+  }
+
+  private func to(_ space: VipsInterpretation) -> (VipsPicture) throws -> VipsPicture {
+    { picture in try picture.applying { cvips_colourspace($0, $1, space) } }
+  }
+
+  private func expectQuarters(_ file: [UInt8], tolerance: Int, _ note: String) async throws {
+    let pixels = try DecodedPixels(try await TestRender.one(file, variant).data)
+    #expect(pixels.isNear(TestPicture.red, 5, 5, tolerance: tolerance), "\(note): \(pixels[5, 5])")
+    #expect(pixels.isNear(TestPicture.green, 35, 5, tolerance: tolerance), "\(note): \(pixels[35, 5])")
+    #expect(pixels.isNear(TestPicture.blue, 5, 35, tolerance: tolerance), "\(note): \(pixels[5, 35])")
+    #expect(pixels.isNear(TestPicture.yellow, 35, 35, tolerance: tolerance), "\(note): \(pixels[35, 35])")
+  }
+
+  @Test func sixteenBitsBecomeEight() async throws {
+    for saver in ["pngsave_buffer", "tiffsave_buffer"] {
+      let file = try converted(saver, convert: to(VIPS_INTERPRETATION_RGB16))
+      #expect(try probe(.memory(file)).bitsPerSample == 16)
+      try await expectQuarters(file, tolerance: 2, saver)
+    }
+  }
+
+  @Test func labBecomesSRGB() async throws {
+    let file = try converted("tiffsave_buffer", convert: to(VIPS_INTERPRETATION_LAB))
+    try await expectQuarters(file, tolerance: 6, "Lab")
+  }
+
+  @Test func cmykBecomesSRGB() async throws {
+    for saver in ["jpegsave_buffer", "tiffsave_buffer"] {
+      let withProfile = try converted(saver, "profile=cmyk", convert: to(VIPS_INTERPRETATION_CMYK))
+      #expect(try probe(.memory(withProfile)).channels == 4)
+      let without = try converted(saver, "strip=true", convert: to(VIPS_INTERPRETATION_CMYK))
+      // Saturated colours lie outside what inks can show.
+      try await expectQuarters(withProfile, tolerance: 90, saver + " with a profile")
+      try await expectQuarters(without, tolerance: 90, saver + " without")
+    }
+  }
+
+  @Test func anEmbeddedProfileIsHonoured() async throws {
+    let plain = try TestPicture.quarters(160, 160).encoded("jpegsave_buffer", "Q=95")
+    let p3 = try converted("jpegsave_buffer", "Q=95,profile=p3", convert: toP3)
+    #expect(p3.count > plain.count)
+    // The same numbers without the profile are another colour; with it they are the original's.
+    let stripped = try converted("jpegsave_buffer", "Q=95,strip=true", convert: toP3)
+    let raw = try DecodedPixels(try await TestRender.one(stripped, variant).data)
+    #expect(!raw.isNear(TestPicture.green, 35, 5, tolerance: 25))
+    try await expectQuarters(p3, tolerance: 8, "Display P3")
+  }
+
+  @Test func paletteGrayAndOneBitPicturesAreRead() async throws {
+    let palette = try TestPicture.quarters(160, 160).encoded("pngsave_buffer", "palette=true")
+    try await expectQuarters(palette, tolerance: 4, "palette")
+    let gif = try TestPicture.quarters(160, 160).encoded("gifsave_buffer")
+    try await expectQuarters(gif, tolerance: 10, "GIF")
+    let halves = TestPicture(160, 160, bands: 1) { x, _ in [x < 80 ? 0 : 255] }
+    for (saver, options) in [
+      ("pngsave_buffer", ""), ("pngsave_buffer", "bitdepth=1"), ("jpegsave_buffer", ""),
+      ("tiffsave_buffer", "bitdepth=1"), ("tiffsave_buffer", "bitdepth=1,miniswhite=true"),
+    ] {
+      let pixels = try DecodedPixels(try await TestRender.one(try halves.encoded(saver, options), variant).data)
+      #expect(pixels.isNear([0], 5, 20) && pixels.isNear([255], 35, 20), "\(saver) \(options)")
+    }
+  }
+
+  @Test func interlacedAndProgressivePicturesAreRead() async throws {
+    let picture = TestPicture.quarters(160, 160)
+    try await expectQuarters(try picture.encoded("pngsave_buffer", "interlace=true"), tolerance: 2, "PNG")
+    try await expectQuarters(try picture.encoded("jpegsave_buffer", "interlace=true,Q=95"), tolerance: 8, "JPEG")
+  }
+
+  @Test func theFirstFrameOfAnAnimationIsTaken() async throws {
+    let frames = TestPicture(80, 240) { _, y in [TestPicture.red, TestPicture.green, TestPicture.blue][y / 80] }
+    for (saver, options) in [("gifsave_buffer", "page-height=80"), ("webpsave_buffer", "page-height=80,lossless=true")]
+    {
+      let file = try frames.encoded(saver, options)
+      let probed = try probe(.memory(file))
+      #expect(probed.size == PixelSize(80, 80) && probed.frameCount == 3, "\(saver)")
+      let thumbnail = try await TestRender.one(file, variant)
+      #expect(thumbnail.size == PixelSize(40, 40))
+      #expect(try DecodedPixels(thumbnail.data).isNear(TestPicture.red, 20, 20), "\(saver)")
+    }
+  }
+}

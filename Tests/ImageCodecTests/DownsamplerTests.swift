@@ -1,0 +1,261 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5)))
+struct DownsamplerTests {
+  /// The quarters of a picture, as a camera held this way would store them.
+  private func stored(_ orientation: Int, _ width: Int, _ height: Int) -> TestPicture {
+    let (w, h) = orientation >= 5 ? (height, width) : (width, height)
+    var picture = TestPicture(w, h) { sx, sy in
+      let (x, y) =
+        switch orientation {
+        case 2: (w - 1 - sx, sy)
+        case 3: (w - 1 - sx, h - 1 - sy)
+        case 4: (sx, h - 1 - sy)
+        case 5: (sy, sx)
+        case 6: (h - 1 - sy, sx)
+        case 7: (h - 1 - sy, w - 1 - sx)
+        case 8: (sy, w - 1 - sx)
+        default: (sx, sy)
+        }
+      return TestPicture.quarter(x, y, width, height)
+    }
+    picture.orientation = orientation
+    return picture
+  }
+
+  private func expectQuarters(_ pixels: DecodedPixels, _ note: String) {
+    let (right, bottom) = (pixels.size.width - 4, pixels.size.height - 4)
+    #expect(pixels.isNear(TestPicture.red, 3, 3), "\(note)")
+    #expect(pixels.isNear(TestPicture.green, right, 3), "\(note)")
+    #expect(pixels.isNear(TestPicture.blue, 3, bottom), "\(note)")
+    #expect(pixels.isNear(TestPicture.yellow, right, bottom), "\(note)")
+  }
+
+  @Test(arguments: 1...8)
+  func everyOrientationComesOutUpright(_ orientation: Int) async throws {
+    for saver in ["jpegsave_buffer", "tiffsave_buffer", "webpsave_buffer"] {
+      let options = saver.hasPrefix("webp") ? "lossless=true" : ""
+      let file = try stored(orientation, 320, 160).encoded(saver, options)
+      #expect(try probe(.memory(file)).size == PixelSize(320, 160))
+      for scaling in Scaling.allCases {
+        let contained = try await TestRender.one(
+          file, Variant(size: PixelSize(80, 80), fit: .contain, scaling: scaling))
+        #expect(contained.size == PixelSize(80, 40))
+        expectQuarters(try DecodedPixels(contained.data), "\(saver) contain")
+        for gravity in [Gravity.centre, .attention] {
+          let covered = try await TestRender.one(
+            file, Variant(size: PixelSize(60, 80), fit: .cover, gravity: gravity, scaling: scaling))
+          #expect(covered.size == PixelSize(60, 80))
+          if gravity == .centre { expectQuarters(try DecodedPixels(covered.data), "\(saver) cover") }
+        }
+      }
+      let left = try await TestRender.one(file, Variant(size: PixelSize(40, 80), gravity: .west))
+      #expect(try DecodedPixels(left.data).isNear(TestPicture.red, 35, 3))
+      let right = try await TestRender.one(file, Variant(size: PixelSize(40, 80), gravity: .east))
+      #expect(try DecodedPixels(right.data).isNear(TestPicture.yellow, 4, 76))
+    }
+  }
+
+  @Test func northAndSouthKeepTheirEdge() async throws {
+    let file = try TestPicture.quarters(100, 400).encoded()
+    let north = try await TestRender.one(file, Variant(size: PixelSize(50, 50), gravity: .north))
+    #expect(try DecodedPixels(north.data).isNear(TestPicture.green, 46, 46))
+    let south = try await TestRender.one(file, Variant(size: PixelSize(50, 50), gravity: .south))
+    #expect(try DecodedPixels(south.data).isNear(TestPicture.blue, 3, 3))
+  }
+
+  @Test(arguments: [Gravity.attention, .entropy])
+  func gravityFindsWhatStandsOut(_ gravity: Gravity) async throws {
+    // A red and white chequered patch at the right of a gray ground that is not quite opaque.
+    for bands in [3, 4] {
+      let file = try TestPicture(600, 100, bands: bands) { x, y in
+        guard (480..<580).contains(x) else { return [128, 128, 128, 250] }
+        return (x / 4 + y / 4) % 2 == 0 ? [230, 20, 20, 255] : [255, 255, 255, 255]
+      }.encoded()
+      let variant = Variant(size: PixelSize(50, 50), gravity: gravity, format: .png)
+      let pixels = try DecodedPixels(try await TestRender.one(file, variant).data)
+      let reddish = (0..<50).filter { Int(pixels[$0, 25][0]) - Int(pixels[$0, 25][1]) > 30 }
+      #expect(reddish.count > 15, "\(gravity), \(bands) bands: \(reddish.count) columns")
+    }
+  }
+
+  @Test func severalSizesFromOneDecodeHaveTheSizesAndLooksOfSingleOnes() async throws {
+    let file = try TestPicture.texture(1200, 900).encoded("jpegsave_buffer", "Q=95")
+    let variants = [
+      Variant(size: PixelSize(64, 64), fit: .contain, format: .png),
+      Variant(size: PixelSize(400, 400), fit: .cover, format: .png),
+      Variant(size: PixelSize(300, 300), fit: .cover, gravity: .entropy, format: .png),
+      Variant(size: PixelSize(150, 100), fit: .fill, format: .png),
+      Variant(size: PixelSize(40, 40), fit: .cover, gravity: .south, format: .png),
+    ]
+    let together = try await TestRender.all(.memory(file), variants)
+    #expect(Set(together.map(\.variant)) == Set(variants))
+    for rendered in together {
+      let thumbnail = try rendered.result.get()
+      let alone = try await TestRender.one(file, rendered.variant)
+      #expect(thumbnail.size == alone.size)
+      #expect(thumbnail.source == alone.source)
+      let difference = try DecodedPixels(thumbnail.data).meanDifference(from: DecodedPixels(alone.data))
+      if rendered.variant.gravity != .entropy { #expect(difference < 6, "\(rendered.variant)") }
+    }
+    let smallest = Variant(size: PixelSize(300, 225), fit: .contain)
+    #expect(
+      try await TestRender.one(file, smallest).source
+        == SourceDescription(
+          size: PixelSize(1200, 900), format: .jpeg, byteCount: file.count))
+  }
+
+  @Test func transparencyChoosesTheFormatUnderAuto() async throws {
+    let variant = Variant(size: PixelSize(40, 40))
+    let clear = TestPicture(100, 100, bands: 4) { x, _ in [200, 0, 0, x < 50 ? 0 : 255] }
+    let thumbnail = try await TestRender.one(try clear.encoded(), variant)
+    #expect(thumbnail.format == .webp)
+    let pixels = try DecodedPixels(thumbnail.data)
+    #expect(pixels.bands == 4 && pixels[5, 20][3] == 0 && pixels[35, 20][3] == 255)
+    #expect(pixels.isNear([200, 0, 0], 22, 20), "the colour of transparent pixels does not bleed")
+    let opaque = TestPicture(100, 100, bands: 4) { _, _ in [200, 0, 0, 255] }
+    #expect(try await TestRender.one(try opaque.encoded(), variant).format == .jpeg)
+    let gray = TestPicture(100, 100, bands: 2) { x, _ in [100, x < 50 ? 0 : 255] }
+    #expect(try await TestRender.one(try gray.encoded(), variant).format == .webp)
+  }
+
+  @Test func alphaIsFlattenedOntoTheBackground() async throws {
+    let clear = try TestPicture(100, 100, bands: 4) { _, _ in [200, 0, 0, 0] }.encoded()
+    let white = try await TestRender.one(clear, Variant(size: PixelSize(40, 40), format: .jpeg))
+    #expect(try DecodedPixels(white.data).isNear([255, 255, 255], 20, 20))
+    let blue = RGBColor(red: 0, green: 0, blue: 255)
+    for format in [OutputFormat.jpeg, .auto, .png, .webp] {
+      let result = try await TestRender.one(clear, Variant(size: PixelSize(40, 40), format: format, background: blue))
+      let pixels = try DecodedPixels(result.data)
+      #expect(pixels.bands == 3 && pixels.isNear([0, 0, 255], 20, 20))
+    }
+    let gray = try TestPicture(100, 100, bands: 2) { _, _ in [100, 0] }.encoded()
+    let result = try await TestRender.one(gray, Variant(size: PixelSize(40, 40), format: .png, background: blue))
+    #expect(try DecodedPixels(result.data).isNear([0, 0, 255], 20, 20))
+  }
+
+  @Test(arguments: [OutputFormat.jpeg, .png, .webp, .avif])
+  func everyOutputFormatIsWritten(_ format: OutputFormat) async throws {
+    let file = try TestPicture.quarters(200, 200).encoded()
+    guard try Codec.writableFormats().contains(format) else { return }
+    let thumbnail = try await TestRender.one(file, Variant(size: PixelSize(64, 64), format: format))
+    #expect(thumbnail.format.rawValue == format.rawValue)
+    let probed = try probe(.memory(Array(thumbnail.data)))
+    #expect(probed.format == thumbnail.format && probed.size == PixelSize(64, 64))
+    expectQuarters(try DecodedPixels(thumbnail.data), "\(format)")
+  }
+
+  @Test func extremeShapesAreRendered() async throws {
+    for (width, height) in [(1, 1), (1, 10000), (10000, 1), (65500, 1)] {
+      let file = try TestPicture(width, height) { _, _ in TestPicture.green }.encoded()
+      for fit in Fit.allCases {
+        for enlarges in [false, true] {
+          let variant = Variant(size: PixelSize(100, 100), fit: fit, format: .png, enlarges: enlarges)
+          let thumbnail = try await TestRender.one(file, variant)
+          #expect(thumbnail.size == Layout(picture: PixelSize(width, height), variant: variant).output)
+          let pixels = try DecodedPixels(thumbnail.data)
+          #expect(pixels.size == thumbnail.size)
+          #expect(pixels.isNear(TestPicture.green, thumbnail.size.width / 2, thumbnail.size.height / 2))
+        }
+      }
+    }
+  }
+
+  @Test func sizesThatNoThumbnailCanHaveAreRefused() throws {
+    let probed = ImageProbe(format: .jpeg, storedSize: PixelSize(100, 100))
+    for size in [PixelSize(0, 10), PixelSize(10, -1), PixelSize(16384, 1)] {
+      #expect(throws: CodecError.invalidSize(size)) {
+        try DecodePlan.make(probe: probed, bodyLength: 1, variants: [Variant(size: size)], memoryBudget: 1 << 30)
+      }
+    }
+  }
+
+  @Test func aBodyInAFileIsReadWithoutMovingItsOffset() async throws {
+    let file = try TestPicture.texture(600, 400).encoded("jpegsave_buffer")
+    let path = NSTemporaryDirectory() + "codec-\(UUID().uuidString)"
+    defer { unlink(path) }
+    try Data(file).write(to: URL(fileURLWithPath: path))
+    let descriptor = FileDescriptor(owning: open(path, O_RDONLY))
+    let variant = Variant(size: PixelSize(64, 64))
+    let rendered = try await TestRender.all(.file(descriptor, count: file.count), [variant])
+    #expect(lseek(descriptor.rawValue, 0, SEEK_CUR) == 0)
+    let fromMemory = try await TestRender.one(file, variant)
+    #expect(try #require(rendered.first).result.get() == fromMemory)
+  }
+
+  @Test func aStoredThumbnailIsShrunkByTheSameFunction() async throws {
+    let file = try TestPicture.quarters(800, 800).encoded()
+    let large = try await TestRender.one(file, Variant(size: PixelSize(400, 400)))
+    let small = try await TestRender.one(Array(large.data), Variant(size: PixelSize(100, 100)))
+    #expect(small.size == PixelSize(100, 100))
+    expectQuarters(try DecodedPixels(small.data), "shrunk")
+  }
+
+  @Test func aSetFlagCancels() async throws {
+    let file = try TestPicture.texture(800, 800).encoded()
+    let flag = CancellationFlag()
+    flag.set()
+    let body = ByteSource.memory(file)
+    let plan = try DecodePlan.make(
+      probe: try probe(body), bodyLength: file.count,
+      variants: [Variant(size: PixelSize(64, 64)), Variant(size: PixelSize(50, 50))], memoryBudget: 1 << 30)
+    let result: Result<[RenderedVariant], Never> = try await TestRender.pool.run(priority: PriorityControl(.visible)) {
+      _ in .success(Downsampler.render(body, plan: plan, cancellation: flag))
+    }
+    for rendered in result.get() { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
+  }
+
+  @Test func cancellingStopsADecodeThatRuns() async throws {
+    let file = try TestPicture.texture(300, 200).repeated(20).encoded("pngsave_buffer", "compression=1")
+    let body = ByteSource.memory(file)
+    let plan = try DecodePlan.make(
+      probe: try probe(body), bodyLength: file.count, variants: [Variant(size: PixelSize(300, 300))],
+      memoryBudget: 1 << 30)
+    let flag = CancellationFlag()
+    let rendering = Task { () -> [RenderedVariant] in
+      let result: Result<[RenderedVariant], Never> = try await TestRender.pool.run(
+        priority: PriorityControl(.visible)
+      ) { _ in
+        Thread { flag.set() }.start()
+        return .success(Downsampler.render(body, plan: plan, cancellation: flag))
+      }
+      return result.get()
+    }
+    for rendered in try await rendering.value { #expect(throws: CodecError.cancelled) { try rendered.result.get() } }
+    // Whoever comes next is not touched by it.
+    let next = try TestPicture.quarters(80, 80).encoded()
+    #expect(try await TestRender.one(next, Variant(size: PixelSize(40, 40))).size == PixelSize(40, 40))
+  }
+
+  @Test func manyThreadsRenderAtOnce() async throws {
+    let pool = WorkerPool(name: "codec-crowd", threads: 4, onThreadExit: Codec.threadWillEnd)
+    let file = try TestPicture.texture(600, 400).encoded("jpegsave_buffer")
+    let broken = Array(file.prefix(file.count / 2))
+    let variant = Variant(size: PixelSize(64, 64))
+    let alone = try await TestRender.one(file, variant)
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for index in 0..<24 {
+        group.addTask {
+          let body = ByteSource.memory(index % 3 == 0 ? broken : file)
+          let plan = try DecodePlan.make(
+            probe: try probe(body), bodyLength: body.count, variants: [variant], memoryBudget: 1 << 30)
+          let result: Result<[RenderedVariant], Never> = try await pool.run(priority: PriorityControl(.visible)) {
+            .success(Downsampler.render(body, plan: plan, cancellation: $0))
+          }
+          let rendered = try #require(result.get().first)
+          if index % 3 == 0 {
+            #expect(throws: CodecError.self) { try rendered.result.get() }
+          } else {
+            #expect(try rendered.result.get().data == alone.data)
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+}

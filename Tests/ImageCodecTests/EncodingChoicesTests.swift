@@ -1,0 +1,182 @@
+import CVips
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// What few ask for: other formats, effort, kept metadata, animations.
+@Suite(.timeLimit(.minutes(5))) struct EncodingChoicesTests {
+  private static let box = PixelSize(32, 32)
+
+  private func variant(_ change: (inout Variant) -> Void) -> Variant {
+    var variant = Variant(size: Self.box, fit: .contain)
+    change(&variant)
+    return variant
+  }
+
+  private func render(_ image: String, _ change: (inout Variant) -> Void) async throws -> Thumbnail {
+    try await TestRender.one(Array(try TestImages.bytes(image)), variant(change))
+  }
+
+  /// Opens a file with libvips, all its frames.
+  private func open(_ data: Data) throws -> VipsPicture {
+    try Codec.start()
+    let body = ByteSource.memory(Array(data))
+    let format = try probe(body).format
+    return try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
+      try VipsPicture.make(.header) { out in
+        switch format {
+        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
+        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
+        case .gif: cvips_load_gif_frames(source, out, VIPS_FAIL_ON_ERROR)
+        default: cvips_load_webp_frames(source, out, VIPS_FAIL_ON_ERROR)
+        }
+      }
+    }
+  }
+
+  private func field(_ name: String, _ picture: VipsPicture) -> String? {
+    var text: UnsafeMutablePointer<CChar>?
+    guard vips_image_get_typeof(picture.pointer, name) != 0,
+      vips_image_get_as_string(picture.pointer, name, &text) == 0, let text
+    else { return nil }
+    defer { g_free(text) }
+    return String(cString: text)
+  }
+
+  @Test(
+    arguments: [
+      ("formats/jpeg-420.jpg", ImageFormat.jpeg), ("formats/png-rgb.png", .png), ("formats/webp-lossy.webp", .webp),
+      ("formats/gif-still.gif", .gif), ("formats/tiff-strips.tif", .tiff), ("formats/avif.avif", .avif),
+      // HEIC is not written.
+      ("formats/heic.heic", .jpeg), ("formats/heic-alpha.heic", .webp),
+    ])
+  func sameKeepsTheFormatWhereItIsWritten(image: String, format: ImageFormat) async throws {
+    try Codec.start()
+    guard Codec.canWrite(format) else { return }
+    let thumbnail = try await render(image) { $0.format = .same }
+    #expect(thumbnail.format == format)
+    #expect(try probe(.memory(Array(thumbnail.data))).format == format)
+    #expect(try probe(.memory(Array(thumbnail.data))).size == thumbnail.size)
+  }
+
+  @Test func jpegXLIsWrittenWhereLibvipsCan() async throws {
+    try Codec.start()
+    guard Codec.canWrite(.jpegXL) else { return }
+    let thumbnail = try await render("formats/jpeg-420.jpg") { $0.format = .jxl }
+    #expect(thumbnail.format == .jpegXL && thumbnail.data.prefix(2) == Data([0xFF, 0x0A]))
+  }
+
+  @Test(arguments: [OutputFormat.jpeg, .png, .webp])
+  func moreEffortNeverWritesManyMoreBytes(format: OutputFormat) async throws {
+    let picture = try TestPicture.texture(200, 150).encoded()
+    var sizes: [Int] = []
+    for effort in [0, 9] {
+      let variant = Variant(size: PixelSize(200, 200), fit: .contain, format: format, effort: effort)
+      sizes.append(try await TestRender.one(picture, variant).data.count)
+    }
+    #expect(sizes[1] < sizes[0], "\(sizes)")
+  }
+
+  @Test func aProfileIsKeptWithTheColoursItDescribes() async throws {
+    let plain = try await render("formats/icc-display-p3.jpg") { $0.format = .png }
+    let kept = try await render("formats/icc-display-p3.jpg") { ($0.format, $0.metadata) = (.png, .profile) }
+    #expect(try open(plain.data).profile == nil)
+    let picture = try open(kept.data)
+    #expect(picture.profile != nil)
+    // The samples are the profile's own, and mean the same when they are converted.
+    let (own, standard) = (try DecodedPixels(kept.data), try DecodedPixels(plain.data))
+    #expect(own.meanDifference(from: standard) > 1)
+    let converted = try TestPicture.save(try picture.standardColours(), "pngsave_buffer", "strip=true")
+    #expect(try DecodedPixels(Data(converted)).meanDifference(from: standard) < 2)
+  }
+
+  @Test func aProfileThatDoesNotFitIsNotKept() async throws {
+    let thumbnail = try await render("formats/jpeg-cmyk.jpg") { $0.metadata = .profile }
+    let picture = try open(thumbnail.data)
+    #expect(picture.bands == 3 && picture.profile == nil)
+  }
+
+  @Test(arguments: [OutputFormat.jpeg, .webp])
+  func whoMadeItIsKeptAndNothingElse(format: OutputFormat) async throws {
+    try Codec.start()
+    let source = try withPicture { picture in
+      vips_image_set_string(picture.pointer, "exif-ifd0-Copyright", "Somebody 2026")
+      vips_image_set_string(picture.pointer, "exif-ifd0-Artist", "Anybody")
+      vips_image_set_string(picture.pointer, "exif-ifd0-Model", "A camera")
+      vips_image_set_string(picture.pointer, "exif-ifd3-GPSLatitude", "47/1 22/1 0/1")
+      return try TestPicture.save(picture, "jpegsave_buffer")
+    }
+    let kept = try await TestRender.one(source, variant { ($0.format, $0.metadata) = (format, .copyright) })
+    let picture = try open(kept.data)
+    #expect(field("exif-ifd0-Copyright", picture)?.hasPrefix("Somebody 2026") == true)
+    #expect(field("exif-ifd0-Artist", picture)?.hasPrefix("Anybody") == true)
+    #expect(field("exif-ifd0-Model", picture) == nil && field("exif-ifd3-GPSLatitude", picture) == nil)
+    let plain = try await TestRender.one(source, variant { $0.format = format })
+    #expect(field("exif-ifd0-Copyright", try open(plain.data)) == nil)
+  }
+
+  private func withPicture<Result>(_ body: (VipsPicture) throws -> Result) throws -> Result {
+    let picture = try open(Data(try TestPicture.quarters(64, 64).encoded()))
+    return try body(try picture.applying { cvips_copy($0, $1) })
+  }
+
+  @Test(
+    arguments: [
+      ("formats/gif-animated.gif", OutputFormat.auto, ImageFormat.webp), ("formats/gif-animated.gif", .same, .gif),
+      ("formats/webp-animated.webp", .webp, .webp), ("formats/webp-animated.webp", .same, .webp),
+    ])
+  func anAnimationStaysOne(image: String, format: OutputFormat, written: ImageFormat) async throws {
+    try Codec.start()
+    guard Codec.canWrite(written) else { return }
+    let source = try probe(.memory(Array(try TestImages.bytes(image))))
+    let thumbnail = try await render(image) { ($0.format, $0.frames) = (format, .all) }
+    let made = try probe(.memory(Array(thumbnail.data)))
+    #expect(thumbnail.format == written && made.format == written)
+    #expect(thumbnail.size.longerSide == 32 && made.size == thumbnail.size)
+    let (before, after) = (try open(try TestImages.bytes(image)), try open(thumbnail.data))
+    #expect(after.size.height == before.size.height / source.size.height * thumbnail.size.height)
+    #expect(field("delay", before) == field("delay", after))
+    #expect(field("loop", before) == field("loop", after))
+    let still = try await render(image) { $0.format = format }
+    #expect(try open(still.data).size == still.size)
+  }
+
+  @Test func everySizeAndShapeOfAnAnimationComesFromOneReading() async throws {
+    let image = try TestImages.bytes("formats/gif-animated.gif")
+    let variants = [
+      Variant(size: PixelSize(40, 40), fit: .cover, gravity: .attention, frames: .all),
+      Variant(size: PixelSize(16, 9), fit: .fill, background: .white, frames: .all),
+      Variant(size: PixelSize(20, 20), fit: .contain, format: .jpeg, frames: .all),
+    ]
+    let rendered = try await TestRender.all(.memory(Array(image)), variants)
+    let bySize = try Dictionary(uniqueKeysWithValues: rendered.map { ($0.variant, try $0.result.get()) })
+    #expect(bySize[variants[0]]?.size == PixelSize(40, 40) && bySize[variants[0]]?.format == .webp)
+    #expect(bySize[variants[1]]?.size == PixelSize(16, 9))
+    // JPEG cannot be animated: the first frame.
+    #expect(bySize[variants[2]]?.format == .jpeg)
+    #expect(try open(try #require(bySize[variants[2]]).data).size == bySize[variants[2]]?.size)
+  }
+
+  @Test func anAnimationBeyondTheBudgetIsRefused() async throws {
+    let body = ByteSource.memory(Array(try TestImages.bytes("formats/gif-animated.gif")))
+    let probed = try probe(body)
+    #expect(throws: CodecError.self) {
+      try DecodePlan.make(
+        probe: probed, bodyLength: body.count,
+        variants: [Variant(size: PixelSize(16000, 16000), fit: .fill, enlarges: true, frames: .all)],
+        memoryBudget: 64 << 20)
+    }
+  }
+
+  @Test func aBrokenAnimationFailsForAllItsThumbnails() async throws {
+    for image in ["broken/truncated-in-the-second-frame.gif", "broken/truncated.gif"] {
+      let rendered = try await TestRender.all(
+        .memory(Array(try TestImages.bytes(image))), [variant { $0.frames = .all }])
+      #expect(throws: CodecError.self) { try rendered[0].result.get() }
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5)))
+struct HeaderProberTests {
+  private func stream(_ bytes: [UInt8], by length: Int, limits: DecodeLimits = .init()) -> HeaderProber.Status {
+    var prober = HeaderProber(limits: limits)
+    bytes.withUnsafeBytes { all in
+      for start in stride(from: 0, to: all.count, by: length) {
+        prober.feed(UnsafeRawBufferPointer(rebasing: all[start..<min(start + length, all.count)]))
+        #expect(prober.heldCount <= HeaderProber.mostHeld)
+      }
+    }
+    return prober.status
+  }
+
+  private static let savers: [(saver: String, options: String, format: ImageFormat)] = [
+    ("jpegsave_buffer", "", .jpeg), ("jpegsave_buffer", "interlace=true", .jpeg), ("pngsave_buffer", "", .png),
+    ("pngsave_buffer", "interlace=true", .png), ("webpsave_buffer", "", .webp),
+    ("webpsave_buffer", "lossless=true", .webp), ("gifsave_buffer", "", .gif), ("tiffsave_buffer", "", .tiff),
+    ("tiffsave_buffer", "bigtiff=true,tile=true", .tiff), ("heifsave_buffer", "compression=av1,effort=0", .avif),
+  ]
+
+  @Test(arguments: savers.indices)
+  func aStreamTellsWhatTheWholeBodyTells(_ index: Int) throws {
+    let (saver, options, format) = Self.savers[index]
+    let file = try TestPicture.texture(173, 91).encoded(saver, options)
+    let whole = try probe(.memory(file))
+    #expect(whole.format == format)
+    #expect(whole.size == PixelSize(173, 91))
+    for length in [1, 13, 4096, file.count] {
+      switch stream(file, by: length) {
+      case .probed(let probed): #expect(probed == whole)
+      // A TIFF's directory stands at its end and points backwards.
+      case .unclear: #expect(format == .tiff)
+      case let other: Issue.record("\(saver) by \(length): \(other)")
+      }
+    }
+  }
+
+  @Test func factsForThePlanAreRead() throws {
+    let picture = TestPicture.texture(64, 64)
+    let progressive = try probe(.memory(picture.encoded("jpegsave_buffer", "interlace=true,subsample-mode=off")))
+    #expect(progressive.isProgressive && progressive.samplesPerPixel == 3)
+    let sequential = try probe(.memory(picture.encoded("jpegsave_buffer", "subsample-mode=on")))
+    #expect(!sequential.isProgressive && sequential.samplesPerPixel == 1.5)
+    #expect(try probe(.memory(picture.encoded("pngsave_buffer", "interlace=true"))).isProgressive)
+    #expect(try probe(.memory(picture.encoded("webpsave_buffer", "lossless=true"))).isLossless)
+    let clear = try probe(.memory(TestPicture.texture(64, 64, bands: 4).encoded()))
+    #expect(clear.hasAlpha == true && clear.channels == 4)
+  }
+
+  @Test func theHeaderAloneIsEnough() throws {
+    let file = try TestPicture.texture(500, 500).encoded("jpegsave_buffer", "Q=95")
+    guard case .probed(let probed) = stream(Array(file.prefix(1000)), by: 100) else {
+      Issue.record("not probed")
+      return
+    }
+    #expect(probed.size == PixelSize(500, 500))
+  }
+
+  /// A JPEG that claims to be huge: start, frame header, nothing else.
+  private func claim(_ width: Int, _ height: Int) -> [UInt8] {
+    let sides = [height >> 8, height & 255, width >> 8, width & 255].map { UInt8($0) }
+    let start: [UInt8] = [0xFF, 0xD8, 0xFF, 0xC2, 0, 17, 8]
+    let components: [UInt8] = [3, 1, 0x22, 0, 2, 0x11, 0, 3, 0x11, 0]
+    // The beginning of a table, so that there is enough to tell the format from.
+    let table: [UInt8] = [0xFF, 0xC4, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0]
+    return start + sides + components + table
+  }
+
+  @Test func aPictureThatClaimsTooMuchIsRefusedFromItsHeader() {
+    let error = CodecError.limitExceeded(
+      .pixels(PixelSize(60000, 60000)), value: 3_600_000_000, maximum: 268_435_456)
+    #expect(stream(claim(60000, 60000), by: 5) == .failed(error))
+    #expect(throws: error) { try probe(.memory(claim(60000, 60000))) }
+    #expect(error.description == "the picture claims 60000x60000 = 3600000000 pixels, more than the limit of 268435456")
+  }
+
+  @Test func aBombOfTinyFramesIsRefused() {
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 1, 0x44, 0]
+    var file = Array("GIF89a".utf8)
+    file.append(contentsOf: [2, 0, 2, 0, 0, 0, 0] as [UInt8])
+    for _ in 0..<50 { file += frame }
+    file.append(0x3B)
+    var limits = DecodeLimits()
+    #expect(throws: Never.self) { try probe(.memory(file), limits: limits).frameCount == 50 }
+    limits.maximumFrames = 20
+    let error = CodecError.limitExceeded(.frames, value: 21, maximum: 20)
+    #expect(throws: error) { try probe(.memory(file), limits: limits) }
+    #expect(stream(file, by: 7, limits: limits) == .failed(error))
+  }
+
+  @Test func memoryStaysBoundedWhateverComes() throws {
+    // Segments without end, a chunk that claims two gigabytes, a table of contents longer than is read.
+    var segments: [UInt8] = [0xFF, 0xD8]
+    let segment: [UInt8] = [0xFF, 0xE1, 0xFF, 0xFF]
+    for _ in 0..<40 { segments += segment + [UInt8](repeating: 7, count: 65533) }
+    #expect(stream(segments, by: 5000) == .more)
+    var png = Array(try TestPicture.texture(8, 8).encoded().prefix(33))
+    png.append(contentsOf: [0x7F, 0xFF, 0xFF, 0xFF] as [UInt8])
+    png.append(contentsOf: Array("tEXt".utf8))
+    png.append(contentsOf: [UInt8](repeating: 0, count: 1 << 20))
+    #expect(stream(png, by: 9999) == .more)
+    var meta = Array("\0\0\0\u{10}ftypavif\0\0\0\0".utf8)
+    meta.append(contentsOf: [0x7F, 0, 0, 0] as [UInt8])
+    meta.append(contentsOf: Array("meta".utf8))
+    meta.append(contentsOf: [UInt8](repeating: 0, count: 5000))
+    guard case .failed(.damaged) = stream(meta, by: 100) else {
+      Issue.record("not refused")
+      return
+    }
+  }
+
+  @Test func headersThatBreakOffAreTruncated() throws {
+    #expect(throws: CodecError.empty) { try probe(.memory([])) }
+    for (saver, options, _) in Self.savers where saver != "tiffsave_buffer" {
+      let file = try TestPicture.texture(173, 91).encoded(saver, options)
+      #expect(throws: CodecError.self) { try probe(.memory(Array(file.prefix(20)))) }
+    }
+  }
+
+  @Test func hostileHeadersNeverTrap() throws {
+    for (saver, options, _) in Self.savers {
+      let file = try TestPicture.texture(40, 30).encoded(saver, options)
+      var state: UInt64 = 42
+      for _ in 0..<300 {
+        var copy = file
+        for _ in 0..<4 {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          copy[Int(state >> 33) % min(copy.count, 400)] = UInt8(truncatingIfNeeded: state >> 24)
+        }
+        let probed = try? probe(.memory(copy))
+        if let probed,
+          let plan = try? DecodePlan.make(
+            probe: probed, bodyLength: copy.count, variants: [Variant(size: PixelSize(30, 30))], memoryBudget: 1 << 40)
+        {
+          #expect(plan.predictedBytes > 0)
+        }
+        _ = stream(copy, by: 100)
+      }
+    }
+  }
+
+  @Test func aGIFOfEndlessTinyBlocksIsRefused() {
+    let screen: [UInt8] = Array("GIF89a".utf8) + [2, 0, 2, 0, 0, 0, 0]
+    let frame: [UInt8] = [0x2C, 0, 0, 0, 0, 2, 0, 2, 0, 0, 2]
+    let zeros = [UInt8](repeating: 0, count: 200_000)
+    let ones = [UInt8](repeating: 1, count: 400_000)
+    for file in [screen + zeros, screen + frame + ones] {
+      guard case .failed(.damaged) = stream(file, by: 16384) else {
+        Issue.record("it should be refused")
+        return
+      }
+    }
+  }
+}

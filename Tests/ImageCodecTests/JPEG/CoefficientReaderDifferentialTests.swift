@@ -1,0 +1,200 @@
+@testable import JPEGCoefficients
+import Foundation
+import Testing
+
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// The reader against libvips, that is libjpeg, on files of many encoders.
+@Suite(.timeLimit(.minutes(5)))
+struct CoefficientReaderDifferentialTests {
+  private static let formats = URL(fileURLWithPath: "TestImages/formats")
+  private static let broken = URL(fileURLWithPath: "TestImages/broken")
+  private static let corpus = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
+
+  private static func isPresent(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: folder.path) }
+
+  private static func files(under folder: URL) -> [(name: String, bytes: [UInt8])] {
+    guard let paths = FileManager.default.enumerator(atPath: folder.path) else { return [] }
+    return paths.compactMap { $0 as? String }.sorted().compactMap { path in
+      guard let data = try? Data(contentsOf: folder.appending(path: path)), data.starts(with: [0xFF, 0xD8, 0xFF]) else {
+        return nil
+      }
+      return (path, Array(data))
+    }
+  }
+
+  /// The file with its components taken for red, green and blue, so that they come as they are.
+  private static func unconverted(_ file: [UInt8]) -> [UInt8] {
+    var copy = Array(file[..<2]) + TestJPEG.adobeRGB
+    var position = 2
+    while position + 4 <= file.count, file[position] == 0xFF, file[position + 1] != 0xDA {
+      let end = position + 2 + Int(file[position + 2]) << 8 + Int(file[position + 3])
+      if end <= file.count && file[position + 1] != 0xE0 && file[position + 1] != 0xEE { copy += file[position..<end] }
+      position = end
+    }
+    return copy + file[min(position, file.count)...]
+  }
+
+  /// What became of a file: read, or handed over.
+  @discardableResult
+  private func compare(_ name: String, _ file: [UInt8]) throws -> Bool {
+    guard let probe = try? probe(.memory(file)), let traits = probe.jpeg, traits.obstacle == nil else { return false }
+    guard min(probe.storedSize.width, probe.storedSize.height) >= 8 else {
+      // libvips ends the process where nothing is left of a side.
+      _ = try TestJPEG.read(file, .eighth)
+      return true
+    }
+    let theirs: Samples
+    do { theirs = try Samples(file, shrink: 8) } catch { return false }
+    let image: CoefficientReader.Reading
+    do { image = try TestJPEG.read(file, .eighth) } catch CodecError.handedOver { return false }
+    let ours = try Samples(image.raster)
+    #expect(ours.bands == theirs.bands, "\(name)")
+    #expect(ours.size == JPEGScale.eighth.size(of: probe.storedSize), "\(name)")
+    if theirs.bands == 1 && !probe.isProgressive {
+      #expect(ours.cropped(to: theirs.size) == theirs, "\(name)")
+    }
+    if theirs.bands == 3 && !probe.isProgressive {
+      // Luma is exact; libjpeg takes more of the coefficients of chroma that has half its samples.
+      let plain = Self.unconverted(file)
+      let (mine, reference) = try (Samples(TestJPEG.read(plain, .eighth).raster), Samples(plain, shrink: 8))
+      let cropped = mine.cropped(to: reference.size)
+      let isExact = stride(from: 0, to: reference.bytes.count, by: 3).allSatisfy {
+        cropped.bytes[$0] == reference.bytes[$0]
+      }
+      #expect(isExact, "\(name)")
+      if probe.samplesPerPixel == 3 { #expect(ours.cropped(to: theirs.size) == theirs, "\(name)") }
+    }
+    // Of quality 0: a quantiser of 255 makes a missing bit 32 levels.
+    if name.hasSuffix("progressive/test.jpg") { return true }
+    if probe.isProgressive {
+      // The last bits of the DC coefficients are missing; where chroma is halved, libjpeg has more of it as well.
+      let difference = ours.cropped(to: theirs.size).difference(from: theirs)
+      #expect(difference.mean < (probe.samplesPerPixel == 3 || ours.bands == 1 ? 1.5 : 16), "\(name): \(difference)")
+    }
+    // libjpeg makes its 1/4 of other coefficients, so the likeness is one of pictures, not of samples.
+    let quarter = try Samples(TestJPEG.read(file, .quarter).raster)
+    let reference = try Samples(file, shrink: 4)
+    #expect(quarter.size == JPEGScale.quarter.size(of: probe.storedSize), "\(name)")
+    // Of a few pixels the edges are too large a part.
+    if min(quarter.size.width, quarter.size.height) < 16 { return true }
+    let difference = quarter.cropped(to: reference.size).difference(from: reference)
+    #expect(difference.mean < (probe.samplesPerPixel == 3 || ours.bands == 1 ? 6 : 12), "\(name): \(difference)")
+    return true
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func theProjectsPicturesAreAsLibjpegReadsThem() throws {
+    var read: [String] = []
+    for (name, file) in Self.files(under: Self.formats) where try compare(name, file) { read.append(name) }
+    #expect(read.count > 30)
+    for name in [
+      "jpeg-411.jpg", "jpeg-440.jpg", "jpeg-rgb.jpg", "jpeg-gray-progressive.jpg", "jpeg-restart-progressive.jpg",
+      "jpeg-not-interleaved.jpg", "jpeg-progressive-separate-dc.jpg", "size-65500x1-progressive.jpg", "size-1x1.jpg",
+    ] { #expect(read.contains(name), "\(name)") }
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func profilesAreFound() throws {
+    for (name, file) in Self.files(under: Self.formats) where name.hasPrefix("icc-") {
+      let image = try TestJPEG.read(file, .eighth)
+      #expect(image.raster.profile?.count ?? 0 > 100, "\(name)")
+    }
+  }
+
+  @Test(.enabled(if: isPresent(broken), "TestImages is absent"))
+  func brokenPicturesAreErrorsOrWholeAsFarAsTheyAreRead() throws {
+    for (name, file) in Self.files(under: Self.broken) {
+      // What cannot be probed is never planned.
+      guard let probe = try? probe(.memory(file)) else { continue }
+      for scale in JPEGScale.allCases {
+        for isTolerant in [false, true] {
+          do {
+            let image = try TestJPEG.read(file, scale, size: probe.storedSize, isTolerant: isTolerant)
+            let isWhole = ["flipped-bits", "scans", "truncated-progressive-", "truncated-by-its-end-marker"].contains {
+              name.hasPrefix($0)
+            }
+            #expect(isWhole || isTolerant, "\(name) was read")
+            if !isTolerant && name.hasPrefix("truncated-progressive-in-the-first-scan") {
+              Issue.record("\(name) was read")
+            }
+            #expect(image.raster.size == scale.size(of: probe.storedSize))
+          } catch CodecError.truncated {
+            #expect(name.hasPrefix("truncated") || name.hasPrefix("claims"), "\(name)")
+          } catch CodecError.damaged {
+            #expect(!name.hasPrefix("truncated"), "\(name)")
+          } catch CodecError.handedOver {
+            #expect(!name.hasPrefix("truncated"), "\(name)")
+          }
+        }
+      }
+    }
+  }
+
+  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  func theCorpusIsReadAsLibjpegReadsIt() throws {
+    var count = 0
+    for (name, file) in Self.files(under: Self.corpus.appending(path: "good")) where try compare(name, file) {
+      count += 1
+    }
+    #expect(count >= 35)
+  }
+
+  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  func badFilesNeitherCrashNorPassWhereLibjpegRefuses() throws {
+    for (name, file) in Self.files(under: Self.corpus.appending(path: "bad")) {
+      // As if every header had been believed.
+      guard let size = (try? probe(.memory(file)))?.storedSize, size.pixelCount < 100_000_000 else { continue }
+      for scale in JPEGScale.allCases {
+        for isTolerant in [false, true] {
+          do {
+            _ = try TestJPEG.read(file, scale, size: size, isTolerant: isTolerant)
+            let libjpegReadsIt = (try? Samples(file, shrink: 1)) != nil
+            #expect(isTolerant || libjpegReadsIt, "\(name)")
+          } catch is CodecError {
+            // Refused for a reason.
+          }
+        }
+      }
+    }
+  }
+
+  @Test func mutatedFilesGiveTheSameThroughAnyWindow() throws {
+    var jpeg = TestJPEG(size: PixelSize(60, 44))
+    jpeg.components = [
+      TestJPEG.Component(identifier: 1, across: 2), TestJPEG.Component(identifier: 2),
+      TestJPEG.Component(identifier: 3),
+    ]
+    var state: UInt64 = 11
+    func random(_ bound: Int) -> Int {
+      state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+      return Int(state >> 33) % bound
+    }
+    func outcome(_ file: [UInt8], _ scale: JPEGScale, _ isTolerant: Bool, window: Int?) -> Result<Samples, CodecError> {
+      Result { () throws(CodecError) in
+        let image = try CoefficientReader(
+          body: .memory(file), storedSize: jpeg.size, scale: scale, isTolerant: isTolerant,
+          cancellation: CancellationFlag(), window: window
+        ).read()
+        let bytes = try image.raster.withBytes { bytes throws(CodecError) in Array(bytes) }
+        return Samples(size: image.raster.size, bands: image.raster.bands, bytes: bytes)
+      }
+    }
+    for round in 0..<400 {
+      jpeg.isProgressive = round % 2 == 0
+      jpeg.restartInterval = round % 3
+      jpeg.scans =
+        jpeg.isProgressive
+        ? [TestJPEG.Scan(components: [0, 1, 2], positions: 0...0)]
+          + (0..<3).map { TestJPEG.Scan(components: [$0], positions: 1...9) } : []
+      var file = jpeg.bytes()
+      for _ in 0...random(4) { file[random(file.count)] = UInt8(random(256)) }
+      if round % 5 == 0 { file.removeLast(random(file.count)) }
+      for scale in JPEGScale.allCases {
+        let whole = outcome(file, scale, round % 4 == 0, window: nil)
+        #expect(outcome(file, scale, round % 4 == 0, window: [2, 64, 600][round % 3]) == whole)
+      }
+    }
+  }
+}

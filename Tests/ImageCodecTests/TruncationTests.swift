@@ -1,0 +1,60 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5)))
+struct TruncationTests {
+  private static let savers: [(saver: String, options: String)] = [
+    ("jpegsave_buffer", "Q=90"), ("jpegsave_buffer", "Q=90,interlace=true"), ("pngsave_buffer", ""),
+    ("pngsave_buffer", "interlace=true"), ("webpsave_buffer", ""), ("webpsave_buffer", "lossless=true"),
+    ("gifsave_buffer", ""), ("tiffsave_buffer", ""), ("heifsave_buffer", "compression=av1,effort=0"),
+  ]
+
+  @Test(arguments: savers.indices)
+  func aFileThatBreaksOffIsAnError(_ index: Int) async throws {
+    let (saver, options) = Self.savers[index]
+    let file = try TestPicture.texture(500, 400).encoded(saver, options)
+    for share in [0.3, 0.6, 0.9] {
+      let part = Array(file.prefix(Int(Double(file.count) * share)))
+      for scaling in Scaling.allCases {
+        do {
+          let thumbnail = try await TestRender.one(part, Variant(size: PixelSize(50, 50), scaling: scaling))
+          Issue.record("\(saver) \(options) \(share): a thumbnail of \(thumbnail.size)")
+        } catch CodecError.truncated {
+          // What it should be.
+        }
+      }
+    }
+  }
+
+  @Test func theTolerantOptionGivesTheRowsSoFar() async throws {
+    for options in ["Q=90", "Q=90,interlace=true"] {
+      let picture = TestPicture(400, 400) { _, _ in TestPicture.red }
+      let textured = TestPicture.texture(400, 400)
+      for (source, isPlain) in [(picture, true), (textured, false)] {
+        let file = try source.encoded("jpegsave_buffer", options)
+        let part = Array(file.prefix(file.count * 7 / 10))
+        let thumbnail = try await TestRender.one(part, Variant(size: PixelSize(50, 50)), isTolerant: true)
+        #expect(thumbnail.size == PixelSize(50, 50))
+        if isPlain { #expect(try DecodedPixels(thumbnail.data).isNear(TestPicture.red, 25, 2, tolerance: 20)) }
+      }
+    }
+    let png = try TestPicture.quarters(400, 400).encoded("pngsave_buffer", "compression=0")
+    let half = try await TestRender.one(
+      Array(png.prefix(png.count / 2)), Variant(size: PixelSize(50, 50), format: .png), isTolerant: true)
+    #expect(try DecodedPixels(half.data).isNear(TestPicture.red, 10, 10))
+  }
+
+  @Test func damageInTheMiddleIsNotTruncation() async throws {
+    var file = try TestPicture.texture(300, 300).encoded()
+    for index in file.count / 2..<file.count / 2 + 200 { file[index] ^= 0x5A }
+    await #expect {
+      try await TestRender.one(file, Variant(size: PixelSize(50, 50)))
+    } throws: { error in
+      if case .damaged = error as? CodecError { true } else { false }
+    }
+  }
+}

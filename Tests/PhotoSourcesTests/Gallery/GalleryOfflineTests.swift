@@ -1,0 +1,352 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import HTTPSemantics
+@testable import HTTPTransport
+@testable import PhotoSources
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import Thumbnailer
+
+/// Galleries without a network: scenarios 75 and 78 as far as they concern them.
+@Suite(.timeLimit(.minutes(5))) struct GalleryOfflineTests {
+  @Test func aKnownSearchOpensWithoutANetworkAfterARestart() async throws {
+    let fixture = try GalleryFixture()
+    let online = try fixture.gallery()
+    _ = try await online.found("mountain lake")
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 60 }
+    try await fixture.makeThumbnails(of: shown.items.prefix(2))
+    let pipeline = try await fixture.restarted()
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery(on: pipeline)
+    let first = try await gallery.found("  LAKE ")
+    #expect(first.isOffline && first.items == Array(shown.items.prefix(30)) && first.content.total == 70)
+    let photo = try #require(first.items.first).photo
+    #expect(photo.attribution == "Photo by Test Er on Unsplash" && photo.licence?.name == "Unsplash License")
+    await gallery.showed(itemAt: 29)
+    let second = try await gallery.settled()
+    #expect(second.items == shown.items)
+    guard case .offline = second.state else {
+      Issue.record("it should be offline: \(second.state)")
+      return
+    }
+    // What has a thumbnail is shown, and what has none fails with a plain error.
+    let size = PixelSize(40, 40)
+    let known = try await pipeline.thumbnail(
+      for: ThumbnailRequest(photo.source(for: size, fit: .cover), variant: Variant(size: size)))
+    #expect(known.size == size)
+    let missing = second.items[40].photo.source(for: size, fit: .cover)
+    await #expect(throws: ThumbnailError.self) {
+      try await pipeline.thumbnail(for: ThumbnailRequest(missing, variant: Variant(size: size)))
+    }
+  }
+
+  @Test func aPageWhosePhotosWereAllDeletedIsNotTheEndOfAStoredSearch() async throws {
+    let fixture = try GalleryFixture(photos: 6)
+    let online = try fixture.gallery { $0.pageSize = 2 }
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 4 && !$0.state.isLoading }
+    for item in shown.items.prefix(2) { await online.delete(item.id) }
+    let pipeline = try await fixture.restarted()
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery(on: pipeline) { $0.pageSize = 2 }
+    #expect(try await gallery.found("lake").items.map(\.photo.id) == ["p2", "p3"])
+  }
+
+  @Test func anUnknownSearchShowsEveryCachedPictureAgainAndAgain() async throws {
+    let fixture = try GalleryFixture(photos: 9)
+    let shown = try await fixture.gallery().found("lake")
+    try await fixture.makeThumbnails(of: shown.items.prefix(5))
+    fixture.unsplash.origin.stop()
+
+    let gallery = try fixture.gallery { $0.nextPage = .itemsBeforeEnd(1) }
+    let first = try await gallery.found("sea")
+    #expect(first.isOffline && Set(first.items.map(\.photo.id)) == Set((0..<5).map { "p\($0)" }))
+    for round in 1...3 {
+      await gallery.showed(itemAt: 5 * round - 1)
+      let more = try await gallery.snapshot { $0.items.count == 5 * (round + 1) && !$0.state.isLoading }
+      #expect(Set(more.items.map(\.id)).count == more.items.count)
+      #expect(more.items.last?.round == round)
+    }
+  }
+
+  @Test func withoutWordsEveryCachedPictureIsShown() async throws {
+    let fixture = try GalleryFixture(photos: 9)
+    let shown = try await fixture.gallery().found("")
+    try await fixture.makeThumbnails(of: shown.items.prefix(4))
+    fixture.unsplash.origin.stop()
+    let gallery = try fixture.gallery()
+    #expect(Set(try await gallery.found("").items.map(\.id)) == Set(shown.items.prefix(4).map(\.id)))
+  }
+
+  @Test func withNothingStoredTheErrorSaysSoAndIsNotHeldAgainstTheSearch() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503))
+    let failed = try await gallery.found("lake")
+    #expect(failed.isOffline && failed.items.isEmpty)
+    guard case .failed(.unreachable) = failed.state else {
+      Issue.record("it should have failed: \(failed.state)")
+      return
+    }
+    await gallery.retry()
+    let recovered = try await gallery.settled()
+    #expect(recovered.state == .loaded && recovered.items.count == 3 && !recovered.isOffline)
+  }
+
+  @Test func backOnlineAGalleryGoesOnWhereItWas() async throws {
+    let fixture = try GalleryFixture()
+    _ = try await fixture.gallery().found("lake")
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503), .status(503))
+    let offline = try await gallery.found("lake")
+    #expect(offline.isOffline && offline.items.count == 30)
+    fixture.clock.advance(by: .seconds(1))
+    await gallery.showed(itemAt: 29)
+    #expect(try await gallery.settled().isOffline)
+    fixture.clock.advance(by: .seconds(2))
+    await gallery.showed(itemAt: 29)
+    let online = try await gallery.settled()
+    #expect(online.state == .loaded && online.items.map(\.photo.id) == (0..<60).map { "p\($0)" })
+    #expect(fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] } == ["1", "1", "2", "2"])
+  }
+
+  @Test func aSourceThatAnswersAgainIsFoundWithoutAWord() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(503), .status(503))
+    #expect(try await gallery.found("lake").items.isEmpty)
+    for pause in [1, 2] {
+      await poll { fixture.clock.sleeperCount == 1 }
+      fixture.clock.advance(by: .seconds(pause))
+    }
+    let found = try await gallery.snapshot { $0.state == .loaded }
+    #expect(found.items.count == 3 && !found.isOffline)
+    #expect(fixture.unsplash.apiRequests.count == 3)
+    // Nothing is waited for any more.
+    await poll { fixture.clock.sleeperCount == 0 }
+  }
+
+  @Test func aSourceThatFailsIsLeftAloneWhileNothingIsWanted() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    _ = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .status(503))
+    await gallery.showed(itemAt: 29)
+    _ = try await gallery.snapshot { $0.isOffline }
+    await poll { fixture.clock.sleeperCount == 1 }
+    // The view goes back to where there is enough.
+    await gallery.showed(itemAt: 0)
+    await poll { fixture.clock.sleeperCount == 0 }
+    #expect(fixture.unsplash.apiRequests.count == 2)
+  }
+
+  @Test func aBadKeyDoesNotOpenTheStore() async throws {
+    let fixture = try GalleryFixture()
+    _ = try await fixture.gallery().found("lake")
+    let gallery = try fixture.gallery()
+    fixture.unsplash.failNext(with: .status(401))
+    let failed = try await gallery.found("lake")
+    #expect(failed.state == .failed(.unauthorized(provider: "unsplash")))
+    #expect(failed.items.isEmpty && !failed.isOffline)
+  }
+
+  @Test func thePagesOfAPrefetchAreThereWithoutANetwork() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let store = try #require(fixture.pipeline.pageStore)
+    let prefetch = QueryPrefetch(
+      provider: try fixture.provider().storingPages(in: store), query: "lake", pipeline: fixture.pipeline,
+      variants: [Variant(size: PixelSize(40, 40))])
+    for try await _ in prefetch {}
+    await fixture.pipeline.flush()
+    fixture.unsplash.origin.stop()
+    let images = fixture.unsplash.imageRequests.count
+
+    let offline = OfflineProvider(of: "unsplash", store: store)
+    #expect(try await offline.ids(of: "lake") == (0..<40).map { "p\($0)" })
+    #expect(try await Set(offline.ids(of: "other")) == Set((0..<40).map { "p\($0)" }))
+    let again = QueryPrefetch(
+      provider: offline, query: "lake", pipeline: fixture.pipeline, variants: [Variant(size: PixelSize(40, 40))],
+      limits: .init(pages: nil))
+    var hits = 0
+    for try await case .photo(let outcome) in again { hits += outcome.firstError == nil ? 1 : 0 }
+    #expect(hits == 40 && fixture.unsplash.imageRequests.count == images)
+  }
+
+  @Test func nothingStoredIsAnErrorOfTheOfflineProvider() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let offline = OfflineProvider(of: "unsplash", store: try #require(fixture.pipeline.pageStore))
+    await #expect {
+      try await offline.search(PhotoQuery("lake"), at: nil)
+    } throws: { ($0 as? ProviderError)?.code == "unreachable" }
+    await #expect {
+      try await offline.search(PhotoQuery("lake"), at: PageCursor("7"))
+    } throws: { ($0 as? ProviderError)?.code == "bad-request" }
+  }
+
+  @Test func aMissingPageInTheMiddleEndsAStoredSearch() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let store = try #require(fixture.pipeline.pageStore)
+    _ = try await fixture.provider().storingPages(in: store).search(PhotoQuery("lake", pageSize: 20), at: nil)
+    let page = try await OfflineProvider(of: "unsplash", store: store).search(PhotoQuery("lake"), at: nil)
+    #expect(page.photos.count == 20 && page.next == nil)
+  }
+
+  /// Gives one page, or an error.
+  private struct Fixed: PhotoProvider {
+    let name: String
+    let result: Result<PhotoPage, ProviderError>
+    let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
+    func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
+      try result.get()
+    }
+    func random(count: Int) async throws(ProviderError) -> [Photo] { [] }
+  }
+
+  @Test func providersThatStandInForEachOtherKeepTheirPagesUnderTheirOwnNames() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let page = PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: PageCursor("2"))
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .failure(.blocked(provider: "first", reason: "no"))),
+      Fixed(name: "second", result: .success(page)))
+    let live = try await auto.storingPages(in: store).search(PhotoQuery("lake"), at: nil)
+    #expect(auto.name == "second" && live.next == PageCursor("second:2"))
+    // As after a restart, when nobody has stood in yet.
+    let fresh = AutoProvider(
+      Fixed(name: "first", result: .success(page)), Fixed(name: "second", result: .success(page)))
+    let stored = try await fresh.offline(in: store).search(PhotoQuery("lake"), at: nil)
+    #expect(stored.photos == page.photos && stored.next == nil)
+    #expect(fresh.name == "second")
+    // Who asks for that one by its name finds them as well, and what it stored itself serves all.
+    let second = Fixed(name: "second", result: .success(page))
+    #expect(try await second.offline(in: store).search(PhotoQuery("lake"), at: nil).photos == page.photos)
+    let last = Fixed(
+      name: "second", result: .success(PhotoPage(photos: [GalleryMachineDriver.photo(2)], next: nil)))
+    _ = try await last.storingPages(in: store).search(PhotoQuery("lake"), at: PageCursor("2"))
+    let both = [GalleryMachineDriver.photo(1).id, GalleryMachineDriver.photo(2).id]
+    #expect(try await fresh.offline(in: store).ids(of: "lake") == both)
+    await #expect(throws: ProviderError.self) {
+      try await Fixed(name: "third", result: .success(page)).offline(in: store).search(PhotoQuery("lake"), at: nil)
+    }
+  }
+
+  @Test func aGalleryOfSeveralProvidersGoesOnFromTheStoreWithTheirCursors() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .failure(.blocked(provider: "first", reason: "no"))), try fixture.provider())
+    func gallery() -> Gallery { Gallery(provider: auto, pipeline: fixture.pipeline, clock: fixture.clock) }
+    let online = gallery()
+    _ = try await online.found("lake")
+    await online.loadNextPage()
+    let shown = try await online.snapshot { $0.items.count == 40 }
+    fixture.unsplash.origin.stop()
+    let offline = gallery()
+    #expect(try await offline.found("lake").items == Array(shown.items.prefix(30)))
+    await offline.loadNextPage()
+    let all = try await offline.snapshot { $0.items.count == 40 }
+    #expect(all.items == shown.items && all.isOffline && all.content.provider == "unsplash")
+  }
+
+  @Test func aGalleryOfWhatIsStoredLeavesTheStoreAsItIs() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let store = try #require(fixture.pipeline.pageStore)
+    let storing = try fixture.provider().storingPages(in: store)
+    let first = try await storing.search(PhotoQuery("lake"), at: nil)
+    _ = try await storing.search(PhotoQuery("lake"), at: first.next)
+    let offline = try fixture.provider().offline(in: store)
+    #expect(offline.storingPages(in: store) is OfflineProvider)
+
+    let gallery = Gallery(provider: offline, pipeline: fixture.pipeline, clock: fixture.clock)
+    _ = try await gallery.found("lake")
+    await gallery.loadNextPage()
+    #expect(try await gallery.settled().items.count == 40)
+    let kept = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))
+    #expect(kept?.page.next == first.next)
+  }
+
+  @Test func whoHadNothingOfASearchGivesWayToWhosePagesAreStored() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let page = PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: nil)
+    let auto = AutoProvider(
+      Fixed(name: "first", result: .success(PhotoPage(photos: [], next: nil))),
+      Fixed(name: "second", result: .success(page)))
+    _ = try await auto.storingPages(in: store).search(PhotoQuery("lake"), at: nil)
+    // Pages of another size than the first provider's, too.
+    _ = try await Fixed(name: "second", result: .success(page)).storingPages(in: store)
+      .search(PhotoQuery("sea", pageSize: 10), at: nil)
+    _ = try await auto.storingPages(in: store).search(PhotoQuery("nowhere"), at: nil)
+    _ = try await Fixed(name: "first", result: .success(PhotoPage(photos: [], next: nil))).storingPages(in: store)
+      .search(PhotoQuery("sea"), at: nil)
+
+    let offline = try auto.offline(in: store)
+    for words in ["lake", "sea"] {
+      #expect(try await offline.search(PhotoQuery(words), at: nil).photos == page.photos)
+      #expect(offline.name == "second")
+    }
+    let down = AutoProvider(
+      Fixed(name: "first", result: .failure(.unreachable(provider: "first", reason: "down"))),
+      Fixed(name: "second", result: .failure(.unreachable(provider: "second", reason: "down"))))
+    let shown = try await Gallery(provider: down, pipeline: fixture.pipeline, clock: fixture.clock).found("lake")
+    #expect(shown.items.map(\.photo) == page.photos && shown.isOffline && shown.content.provider == "second")
+  }
+
+  @Test func aGalleryOfWhatIsStoredSaysSoAndForgetsWhatIsDeleted() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let store = try #require(fixture.pipeline.pageStore)
+    let items = try await fixture.gallery().found("lake").items
+    try await fixture.makeThumbnails(of: items)
+    fixture.unsplash.origin.stop()
+    let asked = fixture.unsplash.apiRequests.count
+
+    let gallery = Gallery(
+      provider: OfflineProvider(of: "unsplash", store: store), pipeline: fixture.pipeline, clock: fixture.clock)
+    let shown = try await gallery.found("lake")
+    #expect(shown.state == .loaded && shown.isOffline && shown.items == items)
+    await gallery.delete(items[1].id)
+    #expect(gallery.snapshot.items.map(\.photo.id) == ["p0", "p2"])
+    let pipeline = try await fixture.restarted()
+    let offline = OfflineProvider(of: "unsplash", store: try #require(pipeline.pageStore))
+    #expect(try await offline.ids(of: "lake") == ["p0", "p2"])
+    #expect(fixture.unsplash.apiRequests.count == asked)
+  }
+
+  @Test func foldersAndListsAreNotStored() throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let store = fixture.pipeline.pageStore
+    #expect(FolderProvider(path: "/tmp").storingPages(in: store) is FolderProvider)
+    #expect(URLListProvider(path: "/tmp/list").storingPages(in: store) is URLListProvider)
+    #expect(try fixture.provider().storingPages(in: store) is StoringProvider)
+    #expect(try fixture.provider().storingPages(in: nil) is UnsplashProvider)
+    #expect(try FolderProvider(path: "/tmp").offline(in: store) is FolderProvider)
+    #expect(try fixture.provider().offline(in: store) is OfflineProvider)
+    #expect(throws: ProviderError.self) { try fixture.provider().offline(in: nil) }
+  }
+
+  @Test func everythingKnownOfAPhotoIsStored() throws {
+    var photo = Photo(
+      id: "1", provider: "test", title: "A „lake“", size: PixelSize(6000, 4000), author: "Ada",
+      authorURL: URL(string: "https://example.org/ada"), pageURL: URL(string: "https://example.org/1"),
+      licence: PhotoLicence(name: "CC0", url: URL(string: "https://example.org/cc0")), source: Sample.source(1))
+    photo.attribution = "Photo by Ada"
+    photo.downloadLocation = URL(string: "https://example.org/used")
+    let stored = try #require(photo.stored(headers: HostHeaders()))
+    #expect(Photo(stored) == photo && stored.source == Sample.source(1).key)
+    #expect(Photo(StoredPhoto(source: stored.source, payload: Data("{}".utf8))) == nil)
+  }
+
+  @Test func credentialsAreNotStored() throws {
+    let url = try #require(URL(string: "https://images.example.org/1.jpg"))
+    let photo = Photo(
+      id: "1", provider: "test", source: ImageSource(url, headers: [HTTPHeader("Authorization", "Bearer secret")]))
+    let stored = try #require(photo.stored(headers: HostHeaders()))
+    #expect(!String(decoding: stored.payload, as: UTF8.self).contains("secret"))
+  }
+}

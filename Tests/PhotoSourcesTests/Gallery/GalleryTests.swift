@@ -1,0 +1,211 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import PhotoSources
+@testable import TestSupport
+@testable import Thumbnailer
+
+@Suite(.timeLimit(.minutes(5))) struct GalleryTests {
+  @Test func aSearchIsListedPageByPage() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    #expect(gallery.snapshot.state == .idle)
+    let first = try await gallery.found("lake")
+    #expect(first.state == .loaded && first.items.count == 30 && first.content.total == 70)
+    await gallery.showed(itemAt: 29)
+    #expect(try await gallery.settled().items.count == 60)
+    await gallery.showed(itemAt: 59)
+    let last = try await gallery.settled()
+    #expect(last.items.map(\.photo.id) == (0..<70).map { "p\($0)" } && !last.content.hasMore)
+    await gallery.showed(itemAt: 69)
+    #expect(await !gallery.loadNextPage())
+    #expect(fixture.unsplash.apiRequests.count == 3)
+    #expect(fixture.unsplash.imageRequests.isEmpty)
+  }
+
+  @Test func theNextPageIsNeverAskedForTwice() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    _ = try await gallery.found("lake")
+    await withTaskGroup { group in
+      for index in 20..<30 { group.addTask { await gallery.showed(itemAt: index) } }
+      for _ in 0..<10 { group.addTask { await gallery.loadNextPage() } }
+    }
+    _ = try await gallery.snapshot { $0.items.count >= 60 && !$0.state.isLoading }
+    let pages = fixture.unsplash.apiRequests.compactMap { $0.request.query["page"] }
+    #expect(Set(pages).count == pages.count)
+  }
+
+  @Test func typingSearchesOnceAfterAPause() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    for text in ["l", "la", "lak", "lake"] {
+      await gallery.type(text)
+      await poll { fixture.clock.sleeperCount == 1 }
+      fixture.clock.advance(by: .milliseconds(299))
+    }
+    #expect(fixture.unsplash.apiRequests.isEmpty && gallery.snapshot.state == .idle)
+    fixture.clock.advance(by: .milliseconds(1))
+    let snapshot = try await gallery.settled()
+    #expect(snapshot.content.query == "lake" && snapshot.items.count == 30)
+    #expect(fixture.unsplash.apiRequests.count == 1)
+  }
+
+  @Test func whatWasTypedLastIsSearchedForHoweverItMeetsTheEndOfThePause() async throws {
+    let fixture = try GalleryFixture(photos: 1)
+    let gallery = try fixture.gallery()
+    for round in 0..<30 {
+      await gallery.type("old \(round)")
+      await poll { fixture.clock.sleeperCount == 1 }
+      async let typed: Void = gallery.type("new \(round)")
+      fixture.clock.advance(by: .milliseconds(300))
+      await typed
+      await poll {
+        fixture.clock.advance(by: .milliseconds(300))
+        return gallery.snapshot.content.query == "new \(round)"
+      }
+    }
+  }
+
+  @Test func aSearchAtOnceEndsTheTyping() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    await gallery.type("sea")
+    await poll { fixture.clock.sleeperCount == 1 }
+    #expect(try await gallery.found("number 7").items.count == 7)
+    await poll { fixture.clock.sleeperCount == 0 }
+    fixture.clock.advance(by: .seconds(1))
+    #expect(gallery.snapshot.content.query == "number 7")
+    #expect(fixture.unsplash.apiRequests.count == 1)
+  }
+
+  @Test func aLateAnswerToAnOlderSearchIsIgnored() async throws {
+    let gate = Gate()
+    let fixture = try GalleryFixture()
+    fixture.unsplash.failNext(with: .json(#"{"total":0,"total_pages":0,"results":[]}"#).held(by: gate))
+    let gallery = try fixture.gallery()
+    await gallery.search("old")
+    await poll { fixture.unsplash.apiRequests.count == 1 }
+    #expect(try await gallery.found("lake").items.count == 30)
+    gate.open()
+    await poll { fixture.unsplash.origin.runningRequests == 0 }
+    #expect(gallery.snapshot.content.query == "lake" && gallery.snapshot.items.count == 30)
+  }
+
+  @Test func aSlowReaderGetsTheNewestSnapshot() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    var slow = gallery.snapshots.makeAsyncIterator()
+    _ = try await gallery.found("lake")
+    await gallery.loadNextPage()
+    _ = try await gallery.snapshot { $0.items.count == 60 }
+    #expect(await slow.next()?.items.count == 60)
+  }
+
+  @Test func snapshotsEndWithTheGallery() async throws {
+    let fixture = try GalleryFixture()
+    var gallery: Gallery? = try fixture.gallery()
+    let snapshots = try #require(gallery).snapshots
+    gallery = nil
+    var states: [GalleryState] = []
+    for await snapshot in snapshots { states.append(snapshot.state) }
+    #expect(states == [.idle])
+  }
+
+  @Test func withoutWordsPicturesComeByChance() async throws {
+    let fixture = try GalleryFixture(photos: 40)
+    let gallery = try fixture.gallery()
+    #expect(try await gallery.found("").items.count == 30)
+    #expect(fixture.unsplash.apiRequests.map(\.path) == ["/photos/random"])
+    let listing = try fixture.gallery { $0.picksRandom = false }
+    #expect(try await listing.found("").items.map(\.photo.id) == (0..<30).map { "p\($0)" })
+  }
+
+  @Test func aFolderIsAGalleryToo() async throws {
+    let fixture = try GalleryFixture()
+    let folder = try TemporaryFolder("lake 1.jpg", "lake 2.jpg", "sea.jpg")
+    let gallery = Gallery(provider: FolderProvider(path: folder.path), pipeline: fixture.pipeline)
+    let snapshot = try await gallery.found("lake")
+    #expect(snapshot.items.map(\.photo.id) == ["lake 1.jpg", "lake 2.jpg"] && !snapshot.content.hasMore)
+    #expect(
+      try await gallery.found("xyzzy").state == .empty(message: "folder has no picture for “xyzzy”; try other words"))
+  }
+
+  @Test func deletingTakesAPhotoOutOfTheGalleryAndTheCaches() async throws {
+    let fixture = try GalleryFixture(photos: 3)
+    let gallery = try fixture.gallery()
+    let items = try await gallery.found("lake").items
+    try await fixture.makeThumbnails(of: items)
+    let downloads = fixture.unsplash.imageRequests.count
+    await gallery.delete(items[1].id)
+    #expect(gallery.snapshot.items.map(\.photo.id) == ["p0", "p2"])
+    try await fixture.makeThumbnails(of: items)
+    #expect(fixture.unsplash.imageRequests.count == downloads + 1)
+    let store = try #require(fixture.pipeline.pageStore)
+    let stored = await OfflineProvider(of: "unsplash", store: store).storedFirstPage(of: PhotoQuery("lake"))?.page
+    #expect(stored?.photos.map(\.id) == ["p0", "p2"])
+  }
+
+  @Test(arguments: [
+    (401, #"{"errors":["OAuth error"]}"#, "unauthorized"), (403, "Rate Limit Exceeded", "rate-limited"),
+    (403, #"{"errors":["no"]}"#, "blocked"), (404, "", "not-found"), (410, "", "bad-request"),
+    (429, "", "rate-limited"), (200, "<html>", "malformed"), (200, #"{"results": 7}"#, "malformed"),
+    (503, "", "unreachable"),
+  ])
+  func everyFailureOfTheSourceIsAState(_ status: Int, _ body: String, _ code: String) async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery { $0.storesPages = false }
+    let first = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: OriginResponse(status: status, body: Array(body.utf8)))
+    await gallery.loadNextPage()
+    let failed = try await gallery.settled()
+    guard case .failed(let error) = failed.state else {
+      Issue.record("it should have failed: \(failed.state)")
+      return
+    }
+    #expect(error.code == code)
+    #expect(failed.items == first.items)
+    await gallery.retry()
+    // A source that asks to be left alone is left alone.
+    if code == "rate-limited" { return }
+    let recovered = try await gallery.settled()
+    #expect(recovered.state == .loaded && recovered.items.count == 60)
+  }
+
+  @Test func aPageThatBreaksOffInTheMiddleCanBeHadAgain() async throws {
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery()
+    let first = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .json(String(repeating: " ", count: 9_000)).reset(after: 4_000))
+    await gallery.loadNextPage()
+    let offline = try await gallery.settled()
+    guard case .offline = offline.state else {
+      Issue.record("the source was not to be reached: \(offline.state)")
+      return
+    }
+    #expect(offline.items == first.items && offline.isOffline)
+    // Not before a second has passed.
+    await gallery.showed(itemAt: 29)
+    #expect(fixture.unsplash.apiRequests.count == 2)
+    fixture.clock.advance(by: .seconds(1))
+    await gallery.showed(itemAt: 29)
+    let recovered = try await gallery.settled()
+    #expect(recovered.state == .loaded && recovered.items.count == 60 && !recovered.isOffline)
+  }
+
+  @Test func aPageIsGivenUpWhenTheViewGoesIfThatIsWanted() async throws {
+    let gate = Gate()
+    let fixture = try GalleryFixture()
+    let gallery = try fixture.gallery { $0.loadsWhileHidden = false }
+    _ = try await gallery.found("lake")
+    fixture.unsplash.failNext(with: .json("{}").held(by: gate))
+    await gallery.loadNextPage()
+    await poll { fixture.unsplash.origin.runningRequests == 1 }
+    await gallery.setVisible(false)
+    #expect(gallery.snapshot.state == .loaded)
+    await poll { fixture.unsplash.origin.runningRequests == 0 }
+    await gallery.setVisible(true)
+    #expect(try await gallery.settled().items.count == 60)
+  }
+}

@@ -1,0 +1,187 @@
+import Foundation
+import Testing
+
+@testable import PhotoSources
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5))) struct FolderProviderTests {
+  @Test func findsPicturesByAllWordsOfTheirPath() async throws {
+    let folder = try TemporaryFolder("lakes/Dawn over the lake.JPG", "lakes/storm.png", "sea/dawn.webp", "notes.txt")
+    let provider = FolderProvider(path: folder.path)
+    #expect(try await provider.ids(of: "LAKE dawn") == ["lakes/Dawn over the lake.JPG"])
+    #expect(try await provider.ids(of: "lake") == ["lakes/Dawn over the lake.JPG", "lakes/storm.png"])
+    #expect(try await provider.ids(of: "lakes/st") == ["lakes/storm.png"])
+    #expect(try await provider.ids(of: "lake desert") == [])
+  }
+
+  @Test func accentsMakeNoDifferenceHoweverTheNameIsEncoded() async throws {
+    let folder = try TemporaryFolder("lac-l\u{e9}man-\u{e9}t\u{e9}.jpg", "d/lac-le\u{301}man-hiver.jpg", "lac-noir.jpg")
+    let provider = FolderProvider(path: folder.path)
+    for query in ["lac leman", "LAC LÉMAN", "le\u{301}man"] {
+      #expect(try await provider.ids(of: query).count == 2, "\(query)")
+    }
+    // The path is the one on disk, byte for byte.
+    let page = try await provider.search(PhotoQuery("hiver"), at: nil)
+    let source = try #require(page.photos.first).source(for: PixelSize(100, 100), fit: .cover)
+    #expect(source.isUserFile)
+    #expect(FileManager.default.fileExists(atPath: source.url.path))
+    #expect(!source.identity.hasSuffix("#?"))
+  }
+
+  @Test func namesThatURLsWouldEncodeLeadToTheirFiles() async throws {
+    let folder = try TemporaryFolder("100% #1?.jpg", "a+b&c;%20.jpg", "new\nline.jpg", "back\\slash :.jpg")
+    let page = try await FolderProvider(path: folder.path).search(PhotoQuery(), at: nil)
+    #expect(page.photos.count == 4)
+    for photo in page.photos {
+      let source = photo.source(for: PixelSize(100, 100), fit: .cover)
+      #expect(source.url.path == "\(folder.path)/\(photo.id)")
+      #expect(!source.identity.hasSuffix("#?"))
+    }
+  }
+
+  @Test func anEmptyQueryFindsAllInAStableNaturalOrder() async throws {
+    let folder = try TemporaryFolder("b.jpg", "a10.jpg", "a9.jpg", "z/1.jpg", "B/1.jpg", "B/sub/0.jpg", "B/2.jpg")
+    let expected = ["a9.jpg", "a10.jpg", "b.jpg", "B/1.jpg", "B/2.jpg", "B/sub/0.jpg", "z/1.jpg"]
+    for _ in 1...2 { #expect(try await FolderProvider(path: folder.path).ids() == expected) }
+    #expect(try await FolderProvider(path: folder.path).ids(of: "  \t") == expected)
+  }
+
+  @Test func onlyVisibleFilesWithAPicturesExtensionCount() async throws {
+    let folder = try TemporaryFolder(
+      ".hidden.jpg", ".git/a.jpg", "a.jpg.txt", "jpg", "c.jpeg", "d.HEIC", "e.avif", "f.tiff", "g.pdf", "h.", "i.jp")
+    try FileManager.default.createDirectory(
+      at: folder.url.appending(path: "folder.jpg"), withIntermediateDirectories: false)
+    #expect(mkfifo("\(folder.path)/pipe.jpg", 0o644) == 0)
+    #expect(try await FolderProvider(path: folder.path).ids() == ["c.jpeg", "d.HEIC", "e.avif", "f.tiff"])
+    #expect(try await FolderProvider(path: folder.path, extensions: ["PDF"]).ids() == ["g.pdf"])
+  }
+
+  @Test func linksAreFollowedAndCirclesEnd() async throws {
+    let folder = try TemporaryFolder("a/one.jpg", "a/deep/two.jpg")
+    let outside = try TemporaryFolder("three.jpg")
+    try folder.link("a/deep/up", to: "../..")
+    try folder.link("self", to: ".")
+    try folder.link("0-again", to: "a")
+    try folder.link("outside", to: outside.path)
+    try folder.link("outside2", to: outside.path)
+    try folder.link("four.jpg", to: "a/one.jpg")
+    try folder.link("lost.jpg", to: "nowhere")
+    try folder.link("circle.jpg", to: "circle.jpg")
+    let provider = FolderProvider(path: folder.path)
+    let page = try await provider.search(PhotoQuery(), at: nil)
+    #expect(page.photos.map(\.id) == ["four.jpg", "a/one.jpg", "a/deep/two.jpg", "outside/three.jpg"])
+    #expect(page.skipped.map(\.place) == ["circle.jpg", "lost.jpg"])
+  }
+
+  @Test func pagesTogetherAreTheWhole() async throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<65 { try folder.add("p\(number).jpg") }
+    let provider = FolderProvider(path: folder.path)
+    let pages = try await provider.pages(of: PhotoQuery("p", pageSize: 30))
+    #expect(pages.map(\.count) == [30, 30, 5])
+    #expect(pages.flatMap { $0 } == (0..<65).map { "p\($0).jpg" })
+    #expect(try await provider.search(PhotoQuery("p6"), at: nil).total == 6)
+    let beyond = try await provider.search(PhotoQuery(), at: PageCursor("65"))
+    #expect(beyond.photos.isEmpty && beyond.next == nil)
+  }
+
+  @Test func anEmptyFolderAndAQueryWithoutMatchGiveAnEmptyPage() async throws {
+    let folder = try TemporaryFolder()
+    let page = try await FolderProvider(path: folder.path).search(PhotoQuery("lake"), at: nil)
+    #expect(page == PhotoPage(photos: [], next: nil, total: 0))
+    #expect(try await FolderProvider(path: folder.path).random(count: 3).isEmpty)
+  }
+
+  @Test func whatIsNoFolderIsTold() async throws {
+    let folder = try TemporaryFolder("file.jpg")
+    await #expect(throws: ProviderError.folderMissing(path: "\(folder.path)/none")) {
+      try await FolderProvider(path: "\(folder.path)/none").search(PhotoQuery(), at: nil)
+    }
+    await #expect(throws: ProviderError.notAFolder(path: "\(folder.path)/file.jpg")) {
+      try await FolderProvider(path: "\(folder.path)/file.jpg").random(count: 1)
+    }
+    let long = folder.path + "/" + String(repeating: "x", count: 300)
+    await #expect(throws: ProviderError.folderUnreadable(path: long, reason: "File name too long")) {
+      try await FolderProvider(path: long).search(PhotoQuery(), at: nil)
+    }
+  }
+
+  @Test(.enabled(if: getuid() != 0, "root may read everything"))
+  func aSubfolderThatCannotBeReadIsToldAndTheRestIsFound() async throws {
+    let folder = try TemporaryFolder("closed/a.jpg", "open/b.jpg")
+    chmod("\(folder.path)/closed", 0)
+    defer { chmod("\(folder.path)/closed", 0o755) }
+    let page = try await FolderProvider(path: folder.path).search(PhotoQuery(), at: nil)
+    #expect(page.photos.map(\.id) == ["open/b.jpg"])
+    #expect(page.skipped.map(\.place) == ["closed/"])
+    await #expect(throws: ProviderError.folderUnreadable(path: "\(folder.path)/closed", reason: "Permission denied")) {
+      try await FolderProvider(path: "\(folder.path)/closed").search(PhotoQuery(), at: nil)
+    }
+  }
+
+  @Test func aNameThatIsNotUTF8IsToldAndTheRestIsFound() async throws {
+    let folder = try TemporaryFolder("a.jpg")
+    let name = (Array("\(folder.path)/".utf8) + [0xe9, 0x74, 0xe9] + Array(".jpg\0".utf8)).map { CChar(bitPattern: $0) }
+    let number = open(name, O_CREAT | O_CLOEXEC, 0o644)
+    try #require(number >= 0)
+    close(number)
+    let page = try await FolderProvider(path: folder.path).search(PhotoQuery(), at: nil)
+    #expect(page.photos.map(\.id) == ["a.jpg"])
+    #expect(page.skipped.count == 1)
+  }
+
+  @Test func randomPicturesAreDifferentOnes() async throws {
+    let folder = try TemporaryFolder("1.jpg", "2.jpg", "3.jpg", "4.jpg")
+    let provider = FolderProvider(path: folder.path)
+    #expect(Set(try await provider.random(count: 3).map(\.id)).count == 3)
+    #expect(Set(try await provider.random(count: 99).map(\.id)).count == 4)
+    #expect(try await provider.random(count: -1).isEmpty)
+  }
+
+  @Test func anyPageIsToBeHadAndACursorHoldsInALaterRun() async throws {
+    let folder = try TemporaryFolder()
+    for number in 0..<200 { try folder.add("x/img\(number).jpg") }
+    let all = try await FolderProvider(path: folder.path).ids()
+    #expect(all == (0..<200).map { "x/img\($0).jpg" })
+    let later = FolderProvider(path: folder.path)
+    for start in [150, 7, 64, 63, 199, 0] {
+      let page = try await later.search(PhotoQuery(pageSize: 9), at: PageCursor("\(start)"))
+      #expect(page.photos.map(\.id) == Array(all[start...].prefix(9)) && page.total == 200)
+    }
+    #expect(Set(try await later.random(count: 20).map(\.id)).count == 20)
+    #expect(Set(try await later.random(count: 500).map(\.id)).count == 200)
+  }
+
+  @Test func aFolderIsListedOnceForAllSearches() async throws {
+    let folder = try TemporaryFolder("1.jpg")
+    let provider = FolderProvider(path: folder.path)
+    async let first = provider.ids()
+    async let second = provider.ids(of: "1")
+    _ = try await (first, second)
+    try folder.add("2.jpg")
+    #expect(try await provider.ids() == ["1.jpg"])
+  }
+
+  @Test func aCancelledSearchSaysSo() async throws {
+    let folder = try TemporaryFolder("1.jpg")
+    let provider = FolderProvider(path: folder.path)
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return try await provider.search(PhotoQuery(), at: nil)
+    }
+    await #expect(throws: ProviderError.cancelled) { try await task.value }
+    #expect(try await provider.ids() == ["1.jpg"])
+  }
+
+  @Test func aHundredThousandNamesAreSearched() throws {
+    let names = (0..<100_000).map { $0 % 50 == 0 ? "été-\($0).jpg" : "IMG_\($0)-holiday.jpg" }
+    var sorter = PathSorter()
+    // In order, as sorting takes long in a build for debugging.
+    for name in names.filter({ $0.first == "I" }) + names.filter({ $0.first != "I" }) {
+      try sorter.add(name.utf8, in: "".utf8)
+    }
+    let listing = try sorter.finish(skipped: [])
+    let found = try listing.indices(matching: SearchText.words(of: "ete 99"), cancelled: CancellationFlag())
+    #expect(found?.count == names.count { $0.hasPrefix("été") && $0.contains("99") })
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import Testing
+
+@testable import PhotoSources
+@testable import TestSupport
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(2))) struct PathSorterTests {
+  private let paths: [(folder: String, name: String)]
+
+  init() {
+    var generator = SplitMix(state: 7)
+    let folders = ["", "a/", "a/b/", "a10/", "a9/", "ä/"]
+    paths = (0..<3000).map { number in
+      (folders[Int.random(in: 0..<folders.count, using: &generator)], "img\(number % 977)-\(number).jpg")
+    }
+  }
+
+  private func listing(runBytes: Int, directories: [String] = [NSTemporaryDirectory()]) throws -> FolderListing {
+    var sorter = PathSorter(runBytes: runBytes, directories: directories)
+    for path in paths { try sorter.add(path.name.utf8, in: path.folder.utf8) }
+    return try sorter.finish(skipped: [])
+  }
+
+  private var expected: [String] {
+    paths.sorted { left, right in
+      left.folder == right.folder
+        ? NaturalOrder.areInOrder(left.name.utf8, right.name.utf8)
+        : NaturalOrder.areInOrder(left.folder.utf8, right.folder.utf8)
+    }.map { $0.folder + $0.name }
+  }
+
+  /// In memory, in a few runs, and in so many that they are merged twice.
+  @Test(arguments: [1 << 20, 16 << 10, 500])
+  func theOrderIsTheSameHoweverManyRuns(runBytes: Int) throws {
+    let listing = try listing(runBytes: runBytes)
+    let expected = expected
+    #expect(listing.count == expected.count)
+    #expect(try listing.paths(at: 0..<listing.count).map(\.path) == expected)
+    // Wherever a page begins, and in any order.
+    let places = [2999, 0, 64, 63, 65, 128, 1, 2000, 2063, 2064]
+    #expect(try listing.paths(at: places).map(\.path) == places.map { expected[$0] })
+    let found = try listing.indices(matching: SearchText.words(of: "a/b IMG97"), cancelled: CancellationFlag())
+    #expect(found?.map { expected[Int($0)] } == expected.filter { $0.hasPrefix("a/b/img97") })
+  }
+
+  @Test func whereNoFileCanBeMadeTheListStaysInMemory() throws {
+    #expect(try listing(runBytes: 500, directories: ["/proc", "/nowhere"]).paths(at: [0]).map(\.path) == [expected[0]])
+  }
+
+  @Test func withoutPicturesThereIsNothing() throws {
+    var sorter = PathSorter()
+    let listing = try sorter.finish(skipped: [])
+    #expect(listing.count == 0)
+    #expect(try listing.paths(at: []).isEmpty)
+    #expect(try listing.indices(matching: [[1]], cancelled: CancellationFlag()) == [])
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Testing
+
+@testable import HTTPSemantics
+@testable import PhotoSources
+@testable import ThumbnailCore
+
+@Suite struct PhotoTests {
+  private func photo(_ forms: PhotoForms, size: PixelSize? = PixelSize(3000, 2000)) -> Photo {
+    Photo(id: "7", provider: "test", title: "A lake", size: size, location: .served(forms))
+  }
+
+  private func url(_ text: String) throws -> URL { try #require(URL(string: text)) }
+
+  private func urls(_ source: ImageSource) -> [String] {
+    ([source.url] + source.alternates).map(\.absoluteString)
+  }
+
+  @Test func everyKindOfPhotoSurvivesBeingStored() throws {
+    var photo = photo(
+      PhotoForms(server: .commons, url: try url("https://a/5px-x.jpg"), original: try url("https://a/x")))
+    photo.author = "Ada"
+    photo.licence = PhotoLicence(name: "CC0", url: try url("https://l"))
+    photo.attribution = "Ada, CC0"
+    photo.downloadLocation = try url("https://d")
+    let others = [
+      Photo(id: "f", provider: "folder", title: nil, location: .file(path: "/a b")),
+      Photo(id: "u", provider: "urls", source: ImageSource(try url("https://a/b.jpg"), identity: "lasting")),
+    ]
+    for photo in [photo] + others {
+      let stored = try JSONEncoder().encode(photo)
+      let restored = try JSONDecoder().decode(Photo.self, from: stored)
+      #expect(restored == photo)
+      let box = PixelSize(200, 200)
+      #expect(restored.source(for: box, fit: .cover).key == photo.source(for: box, fit: .cover).key)
+    }
+  }
+
+  @Test func credentialsAreNotStored() throws {
+    let source = ImageSource(try url("https://a/b.jpg"), headers: [HTTPHeader("Authorization", "Bearer SECRET")])
+    let stored = try JSONEncoder().encode(Photo(id: "u", provider: "urls", source: source))
+    #expect(!String(decoding: stored, as: UTF8.self).contains("SECRET"))
+  }
+
+  @Test func allFormsOfAPhotoAreOnePictureToTheCache() throws {
+    let thumbnail = try url("https://thumb.example.org/a/ab/X.jpg/500px-X.jpg?utm_source=a")
+    let other = try url("https://other.example.org/a/ab/X.jpg/500px-X.jpg?utm_source=b")
+    let keys = [thumbnail, other].flatMap { url in
+      let photo = photo(PhotoForms(server: .commons, url: url, original: url))
+      return [
+        photo.source(for: PixelSize(100, 100), fit: .cover).key,
+        photo.source(for: PixelSize(900, 900), fit: .cover).key,
+        photo.source(for: PixelSize(1, 1), fit: .contain, original: true).key,
+      ]
+    }
+    #expect(Set(keys).count == 1)
+  }
+
+  @Test(arguments: [
+    // The box is covered by a width of 300, 600 and 1440 pixels.
+    (PixelSize(200, 200), false, ["330px", "500px", "X.jpg"]), (PixelSize(400, 400), false, ["960px", "X.jpg"]),
+    (PixelSize(960, 960), false, ["1920px", "X.jpg"]), (PixelSize(300, 200), false, ["330px", "500px", "X.jpg"]),
+    (PixelSize(480, 320), false, ["500px", "X.jpg"]),
+    // No step is as wide: the original, and the widest step in its place.
+    (PixelSize(2500, 200), false, ["X.jpg", "1920px"]), (PixelSize(200, 200), true, ["X.jpg", "1920px"]),
+  ])
+  func commonsHasCertainWidths(box: PixelSize, original: Bool, expected: [String]) throws {
+    let photo = photo(
+      PhotoForms(
+        server: .commons, url: try url("https://thumb.example.org/a/ab/X.jpg/500px-X.jpg?utm_source=a"),
+        original: try url("https://up.example.org/a/ab/X.jpg")))
+    let urls = urls(photo.source(for: box, fit: .cover, original: original))
+    #expect(
+      urls
+        == expected.map {
+          $0 == "X.jpg"
+            ? "https://up.example.org/a/ab/X.jpg"
+            : "https://thumb.example.org/a/ab/X.jpg/\($0)-X.jpg?utm_source=a"
+        })
+    #expect(photo.source(for: box, fit: .cover).downloadsPerHost == 2)
+  }
+
+  @Test func aFileOfCommonsThatHasNoThumbnailsIsTakenItself() throws {
+    let original = try url("https://up.example.org/a/ab/X-20px-wide.jpg")
+    let small = photo(PhotoForms(server: .commons, url: original, original: original), size: PixelSize(300, 200))
+    #expect(urls(small.source(for: PixelSize(400, 400), fit: .cover)) == [original.absoluteString])
+    let odd = try url("https://up.example.org/lossy-page1-500px-X.tif.jpg")
+    let page = photo(PhotoForms(server: .commons, url: odd, original: original))
+    #expect(
+      urls(page.source(for: PixelSize(100, 100), fit: .cover)).first
+        == "https://up.example.org/lossy-page1-250px-X.tif.jpg")
+  }
+
+  @Test func openverseHasOneThumbnail() throws {
+    let forms = PhotoForms(server: .openverse, url: try url("https://t/thumb/"), original: try url("https://o/x.jpg"))
+    let cases: [(PixelSize?, PixelSize, Bool, [String])] = [
+      (PixelSize(3000, 2000), PixelSize(400, 400), false, ["https://t/thumb/", "https://o/x.jpg"]),
+      (PixelSize(3000, 2000), PixelSize(401, 401), false, ["https://o/x.jpg"]),
+      (PixelSize(3000, 2000), PixelSize(10, 10), true, ["https://o/x.jpg"]),
+      // The thumbnail of a narrow photo is as large as the photo.
+      (PixelSize(500, 2000), PixelSize(600, 600), false, ["https://t/thumb/", "https://o/x.jpg"]),
+      (nil, PixelSize(400, 400), false, ["https://t/thumb/", "https://o/x.jpg"]),
+      (nil, PixelSize(600, 600), false, ["https://o/x.jpg"]),
+    ]
+    for (size, box, original, expected) in cases {
+      #expect(urls(photo(forms, size: size).source(for: box, fit: .cover, original: original)) == expected)
+    }
+  }
+
+  @Test func picsumMakesAnySize() throws {
+    let photo = photo(PhotoForms(server: .picsum, url: try url("https://picsum.example.org/id/7")))
+    #expect(
+      urls(photo.source(for: PixelSize(400, 400), fit: .cover)) == ["https://picsum.example.org/id/7/600/400.jpg"])
+    #expect(
+      urls(photo.source(for: PixelSize(4, 4), fit: .cover, original: true))
+        == ["https://picsum.example.org/id/7/3000/2000.jpg"])
+  }
+
+  @Test func pexelsAndUnsplashTakeParameters() throws {
+    let pexels = photo(PhotoForms(server: .pexels, url: try url("https://i.example.org/1.jpeg?h=9&cs=srgb")))
+    #expect(
+      urls(pexels.source(for: PixelSize(400, 400), fit: .cover))
+        == ["https://i.example.org/1.jpeg?w=600&h=400&auto=compress&cs=tinysrgb&dpr=1"])
+    let unsplash = photo(PhotoForms(server: .imgix, url: try url("https://i.example.org/1?ixid=T")))
+    #expect(
+      urls(unsplash.source(for: PixelSize(4, 4), fit: .cover, original: true)) == ["https://i.example.org/1?ixid=T"])
+  }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import PhotoSources
+
+@Suite struct ProviderSpecificationTests {
+  private let client = StubHTTPClient("")
+
+  @Test func readsTheNamesThereAre() throws {
+    #expect(try ProviderSpecification(parsing: "auto") == .auto)
+    #expect(try ProviderSpecification(parsing: "unsplash") == .unsplash)
+    #expect(try ProviderSpecification(parsing: "pexels") == .pexels)
+    #expect(try ProviderSpecification(parsing: "commons") == .commons)
+    #expect(try ProviderSpecification(parsing: "openverse") == .openverse)
+    #expect(try ProviderSpecification(parsing: "picsum") == .picsum)
+    #expect(try ProviderSpecification(parsing: "folder:a b/ü:c") == .folder(path: "a b/ü:c"))
+    let home = FileManager.default.homeDirectoryForCurrentUser.path
+    #expect(try ProviderSpecification(parsing: "folder:~/Pictures") == .folder(path: "\(home)/Pictures"))
+    #expect(try ProviderSpecification(parsing: "folder:~") == .folder(path: home))
+    for text in ["", "folder:", "folder", "Unsplash", "flickr"] {
+      #expect(throws: ProviderError.unknownProvider(text)) { try ProviderSpecification(parsing: text) }
+    }
+  }
+
+  @Test func autoTakesWhatIsSetUp() throws {
+    let unsplash = ["UNSPLASH_ACCESS_KEY": " abc\n"]
+    let pexels = ["PEXELS_API_KEY": "abc"]
+    func name(_ environment: [String: String]) throws -> String {
+      try ProviderSpecification.auto.provider(environment: environment, client: client).name
+    }
+    #expect(try name(unsplash) == "unsplash")
+    #expect(try name(pexels) == "pexels")
+    #expect(try name(pexels.merging(unsplash) { $1 }) == "unsplash")
+    for value in ["", " \n"] {
+      let environment = ["UNSPLASH_ACCESS_KEY": value, "PEXELS_API_KEY": value]
+      #expect(try name(environment) == "commons")
+      for specification in [ProviderSpecification.unsplash, .pexels] {
+        #expect(throws: ProviderError.self) { try specification.provider(environment: environment, client: client) }
+      }
+    }
+  }
+
+  @Test(arguments: ["…", "...", "<key>\u{301}", "a b\nc"])
+  func aKeyThatIsNoneIsSaidAndNoOtherSourceStandsIn(value: String) {
+    for variable in ["UNSPLASH_ACCESS_KEY", "PEXELS_API_KEY"] {
+      #expect {
+        _ = try ProviderSpecification.auto.provider(environment: [variable: value], client: client)
+      } throws: { error in
+        guard case .keyUnusable(_, variable, _)? = error as? ProviderError else { return false }
+        return "\(error)".contains(variable) && !"\(error)".contains(value)
+      }
+    }
+  }
+
+  @Test func anAddressMustBeOfTheWeb() throws {
+    let set = ["UNSPLASH_ACCESS_KEY": "abc"]
+    for address in ["", "api.example.org", "ftp://api.example.org", "http://", "file:///x"] {
+      #expect(throws: ProviderError.invalidAddress(address)) {
+        try ProviderSpecification.unsplash.provider(environment: set, baseURL: address, client: client)
+      }
+    }
+    #expect(throws: ProviderError.self) {
+      try ProviderSpecification.folder(path: "/").provider(environment: set, baseURL: "http://a", client: client)
+    }
+  }
+
+  @Test func linksCarryTheNameOfTheApplication() async throws {
+    let unsplash = try UnsplashOrigin(pictures: [.init(id: "a", description: "lake")])
+    let provider = try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey], baseURL: unsplash.baseURL.absoluteString,
+      client: loopbackClient(), application: "my app")
+    let photo = try #require(try await provider.search(PhotoQuery("lake"), at: nil).photos.first)
+    #expect(photo.pageURL?.query() == "utm_source=my%20app&utm_medium=referral")
+  }
+
+  @Test func aFolderNeedsNoKey() throws {
+    let provider = try ProviderSpecification.folder(path: "a/../b").provider(environment: [:], client: client)
+    #expect((provider as? FolderProvider)?.path == FileManager.default.currentDirectoryPath + "/b")
+  }
+}

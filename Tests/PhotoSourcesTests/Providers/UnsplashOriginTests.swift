@@ -1,0 +1,111 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import HTTPTransport
+@testable import TransportTestSupport
+@testable import PhotoSources
+@testable import ThumbnailCore
+
+/// The provider and the real client against a copy of the API on loopback.
+@Suite(.timeLimit(.minutes(5))) struct UnsplashOriginTests {
+  private let unsplash: UnsplashOrigin
+
+  init() throws {
+    let lakes = (1...65).map {
+      UnsplashOrigin.Picture(id: "lake\($0)", description: "Lac Léman \($0)", body: [1, 2, 3])
+    }
+    unsplash = try UnsplashOrigin(pictures: lakes + [.init(id: "sea", description: "sea")])
+  }
+
+  private func provider(key: String? = nil) throws -> any PhotoProvider {
+    try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": key ?? unsplash.accessKey], baseURL: unsplash.baseURL.absoluteString,
+      client: CurlHTTPClient(downloader: Downloader(.quick())))
+  }
+
+  @Test func aSearchIsReadToItsEnd() async throws {
+    let provider = try provider()
+    let pages = try await provider.pages(of: PhotoQuery("lac leman", pageSize: 50))
+    #expect(pages.map(\.count) == [30, 30, 5])
+    #expect(pages.flatMap { $0 } == (1...65).map { "lake\($0)" })
+    #expect(
+      unsplash.apiRequests.map(\.target) == (1...3).map { "/search/photos?query=lac%20leman&page=\($0)&per_page=30" })
+    let first = try await provider.search(PhotoQuery("lac"), at: nil)
+    #expect(first.total == 65)
+    #expect(try await provider.search(PhotoQuery("lac"), at: PageCursor("9")) == PhotoPage(photos: [], next: nil))
+    #expect(try await provider.search(PhotoQuery("desert"), at: nil).photos.isEmpty)
+    #expect(try await provider.pages(of: PhotoQuery("", pageSize: 30)).map(\.count) == [30, 30, 6])
+  }
+
+  @Test func aPictureIsFetchedInTheSizeThatIsNeededAndWithoutTheKey() async throws {
+    let page = try await provider().search(PhotoQuery("sea"), at: nil)
+    let source = try #require(page.photos.first).source(for: PixelSize(300, 300), fit: .cover)
+    let response = try await CurlHTTPClient(downloader: Downloader(.quick())).get(HTTPRequest(url: source.url))
+    #expect(response.status == 200)
+    let record = try #require(unsplash.imageRequests.first)
+    #expect(record.path == "/images/photo-sea")
+    #expect(record.request.query["w"] == "450" && record.request.query["h"] == "300")
+    #expect(record.request.query["ixid"] == "T1")
+    #expect(record.request.value(of: "Authorization") == nil)
+  }
+
+  @Test func aWrongKeyAndAUsedUpLimitAreTold() async throws {
+    await #expect(throws: ProviderError.unauthorized(provider: "unsplash")) {
+      try await provider(key: "wrong").search(PhotoQuery("lake"), at: nil)
+    }
+    let busy = try UnsplashOrigin(pictures: [.init(id: "a", description: "a")], hourlyLimit: 1)
+    let limited = try ProviderSpecification.auto.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": busy.accessKey], baseURL: busy.baseURL.absoluteString,
+      client: CurlHTTPClient(downloader: Downloader(.quick())))
+    #expect(try await limited.search(PhotoQuery("a"), at: nil).photos.count == 1)
+    #expect(try await searchError(limited, "a")?.code == "rate-limited")
+    await #expect {
+      try await limited.random(count: 1)
+    } throws: { ($0 as? ProviderError)?.code == "rate-limited" }
+  }
+
+  @Test func spamAndOtherRefusalsAreTold() async throws {
+    await #expect(throws: ProviderError.self) { try await provider().search(PhotoQuery("spam"), at: nil) }
+    unsplash.failNext(with: .status(403, "<h1>Access denied</h1>"))
+    await #expect(throws: ProviderError.blocked(provider: "unsplash", reason: "Access denied")) {
+      try await provider().search(PhotoQuery("lake"), at: nil)
+    }
+  }
+
+  @Test func randomPhotosComeFromTheWholeCollection() async throws {
+    #expect(Set(try await provider().random(count: 5).map(\.id)).count == 5)
+    let empty = try UnsplashOrigin(pictures: [])
+    let provider = try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": empty.accessKey], baseURL: empty.baseURL.absoluteString,
+      client: CurlHTTPClient(downloader: Downloader(.quick())))
+    #expect(try await provider.random(count: 1).isEmpty)
+  }
+
+  @Test func anAPIThatIsGoneIsTold() async throws {
+    let provider = try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": "k"], baseURL: "http://127.0.0.1:1/api",
+      client: CurlHTTPClient(downloader: Downloader(.quick())))
+    do throws(ProviderError) {
+      _ = try await provider.search(PhotoQuery("lake"), at: nil)
+      Issue.record("there is nobody at port 1")
+    } catch {
+      #expect(error.code == "unreachable")
+    }
+  }
+
+  @Test func aFolderCanBeServedAsACollection() async throws {
+    let folder = try TemporaryFolder("notes.txt")
+    let header: [UInt8] = [
+      0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0, 0xff, 0xc2, 0, 11, 8, 0x0f, 0xa0, 0x17, 0x70, 1, 1, 0x11, 0,
+    ]
+    try folder.add("lakes/lac-léman.jpg", header)
+    let origin = try UnsplashOrigin(directory: folder.url)
+    let provider = try ProviderSpecification.unsplash.provider(
+      environment: ["UNSPLASH_ACCESS_KEY": origin.accessKey], baseURL: origin.baseURL.absoluteString,
+      client: CurlHTTPClient(downloader: Downloader(.quick())))
+    let photos = try await provider.search(PhotoQuery("Leman"), at: nil).photos
+    #expect(photos.map(\.title) == ["lakes lac léman.jpg"])
+    #expect(photos.first?.size == PixelSize(6000, 4000))
+  }
+}

@@ -1,0 +1,102 @@
+import Foundation
+import GRDB
+import TestOrigin
+import Testing
+
+@testable import HTTPSemantics
+@testable import HTTPTransport
+@testable import TransportTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import Thumbnailer
+
+/// A pipeline with a cache folder of its own, and an origin to fetch from.
+struct PipelineFixture {
+  let directory: TemporaryDirectory
+  let origin: Origin
+  let pipeline: ThumbnailPipeline
+  let recorder = EventRecorder()
+
+  /// A pipeline, and an origin that answers every path with `answer`.
+  init(
+    configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
+    answer: @escaping @Sendable (OriginRequest) -> OriginResponse
+  ) throws {
+    directory = try TemporaryDirectory()
+    origin = try Origin(answer)
+    pipeline = try Self.pipeline(in: directory, configure)
+    recorder.follow(pipeline)
+  }
+
+  /// A pipeline, and an origin that answers every path with a small picture.
+  init() throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    try self.init { _ in .ok(picture, type: "image/jpeg") }
+  }
+
+  /// Another pipeline on the same cache folder, as after a restart.
+  func restarted(
+    configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in }
+  ) async throws -> ThumbnailPipeline {
+    await pipeline.flush()
+    return try Self.pipeline(in: directory, configure)
+  }
+
+  func request(
+    _ path: String = "/a.jpg", _ size: PixelSize = PixelSize(40, 40), headers: [HTTPHeader] = [],
+    priority: Thumbnailer.Priority = .visible
+  ) -> ThumbnailRequest {
+    ThumbnailRequest(
+      ImageSource(origin.url(path), headers: headers), variant: Variant(size: size), priority: priority)
+  }
+
+  private static func pipeline(
+    in directory: TemporaryDirectory, _ configure: (inout ThumbnailPipeline.Configuration) -> Void
+  ) throws -> ThumbnailPipeline {
+    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
+    configuration.attempts = 1
+    configuration.hosts.firstPause = .zero
+    configuration.lending = .patient
+    // Whatever the environment of whoever runs the tests says.
+    configuration.proxy = .none
+    // As in a release build.
+    configuration.readsCoefficients = true
+    configure(&configuration)
+    return try ThumbnailPipeline(configuration)
+  }
+}
+
+/// The events of a pipeline in the order they came.
+final class EventRecorder: Sendable {
+  private let recorder = Recorder<PipelineEvent>()
+
+  var kinds: [PipelineEvent.Kind] { recorder.values.map(\.kind) }
+
+  func follow(_ pipeline: ThumbnailPipeline) {
+    let events = pipeline.events()
+    Task { [recorder] in
+      for await event in events { recorder.append(event) }
+    }
+  }
+}
+
+/// Changes a byte in the picture of every row of the disk cache, as a failing disk does.
+func damageEveryRow(in directory: URL) async throws {
+  let files = try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+  let file = try #require(files.first { $0.pathExtension == "sqlite" })
+  let queue = try DatabaseQueue(path: file.path)
+  try await queue.write { database in
+    try database.execute(
+      sql: "UPDATE piece SET data = CAST(substr(data, 1, 20) || x'00' || substr(data, 22) AS BLOB)")
+  }
+}
+
+/// What a task threw.
+func failure<Success>(of task: Task<Success, any Error>) async -> ThumbnailError? {
+  do {
+    _ = try await task.value
+    return nil
+  } catch {
+    return error as? ThumbnailError
+  }
+}

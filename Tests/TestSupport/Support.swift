@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+/// Fails the test when the condition does not come true in time.
+func poll(
+  _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
+) async rethrows {
+  let holds = try await eventually(condition)
+  #expect(holds, "the condition did not come true in time", sourceLocation: sourceLocation)
+}
+
+/// Values in the order they came, from any thread.
+final class Recorder<Value: Sendable>: Sendable {
+  private let storage = Mutex<[Value]>([])
+  var values: [Value] { storage.withLock { $0 } }
+  func append(_ value: Value) { storage.withLock { $0.append(value) } }
+}
+
+/// A number that several threads change.
+final class Counter: Sendable {
+  private let storage = Mutex(0)
+  var value: Int { storage.withLock { $0 } }
+  @discardableResult func increment() -> Int {
+    storage.withLock {
+      $0 += 1
+      return $0
+    }
+  }
+  func decrement() { storage.withLock { $0 -= 1 } }
+  func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
+}
+
+/// Holds threads back until it is opened.
+final class Latch: Sendable {
+  private let semaphore = DispatchSemaphore(value: 0)
+  func wait() {
+    semaphore.wait()
+    semaphore.signal()
+  }
+  func open() { semaphore.signal() }
+}
+
+/// A directory of the test's own, removed when the value is dropped.
+final class TemporaryDirectory: Sendable {
+  let url: URL
+
+  init() throws {
+    url = FileManager.default.temporaryDirectory.appendingPathComponent("thumbnailer-\(UUID())", isDirectory: true)
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  /// The names of everything in the directory, hidden files too.
+  var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
+}
+
+/// The pictures that come with the project.
+enum TestImages {
+  private static let folder = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("TestImages")
+
+  /// The URL of a picture, such as `formats/jpeg-420.jpg`.
+  static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
+
+  /// The bytes of a picture.
+  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
+}
+
+/// Numbers by chance that come again with the same seed.
+struct SplitMix: RandomNumberGenerator {
+  var state: UInt64
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9e37_79b9_7f4a_7c15
+    var z = state
+    z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
+    z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
+    return z ^ (z >> 31)
+  }
+}
+
+/// A clock on the wall that moves only when a test says so, beginning with the present.
+final class WallClock: Sendable {
+  private let storage = Mutex(Date())
+  var now: Date { storage.withLock { $0 } }
+  /// Moves it by so many seconds, back as well.
+  func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import GRDB
+import Synchronization
+
+@testable import ThumbnailCache
+@testable import TestSupport
+
+/// Collects what a cache reports.
+final class ProblemLog: Sendable {
+  private let problems = Mutex<[DiskCacheError]>([])
+  var all: [DiskCacheError] { problems.withLock { $0 } }
+  func add(_ problem: DiskCacheError) { problems.withLock { $0.append(problem) } }
+}
+
+/// Another process that uses a database through Python's own SQLite.
+struct Python {
+  private let process = Process()
+  private let input = Pipe()
+  private let output = Pipe()
+
+  static let isAvailable: Bool = {
+    let check = try? Python("import sqlite3; print('ready', flush=True)")
+    guard let check else { return false }
+    defer { check.kill() }
+    return (try? check.waitUntilReady()) != nil
+  }()
+
+  /// Starts `script` with the arguments.
+  init(_ script: String, _ arguments: String...) throws {
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["python3", "-c", script] + arguments
+    process.standardInput = input
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+  }
+
+  /// Blocks until the script has printed something.
+  func waitUntilReady() throws {
+    guard !output.fileHandleForReading.availableData.isEmpty else { throw CocoaError(.fileReadUnknown) }
+  }
+
+  /// Lets a script go on that reads its input, and waits for its end.
+  func finish() -> Int32 {
+    try? input.fileHandleForWriting.close()
+    process.waitUntilExit()
+    return process.terminationStatus
+  }
+
+  /// Ends it as `kill -9` does.
+  func kill() {
+    Foundation.kill(process.processIdentifier, SIGKILL)
+    process.waitUntilExit()
+  }
+}
+
+extension DiskCache {
+  /// The sum of the lengths of all thumbnails as the table has them.
+  func sumOfLengths() throws -> Int {
+    try onWriter { try Int.fetchOne($0, sql: "SELECT coalesce(sum(length(data)), 0) FROM piece") ?? 0 }
+  }
+
+  /// Runs something on the connection that writes.
+  func onWriter<Value>(_ body: (Database) throws -> Value) throws -> Value {
+    guard let connections = try database.connections() else { throw DiskCacheError.closed }
+    return try connections.writer.writeWithoutTransaction(body)
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import GRDB
+import TestOrigin
+import Testing
+
+@testable import ThumbnailCache
+@testable import ThumbnailCore
+@testable import TestSupport
+
+/// Removing part of a cache.
+@Suite(.timeLimit(.minutes(5)))
+struct DiskCachePruningTests {
+  private let directory: CacheDirectory
+  private let cache: DiskCache
+
+  init() throws {
+    directory = try CacheDirectory()
+    cache = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+  }
+
+  /// Fills it with pictures of two hosts by turns, each a day older than the one before.
+  private func fill(_ count: Int, bytes: Int = 1000) async throws {
+    for number in 0..<count {
+      let url = try #require(URL(string: "https://host\(number % 2).example.org/\(number).jpg"))
+      let record = SourceRecord(
+        ImageSource(url), description: Sample.description,
+        fetchedAt: Date(timeIntervalSinceNow: Double(-number) * 86_400 - 60))
+      try await cache.store(
+        [Sample.entry(number, bytes: bytes), Sample.entry(number, bytes: bytes, side: 20)], of: record)
+    }
+    try await cache.flush()
+  }
+
+  private func date(days: Double) -> Date { Date(timeIntervalSinceNow: -days * 86_400) }
+
+  /// Prunes, and expects that this is what was foretold and that the totals are right.
+  private func prune(_ pruning: CachePruning) async throws -> CachePruning.Outcome {
+    let before = try cache.statistics()
+    let foretold = try cache.pruned(by: pruning)
+    #expect(try cache.statistics() == before)
+    let outcome = try await cache.prune(pruning)
+    #expect(outcome == foretold)
+    let after = try cache.statistics()
+    #expect(before.thumbnails - after.thumbnails == outcome.thumbnails)
+    #expect(before.payloadBytes - after.payloadBytes == outcome.bytes)
+    #expect(try await cache.verify().isSound)
+    return outcome
+  }
+
+  @Test func whatWasFetchedLongAgoLeaves() async throws {
+    try await fill(20)
+    #expect(try await prune(CachePruning(fetchedBefore: date(days: 15))) == .init(thumbnails: 10, bytes: 10_000))
+    #expect(try cache.statistics().sources == 15)
+    #expect(try await prune(CachePruning(fetchedBefore: date(days: 15))) == .init())
+  }
+
+  @Test func picturesOfAHostLeaveInSmallTransactions() async throws {
+    try await fill(700, bytes: 50)
+    #expect(try await prune(CachePruning(host: "host1.example.org")).thumbnails == 700)
+    #expect(try cache.overview().hosts.map(\.host) == ["host0.example.org"])
+    #expect(try await prune(CachePruning(host: "elsewhere.example.org")) == .init())
+  }
+
+  @Test func ageAndHostTogetherMustBothBeMet() async throws {
+    try await fill(20)
+    let outcome = try await prune(CachePruning(fetchedBefore: date(days: 15), host: "host1.example.org"))
+    #expect(outcome.thumbnails == 6)
+  }
+
+  @Test func theLongestUnusedLeaveUntilTheRestFits() async throws {
+    for number in 0..<10 { try await cache.store(number, bytes: 1000) }
+    try await cache.flush()
+    _ = try cache.thumbnail(for: Sample.key(0))
+    try await cache.flush()
+    #expect(try await prune(CachePruning(byteLimit: 3500)) == .init(thumbnails: 7, bytes: 7000))
+    let left = try (0..<10).filter { try cache.thumbnail(for: Sample.key($0)) != nil }
+    #expect(left == [0, 8, 9])
+    #expect(try await prune(CachePruning(byteLimit: 3500)) == .init())
+    #expect(cache.byteLimit == 64 << 20)
+  }
+
+  @Test func theSizeComesAfterAgeAndHost() async throws {
+    try await fill(20)
+    let outcome = try await prune(CachePruning(fetchedBefore: date(days: 10), byteLimit: 12_500))
+    #expect(outcome == .init(thumbnails: 28, bytes: 28_000))
+  }
+
+  @Test func theFileBecomesSmaller() async throws {
+    try await fill(300, bytes: 12_000)
+    let before = directory.fileBytes
+    _ = try await cache.prune(CachePruning(host: "host1.example.org"))
+    #expect(directory.fileBytes < before * 6 / 10)
+    _ = try await cache.prune(CachePruning(byteLimit: 0))
+    #expect(directory.fileBytes < 200_000)
+    #expect(try cache.statistics().thumbnails == 0)
+  }
+
+  @Test func timesInTheFutureAreNotLongAgo() async throws {
+    let record = SourceRecord(Sample.source(1), description: Sample.description, fetchedAt: date(days: -1000))
+    try await cache.store([Sample.entry(1)], of: record)
+    try await cache.flush()
+    #expect(try await prune(CachePruning(fetchedBefore: Date())) == .init())
+  }
+
+  @Test func othersWriteMeanwhile() async throws {
+    try await fill(400, bytes: 2000)
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(60))
+    async let outcome = cache.prune(CachePruning(fetchedBefore: date(days: 1)))
+    for number in 1000..<1400 { try await other.store(number, bytes: 500) }
+    try await other.flush()
+    #expect(try await outcome.thumbnails == 798)
+    #expect(try other.statistics().thumbnails == 402)
+    #expect(try await other.verify().isSound)
+  }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+@testable import ThumbnailCache
+@testable import ThumbnailCore
+
+/// What processes that share a cache tell each other of hosts.
+@Suite(.timeLimit(.minutes(5)))
+struct HostFileTests {
+  private let directory: TemporaryDirectory
+  private let date = Date(timeIntervalSince1970: 1_800_000_000)
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func file(after seconds: Double = 0) -> HostFile {
+    HostFile(directory: directory.url) { [date] in date + seconds }
+  }
+
+  @Test func whatOneNotesTheOtherReadsOnce() async throws {
+    let (one, other) = (file(), file())
+    #expect(other.news() == nil)
+    await one.update(.host("http://a:80")) { [date] in $0.until = date + 5 }
+    #expect(other.news()?[.host("http://a:80")]?.until == date + 5)
+    #expect(other.news() == nil)
+  }
+
+  @Test func nothingIsLostWhereManyChangeOneRecord() async throws {
+    let files = (0..<4).map { _ in file() }
+    await withTaskGroup(of: Void.self) { group in
+      for file in files {
+        for _ in 0..<25 {
+          group.addTask {
+            await file.update(.service("openverse", at: "x")) { [date] in
+              $0.due = ($0.due ?? date) + 3
+            }
+          }
+        }
+      }
+    }
+    #expect(file().news()?[.service("openverse", at: "x")]?.due == date + 300)
+  }
+
+  @Test func whatIsOverLeavesAndThereIsNoMoreThanABound() async throws {
+    let early = file()
+    for number in 0..<300 {
+      await early.update(.host("http://\(number):80")) { [date] in $0.until = date + 10 + Double(number) }
+    }
+    let records = try #require(early.news())
+    #expect(records.count == 256 && records[.host("http://299:80")] != nil && records[.host("http://0:80")] == nil)
+    let late = file(after: 200)
+    await late.update(.host("http://new:80")) { [date] in $0.until = date + 300 }
+    #expect(late.news()?.keys.contains(.host("http://100:80")) == false)
+  }
+
+  @Test(arguments: ["", "{", "[1,2]", #"{"host x":{"until":"soon"}}"#])
+  func aFileThatCannotBeReadCountsAsEmpty(text: String) async throws {
+    try Data(text.utf8).write(to: directory.url.appending(path: "hosts.json"))
+    let file = file()
+    #expect(file.news() ?? [:] == [:])
+    await file.update(.host("http://a:80")) { [date] in $0.until = date + 5 }
+    #expect(self.file().news()?.count == 1)
+  }
+
+  @Test func withoutAFolderItHoldsForThisProcess() async throws {
+    for file in [HostFile(directory: nil), HostFile(directory: URL(fileURLWithPath: "/dev/null/none"))] {
+      await file.update(.host("http://a:80")) { $0.until = Date() + 500 }
+      #expect(file.news()?.count == 1)
+      #expect(await file.update(.host("http://a:80")) { $0.until } != nil)
+    }
+  }
+}

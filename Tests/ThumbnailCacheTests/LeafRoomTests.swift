@@ -1,0 +1,85 @@
+import Foundation
+import GRDB
+import Testing
+
+@testable import ThumbnailCache
+@testable import TestSupport
+
+/// Whether the room on a page is what SQLite finds there.
+@Suite(.timeLimit(.minutes(2)))
+struct LeafRoomTests {
+  private let directory: CacheDirectory
+
+  init() throws { directory = try CacheDirectory() }
+
+  private func isNew(_ length: Int, _ row: Int64, in db: Database) throws -> Bool {
+    let before = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+    try db.execute(sql: "INSERT INTO piece VALUES (?, zeroblob(?))", arguments: [row, length])
+    return try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0 > before
+  }
+
+  private func withTable(_ body: (Database) throws -> Void) throws {
+    let queue = try DatabaseQueue(path: directory.database)
+    try queue.writeWithoutTransaction { db in
+      try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize)")
+      try db.execute(sql: "CREATE TABLE piece (id INTEGER PRIMARY KEY, data BLOB NOT NULL)")
+      // So that the tree has a page above its leaves, as any but the smallest.
+      for row in Int64(1)...3 { _ = try isNew(3000, row, in: db) }
+      try body(db)
+    }
+  }
+
+  @Test(arguments: [200, 500, 1000, 2000, 3500], [Int64(4), 100, 20_000, 3_000_000])
+  func aPieceIsCutToTheByteThatFits(first: Int, row: Int64) throws {
+    try withTable { db in
+      // Fills a page, so that what comes next begins one.
+      #expect(try isNew(3900, row, in: db))
+      #expect(try isNew(first, row + 1, in: db))
+      var room = LeafRoom()
+      room.wrote(first, row: row + 1, pages: 1)
+      let cut = try #require(room.cut(4000, row: row + 2))
+      #expect(try !isNew(cut, row + 2, in: db))
+      room.wrote(cut, row: row + 2, pages: 0)
+      // A byte more would not have fitted.
+      #expect(room.bytes.map { $0 <= 1 } == true, "\(String(describing: room.bytes))")
+      #expect(room.cut(4000, row: row + 3) == nil)
+      #expect(try isNew(64, row + 3, in: db))
+    }
+  }
+
+  @Test func whatFitsOrWouldLeaveAlmostNothingIsNotCut() {
+    var room = LeafRoom()
+    #expect(room.cut(2000, row: 1) == nil)
+    room.wrote(2000, row: 1, pages: 1)
+    #expect(room.cut(1000, row: 2) == nil)
+    #expect(room.cut(3000, row: 2) != nil)
+    room.wrote(2010, row: 2, pages: 0)
+    #expect(room.cut(3000, row: 3) == nil)
+  }
+
+  @Test func aWrongGuessEndsWhenAPageIsBegun() {
+    var room = LeafRoom()
+    room.wrote(1000, row: 1, pages: 1)
+    let known = room
+    // Others have deleted rows, or written some: more has gone in than there was room for.
+    room.wrote(2000, row: 2, pages: 0)
+    room.wrote(2000, row: 3, pages: 0)
+    #expect(room.bytes == nil)
+    room.wrote(1000, row: 4, pages: 1)
+    #expect(room == known)
+  }
+
+  @Test func overflowPagesAreCountedAsSQLiteTakesThem() throws {
+    try withTable { db in
+      for (index, length) in stride(from: 4050, through: 60_000, by: 977).enumerated() {
+        let row = Int64(10 + index * 2)
+        // Fills a page, so that what comes next begins one.
+        _ = try isNew(4000, row, in: db)
+        let before = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+        _ = try isNew(length, row + 1, in: db)
+        let taken = try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) - before
+        #expect(taken == LeafRoom.cell(length, row: row + 1).pages + 1, "\(length)")
+      }
+    }
+  }
+}

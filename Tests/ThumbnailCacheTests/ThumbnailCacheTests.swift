@@ -1,0 +1,112 @@
+import Foundation
+import Testing
+
+@testable import ThumbnailCache
+@testable import ThumbnailCore
+@testable import TestSupport
+
+/// The two tiers together: the fallback of scenario 61, the hit without a network of 75, and shrinking.
+@Suite(.timeLimit(.minutes(5)))
+struct ThumbnailCacheTests {
+  private let directory: CacheDirectory
+
+  init() throws { directory = try CacheDirectory() }
+
+  private func tiers(memoryLimit: Int = 1 << 20) throws -> ThumbnailCache {
+    ThumbnailCache(
+      memory: MemoryCache(byteLimit: memoryLimit),
+      disk: try DiskCache(directory: directory.url, byteLimit: 64 << 20))
+  }
+
+  @Test func storingFillsBothTiers() async throws {
+    let cache = try tiers()
+    await cache.store([Sample.entry(1)], of: Sample.record(1))
+    #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(try cache.disk?.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(await cache.flush())
+  }
+
+  @Test func aHitOnTheDiskComesIntoMemory() async throws {
+    let first = try tiers()
+    await first.store([Sample.entry(1)], of: Sample.record(1))
+    first.disk?.close()
+    let second = try tiers()
+    #expect(second.memoryThumbnail(for: Sample.key(1)) == nil)
+    #expect(await second.storedThumbnail(for: Sample.key(1))?.thumbnail == Sample.thumbnail(1))
+    #expect(second.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(await second.storedThumbnail(for: Sample.key(2))?.thumbnail == nil)
+  }
+
+  @Test func theSmallestThumbnailThatIsLargeEnoughIsShrunk() async throws {
+    let cache = try tiers(memoryLimit: 0)
+    await cache.store([100, 200, 400, 800].map { Sample.entry($0, side: $0) }, of: Sample.record(1))
+    await cache.flush()
+    #expect(await cache.shrinkable(for: Sample.key(1, side: 200))?.variant == Sample.variant(400))
+    #expect(await cache.shrinkable(for: Sample.key(1, side: 150))?.larger.thumbnail == Sample.thumbnail(400, side: 400))
+    #expect(await cache.shrinkable(for: Sample.key(1, side: 401)) == nil)
+    let contained = CacheKey(source: Sample.source(1).key, variant: Variant(size: PixelSize(200, 200), fit: .contain))
+    #expect(await cache.shrinkable(for: contained) == nil)
+  }
+
+  @Test func shrinkingWorksFromMemoryAlone() async {
+    let cache = ThumbnailCache(memory: MemoryCache(byteLimit: 1 << 20), disk: nil)
+    await cache.store([Sample.entry(8, side: 800)], of: Sample.record(1))
+    #expect(await cache.shrinkable(for: Sample.key(1))?.larger.thumbnail == Sample.thumbnail(8, side: 800))
+  }
+
+  @Test func withoutADiskTheMemoryServes() async {
+    let cache = ThumbnailCache(memory: MemoryCache(byteLimit: 1 << 20), disk: nil)
+    await cache.store([Sample.entry(1)], of: Sample.record(1))
+    #expect(cache.memoryThumbnail(for: Sample.key(1)) != nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(1))?.thumbnail == Sample.thumbnail(1))
+    #expect(await cache.storedThumbnail(for: Sample.key(2))?.thumbnail == nil)
+    #expect(await cache.flush())
+    await cache.removeAll()
+    #expect(cache.memoryThumbnail(for: Sample.key(1)) == nil)
+  }
+
+  @Test func aFullDiskIsReportedAndTheThumbnailServedFromMemory() async throws {
+    let problems = ProblemLog()
+    let disk = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+    let cache = ThumbnailCache(memory: MemoryCache(byteLimit: 1 << 20), disk: disk) { problems.add($0) }
+    try disk.onWriter { try $0.execute(sql: "PRAGMA max_page_count = 1") }
+    await cache.store([Sample.entry(1)], of: Sample.record(1))
+    #expect(await cache.flush() == false)
+    #expect(disk.lostBytes == Sample.thumbnail(1).data.count)
+    #expect(cache.memoryThumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(try disk.thumbnail(for: Sample.key(1)) == nil)
+    #expect(cache.diskProblem == .diskFull(path: directory.database))
+    #expect(problems.all == [.diskFull(path: directory.database)])
+  }
+
+  @Test func whatWasWrongWhenTheDiskCacheWasOpenedIsHeard() throws {
+    try String(repeating: "garbage", count: 1000).write(
+      toFile: directory.database, atomically: false, encoding: .utf8)
+    let cache = try tiers()
+    #expect(cache.diskReplacement?.isDamage == true)
+    #expect(cache.diskProblem == nil)
+  }
+
+  @Test func removingForgetsBothTiers() async throws {
+    let cache = try tiers()
+    for number in 0..<3 { await cache.store([Sample.entry(number)], of: Sample.record(number)) }
+    await cache.remove(Sample.source(0).key)
+    #expect(cache.memoryThumbnail(for: Sample.key(0)) == nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(0))?.thumbnail == nil)
+    #expect(await cache.storedThumbnail(for: Sample.key(1)) != nil)
+    await cache.removeAll()
+    #expect(await cache.storedThumbnail(for: Sample.key(1))?.thumbnail == nil)
+    #expect(cache.memory.count == 0)
+  }
+
+  @Test func aCancelledTaskFindsNothing() async throws {
+    let cache = try tiers(memoryLimit: 0)
+    await cache.store([Sample.entry(1)], of: Sample.record(1))
+    let task = Task {
+      withUnsafeCurrentTask { $0?.cancel() }
+      return await cache.storedThumbnail(for: Sample.key(1))?.thumbnail
+    }
+    #expect(await task.value == nil)
+    #expect(cache.diskProblem == nil)
+  }
+}

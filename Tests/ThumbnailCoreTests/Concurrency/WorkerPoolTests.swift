@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import TestSupport
+@testable import ThumbnailCore
+
+@Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
+  private let visible = PriorityControl(.visible)
+
+  @Test func workRunsOnTheSameThreadAgainAndAgain() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    var threads: Set<UInt> = []
+    for _ in 0..<5 {
+      let thread: Result<UInt, Never> = try await pool.run(priority: visible) { _ in .success(UInt(pthread_self())) }
+      threads.insert(thread.get())
+    }
+    #expect(threads.count == 1)
+  }
+
+  @Test func noMoreRunsAtOnceThanThereAreThreads() async throws {
+    let pool = WorkerPool(name: "test", threads: 2)
+    let (now, most, gate) = (Counter(), Counter(), Latch())
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<20 {
+        group.addTask {
+          let _: Result<Void, Never> = try await pool.run(priority: PriorityControl(.prefetch)) { _ in
+            most.raise(to: now.increment())
+            gate.wait()
+            now.decrement()
+            return .success(())
+          }
+        }
+      }
+      // All have come, and all that may run do.
+      await poll { pool.running == 2 && pool.waiting == 18 && now.value == 2 }
+      gate.open()
+      try await group.waitForAll()
+    }
+    #expect(most.value == 2)
+  }
+
+  @Test func cancelledWorkThatWaitsNeverStarts() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    let gate = Latch()
+    let running = Task { () throws -> Void in
+      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in .success(gate.wait()) }
+    }
+    await poll { pool.running == 1 }
+    let started = Counter()
+    let waiting = Task { () throws -> Void in
+      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in
+        started.increment()
+        return .success(())
+      }
+    }
+    await poll { pool.waiting == 1 }
+    waiting.cancel()
+    waiting.cancel()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    gate.open()
+    try await running.value
+    #expect(started.value == 0)
+    #expect(pool.waiting == 0)
+  }
+
+  @Test func runningWorkIsToldOfItsCancellation() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    let seen = Counter()
+    let task = Task { () throws -> Void in
+      let _: Result<Void, Never> = try await pool.run(priority: visible) { flag in
+        while !flag.isSet { sched_yield() }
+        seen.increment()
+        return .success(())
+      }
+    }
+    await poll { pool.running == 1 }
+    task.cancel()
+    try await task.value
+    #expect(seen.value == 1)
+  }
+
+  @Test func aSuspendedPoolStartsNothingAndRunningWorkEnds() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    let gate = Latch()
+    let done = Counter()
+    let first = Task { () throws -> Void in
+      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in .success(gate.wait()) }
+    }
+    await poll { pool.running == 1 }
+    pool.isSuspended = true
+    let second = Task { () throws -> Void in
+      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in
+        done.increment()
+        return .success(())
+      }
+    }
+    await poll { pool.waiting == 1 }
+    gate.open()
+    try await first.value
+    #expect(done.value == 0)
+    pool.isSuspended = false
+    try await second.value
+    #expect(done.value == 1)
+  }
+
+  @Test func raisingTheLimitLetsMoreRunAtOnce() async throws {
+    let pool = WorkerPool(name: "test", threads: 1)
+    let gate = Latch()
+    let tasks = (0..<3).map { _ in
+      Task { () throws -> Void in
+        let _: Result<Void, Never> = try await pool.run(priority: PriorityControl(.prefetch)) { _ in
+          .success(gate.wait())
+        }
+      }
+    }
+    await poll { pool.running == 1 && pool.waiting == 2 }
+    pool.concurrencyLimit = 3
+    await poll { pool.running == 3 }
+    gate.open()
+    for task in tasks { try await task.value }
+  }
+
+  @Test func everyThreadSaysGoodbye() async throws {
+    let goodbyes = Counter()
+    var pool: WorkerPool? = WorkerPool(name: "test", threads: 2) { goodbyes.increment() }
+    for _ in 0..<4 {
+      let _: Result<Void, Never>? = try await pool?.run(priority: visible) { _ in .success(()) }
+    }
+    pool = nil
+    await poll { goodbyes.value >= 1 }
+    #expect(goodbyes.value <= 2)
+  }
+}

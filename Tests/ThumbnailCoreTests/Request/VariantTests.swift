@@ -1,0 +1,122 @@
+import Foundation
+import Testing
+
+@testable import HTTPSemantics
+@testable import ThumbnailCore
+
+@Suite struct VariantTests {
+  static let samples = [
+    Variant(size: PixelSize(400, 300), background: .white),
+    Variant(size: PixelSize(1, 16383), fit: .contain, format: .avif, quality: 1, scaling: .best, enlarges: true),
+    Variant(size: PixelSize(200, 200), gravity: .attention, format: .webp, quality: 100),
+    Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .copyright, frames: .all),
+    Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
+  ]
+
+  @Test(arguments: samples) func aTokenReadsBackAsTheSameVariant(variant: Variant) {
+    #expect(Variant(token: variant.token) == variant)
+  }
+
+  @Test(arguments: [
+    "", "1;400x400", "0;400x400;cover;centre;auto;80;fast;-;0", "1;400x400;cover;nowhere;auto;80;fast;-;0",
+  ])
+  func aForeignTokenIsNoVariant(token: String) {
+    #expect(Variant(token: token) == nil)
+  }
+
+  @Test func everyValueTellsVariantsApart() {
+    let base = Variant(size: PixelSize(400, 400))
+    var others = [Variant](repeating: base, count: 11)
+    others[0].size = PixelSize(400, 401)
+    others[1].fit = .contain
+    others[2].gravity = .north
+    others[3].format = .webp
+    others[4].quality = 81
+    others[5].scaling = .best
+    others[6].background = .white
+    others[7].enlarges = true
+    others[8].effort = 4
+    others[9].metadata = .profile
+    others[10].frames = .all
+    #expect(Set(others.map(\.token) + [base.token]).count == 12)
+    let source = SourceKey(identity: "a", headers: [])
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 12)
+  }
+
+  @Test func gravityMeansNothingWithoutCover() {
+    let north = Variant(size: PixelSize(4, 4), fit: .contain, gravity: .north)
+    #expect(north == Variant(size: PixelSize(4, 4), fit: .contain))
+  }
+
+  @Test func aVariantShrinksFromOneTwiceAsLargeOfTheSameAspect() {
+    let small = Variant(size: PixelSize(200, 150))
+    #expect(small.canBeShrunk(from: Variant(size: PixelSize(400, 300))))
+    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(399, 299))))
+    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(500, 300))))
+    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), fit: .contain)))
+    #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), quality: 60)))
+  }
+}
+
+@Suite struct ImageSourceTests {
+  private let url: URL
+
+  init() throws { url = try #require(URL(string: "https://example.org/a.jpg")) }
+
+  @Test func theSameURLIsTheSamePicture() {
+    #expect(ImageSource(url) == ImageSource(url))
+    #expect(ImageSource(url).key != ImageSource(url.appendingPathComponent("b")).key)
+  }
+
+  @Test func differentCredentialsAreDifferentPictures() {
+    let anna = ImageSource(url, headers: [HTTPHeader("Authorization", "Bearer anna")])
+    let bert = ImageSource(url, headers: [HTTPHeader("authorization", "Bearer bert")])
+    #expect(Set([anna.key, bert.key, ImageSource(url).key]).count == 3)
+    #expect(anna.key == ImageSource(url, headers: [HTTPHeader("AUTHORIZATION", "Bearer anna")]).key)
+  }
+
+  @Test func theUserAgentIsNoCredential() {
+    #expect(ImageSource(url, headers: [HTTPHeader("User-Agent", "x")]).key == ImageSource(url).key)
+  }
+
+  @Test func anIdentityOutlivesTheURL() {
+    let other = url.appending(queryItems: [URLQueryItem(name: "ixid", value: "2")])
+    #expect(ImageSource(url, identity: "photo:1").key == ImageSource(other, identity: "photo:1").key)
+  }
+
+  @Test func aChangedFileIsAnotherPicture() throws {
+    let file = FileManager.default.temporaryDirectory.appendingPathComponent("source-\(UUID()).jpg")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try Data([1]).write(to: file)
+    let before = ImageSource.file(at: file.path)
+    #expect(before.key == ImageSource.file(at: file.path).key)
+    try Data([1, 2]).write(to: file)
+    #expect(before.key != ImageSource.file(at: file.path).key)
+    #expect(before.isUserFile)
+  }
+}
+
+@Suite struct ByteSizeTests {
+  @Test(arguments: [
+    ("4096", 4096), ("256MiB", 256 << 20), ("1.5 GB", 1_500_000_000), ("64k", 65536), ("2g", 2 << 30), ("0", 0),
+    ("10kb", 10_000),
+  ])
+  func textIsReadAsBytes(text: String, bytes: Int) {
+    #expect(ByteSize(parsing: text)?.bytes == bytes)
+  }
+
+  @Test(arguments: ["", "MiB", "-1", "1.2.3M", "1e9", "12 apples", "999999999999TiB", "nan", "٣"])
+  func anythingElseIsRefused(text: String) {
+    #expect(ByteSize(parsing: text) == nil)
+  }
+
+  @Test func sizesAreWrittenInTheLargestUnitThatFits() {
+    #expect(ByteSize(bytes: 1023).description == "1023 B")
+    #expect(ByteSize.mebibytes(12).description == "12.0 MiB")
+  }
+
+  @Test(arguments: ["", "400", "400x", "x400", "400x0", "-4x4", "4x4x4", "4X4", "٤x٤", "99999999999999999999x1"])
+  func aSizeThatIsNoneIsRefused(text: String) {
+    #expect(PixelSize(parsing: text) == nil)
+  }
+}
