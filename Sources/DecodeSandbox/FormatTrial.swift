@@ -21,7 +21,7 @@ package enum FormatTrial {
     let variant = Variant(size: box, format: .jpeg)
     let result = helpers.render(
       .memory(FormatSample.bytes(of: format)), format: format, variants: [variant], limits: DecodeLimits(),
-      mostBytes: AnswerRules.mostBytes(for: [variant]), cancellation: CancellationFlag()
+      mostBytes: ResponseRules.mostBytes(for: [variant]), cancellation: CancellationFlag()
     ).first?.result
     if case .failure(let error) = result { return error }
     return nil

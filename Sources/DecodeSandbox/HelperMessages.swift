@@ -32,7 +32,7 @@ struct HelperGreeting: Codable, Equatable {
 }
 
 /// One picture to be decoded; its file comes with it.
-struct HelperOrder: Codable, Equatable, Sendable {
+struct HelperRequest: Codable, Equatable, Sendable {
   /// What the pipeline has seen the bytes to be.
   var format: ImageFormat
   /// The length of the picture in bytes.
@@ -48,7 +48,7 @@ struct HelperOrder: Codable, Equatable, Sendable {
 }
 
 /// What became of an order.
-struct HelperAnswer: Codable, Equatable, Sendable {
+struct HelperResponse: Codable, Equatable, Sendable {
   /// A thumbnail, or why there is none.
   struct Outcome: Codable, Equatable, Sendable {
     var size: PixelSize?

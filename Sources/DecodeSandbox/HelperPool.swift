@@ -47,10 +47,10 @@ package final class HelperPool: Sendable {
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
     acceptsDamage: Bool = false, patience: Int = 1, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    let order = HelperOrder(
+    let order = HelperRequest(
       format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits,
       acceptsDamage: acceptsDamage)
-    let rules = AnswerRules(
+    let rules = ResponseRules(
       variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {
       let picture = try Self.file(of: body)
@@ -65,7 +65,7 @@ package final class HelperPool: Sendable {
   }
 
   private func render(
-    _ order: HelperOrder, _ picture: FileDescriptor, _ rules: AnswerRules, deadline: Duration,
+    _ order: HelperRequest, _ picture: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
     _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     var order = order

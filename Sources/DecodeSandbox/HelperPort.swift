@@ -7,7 +7,7 @@ struct HelperPort {
   let socket: FileDescriptor
 
   /// The next order and the picture's file; nil when there will be none.
-  func receiveOrder() -> (HelperOrder, FileDescriptor)? {
+  func receiveOrder() -> (HelperRequest, FileDescriptor)? {
     var head = [UInt8](repeating: 0, count: 4)
     var descriptor: Int32 = -1
     var got = 0
@@ -16,7 +16,7 @@ struct HelperPort {
     let picture = FileDescriptor(owning: descriptor)
     guard got == 4, (2...HelperMessage.longest).contains(HelperMessage.length(head)),
       let json = receive(HelperMessage.length(head)),
-      let order = try? JSONDecoder().decode(HelperOrder.self, from: Data(json))
+      let order = try? JSONDecoder().decode(HelperRequest.self, from: Data(json))
     else { return nil }
     return (order, picture)
   }

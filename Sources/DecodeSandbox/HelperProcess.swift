@@ -38,14 +38,14 @@ final class HelperProcess: Sendable {
 
   /// Has one picture decoded, and checks the answer.
   func decode(
-    _ order: HelperOrder, of picture: FileDescriptor, rules: AnswerRules, deadline: Duration,
+    _ order: HelperRequest, of picture: FileDescriptor, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     servedCount.add(1, ordering: .relaxed)
     do throws(HelperFailure) {
       let link = HelperLink(socket: socket, deadline: deadline, cancellation: cancellation)
       try link.send(try HelperMessage.encode(order), passing: picture)
-      let answer = try link.receive(HelperAnswer.self)
+      let answer = try link.receive(HelperResponse.self)
       let lengths = try rules.lengths(of: answer)
       var bodies: [[UInt8]] = []
       for length in lengths { bodies.append(try link.receive(length)) }

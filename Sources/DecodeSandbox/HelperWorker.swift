@@ -9,7 +9,7 @@ struct HelperWorker {
   let memoryLimit: Int
 
   /// One outcome for each variant, and the bytes of the thumbnails.
-  func carryOut(_ order: HelperOrder, _ picture: FileDescriptor) -> (HelperAnswer, [Data]) {
+  func carryOut(_ order: HelperRequest, _ picture: FileDescriptor) -> (HelperResponse, [Data]) {
     let variants = order.variants.compactMap { Variant(token: $0) }
     let body = ByteSource.file(picture, count: order.byteCount)
     do throws(CodecError) {
@@ -31,7 +31,7 @@ struct HelperWorker {
       return answer(results, to: variants)
     } catch {
       let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
-      return (HelperAnswer(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
+      return (HelperResponse(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
     }
   }
 
@@ -60,8 +60,8 @@ struct HelperWorker {
     return []
   }
 
-  private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperAnswer, [Data]) {
-    var answer = HelperAnswer(size: nil, outcomes: [])
+  private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperResponse, [Data]) {
+    var answer = HelperResponse(size: nil, outcomes: [])
     var bodies: [Data] = []
     for variant in variants {
       switch results.first(where: { $0.variant == variant })?.result {

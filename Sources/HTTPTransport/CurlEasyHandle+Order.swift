@@ -6,7 +6,7 @@ extension CurlEasyHandle {
   /// Sets the handle up for one request: where to, under what name, with which fields, for how long.
   ///
   /// `conditions` are sent besides the order's own fields.
-  func prepare(for order: TransferOrder, conditions: [HTTPHeader]) {
+  func prepare(for order: TransferRequest, conditions: [HTTPHeader]) {
     set(CURLOPT_URL, order.url.text)
     ccurl_allow_only_http(pointer)
     set(CURLOPT_NOSIGNAL, true)
@@ -35,7 +35,7 @@ extension CurlEasyHandle {
   }
 
   /// Who is trusted, who we are, and over whom we go.
-  private func setTrust(_ order: TransferOrder) {
+  private func setTrust(_ order: TransferRequest) {
     if let file = order.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
     if let certificate = order.clientCertificate {
       set(CURLOPT_SSLCERT, certificate.certificateFile)

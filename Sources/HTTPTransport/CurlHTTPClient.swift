@@ -19,8 +19,8 @@ package struct CurlHTTPClient: HTTPClient {
 
   package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
     do throws(DownloadError) {
-      let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
-      let exchange = Exchange(
+      let (url, headers) = try FetchRequest.checked(request.url, headers: request.headers)
+      let exchange = FetchRequest(
         url: url, headers: headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
         compression: .welcome, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
       let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
@@ -52,12 +52,12 @@ extension HTTPClientError {
     case .hostClosed(let host, let reason, let retryAfter):
       self = .unreachable(
         reason: "\(host) is left alone for \(retryAfter.inWords), having failed several times in a row: \(reason)")
-    case .tooLarge(let limit, _): self = .invalidAnswer(reason: "the answer is longer than \(limit) bytes")
+    case .tooLarge(let limit, _): self = .invalidResponse(reason: "the answer is longer than \(limit) bytes")
     case .brokenOff: self = .unreachable(reason: "the connection ended before the answer did")
-    case .wrongRange: self = .invalidAnswer(reason: "another part of the answer came than was asked for")
-    case .tooManyRedirects(let limit): self = .invalidAnswer(reason: "more than \(limit) redirects")
-    case .redirectToUnsupportedScheme(let scheme): self = .invalidAnswer(reason: "a redirect to \(scheme):")
-    case .invalidAnswer(let reason), .unknownEncoding(let reason): self = .invalidAnswer(reason: reason)
+    case .wrongRange: self = .invalidResponse(reason: "another part of the answer came than was asked for")
+    case .tooManyRedirects(let limit): self = .invalidResponse(reason: "more than \(limit) redirects")
+    case .redirectToUnsupportedScheme(let scheme): self = .invalidResponse(reason: "a redirect to \(scheme):")
+    case .invalidResponse(let reason), .unknownEncoding(let reason): self = .invalidResponse(reason: reason)
     case .invalidURL: self = .unreachable(reason: "the URL cannot be parsed")
     case .unsupportedScheme(let scheme): self = .unreachable(reason: "\(scheme): is not http or https")
     case .invalidHeader(let name): self = .unreachable(reason: "the header field \(name) cannot be sent")

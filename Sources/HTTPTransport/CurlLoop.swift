@@ -52,7 +52,7 @@ final class CurlLoop {
     return true
   }
 
-  private func start(_ number: CurlThread.Number, _ order: TransferOrder, _ shot: CurlThread.Shot) {
+  private func start(_ number: CurlThread.Number, _ order: TransferRequest, _ shot: CurlThread.Shot) {
     guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
       shot.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
       return
@@ -109,14 +109,14 @@ final class CurlLoop {
 
   /// Takes a transfer out of libcurl's hands, which closes its stream or connection if it is not done, and only then
   /// hands over the result. Nothing happens when it has ended already.
-  private func end(_ number: CurlThread.Number, with result: Result<TransferAnswer, DownloadError>) {
+  private func end(_ number: CurlThread.Number, with result: Result<TransferResponse, DownloadError>) {
     takeOut(number, after: result)?.resume(with: result)
   }
 
   /// In a function of its own: whoever gets the result may ask for the same body at once, and must not find its file
   /// locked by a transfer that is not gone yet.
   private func takeOut(
-    _ number: CurlThread.Number, after result: Result<TransferAnswer, DownloadError>
+    _ number: CurlThread.Number, after result: Result<TransferResponse, DownloadError>
   ) -> CurlThread.Shot? {
     guard let running = transfers.removeValue(forKey: number) else { return nil }
     if case .failure = result { running.transfer.keepPartialBody() }

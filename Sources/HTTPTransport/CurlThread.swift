@@ -10,10 +10,10 @@ import ThumbnailCore
 final class CurlThread: Sendable {
   /// Names a transfer to cancel it.
   typealias Number = UInt64
-  typealias Shot = OneShot<TransferAnswer, DownloadError>
+  typealias Shot = Promise<TransferResponse, DownloadError>
 
   enum Command: Sendable {
-    case start(Number, TransferOrder, Shot)
+    case start(Number, TransferRequest, Shot)
     case cancel(Number)
     case stop
   }
@@ -32,7 +32,7 @@ final class CurlThread: Sendable {
 
   /// Runs one transfer. Cancelling the task closes it: the result is there once the transfer is gone, and the observer
   /// is not called any more.
-  func perform(_ order: TransferOrder) async -> Result<TransferAnswer, DownloadError> {
+  func perform(_ order: TransferRequest) async -> Result<TransferResponse, DownloadError> {
     guard let mailbox = startedMailbox() else {
       return .failure(.unreachable(reason: "libcurl could not be started"))
     }

@@ -7,13 +7,13 @@ import Foundation
 /// this object; `CurlLoop.transfers` keeps it alive for exactly that time.
 final class CurlTransfer {
   let handle: CurlEasyHandle
-  private var reception: TransferReception
+  private var reception: ResponseReceiver
   private var deadlines: TransferDeadlines
   private var silence: TransferSilence
 
-  init(_ order: TransferOrder, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
+  init(_ order: TransferRequest, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
     self.handle = handle
-    reception = TransferReception(order)
+    reception = ResponseReceiver(order)
     deadlines = TransferDeadlines(order, start: now)
     silence = TransferSilence(start: now)
     handle.prepare(for: order, conditions: reception.conditions)
@@ -79,7 +79,7 @@ final class CurlTransfer {
   // MARK: The end
 
   /// What came of the transfer. To be called once, when libcurl is done with it.
-  func result(_ code: CURLcode) -> Result<TransferAnswer, DownloadError> {
+  func result(_ code: CURLcode) -> Result<TransferResponse, DownloadError> {
     // An answer without a body calls no one back. Where that makes it a failure, the reception says so.
     if code == CURLE_OK { _ = reception.endedWithoutBody() }
     switch reception.stop {
@@ -92,7 +92,7 @@ final class CurlTransfer {
   }
 
   /// What came of the transfer when it is stopped because a deadline has passed.
-  func result(missing deadline: DownloadError.Deadline) -> Result<TransferAnswer, DownloadError> {
+  func result(missing deadline: DownloadError.Deadline) -> Result<TransferResponse, DownloadError> {
     partialAnswer.map { .success($0) } ?? .failure(.timedOut(deadline))
   }
 
@@ -101,11 +101,11 @@ final class CurlTransfer {
 
   /// The answer, when it does although its end is missing: the rest was of no use but to the connection, or the status
   /// tells more than how an unwanted body broke off.
-  private var partialAnswer: TransferAnswer? {
+  private var partialAnswer: TransferResponse? {
     reception.readsOn || reception.isStatusAll ? answer(isComplete: false) : nil
   }
 
-  private func answer(isComplete: Bool) -> TransferAnswer {
+  private func answer(isComplete: Bool) -> TransferResponse {
     let version =
       switch handle.number(CURLINFO_HTTP_VERSION) {
       case Int(CURL_HTTP_VERSION_1_0): "1.0"
@@ -115,7 +115,7 @@ final class CurlTransfer {
       default: ""
       }
     reception.dropPartialBody()
-    return TransferAnswer(
+    return TransferResponse(
       head: reception.head, isUnchanged: reception.isConditional && reception.head.status == 304,
       body: reception.body.finish(), isComplete: isComplete, receivedBytes: reception.received,
       expectedBytes: reception.expected, httpVersion: version,
@@ -139,11 +139,11 @@ final class CurlTransfer {
         ? .brokenOff(received: reception.received, expected: reception.expected) : .unreachable(reason: reason)
     // Not of our making, or the reception would know why: libcurl says so of bytes behind the end of what is compressed.
     case CURLE_WRITE_ERROR where reception.head.isEncoded:
-      return .invalidAnswer(reason: "the body cannot be unpacked as the server says")
+      return .invalidResponse(reason: "the body cannot be unpacked as the server says")
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
       CURLE_PROXY:
       return .unreachable(reason: reason)
-    default: return .invalidAnswer(reason: reason)
+    default: return .invalidResponse(reason: reason)
     }
   }
 }

@@ -78,7 +78,7 @@ package struct Download: Sendable {
   /// All attempts and the pauses between them, waiting for a slot not counted.
   package let duration: Duration
   /// Its share of the memory for bodies, which goes back when the last copy of this value goes.
-  let bodyShare: ByteLimiter.Reservation?
+  let bodyShare: ByteSemaphore.Reservation?
 
   /// Whether the server says that the body is still the one that is known; there is none in here then.
   package var isUnchanged: Bool { status == 304 }

@@ -54,7 +54,7 @@ package enum DownloadError: Error, Sendable, Equatable {
   /// The server sent another part of the body than it was asked for.
   case wrongRange
   /// What came back is not HTTP, or broken beyond reading.
-  case invalidAnswer(reason: String)
+  case invalidResponse(reason: String)
   /// The body is not compressed as the server says, from its first byte on.
   case unknownEncoding(reason: String)
   /// The body's observer will not have this picture; it knows why.

@@ -14,16 +14,17 @@ package final class Downloader: Sendable {
   /// When those wake who wait for a host, as far as somebody sees to it.
   let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
   private let silentHosts = SilentHosts()
-  let bodyMemory: ByteLimiter?
-  private let spillMemory: ByteLimiter?
+  let bodyMemory: ByteSemaphore?
+  private let spillMemory: ByteSemaphore?
 
   /// Starts nothing: the curl thread begins with the first download.
   ///
   /// With `bodyMemory`, each picture takes a share of it for what its body may hold in RAM, after its slot and before
   /// its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends what files in memory take, where no
   /// directory takes a large body.
-  package init(_ configuration: DownloadConfiguration, bodyMemory: ByteLimiter? = nil, spillMemory: ByteLimiter? = nil)
-  {
+  package init(
+    _ configuration: DownloadConfiguration, bodyMemory: ByteSemaphore? = nil, spillMemory: ByteSemaphore? = nil
+  ) {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
     self.spillMemory = spillMemory
@@ -59,13 +60,13 @@ package final class Downloader: Sendable {
   package func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
-    let (url, headers) = try Exchange.checked(request.url, headers: request.headers)
+    let (url, headers) = try FetchRequest.checked(request.url, headers: request.headers)
     let temporary = FileManager.default.temporaryDirectory.path
     let partial = PartialBodySlot(store: configuration.partialBodies, name: request.key)
     await partial.load()
     let silence = SilenceReport(hosts: silentHosts, signal: request.silence)
     defer { silence.resumed() }
-    let exchange = Exchange(
+    let fetch = FetchRequest(
       url: url, headers: headers, byteLimit: request.byteLimit, accept: configuration.accept,
       memoryLimit: configuration.memoryBodyLimit,
       spillDirectories: [configuration.spillDirectory.path, temporary], spillMemory: spillMemory, takesBodyShare: true,
@@ -75,7 +76,7 @@ package final class Downloader: Sendable {
       silence: silence)
     let outcome: Result<Outcome, DownloadError>
     do throws(DownloadError) {
-      outcome = .success(try await perform(exchange, priority: priority))
+      outcome = .success(try await perform(fetch, priority: priority))
     } catch {
       outcome = .failure(error)
     }
@@ -101,84 +102,84 @@ package final class Downloader: Sendable {
 
   /// The last answer, whatever its status, and how it came.
   struct Outcome {
-    var answer: TransferAnswer
+    var answer: TransferResponse
     var url: CurlURL
     var attempts: Int
     var duration: Duration
-    var bodyShare: ByteLimiter.Reservation?
+    var bodyShare: ByteSemaphore.Reservation?
   }
 
   /// Runs an exchange until it succeeds or another attempt is not worth it.
-  func perform(_ exchange: Exchange, priority: PriorityControl) async throws(DownloadError) -> Outcome {
-    var exchange = exchange
-    var journey = Journey()
+  func perform(_ fetch: FetchRequest, priority: PriorityControl) async throws(DownloadError) -> Outcome {
+    var fetch = fetch
+    var fetchState = FetchState()
     // Attempts since the last that brought the body on.
     var attempt = 0
     var attempts = 0
-    var progress = exchange.partial?.count ?? 0
-    var failed: (error: DownloadError, answer: (TransferAnswer, CurlURL)?)?
+    var progress = fetch.partial?.count ?? 0
+    var failed: (error: DownloadError, answer: (TransferResponse, CurlURL)?)?
     while true {
       attempt += 1
       attempts += 1
       let failure: DownloadError
-      var last: (TransferAnswer, CurlURL)?
-      journey.isLastAttempt = attempt >= min(configuration.retry.maximumAttempts, exchange.attempts ?? .max)
+      var last: (TransferResponse, CurlURL)?
+      fetchState.isLastAttempt = attempt >= min(configuration.retry.maximumAttempts, fetch.attempts ?? .max)
       do throws(DownloadError) {
-        let (answer, url) = try await follow(exchange, journey: &journey, priority: priority)
+        let (answer, url) = try await follow(fetch, fetchState: &fetchState, priority: priority)
         let refused = Self.failure(of: answer)
-        guard let refused, !exchange.keepsErrorBodies || answer.head.status >= 500 && !refused.isPause else {
+        guard let refused, !fetch.keepsErrorBodies || answer.head.status >= 500 && !refused.isPause else {
           return Outcome(
-            answer: answer, url: url, attempts: attempts, duration: journey.spent, bodyShare: journey.bodyShare)
+            answer: answer, url: url, attempts: attempts, duration: fetchState.spent, bodyShare: fetchState.bodyShare)
         }
         failure = refused
         last = (answer, url)
       } catch {
-        if case .unknownEncoding = error, exchange.compression != .ignored {
+        if case .unknownEncoding = error, fetch.compression != .ignored {
           // The body may be fine for all that.
-          exchange.compression = .ignored
+          fetch.compression = .ignored
           attempt -= 1
           // See `follow`: it waits for a slot once more.
-          journey.bodyShare = nil
+          fetchState.bodyShare = nil
           continue
         }
         if error.isOfHeldHost {
           // Why its host is left alone tells more than that it is.
-          guard let failed, exchange.keepsErrorBodies, let (answer, url) = failed.answer else {
+          guard let failed, fetch.keepsErrorBodies, let (answer, url) = failed.answer else {
             throw failed?.error ?? error
           }
-          return Outcome(answer: answer, url: url, attempts: attempts - 1, duration: journey.spent)
+          return Outcome(answer: answer, url: url, attempts: attempts - 1, duration: fetchState.spent)
         }
         failure = error
       }
       failed = (failure, last)
       // A server that breaks off again and again, but never without bringing more, is worth staying with.
-      if let count = exchange.partial?.count, count >= progress + Self.worthwhileProgress {
+      if let count = fetch.partial?.count, count >= progress + Self.worthwhileProgress {
         (attempt, progress) = (1, count)
       }
       var random = SystemRandomNumberGenerator()
-      guard attempt < exchange.attempts ?? .max,
+      guard attempt < fetch.attempts ?? .max,
         let pause = configuration.retry.pause(after: failure, attempt: attempt, using: &random),
-        journey.spent + pause < configuration.totalTimeout
+        fetchState.spent + pause < configuration.totalTimeout
       else {
-        guard let last, exchange.keepsErrorBodies else { throw failure }
-        return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: journey.spent)
+        guard let last, fetch.keepsErrorBodies else { throw failure }
+        return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: fetchState.spent)
       }
       // Others do not wait for a second silence of a picture.
-      if case .timedOut = failure, exchange.takesBodyShare {
-        journey.isDeferred = true
-        exchange.silence?.putOff()
+      if case .timedOut = failure, fetch.takesBodyShare {
+        fetchState.isDeferred = true
+        fetch.silence?.putOff()
       }
-      Log.download.debug("attempt \(attempt) at \(exchange.url.site) failed: \(failure); again in \(pause)")
-      journey.bodyShare = nil
+      Log.download.debug("attempt \(attempt) at \(fetch.url.site) failed: \(failure); again in \(pause)")
+      fetchState.bodyShare = nil
       // The pause that a host wishes is one of all who want something of it: they wait for it where they wait for slots.
       if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
-      journey.spent += pause
+      fetchState.spent += pause
     }
   }
 
   /// What an exchange carries from one transfer to the next.
-  private struct Journey {
+  private struct FetchState {
     /// The time its transfers and pauses have taken.
     var spent = Duration.zero
     /// Whether no attempt follows the one that runs.
@@ -188,15 +189,15 @@ package final class Downloader: Sendable {
     /// Whether it waits behind all others, since its server was silent.
     var isDeferred = false
     /// Its share of the memory for bodies; none during a pause.
-    var bodyShare: ByteLimiter.Reservation?
+    var bodyShare: ByteSemaphore.Reservation?
   }
 
   /// One attempt: a transfer at each stop of the route, until an answer is no redirect.
   private func follow(
-    _ exchange: Exchange, journey: inout Journey, priority: PriorityControl
-  ) async throws(DownloadError) -> (TransferAnswer, CurlURL) {
-    var route = DownloadRoute(
-      url: exchange.url, headers: exchange.headers, maximumRedirects: configuration.maximumRedirects)
+    _ fetch: FetchRequest, fetchState: inout FetchState, priority: PriorityControl
+  ) async throws(DownloadError) -> (TransferResponse, CurlURL) {
+    var route = RedirectChain(
+      url: fetch.url, headers: fetch.headers, maximumRedirects: configuration.maximumRedirects)
     var held: TransferSlot?
     // Until the transfer has an end that says something of the host.
     var open: HostStates.Pass?
@@ -208,42 +209,42 @@ package final class Downloader: Sendable {
       let previous = held
       held = nil
       let (slot, pass) = try await waitForSlot(
-        at: route.url, exchange, journey: &journey, inPlaceOf: previous, priority: priority)
+        at: route.url, fetch, fetchState: &fetchState, inPlaceOf: previous, priority: priority)
       (held, open) = (slot, pass)
-      if exchange.takesBodyShare, journey.bodyShare == nil {
-        journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+      if fetch.takesBodyShare, fetchState.bodyShare == nil {
+        fetchState.bodyShare = try await shareOfBodyMemory(priority: priority)
       }
-      await exchange.partial?.settle()
+      await fetch.partial?.settle()
       guard !Task.isCancelled else { throw .cancelled }
-      slot.hold(journey.bodyShare)
+      slot.hold(fetchState.bodyShare)
       let start = ContinuousClock.now
-      var order = exchange.order(
-        at: route, timeLeft: configuration.totalTimeout - journey.spent, isLastAttempt: journey.isLastAttempt,
+      var order = fetch.order(
+        at: route, timeLeft: configuration.totalTimeout - fetchState.spent, isLastAttempt: fetchState.isLastAttempt,
         configuration)
       // The answers of a search are few, and others wait for them.
-      if exchange.takesBodyShare { order.slot = slot }
+      if fetch.takesBodyShare { order.slot = slot }
       let result = await curl.perform(order)
-      journey.spent += ContinuousClock.now - start
+      fetchState.spent += ContinuousClock.now - start
       open = nil
-      ended(pass, verdict(of: result, slot, isOfAPI: exchange.keepsErrorBodies))
-      if slot.hasLeftMemory { journey.bodyShare = nil }
+      ended(pass, verdict(of: result, slot, isOfAPI: fetch.keepsErrorBodies))
+      if slot.hasLeftMemory { fetchState.bodyShare = nil }
       if case .failure(.cancelled) = result, slot.isPutOff, !Task.isCancelled {
-        (journey.bodyShare, journey.isDeferred) = (nil, true)
+        (fetchState.bodyShare, fetchState.isDeferred) = (nil, true)
         slot.hold(nil)
-        exchange.silence?.putOff()
+        fetch.silence?.putOff()
         continue
       }
       let answer = try result.get()
-      journey.isDeferred = false
+      fetchState.isDeferred = false
       guard let location = answer.head.redirectLocation else {
         // Its body is in a file, but its decode counts as those of all others do.
         if slot.hasLeftMemory, !answer.isUnchanged {
-          journey.bodyShare = try await shareOfBodyMemory(priority: priority)
+          fetchState.bodyShare = try await shareOfBodyMemory(priority: priority)
         }
         return (answer, route.url)
       }
       // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
-      journey.bodyShare = nil
+      fetchState.bodyShare = nil
       slot.hold(nil)
       try route.follow(location)
     }
@@ -251,9 +252,9 @@ package final class Downloader: Sendable {
 
   private func shareOfBodyMemory(
     priority: PriorityControl
-  ) async throws(DownloadError) -> ByteLimiter.Reservation? {
+  ) async throws(DownloadError) -> ByteSemaphore.Reservation? {
     guard let bodyMemory else { return nil }
-    do throws(ByteLimiter.Failure) {
+    do throws(ByteSemaphore.Failure) {
       return try await bodyMemory.reserve(
         min(configuration.memoryBodyLimit, bodyMemory.capacity), priority: priority)
     } catch {
@@ -262,7 +263,7 @@ package final class Downloader: Sendable {
   }
 
   /// The error that an answer's status stands for; nil for success.
-  private static func failure(of answer: TransferAnswer) -> DownloadError? {
+  private static func failure(of answer: TransferResponse) -> DownloadError? {
     let status = answer.head.status
     if answer.isUnchanged { return nil }
     return (200..<300).contains(status)
@@ -274,19 +275,19 @@ package final class Downloader: Sendable {
   /// Waits for a slot at a site, and while its host is left alone. A slot held from the transfer before is given up in
   /// the same step, so that nobody slips in between when it is the same site.
   private func waitForSlot(
-    at url: CurlURL, _ exchange: Exchange, journey: inout Journey, inPlaceOf previous: TransferSlot?,
+    at url: CurlURL, _ fetch: FetchRequest, fetchState: inout FetchState, inPlaceOf previous: TransferSlot?,
     priority: PriorityControl
   ) async throws(DownloadError) -> (TransferSlot, HostStates.Pass) {
     adoptNews()
     let slot = TransferSlot(
-      self, host: url.shownHost, shortestPatience: configuration.lending.shortestPatience, silence: exchange.silence)
-    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: exchange.mayWait, slot: slot)
-    let (earlier, isDeferred) = (journey.ticket, journey.isDeferred)
+      self, host: url.shownHost, shortestPatience: configuration.lending.shortestPatience, silence: fetch.silence)
+    let waiter = DownloadSlots.Waiter(site: url.site, mayWait: fetch.mayWait, slot: slot)
+    let (earlier, isDeferred) = (fetchState.ticket, fetchState.isDeferred)
     let line = changeSlots { slots, effects in
       Result { () throws(DownloadError) in
         defer { if let held = previous?.ticket { slots.admission.release(held) } }
         let ticket = try slots.enqueue(
-          waiter, at: priority.current, limit: exchange.downloadsPerHost, returning: earlier, deferred: isDeferred,
+          waiter, at: priority.current, limit: fetch.downloadsPerHost, returning: earlier, deferred: isDeferred,
           now: .now, &effects)
         slot.ticket = ticket
         return ticket
@@ -300,7 +301,7 @@ package final class Downloader: Sendable {
       admitWaiting()
       throw error
     }
-    journey.ticket = ticket
+    fetchState.ticket = ticket
     let observation = priority.observe { [weak self] level in
       self?.slots.withLock { $0.admission.move(ticket, to: level) }
     }
@@ -323,7 +324,7 @@ package final class Downloader: Sendable {
   /// off after it has brought much works; and what an API means by 429 its client knows, which keeps the pauses of its
   /// service.
   private func verdict(
-    of result: Result<TransferAnswer, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
+    of result: Result<TransferResponse, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
   ) -> HostStates.Verdict {
     if case .failure(.timedOut) = result, let ticket = slot.ticket,
       slots.withLock({ $0.admission.hasAnsweredOthers(since: ticket) })

@@ -27,7 +27,7 @@ extension HostStates.Hold {
 
 extension HostStates.Verdict {
   /// What a transfer's end says of its host.
-  init(_ result: Result<TransferAnswer, DownloadError>) {
+  init(_ result: Result<TransferResponse, DownloadError>) {
     switch result {
     case .success(let answer): self.init(answer.head)
     case .failure(let error): self.init(error)

@@ -10,10 +10,10 @@ enum SpillPlace: Sendable {
   /// A new file without a name in a directory.
   case directory(String)
   /// A new file in memory, whose bytes are lent by the limiter.
-  case memory(ByteLimiter)
+  case memory(ByteSemaphore)
 
   /// The places to try, in their order.
-  static func all(in directories: [String], _ memory: ByteLimiter?) -> [SpillPlace] {
+  static func all(in directories: [String], _ memory: ByteSemaphore?) -> [SpillPlace] {
     directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])
   }
 
@@ -53,10 +53,10 @@ final class MemoryLoan: Sendable {
   /// A body of unknown length takes so much more at a time.
   private static let step = 1 << 20
 
-  private let limiter: ByteLimiter
-  private let shares = Mutex<[ByteLimiter.Reservation]>([])
+  private let limiter: ByteSemaphore
+  private let shares = Mutex<[ByteSemaphore.Reservation]>([])
 
-  init(_ limiter: ByteLimiter) { self.limiter = limiter }
+  init(_ limiter: ByteSemaphore) { self.limiter = limiter }
 
   /// Sees to it that so many bytes are lent.
   func cover(_ bytes: Int) throws(SpillFailure) {

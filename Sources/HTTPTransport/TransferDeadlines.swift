@@ -12,7 +12,7 @@ struct TransferDeadlines: Sendable {
   private var windowStart: ContinuousClock.Instant?
   private var bytesInWindow = 0
 
-  init(_ order: TransferOrder, start: ContinuousClock.Instant) {
+  init(_ order: TransferRequest, start: ContinuousClock.Instant) {
     self.start = start
     (connectTimeout, stallTimeout) = (order.connectTimeout, order.stallTimeout)
     totalTimeout = order.totalTimeout

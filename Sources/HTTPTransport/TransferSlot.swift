@@ -5,7 +5,7 @@ import ThumbnailCore
 final class TransferSlot: Sendable {
   private struct State {
     var ticket: DownloadSlots.Admission.Ticket?
-    var bodyShare: ByteLimiter.Reservation?
+    var bodyShare: ByteSemaphore.Reservation?
     var hasLeftMemory = false
     var isPutOff = false
     /// Stops the transfer, once it runs.
@@ -13,7 +13,7 @@ final class TransferSlot: Sendable {
   }
 
   /// Resumed when the slot is there.
-  let granted = OneShot<HostStates.Pass, DownloadError>()
+  let granted = Promise<HostStates.Pass, DownloadError>()
   /// No transfer is silent before.
   let shortestPatience: Duration
   /// Keeps the books of all slots; nil in tests of the books alone. It holds this slot only while that waits or runs.
@@ -37,7 +37,7 @@ final class TransferSlot: Sendable {
   // MARK: The downloader
 
   /// The share of the memory for bodies that goes back when the body leaves memory.
-  func hold(_ bodyShare: ByteLimiter.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
+  func hold(_ bodyShare: ByteSemaphore.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
 
   /// Whether the body is no longer in memory, and its share went back.
   var hasLeftMemory: Bool { state.withLock { $0.hasLeftMemory } }
@@ -82,7 +82,7 @@ final class TransferSlot: Sendable {
   /// Nothing came for its patience. Its body has left memory, if that could be done.
   func fellSilent(since: ContinuousClock.Instant, hasLeftMemory: Bool) {
     guard let ticket else { return }
-    let share = state.withLock { state -> ByteLimiter.Reservation? in
+    let share = state.withLock { state -> ByteSemaphore.Reservation? in
       guard hasLeftMemory else { return nil }
       state.hasLeftMemory = true
       return state.bodyShare.take()

@@ -6,9 +6,9 @@ import ThumbnailCore
 /// Reading what is known of a picture besides its thumbnails.
 extension CacheReader {
   /// What is known of a picture. Takes two look-ups, some ten microseconds. Rows that make no sense count as not there.
-  func notes(of source: SourceKey) throws -> SourceNotes {
+  func notes(of source: SourceKey) throws -> SourceHistory {
     try read { db in
-      var notes = SourceNotes()
+      var notes = SourceHistory()
       let answers = try Row.fetchCursor(
         db.cachedStatement(
           sql: """
@@ -33,7 +33,7 @@ extension CacheReader {
     }
   }
 
-  private static func answer(_ row: Row) throws -> StoredAnswer {
+  private static func answer(_ row: Row) throws -> StoredResponse {
     var metadata = ResponseMetadata()
     metadata.etag = try row.decode(String?.self, atIndex: 4)
     metadata.lastModified = try row.decode(String?.self, atIndex: 5)
@@ -41,20 +41,20 @@ extension CacheReader {
     metadata.expires = try row.decode(String?.self, atIndex: 7)
     metadata.vary = try row.decode(String?.self, atIndex: 8)
     let url = try digest(row, 0)
-    return StoredAnswer(
+    return StoredResponse(
       url: url, address: try row.hasNull(atIndex: 1) ? url : digest(row, 1), metadata: metadata,
       length: try row.decode(Int?.self, atIndex: 9),
       freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
   }
 
   /// What is known where nobody has told what the server said, or it makes no sense.
-  private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredAnswer? {
+  private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredResponse? {
     let rows = try Row.fetchCursor(
       db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
       arguments: [source.bytes])
     guard let row = try rows.next(), let fetched = try? date(row, 0) else { return nil }
     let metadata = ResponseMetadata()
-    return StoredAnswer(
+    return StoredResponse(
       url: nil, address: source, metadata: metadata,
       freshness: metadata.freshness([], receivedAt: fetched, delay: 0))
   }

@@ -10,7 +10,7 @@ extension CacheWriter {
 
   /// Keeps what a server said with the body of a picture. Of its URLs those confirmed last are kept; what a clock that was
   /// ahead has dated later than this leaves first.
-  func store(_ answer: StoredAnswer, of source: SourceKey, in db: Database) throws {
+  func store(_ answer: StoredResponse, of source: SourceKey, in db: Database) throws {
     guard let url = answer.url else { return }
     let metadata = answer.metadata
     try db.cachedStatement(
@@ -31,10 +31,10 @@ extension CacheWriter {
           (SELECT url FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1)
             ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
         """
-    ).execute(arguments: [source.bytes, answer.freshness.confirmed.timeIntervalSince1970 + 1, SourceNotes.longest])
+    ).execute(arguments: [source.bytes, answer.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
   }
 
-  func apply(_ change: NoteChange, of source: SourceKey, in db: Database) throws {
+  func apply(_ change: HistoryChange, of source: SourceKey, in db: Database) throws {
     switch change {
     case .confirmed(let answer, let earlier):
       guard let url = answer.url else { return }

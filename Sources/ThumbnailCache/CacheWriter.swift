@@ -27,7 +27,7 @@ struct CacheWriter: Sendable {
   /// Makes everything in a batch last, in one transaction.
   ///
   /// Room is made before it is taken, so that new thumbnails fill the pages of the old ones and the file does not grow.
-  func commit(_ batch: StagingArea.Batch) throws {
+  func commit(_ batch: PendingWrites.Batch) throws {
     guard batch.hasWork else { return }
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
     try transaction { db in
@@ -55,7 +55,7 @@ struct CacheWriter: Sendable {
     try shortenLog()
   }
 
-  private func apply(_ operation: StagingArea.Operation, in db: Database) throws {
+  private func apply(_ operation: PendingWrites.Operation, in db: Database) throws {
     switch operation {
     case .store(let record, let entries, _):
       // What was made of another thumbnail holds as long as that. Once the picture has left nobody knows how long.

@@ -16,11 +16,11 @@ public import ThumbnailCore
 /// The cache's own clock is a sequence number, so clocks that jump do not disturb it.
 public final class DiskCache: Sendable {
   let database: CacheDatabase
-  private let committer: CacheCommitter
+  private let committer: WriteBehind
   let commits: GroupCommit
   let problems: CacheProblems
   private let limit: Atomic<Int>
-  private let staging = ByteLimiter(capacity: 8 << 20)
+  private let staging = ByteSemaphore(capacity: 8 << 20)
   /// Why the file was begun anew when it was opened, until a check has told it.
   let unverifiedDamage: Mutex<String?>
 
@@ -76,7 +76,7 @@ public final class DiskCache: Sendable {
     unverifiedDamage = Mutex(damage?.damage)
     exposure = CachePrivacy.exposure(of: directory.path)
     if byteLimit == nil { limits = DiskCacheLimits(byteLimit: max(payload, 1 << 30)) }
-    let committer = CacheCommitter(
+    let committer = WriteBehind(
       database: database, limits: DiskCacheLimits(byteLimit: max(payload, limits.byteLimit)), problems: problems)
     limit = Atomic(limits.byteLimit)
     self.problems = problems
@@ -152,7 +152,7 @@ public final class DiskCache: Sendable {
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
   ) async throws(DiskCacheError) -> Bool {
     let bytes = entries.reduce(0) { $0 + $1.thumbnail.data.count }
-    let reservation: ByteLimiter.Reservation
+    let reservation: ByteSemaphore.Reservation
     do {
       reservation = try await staging.reserve(min(bytes, staging.capacity), priority: PriorityControl(.visible))
     } catch {

@@ -1,5 +1,5 @@
 extension DiskCacheSchema.Addition {
-  /// What servers said with the pictures' bodies, a row for each URL of a picture; see `StoredAnswer`. Rows leave with
+  /// What servers said with the pictures' bodies, a row for each URL of a picture; see `StoredResponse`. Rows leave with
   /// their source. `address` is null where it is the same as `url`.
   static let freshness = DiskCacheSchema.Addition(
     creation: """

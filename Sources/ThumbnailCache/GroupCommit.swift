@@ -17,15 +17,15 @@ final class GroupCommit: Sendable {
     var touchCount = 1024
   }
 
-  typealias Commit = @Sendable (StagingArea.Batch) -> Result<Void, DiskCacheError>
+  typealias Commit = @Sendable (PendingWrites.Batch) -> Result<Void, DiskCacheError>
 
   private struct Waiter {
     let ticket: UInt64
-    let shot: OneShot<Void, DiskCacheError>
+    let shot: Promise<Void, DiskCacheError>
   }
 
   private struct State {
-    var staging = StagingArea()
+    var staging = PendingWrites()
     var batchBytes: Int
     /// Up to this ticket somebody waits.
     var urgent: UInt64 = 0
@@ -62,7 +62,7 @@ final class GroupCommit: Sendable {
   }
 
   /// Adds a change. It can be looked up from now on.
-  func stage(_ operation: StagingArea.Operation) throws(DiskCacheError) {
+  func stage(_ operation: PendingWrites.Operation) throws(DiskCacheError) {
     try add(operation, isUrgent: false)
   }
 
@@ -70,14 +70,14 @@ final class GroupCommit: Sendable {
   ///
   /// - Throws: Why this or an earlier batch, since the last time somebody waited, could not be committed; `cancelled`
   ///   when the task was, though the change goes on.
-  func stageAndWait(_ operation: StagingArea.Operation) async throws(DiskCacheError) {
-    let shot = OneShot<Void, DiskCacheError>()
+  func stageAndWait(_ operation: PendingWrites.Operation) async throws(DiskCacheError) {
+    let shot = Promise<Void, DiskCacheError>()
     try add(operation, isUrgent: true, shot: shot)
     try await shot.wait { shot.resume(with: .failure(.cancelled)) }.get()
   }
 
   private func add(
-    _ operation: StagingArea.Operation, isUrgent: Bool, shot: OneShot<Void, DiskCacheError>? = nil
+    _ operation: PendingWrites.Operation, isUrgent: Bool, shot: Promise<Void, DiskCacheError>? = nil
   ) throws(DiskCacheError) {
     let action = state.withLock { state -> Action? in
       if state.isClosed { return nil }
@@ -98,7 +98,7 @@ final class GroupCommit: Sendable {
   func count(isHit: Bool) { note { $0.count(isHit: isHit) } }
 
   /// Adds what may wait for long.
-  private func note(_ add: (inout StagingArea) -> Void) {
+  private func note(_ add: (inout PendingWrites) -> Void) {
     perform(
       state.withLock { state in
         add(&state.staging)
@@ -124,7 +124,7 @@ final class GroupCommit: Sendable {
   }
 
   /// What is staged for a key.
-  func lookup(_ key: CacheKey) -> StagingArea.Lookup {
+  func lookup(_ key: CacheKey) -> PendingWrites.Lookup {
     state.withLock { $0.staging.lookup(key) }
   }
 

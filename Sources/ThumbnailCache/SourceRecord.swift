@@ -17,7 +17,7 @@ public struct SourceRecord: Sendable, Equatable {
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
   /// What its server said with the bytes, to ask it later whether they have changed.
-  package var answer: StoredAnswer?
+  package var answer: StoredResponse?
   /// How long the thumbnails hold.
   package var freshness = Freshness.lasting
 

@@ -21,7 +21,7 @@ package final class ThumbnailCache: Sendable {
   /// Decides what of both may be used without asking.
   package let rule: FreshnessRule
   /// What was learned of pictures lately.
-  let recent = RecentNotes()
+  let recent = RecentHistory()
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
   private let problems = Mutex(Problems())
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
@@ -171,7 +171,7 @@ package final class ThumbnailCache: Sendable {
     stage(.removeAll)
   }
 
-  private func stage(_ operation: StagingArea.Operation) {
+  private func stage(_ operation: PendingWrites.Operation) {
     do throws(DiskCacheError) { try disk?.commits.stage(operation) } catch { report(error) }
   }
 

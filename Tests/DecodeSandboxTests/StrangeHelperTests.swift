@@ -53,8 +53,8 @@ struct StrangeHelperTests {
 
   private static let greeting = (try? HelperMessage.encode(HelperGreeting())) ?? []
 
-  private static func answer(_ outcome: HelperAnswer.Outcome..., size: PixelSize? = PixelSize(8, 1)) -> [UInt8] {
-    (try? HelperMessage.encode(HelperAnswer(size: size, outcomes: outcome))) ?? []
+  private static func answer(_ outcome: HelperResponse.Outcome..., size: PixelSize? = PixelSize(8, 1)) -> [UInt8] {
+    (try? HelperMessage.encode(HelperResponse(size: size, outcomes: outcome))) ?? []
   }
 
   @Test(arguments: ["/no/such/program", "/dev/null", "/usr", "/etc/passwd"])
@@ -109,9 +109,9 @@ struct StrangeHelperTests {
   @Test func onlyAThumbnailThatIsWhatItClaimsIsTaken() async throws {
     let jpeg = Array(try TestImages.bytes("formats/size-17x13.jpg"))
     let large = Array(try TestImages.bytes("formats/jpeg-420.jpg"))
-    let honest = HelperAnswer.Outcome(size: PixelSize(17, 13), format: .jpeg, byteCount: jpeg.count)
+    let honest = HelperResponse.Outcome(size: PixelSize(17, 13), format: .jpeg, byteCount: jpeg.count)
     #expect(try await failure(program(Self.greeting, Self.answer(honest) + jpeg)) == nil)
-    let lies: [(HelperAnswer.Outcome, PixelSize?, [UInt8])] = [
+    let lies: [(HelperResponse.Outcome, PixelSize?, [UInt8])] = [
       (.init(size: PixelSize(16, 13), format: .jpeg, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
       (.init(size: PixelSize(17, 13), format: .png, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
       (.init(size: PixelSize(160, 120), format: .jpeg, byteCount: large.count), PixelSize(8, 1), large),

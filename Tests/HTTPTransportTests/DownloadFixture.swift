@@ -83,15 +83,15 @@ func noise(_ count: Int) -> [UInt8] {
   }
 }
 
-extension TransferOrder {
+extension TransferRequest {
   /// A request for a picture of up to 64 MiB.
   static func example(
     limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = [],
     connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300),
     minimumRate: Int = 0, isLastAttempt: Bool = false
-  ) -> TransferOrder {
+  ) -> TransferRequest {
     guard let url = CurlURL("http://picture.example/a.jpg") else { preconditionFailure("it is a URL") }
-    return TransferOrder(
+    return TransferRequest(
       url: url, headers: [], userAgent: "test", accept: "*/*", compression: .unwelcome, keepsErrorBodies: false,
       byteLimit: limit, memoryLimit: 256 << 10, spillDirectories: [NSTemporaryDirectory()],
       longestRestWorthReading: 256 << 10, connectTimeout: connect, stallTimeout: stall, totalTimeout: total,

@@ -128,7 +128,7 @@ struct DownloadLimitTests {
   @Test func cancelledBeforeItBeginsItAsksNothing() async throws {
     let origin = try Origin { _ in .ok([1]) }
     let downloader = Downloader(.quick())
-    let gate = OneShot<Void, Never>()
+    let gate = Promise<Void, Never>()
     let task = Task {
       _ = await gate.wait {}
       return await downloader.failure(of: origin.url())

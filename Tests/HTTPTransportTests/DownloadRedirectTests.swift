@@ -108,7 +108,7 @@ struct DownloadRedirectTests {
   func leavesTheWebForNobody(location: String) async throws {
     let origin = try Origin { _ in .redirect(to: location) }
     switch await Downloader(.quick()).failure(of: origin.url()) {
-    case .redirectToUnsupportedScheme, .invalidAnswer: break
+    case .redirectToUnsupportedScheme, .invalidResponse: break
     case let other: Issue.record("\(String(describing: other))")
     }
     #expect(origin.requests.count == 1)
@@ -148,7 +148,7 @@ struct DownloadRedirectTests {
 }
 
 @Suite
-struct DownloadRouteTests {
+struct RedirectChainTests {
   @Test func keepsHeadersFromHTTPToHTTPSOfTheSameHostOnly() throws {
     for (from, to, keeps) in [
       ("http://a.example/x", "https://a.example/x", true),
@@ -160,7 +160,7 @@ struct DownloadRouteTests {
       ("https://a.example/x", "//a.example/y", true),
     ] {
       let url = try #require(CurlURL(from))
-      var route = DownloadRoute(url: url, headers: [HTTPHeader("X-Key", "1")], maximumRedirects: 5)
+      var route = RedirectChain(url: url, headers: [HTTPHeader("X-Key", "1")], maximumRedirects: 5)
       try route.follow(to)
       #expect(route.headers.isEmpty == !keeps, "\(from) to \(to)")
     }

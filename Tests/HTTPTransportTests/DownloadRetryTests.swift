@@ -157,7 +157,7 @@ struct DownloadRetryTests {
     let origin = try Origin { _ in
       OriginResponse(status: 200, headers: (0..<3000).map { ("X-\($0)", String(repeating: "y", count: 100)) })
     }
-    guard case .invalidAnswer = await Downloader(.quick()).failure(of: origin.url()) else {
+    guard case .invalidResponse = await Downloader(.quick()).failure(of: origin.url()) else {
       Issue.record("taken")
       return
     }
@@ -182,7 +182,7 @@ struct DownloadRetryTests {
   @Test func whatIsNoHTTPIsAnInvalidAnswer() async throws {
     let listener = try DeafListener(saying: "SSH-2.0-x\r\n")
     let url = try #require(URL(string: "http://127.0.0.1:\(listener.port)/"))
-    guard case .invalidAnswer = await Downloader(.quick()).failure(of: url) else {
+    guard case .invalidResponse = await Downloader(.quick()).failure(of: url) else {
       Issue.record("not reported as an invalid answer")
       return
     }

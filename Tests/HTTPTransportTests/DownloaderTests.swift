@@ -148,7 +148,7 @@ struct DownloaderTests {
     if hasMoreBehind { packed += [1, 2, 3] } else { packed[10 + 2 * (65535 + 5) + 1] ^= 1 }
     let body = packed
     let origin = try Origin { _ in .ok(body).header("Content-Encoding", "gzip") }
-    guard case .invalidAnswer(let reason) = await Downloader(.quick()).failure(of: origin.url()) else {
+    guard case .invalidResponse(let reason) = await Downloader(.quick()).failure(of: origin.url()) else {
       Issue.record("not told apart from a body that is not compressed")
       return
     }
@@ -160,7 +160,7 @@ struct DownloaderTests {
     let origin = try Origin { _ in .ok(noise(5000)).header("Content-Encoding", "x-made-up") }
     let configuration = DownloadConfiguration.quick { $0.maximumDownloads = 1 }
     // There is room for one body: who had it while waiting would wait for whoever has the slot and needs the room.
-    let downloader = Downloader(configuration, bodyMemory: ByteLimiter(capacity: configuration.memoryBodyLimit))
+    let downloader = Downloader(configuration, bodyMemory: ByteSemaphore(capacity: configuration.memoryBodyLimit))
     try await withThrowingTaskGroup { group in
       for number in 0..<4 {
         group.addTask { try await downloader.fetch(origin.url("/\(number)")).body.count }

@@ -70,7 +70,7 @@ struct DecodeCostTests {
       probe: probed, bodyLength: 1, variants: variants, memoryBudget: generous.predictedBytes * 3 / 5)
     #expect(tight.predictedBytes <= generous.predictedBytes * 3 / 5)
     #expect(Set(tight.passes.flatMap(\.steps).map(\.variant)) == Set(variants))
-    #expect(tight.passes.allSatisfy { $0.baseSize.width >= $0.steps[0].layout.view.width })
+    #expect(tight.passes.allSatisfy { $0.baseSize.width >= $0.steps[0].geometry.view.width })
   }
 
   @Test func theFewestPixelsThatAreGoodEnoughAreDecoded() throws {

@@ -157,7 +157,7 @@ struct DownsamplerTests {
         for enlarges in [false, true] {
           let variant = Variant(size: PixelSize(100, 100), fit: fit, format: .png, enlarges: enlarges)
           let thumbnail = try await TestRender.one(file, variant)
-          #expect(thumbnail.size == Layout(picture: PixelSize(width, height), variant: variant).output)
+          #expect(thumbnail.size == ThumbnailGeometry(picture: PixelSize(width, height), variant: variant).output)
           let pixels = try DecodedPixels(thumbnail.data)
           #expect(pixels.size == thumbnail.size)
           #expect(pixels.isNear(TestPicture.green, thumbnail.size.width / 2, thumbnail.size.height / 2))

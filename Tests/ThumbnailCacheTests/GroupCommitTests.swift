@@ -12,14 +12,14 @@ struct GroupCommitTests {
   /// Stands for the database.
   private final class Recorder: Sendable {
     private struct State {
-      var batches: [StagingArea.Batch] = []
+      var batches: [PendingWrites.Batch] = []
       var failure: DiskCacheError?
     }
 
     private let state = Mutex(State())
 
     /// Notes the batch and answers in one step: whoever sees the batch knows that its answer is given.
-    func commit(_ batch: StagingArea.Batch) -> Result<Void, DiskCacheError> {
+    func commit(_ batch: PendingWrites.Batch) -> Result<Void, DiskCacheError> {
       state.withLock { state in
         state.batches.append(batch)
         return state.failure.map { .failure($0) } ?? .success(())
@@ -29,7 +29,7 @@ struct GroupCommitTests {
     /// Has all commits fail from now on; nil: succeed.
     func fail(with failure: DiskCacheError?) { state.withLock { $0.failure = failure } }
 
-    var batches: [StagingArea.Batch] { state.withLock(\.batches) }
+    var batches: [PendingWrites.Batch] { state.withLock(\.batches) }
     var operationCounts: [Int] { batches.map(\.operations.count) }
   }
 
@@ -40,7 +40,7 @@ struct GroupCommitTests {
     GroupCommit(batchBytes: batchBytes, policy: policy) { [recorder] in recorder.commit($0) }
   }
 
-  private func store(_ number: Int) -> StagingArea.Operation {
+  private func store(_ number: Int) -> PendingWrites.Operation {
     .store(Sample.record(number), [Sample.entry(number, bytes: 1000)])
   }
 

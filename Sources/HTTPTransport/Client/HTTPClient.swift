@@ -61,5 +61,5 @@ package enum HTTPClientError: Error, Sendable {
   /// Nobody was asked: the host wants to be left alone for so long.
   case paused(Duration)
   /// The answer broke off, was too long, or was not HTTP.
-  case invalidAnswer(reason: String)
+  case invalidResponse(reason: String)
 }

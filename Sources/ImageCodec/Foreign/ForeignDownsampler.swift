@@ -39,16 +39,18 @@ package struct ForeignDownsampler {
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
-    let layouts = variants.map { (variant: $0, layout: Layout(picture: size(of: whole, for: $0), variant: $0)) }
-      .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
+    let geometries = variants.map {
+      (variant: $0, geometry: ThumbnailGeometry(picture: size(of: whole, for: $0), variant: $0))
+    }
+    .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
     var needed = PixelSize(1, 1)
-    for (variant, layout) in layouts {
+    for (variant, geometry) in geometries {
       let factor = variant.scaling == .best ? 2 : 1
-      needed.width = max(needed.width, factor * layout.view.width)
-      needed.height = max(needed.height, factor * layout.view.height)
+      needed.width = max(needed.width, factor * geometry.view.width)
+      needed.height = max(needed.height, factor * geometry.view.height)
     }
     let probe = try reduce(&reader, from: whole, to: needed)
-    let pass = DecodePlan.Pass(probe: probe, layouts: layouts, scaling: nil)
+    let pass = DecodePlan.Pass(probe: probe, geometries: geometries, scaling: nil)
     let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)

@@ -26,7 +26,7 @@ enum DecodeCost {
   /// frames and what it has written, for GIF an index of all pixels and their palette.
   private static func frames(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     let frame = probe.storedSize.pixelCount
-    let outputs = pass.steps.reduce(0) { $0 + $1.layout.output.pixelCount }
+    let outputs = pass.steps.reduce(0) { $0 + $1.geometry.output.pixelCount }
     let (made, overflow) = outputs.multipliedReportingOverflow(
       by: 6 * max(1, probe.frameCount ?? AnimationPass.fewFrames))
     return overflow ? .max / 4 : fixed + bodyLength + frame * 24 + min(made, .max / 8)
@@ -70,7 +70,7 @@ enum DecodeCost {
     // The raster of the coefficient reader is counted with it.
     if case .coefficients = pass.reader { return 0 }
     let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
-    let view = pass.sharedView ?? pass.steps.first?.layout.view ?? PixelSize(1, 1)
+    let view = pass.sharedView ?? pass.steps.first?.geometry.view ?? PixelSize(1, 1)
     let reduced = Orientation(exif: probe.orientation).stored(view)
     let isHalving = pass.baseSize.width <= 2 * reduced.width && pass.baseSize.height <= 2 * reduced.height
     let kept = isHalving && probe.format == .jpeg ? keptRowsOfHalving : keptRows
@@ -84,7 +84,7 @@ enum DecodeCost {
     let bands = probe.format == .jpeg ? 3 : 4
     if let shared = pass.sharedView { return shared.pixelCount * bands }
     guard let first = pass.steps.first else { return 0 }
-    return (first.needsWholeView ? first.layout.view : first.layout.cut).pixelCount * bands
+    return (first.needsWholeView ? first.geometry.view : first.geometry.cut).pixelCount * bands
   }
 
   /// The rasters that are alive at once behind the decoder: the shared one, the views that later steps need, and the one
@@ -94,19 +94,19 @@ enum DecodeCost {
     if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }
     var largest = 0
     for step in pass.steps {
-      if step.isParent { kept += step.layout.view.pixelCount * 4 }
-      let work = step.needsWholeView ? step.layout.view.pixelCount : step.layout.cut.pixelCount
+      if step.isParent { kept += step.geometry.view.pixelCount * 4 }
+      let work = step.needsWholeView ? step.geometry.view.pixelCount : step.geometry.cut.pixelCount
       let base: PixelSize? =
-        if case .step(let parent) = step.parent { pass.steps[parent].layout.view } else { pass.sharedView }
-      let resampling = base.map { Resampler.workingBytes(base: $0, target: step.layout.view) } ?? 0
-      largest = max(largest, work * 4 + step.layout.output.pixelCount * 4 + resampling)
+        if case .step(let parent) = step.parent { pass.steps[parent].geometry.view } else { pass.sharedView }
+      let resampling = base.map { Resampler.workingBytes(base: $0, target: step.geometry.view) } ?? 0
+      largest = max(largest, work * 4 + step.geometry.output.pixelCount * 4 + resampling)
     }
     return kept + largest
   }
 
   /// What encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
-    let pixels = step.layout.output.pixelCount
+    let pixels = step.geometry.output.pixelCount
     return switch Encoder.format(of: step.variant.format) ?? (step.variant.format == .same ? probe.format : .webp) {
     case .jpeg: pixels * 3
     case .png: pixels * 5
@@ -120,6 +120,6 @@ enum DecodeCost {
 extension DecodePlan.Step {
   /// Whether the picture must be at hand uncropped: for later steps, or to find where to crop.
   var needsWholeView: Bool {
-    isParent || (layout.crops && (variant.gravity == .attention || variant.gravity == .entropy))
+    isParent || (geometry.crops && (variant.gravity == .attention || variant.gravity == .entropy))
   }
 }

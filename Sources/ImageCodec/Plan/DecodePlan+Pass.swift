@@ -4,18 +4,18 @@ import ThumbnailCore
 extension DecodePlan.Pass {
   /// Plans one decode for thumbnails, the largest view first. `scaling` overrides that of the variants.
   init(
-    probe: ImageProbe, layouts: [(variant: Variant, layout: Layout)], scaling: Scaling?,
+    probe: ImageProbe, geometries: [(variant: Variant, geometry: ThumbnailGeometry)], scaling: Scaling?,
     mayReadCoefficients: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
     // What the decoder must give at least so that every view is a reduction of it.
     var needed = PixelSize(1, 1)
-    for (variant, layout) in layouts {
+    for (variant, geometry) in geometries {
       let factor = (scaling ?? variant.scaling) == .best ? 2 : 1
-      needed.width = max(needed.width, factor * layout.view.width)
-      needed.height = max(needed.height, factor * layout.view.height)
+      needed.width = max(needed.width, factor * geometry.view.width)
+      needed.height = max(needed.height, factor * geometry.view.height)
     }
-    steps = layouts.map { .init(variant: $0.variant, layout: $0.layout) }
+    steps = geometries.map { .init(variant: $0.variant, geometry: $0.geometry) }
     if steps.contains(where: { $0.variant.showsAllFrames(of: probe) }) {
       (reader, baseSize) = (.frames, probe.storedSize)
       return
@@ -33,7 +33,8 @@ extension DecodePlan.Pass {
       let base = orientation.upright(baseSize)
       var largest = PixelSize(1, 1)
       for step in steps where step.parent == .base {
-        largest = PixelSize(max(largest.width, step.layout.view.width), max(largest.height, step.layout.view.height))
+        largest = PixelSize(
+          max(largest.width, step.geometry.view.width), max(largest.height, step.geometry.view.height))
       }
       sharedView = PixelSize(min(base.width, 2 * largest.width), min(base.height, 2 * largest.height))
     }
@@ -42,9 +43,9 @@ extension DecodePlan.Pass {
   /// Derives each step from the smallest earlier view that is at least twice as large in both directions.
   private mutating func chainSteps() {
     for index in steps.indices {
-      let view = steps[index].layout.view
+      let view = steps[index].geometry.view
       let parent = steps.indices.prefix(index).last { candidate in
-        let other = steps[candidate].layout
+        let other = steps[candidate].geometry
         // The uncropped view of a very long picture would cost more to keep than it saves.
         let isCheap = other.view.pixelCount <= 4 * other.cut.pixelCount
         return isCheap && other.view.width >= 2 * view.width && other.view.height >= 2 * view.height
@@ -98,7 +99,7 @@ extension DecodePlan: CustomStringConvertible {
         case .scaledWebP: "webp scaled"
         case .frames: "\(probe.format.rawValue), all frames"
         }
-      return "\(reader), \(pass.baseSize) → " + pass.steps.map { "\($0.layout.output)" }.joined(separator: ", ")
+      return "\(reader), \(pass.baseSize) → " + pass.steps.map { "\($0.geometry.output)" }.joined(separator: ", ")
     }.joined(separator: "; ")
   }
 }

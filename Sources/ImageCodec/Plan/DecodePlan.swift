@@ -28,7 +28,7 @@ package struct DecodePlan: Sendable, Equatable {
     }
 
     var variant: Variant
-    var layout: Layout
+    var geometry: ThumbnailGeometry
     var parent = Parent.base
     /// Whether a later step needs the whole view of this one.
     var isParent = false
@@ -83,13 +83,15 @@ package struct DecodePlan: Sendable, Equatable {
     mayReadCoefficients: Bool = true, pictureSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
-    let layouts = variants.map { (variant: $0, layout: Layout(picture: pictureSize ?? probe.size, variant: $0)) }
-      .sorted { $0.layout.view.pixelCount > $1.layout.view.pixelCount }
+    let geometries = variants.map {
+      (variant: $0, geometry: ThumbnailGeometry(picture: pictureSize ?? probe.size, variant: $0))
+    }
+    .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
-      for groups in [layouts.together(probe), layouts.map { [$0] }] {
+      for groups in [geometries.together(probe), geometries.map { [$0] }] {
         let passes = groups.map {
-          Pass(probe: probe, layouts: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
+          Pass(probe: probe, geometries: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {
@@ -102,7 +104,7 @@ package struct DecodePlan: Sendable, Equatable {
   }
 }
 
-extension Array<(variant: Variant, layout: Layout)> {
+extension Array<(variant: Variant, geometry: ThumbnailGeometry)> {
   /// Those that one reading of the picture can serve: the same frames, and the same colours.
   fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
     var groups: [[Element]] = []

@@ -19,7 +19,7 @@ package struct EmbeddedPreview: Sendable, Equatable {
     let upright = Orientation(exif: probe.orientation).upright(size)
     return !variants.isEmpty
       && variants.allSatisfy { variant in
-        let view = Layout(picture: probe.size, variant: variant).view
+        let view = ThumbnailGeometry(picture: probe.size, variant: variant).view
         let factor = variant.scaling == .best ? 2 : 1
         return factor * view.width <= upright.width && factor * view.height <= upright.height
       }

@@ -76,9 +76,9 @@ struct AnimationPass {
     let orientation = Orientation(exif: plan.probe.orientation)
     let keepsProfile = pass.steps.first?.variant.metadata == .profile
     var strips = try pass.steps.map { step throws(CodecError) in
-      try FrameStrip(frame: step.layout.output, count: timing.count)
+      try FrameStrip(frame: step.geometry.output, count: timing.count)
     }
-    var cuts = pass.steps.map { $0.layout.cutRectangle($0.variant.gravity) }
+    var cuts = pass.steps.map { $0.geometry.cutRectangle($0.variant.gravity) }
     for number in 0..<timing.count {
       if cancellation.isSet { throw .cancelled }
       let frame = try Raster(
@@ -86,12 +86,12 @@ struct AnimationPass {
           .standardColours(keepingProfile: keepsProfile).withFourBands())
       let upright = try frame.upright(orientation)
       for (index, step) in pass.steps.enumerated() {
-        let view = try upright.picture().resized(to: step.layout.view)
+        let view = try upright.picture().resized(to: step.geometry.view)
         // What draws the eye in the first frame is shown in all: the picture must not jump.
-        if number == 0, step.layout.crops, [.attention, .entropy].contains(step.variant.gravity) {
-          cuts[index] = try view.partBySight(of: step.layout.cut, gravity: step.variant.gravity)
+        if number == 0, step.geometry.crops, [.attention, .entropy].contains(step.variant.gravity) {
+          cuts[index] = try view.partBySight(of: step.geometry.cut, gravity: step.variant.gravity)
         }
-        let output = try view.cropped(to: cuts[index]).resized(to: step.layout.output)
+        let output = try view.cropped(to: cuts[index]).resized(to: step.geometry.output)
         try strips[index].append(try Raster(computing: output))
       }
       withExtendedLifetime(upright) {}
@@ -117,11 +117,11 @@ struct AnimationPass {
     } else {
       picture = try picture.applying { cvips_copy($0, $1) }
     }
-    let height = Int32(step.layout.output.height)
+    let height = Int32(step.geometry.output.height)
     cvips_set_animation(picture.pointer, height, timing.delays, Int32(timing.delays.count), timing.loops)
     let data = try Encoder.save(picture, as: format, variant: step.variant, keeps: kept != nil)
     return Thumbnail(
-      data: data, size: step.layout.output, format: format, source: source, isDamaged: plan.isTolerant)
+      data: data, size: step.geometry.output, format: format, source: source, isDamaged: plan.isTolerant)
   }
 }
 

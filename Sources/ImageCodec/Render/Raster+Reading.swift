@@ -10,7 +10,7 @@ extension Raster {
       probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: .max,
       mayReadCoefficients: false)
     guard let pass = plan.passes.first else { throw .invalidSize(box) }
-    let size = Layout(picture: plan.probe.storedSize, variant: variant).view
+    let size = ThumbnailGeometry(picture: plan.probe.storedSize, variant: variant).view
     let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
     let raster = try decoder.decode { picture throws(CodecError) in
       try picture.standardColours().resized(to: size).flattened(onto: .white)

@@ -99,7 +99,7 @@ struct RenderPass {
   private func reduced(
     _ raster: Raster, extent: PixelExtent? = nil, for step: DecodePlan.Step
   ) throws(CodecError) -> Raster {
-    let view = orientation.stored(step.layout.view)
+    let view = orientation.stored(step.geometry.view)
     // What is larger than the raster is left to libvips, which enlarges in another way.
     guard raster.canBeResampled, view.width <= raster.size.width, view.height <= raster.size.height else {
       defer { withExtendedLifetime(raster) {} }
@@ -111,7 +111,7 @@ struct RenderPass {
 
   /// The same for a picture of libvips'.
   private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
-    let view = orientation.stored(step.layout.view)
+    let view = orientation.stored(step.geometry.view)
     let resized = try picture.resized(to: view)
     guard let cut = cut(of: step, in: view) else { return try resized.standardColours(keepingProfile: keepsProfile) }
     return try resized.cropped(to: cut).standardColours(keepingProfile: keepsProfile)
@@ -119,25 +119,25 @@ struct RenderPass {
 
   /// The part of a step's stored view that it needs. Nil: all of it.
   private func cut(of step: DecodePlan.Step, in view: PixelSize) -> PixelRectangle? {
-    step.needsWholeView ? nil : orientation.stored(step.layout.cutRectangle(step.variant.gravity), in: view)
+    step.needsWholeView ? nil : orientation.stored(step.geometry.cutRectangle(step.variant.gravity), in: view)
   }
 
   /// Turns a step's raster upright, crops it where that was left, enlarges it where that was asked, and encodes it.
   private func finish(_ raster: Raster, step: DecodePlan.Step) throws(CodecError) -> Thumbnail {
-    let layout = step.layout
+    let geometry = step.geometry
     var pixels = try raster.upright(orientation)
-    if step.needsWholeView && layout.crops {
+    if step.needsWholeView && geometry.crops {
       let view = pixels
       let cut =
         switch step.variant.gravity {
         case .attention, .entropy:
-          try view.picture().croppedBySight(to: layout.cut, gravity: step.variant.gravity)
-        default: try view.picture().cropped(to: layout.cutRectangle(step.variant.gravity))
+          try view.picture().croppedBySight(to: geometry.cut, gravity: step.variant.gravity)
+        default: try view.picture().cropped(to: geometry.cutRectangle(step.variant.gravity))
         }
       pixels = try Raster(computing: cut)
       withExtendedLifetime(view) {}
     }
-    let picture = try pixels.picture().resized(to: layout.output)
+    let picture = try pixels.picture().resized(to: geometry.output)
     let (data, format) = try Encoder.encode(
       picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
     // The picture reads the raster's memory, which nothing else keeps alive.

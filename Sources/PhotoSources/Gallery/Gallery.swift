@@ -211,7 +211,7 @@ public actor Gallery {
     }
   }
 
-  private func take(_ answer: GalleryAnswer, _ ticket: Int) {
+  private func take(_ answer: GalleryResponse, _ ticket: Int) {
     guard fetches.removeValue(forKey: ticket) != nil else { return }
     handle(.answer(answer, ticket: ticket))
   }
@@ -225,7 +225,7 @@ public actor Gallery {
 
 extension GalleryFetch {
   /// Asks the source, or the store.
-  func answer(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryAnswer {
+  func answer(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryResponse {
     switch self {
     case .page(let query, let cursor):
       do throws(ProviderError) {

@@ -11,7 +11,7 @@ enum GalleryFetch: Equatable, Sendable {
 }
 
 /// What comes back.
-enum GalleryAnswer: Sendable {
+enum GalleryResponse: Sendable {
   /// From the source.
   case live(Result<PhotoPage, ProviderError>)
   /// From the store, with the page size its cursors count in; nil when it is not there.

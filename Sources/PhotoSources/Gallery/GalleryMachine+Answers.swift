@@ -1,6 +1,6 @@
 /// What answers lead to.
 extension GalleryMachine {
-  mutating func take(_ answer: GalleryAnswer, _ ticket: Int, at now: Duration) -> [Action] {
+  mutating func take(_ answer: GalleryResponse, _ ticket: Int, at now: Duration) -> [Action] {
     switch answer {
     case .live(let result):
       guard ticket == liveTicket else { return [] }

@@ -41,7 +41,7 @@ struct GalleryMachine {
     case delete(GalleryItem.ID)
     /// It is `wakeTime`.
     case awake
-    case answer(GalleryAnswer, ticket: Int)
+    case answer(GalleryResponse, ticket: Int)
   }
 
   /// What the owner has to do.
@@ -68,9 +68,9 @@ struct GalleryMachine {
   /// The name of the source.
   var provider: String
   var query: String?
-  var listing: GalleryListing
+  var listing: SearchResults
   /// What is shown until the first page of a repeated search has come.
-  var previous: GalleryListing?
+  var previous: SearchResults?
   var feed: Feed?
   var failure: ProviderError?
   /// The requests that are under way.
@@ -89,7 +89,7 @@ struct GalleryMachine {
   init(_ options: Options) {
     self.options = options
     provider = options.provider
-    listing = GalleryListing(next: .ended, pageSize: options.pageSize)
+    listing = SearchResults(next: .ended, pageSize: options.pageSize)
   }
 
   /// Takes in what happened at a time, counted from any fixed moment.
@@ -253,7 +253,7 @@ struct GalleryMachine {
   }
 
   /// The search before its first page.
-  var beginning: GalleryListing {
+  var beginning: SearchResults {
     let isRandom = query?.isEmpty == true && options.picksRandom
     return listing.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
   }

@@ -39,7 +39,7 @@ public struct PageFeed: Sendable {
     into prefetcher: Prefetcher, onPage: @Sendable ([ImageSource], [SkippedItem]) -> Void = { _, _ in }
   ) async throws(ProviderError) {
     // Knows which photos have come before, and a source that leads in a circle.
-    var listing = GalleryListing(next: .page(nil), pageSize: query.pageSize)
+    var listing = SearchResults(next: .page(nil), pageSize: query.pageSize)
     var hasMore: Bool { listing.next != .ended && listing.pages < pages && listing.items.count < photos }
     guard hasMore else { return }
     for await wanted in prefetcher.itemsWanted {

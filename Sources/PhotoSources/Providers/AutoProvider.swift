@@ -7,7 +7,7 @@ import Synchronization
 /// more requests, cannot be reached or finds nothing. A query that it does not accept is no reason.
 public final class AutoProvider: PhotoProvider {
   /// Who answered last, which several forms of one provider know together.
-  private final class Standing: Sendable {
+  private final class Selection: Sendable {
     struct State {
       var current = 0
       var reason: String?
@@ -17,33 +17,33 @@ public final class AutoProvider: PhotoProvider {
   }
 
   private let candidates: [any PhotoProvider]
-  private let standing: Standing
+  private let selection: Selection
 
   /// Providers in the order they are asked; the first stands for all before any was asked.
   init(_ first: any PhotoProvider, _ others: any PhotoProvider...) {
     candidates = [first] + others
-    standing = Standing()
+    selection = Selection()
   }
 
-  private init(_ candidates: [any PhotoProvider], _ standing: Standing) {
+  private init(_ candidates: [any PhotoProvider], _ selection: Selection) {
     self.candidates = candidates
-    self.standing = standing
+    self.selection = selection
   }
 
-  private var current: any PhotoProvider { candidates[standing.state.withLock { $0.current }] }
+  private var current: any PhotoProvider { candidates[selection.state.withLock { $0.current }] }
 
   /// The name of the provider that answered last.
   public var name: String { current.name }
   /// What the provider that answered last can do.
   public var capabilities: ProviderCapabilities { current.capabilities }
   /// Why a provider stands in for the first one, in words; nil when none does.
-  public var fallbackReason: String? { standing.state.withLock { $0.reason } }
+  public var fallbackReason: String? { selection.state.withLock { $0.reason } }
   /// The names of all providers, in the order they are asked.
   var names: [String] { candidates.map(\.name) }
 
   /// The same with another form of each provider. Both know who answered last.
   func mapping(_ transform: (any PhotoProvider) -> any PhotoProvider) -> AutoProvider {
-    AutoProvider(candidates.map(transform), standing)
+    AutoProvider(candidates.map(transform), selection)
   }
 
   /// Takes note that photos came from the provider of that name, though it was not asked: they had been stored.
@@ -124,7 +124,7 @@ public final class AutoProvider: PhotoProvider {
   }
 
   private func settle(_ index: Int, because reason: String?) {
-    standing.state.withLock {
+    selection.state.withLock {
       $0.current = index
       $0.reason = reason
     }

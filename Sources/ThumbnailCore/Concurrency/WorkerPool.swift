@@ -100,7 +100,7 @@ package final class WorkerPool: Sendable {
     priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
   ) async throws(CancellationError) -> Result<Success, Failure> {
     if Task.isCancelled { throw CancellationError() }
-    let shot = OneShot<Result<Success, Failure>, CancellationError>()
+    let shot = Promise<Result<Success, Failure>, CancellationError>()
     let flag = CancellationFlag()
     let entry = Entry(
       run: { shot.resume(with: .success(work(flag))) },

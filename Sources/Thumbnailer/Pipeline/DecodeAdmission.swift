@@ -54,7 +54,7 @@ enum HelperMemory: Sendable {
   /// No control group limits it: each helper has its own limit, beside the budget.
   case beside
   /// The control group has room for helpers beside the budget, for as many at once as this has shares.
-  case limited(ByteLimiter)
+  case limited(ByteSemaphore)
   /// It has not: a helper's memory is taken from the budget.
   case budget
 
@@ -64,7 +64,7 @@ enum HelperMemory: Sendable {
       return
     }
     let room = cgroupLimit - MemoryBudget.programBytes - configuration.memoryCacheLimit.bytes - budget.total
-    self = room >= Self.bytes(configuration.isolation) ? .limited(ByteLimiter(capacity: room)) : .budget
+    self = room >= Self.bytes(configuration.isolation) ? .limited(ByteSemaphore(capacity: room)) : .budget
   }
 
   /// The most that a helper takes.

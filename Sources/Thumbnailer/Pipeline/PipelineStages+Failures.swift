@@ -7,7 +7,7 @@ import ThumbnailCore
 extension PipelineStages {
   /// Why nobody is asked for a source: offline nobody is, and a picture that was not to be had a while ago need not be.
   /// Nil where the server is to be asked.
-  func refusal(of source: ImageSource, _ notes: SourceNotes) -> ThumbnailError? {
+  func refusal(of source: ImageSource, _ notes: SourceHistory) -> ThumbnailError? {
     if source.isUserFile { return nil }
     if configuration.cacheMode == .offline { return .notCached }
     let url = source.urlDigest
@@ -27,8 +27,9 @@ extension PipelineStages {
   ///
   /// - Parameter end: Until when the server lets it be kept; nil where it has not said. It may be shorter than our own time,
   ///   but not longer.
-  func remember(_ error: ThumbnailError, of source: ImageSource, _ notes: SourceNotes, end: Date?, permit: StorePermit)
-  {
+  func remember(
+    _ error: ThumbnailError, of source: ImageSource, _ notes: SourceHistory, end: Date?, permit: StorePermit
+  ) {
     guard !source.isUserFile, let lifetime = error.lifetime else { return }
     if case .notAPicture = error, source.knownAnswer(in: notes) != nil { return }
     let now = configuration.now()

@@ -129,8 +129,8 @@ extension PipelineStages {
   private func openFile(
     _ source: ImageSource, priority: PriorityControl
   ) async throws(FetchFailure) -> SourceBody {
-    let place: ByteLimiter.Reservation
-    do throws(ByteLimiter.Failure) {
+    let place: ByteSemaphore.Reservation
+    do throws(ByteSemaphore.Failure) {
       place = try await openFiles.reserve(1, priority: priority)
     } catch {
       throw FetchFailure(.cancelled)

@@ -39,8 +39,8 @@ extension PipelineStages {
   }
 
   /// What is known of a picture besides its thumbnails; nothing of a local file, which nobody is asked for.
-  func notes(of source: ImageSource, priority: PriorityControl) async -> SourceNotes {
-    source.isUserFile ? SourceNotes() : await cache.notes(of: source.key, priority: priority)
+  func notes(of source: ImageSource, priority: PriorityControl) async -> SourceHistory {
+    source.isUserFile ? SourceHistory() : await cache.notes(of: source.key, priority: priority)
   }
 
   /// What a server says when it is asked whether a picture has changed.
@@ -55,7 +55,7 @@ extension PipelineStages {
   ///
   /// - Parameter canWait: Whether what is stored stands in for the moment: then a server that is down is not asked again.
   func revalidate(
-    _ source: ImageSource, known: StoredAnswer, canWait: Bool, demand: VariantDemand, permit: StorePermit,
+    _ source: ImageSource, known: StoredResponse, canWait: Bool, demand: VariantDemand, permit: StorePermit,
     priority: PriorityControl, progress: BodyProgress
   ) async throws(FetchFailure) -> Revalidation {
     progress.setComplete(false)
@@ -79,7 +79,7 @@ extension PipelineStages {
 
   /// Tells the caches that what is stored still holds. Returns whether they may keep it.
   private func confirm(
-    _ known: StoredAnswer, by download: Download, of source: ImageSource, permit: StorePermit
+    _ known: StoredResponse, by download: Download, of source: ImageSource, permit: StorePermit
   ) -> Bool {
     var confirmed = known
     confirmed.metadata = known.metadata.updated(by: download.headers)
@@ -95,9 +95,9 @@ extension PipelineStages {
   }
 
   /// What a server said with a body.
-  func answer(_ download: Download, from place: URL) -> StoredAnswer {
+  func answer(_ download: Download, from place: URL) -> StoredResponse {
     let metadata = ResponseMetadata(download.headers)
-    return StoredAnswer(
+    return StoredResponse(
       url: place.digest, address: download.address, metadata: metadata,
       length: download.expectedBytes, freshness: freshness(of: metadata, download))
   }
@@ -112,7 +112,7 @@ extension PipelineStages {
   ///
   /// So it is when it could not be reached, or answered that it fails (5xx) or is asked too often (429), unless it has
   /// forbidden that, or the user wants to know.
-  func mayServeStale(_ notes: SourceNotes, after error: ThumbnailError) -> Bool {
+  func mayServeStale(_ notes: SourceHistory, after error: ThumbnailError) -> Bool {
     if configuration.cacheMode == .refresh { return false }
     let controls = notes.answers.map(\.metadata.control)
     if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime }) { return false }
@@ -135,7 +135,7 @@ extension PipelineStages {
   }
 }
 
-extension SourceNotes {
+extension SourceHistory {
   /// Whether a server allows to use thumbnails that are out of date while it is asked (`stale-while-revalidate`), and none
   /// forbids it.
   func mayServeWhileRevalidating(at now: Date) -> Bool {
@@ -150,7 +150,7 @@ extension SourceNotes {
 
   /// Whether the thumbnails that are stored are of what the picture was before a body came, which was asked for without a
   /// condition: its URL names another body now, or names none and they are not fresh.
-  func areOutdated(by answer: StoredAnswer?, isFresh: Bool) -> Bool {
+  func areOutdated(by answer: StoredResponse?, isFresh: Bool) -> Bool {
     guard let answer, !answers.isEmpty else { return false }
     guard let known = answer.url.flatMap({ self.answer(of: $0) }) else { return !isFresh }
     if known.namesSameBody(as: answer) { return false }
@@ -165,7 +165,7 @@ extension ImageSource {
   var urlDigest: SourceKey { url.digest }
 
   /// What one of its places is known to have answered, the first of them.
-  func knownAnswer(in notes: SourceNotes) -> StoredAnswer? {
+  func knownAnswer(in notes: SourceHistory) -> StoredResponse? {
     places.lazy.compactMap { notes.answer(of: $0.digest) }.first
   }
 }

@@ -38,12 +38,12 @@ extension PipelineStages {
     let thumbnails = mostBytes(of: variants)
     let most = HelperMemory.bytes(configuration.isolation)
     // The helper's room first: who has room for the thumbnails waits for nothing more.
-    var room: ByteLimiter.Reservation?
+    var room: ByteSemaphore.Reservation?
     var reserved = thumbnails
     switch helperMemory {
     case .beside: break
     case .limited(let limiter):
-      do throws(ByteLimiter.Failure) {
+      do throws(ByteSemaphore.Failure) {
         room = try await limiter.reserve(most, priority: priority)
       } catch {
         throw .cancelled
@@ -82,6 +82,6 @@ extension PipelineStages {
 
   /// The most bytes that the thumbnails may have which a helper sends.
   private func mostBytes(of variants: [Variant]) -> Int {
-    min(AnswerRules.mostBytes(for: variants), decodes.capacity)
+    min(ResponseRules.mostBytes(for: variants), decodes.capacity)
   }
 }

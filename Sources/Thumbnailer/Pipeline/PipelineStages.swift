@@ -15,9 +15,9 @@ struct PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
   /// The memory for decodes.
-  let decodes: ByteLimiter
+  let decodes: ByteSemaphore
   /// The memory for bodies.
-  let bodyMemory: ByteLimiter
+  let bodyMemory: ByteSemaphore
   /// Where what does not fit into the memory for decodes may run.
   let admission: DecodeAdmission
   /// The processes that decode for us; nil where everything is decoded in this one.
@@ -25,7 +25,7 @@ struct PipelineStages: Sendable {
   /// Where the helpers' memory comes from.
   let helperMemory: HelperMemory
   /// How many local files are open at once: it hands out files, not bytes.
-  let openFiles = ByteLimiter(capacity: 64)
+  let openFiles = ByteSemaphore(capacity: 64)
   let downloader: Downloader
   /// The threads on which the codec works and files are opened.
   let workers: WorkerPool
@@ -37,8 +37,8 @@ struct PipelineStages: Sendable {
     self.events = events
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
-    decodes = ByteLimiter(capacity: budget.decodeShare)
-    bodyMemory = ByteLimiter(capacity: budget.bodyShare)
+    decodes = ByteSemaphore(capacity: budget.decodeShare)
+    bodyMemory = ByteSemaphore(capacity: budget.bodyShare)
     admission = DecodeAdmission(configuration, budget: budget)
     helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     var download = configuration.download(budget)
@@ -238,8 +238,8 @@ struct PipelineStages: Sendable {
   /// Waits for so much of the memory for decodes. A body that lies in lent bytes of it must be named.
   func reserve(
     _ bytes: Int, of body: ByteSource? = nil, priority: PriorityControl
-  ) async throws(ThumbnailError) -> ByteLimiter.Reservation {
-    do throws(ByteLimiter.Failure) {
+  ) async throws(ThumbnailError) -> ByteSemaphore.Reservation {
+    do throws(ByteSemaphore.Failure) {
       return try await decodes.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: priority)
     } catch {
       throw ThumbnailError(error)

@@ -19,9 +19,9 @@ struct SourceBody: Sendable {
   /// The finest scale at which a body that was stopped early can be read.
   private let finestScale: JPEGScale?
   /// The file's place among those that may be open. It goes back with the last copy of this value.
-  private let place: ByteLimiter.Reservation?
+  private let place: ByteSemaphore.Reservation?
   /// What the server said with a download, to ask it later whether the picture has changed.
-  var answer: StoredAnswer?
+  var answer: StoredResponse?
   /// Until when what the server has sent may be kept, as far as it limits that; see `ResponseMetadata`.
   var statedEnd: Date?
   /// False once the coefficient reader has handed the file over to libvips, and where that reader is not used.
@@ -47,7 +47,8 @@ struct SourceBody: Sendable {
 
   /// A local file.
   init(
-    _ file: LocalFile, place: ByteLimiter.Reservation, header: Result<ImageProbe, CodecError>, mayReadCoefficients: Bool
+    _ file: LocalFile, place: ByteSemaphore.Reservation, header: Result<ImageProbe, CodecError>,
+    mayReadCoefficients: Bool
   ) {
     (self.file, self.place, self.header) = (file, place, header)
     self.mayReadCoefficients = mayReadCoefficients

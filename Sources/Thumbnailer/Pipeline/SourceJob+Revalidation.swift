@@ -20,14 +20,14 @@ extension SourceJob {
   }
 
   /// What a job knows of the thumbnails that are stored of its source.
-  struct Standing {
+  struct RevalidationState {
     var verdict = Verdict.none
     /// Whether the verdict was given in this round. It counts for those who asked before it.
     private(set) var isVerdictNew = false
     /// Thumbnails that are out of date, until the server has spoken.
     var outdated: [PipelineStages.FoundThumbnail] = []
     /// What was known of the source when the server was asked.
-    var notes = SourceNotes()
+    var notes = SourceHistory()
     /// Whether anybody was asked. Until then a failure is one that is remembered.
     var hasAsked = false
     /// Until when what the server has said last may be kept, as far as it limits that.
@@ -67,14 +67,14 @@ extension SourceJob {
   ///
   /// The server is asked whether the picture has changed only where that can do: a thumbnail that is `missing` takes the
   /// body in any case, and only the URL that has named a body can be asked about it.
-  func askServer(_ missing: [Variant], _ standing: inout Standing) async throws(ThumbnailError) {
+  func askServer(_ missing: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError) {
     let notes = await stages.notes(of: source, priority: priority)
-    standing.notes = notes
+    revalidationState.notes = notes
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
-    standing.hasAsked = true
+    revalidationState.hasAsked = true
     guard missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty else {
-      let body = try await fetchBody(demand: desk.demand, insteadOf: nil, &standing)
-      standing.hear(.sent(body, replaces: await replacesStored(body)))
+      let body = try await fetchBody(demand: waiters.demand, insteadOf: nil, &revalidationState)
+      revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
       return
     }
     // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
@@ -82,27 +82,27 @@ extension SourceJob {
     let revalidation: PipelineStages.Revalidation
     do throws(FetchFailure) {
       revalidation = try await stages.revalidate(
-        source, known: known, canWait: canWait, demand: desk.demand, permit: permit, priority: priority,
+        source, known: known, canWait: canWait, demand: waiters.demand, permit: permit, priority: priority,
         progress: progress)
     } catch {
-      standing.statedEnd = error.end
+      revalidationState.statedEnd = error.end
       throw error.error
     }
     switch revalidation {
-    case .unchanged(let isKept): standing.hear(.unchanged(isKept: isKept))
+    case .unchanged(let isKept): revalidationState.hear(.unchanged(isKept: isKept))
     case .changed(let body):
-      standing.statedEnd = body.statedEnd
+      revalidationState.statedEnd = body.statedEnd
       tellReplaced()
-      standing.hear(.sent(body, replaces: true))
+      revalidationState.hear(.sent(body, replaces: true))
     }
   }
 
   /// Gets the bytes once more in the place of a body that did not do. Returns whether they replace what is stored: the
   /// picture may have changed again in between.
   func fetchAgain(
-    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool, _ standing: inout Standing
+    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool, _ revalidationState: inout RevalidationState
   ) async throws(ThumbnailError) -> Bool {
-    body = try await fetchBody(demand: demand, insteadOf: body.giveUp(), &standing)
+    body = try await fetchBody(demand: demand, insteadOf: body.giveUp(), &revalidationState)
     if replaces { return true }
     return await replacesStored(body)
   }
@@ -123,16 +123,16 @@ extension SourceJob {
 
   /// Answers those who wait for thumbnails that were out of date and that the server has confirmed. Where it has sent a
   /// body instead, returns the variants, to be made anew of that.
-  func settleOutdated(_ standing: inout Standing) async -> [Variant] {
-    let outdated = standing.outdated
-    standing.outdated = []
-    guard case .unchanged(let isKept) = standing.verdict else { return outdated.map(\.variant) }
+  func settleOutdated(_ revalidationState: inout RevalidationState) async -> [Variant] {
+    let outdated = revalidationState.outdated
+    revalidationState.outdated = []
+    guard case .unchanged(let isKept) = revalidationState.verdict else { return outdated.map(\.variant) }
     for var found in outdated {
       var isStored = isKept
       if found.isShrunk, isKept {
         let notes = await stages.notes(of: source, priority: priority)
         found.stored.freshness = notes.freshness(by: stages.cache.rule)
-        let inMemory = desk.keptInMemory([found.variant], of: source)
+        let inMemory = waiters.keptInMemory([found.variant], of: source)
         isStored = await stages.store(
           found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
       }
@@ -145,7 +145,7 @@ extension SourceJob {
   /// it did.
   func serveWhileRevalidating(_ found: PipelineStages.FoundThumbnail, keepsInMemory: Bool) async -> Bool {
     guard !isRevalidation, await stages.mayServeWhileRevalidating(source, priority: priority),
-      desk.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
+      waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
     else { return false }
     stages.statistics.add(1, to: \.servedWhileRevalidating)
     stages.events.send(source, .servedWhileRevalidating(found.variant))
@@ -154,26 +154,26 @@ extension SourceJob {
   }
 
   /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
-  func fail(with error: ThumbnailError, _ standing: inout Standing) async {
+  func fail(with error: ThumbnailError, _ revalidationState: inout RevalidationState) async {
     var stale: [Variant: ThumbnailResponse] = [:]
-    if !isRevalidation, stages.mayServeStale(standing.notes, after: error) {
+    if !isRevalidation, stages.mayServeStale(revalidationState.notes, after: error) {
       // Those who came meanwhile may be served by what is stored, too.
-      _ = await answerFromCache(desk.takeVariants(of: source), &standing)
-      for found in standing.outdated { stale[found.variant] = found.response(origin: .stale) }
+      _ = await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
+      for found in revalidationState.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
         stages.statistics.add(stale.count, to: \.servedStale)
         stages.statistics.add(stale.count, to: \.diskHits)
-        stages.events.send(source, .servedStale(standing.outdated.map(\.variant), error))
+        stages.events.send(source, .servedStale(revalidationState.outdated.map(\.variant), error))
       }
     }
-    if standing.hasAsked {
+    if revalidationState.hasAsked {
       // The picture is gone, and what is stored of it was of another.
-      if case .notFound = error, source.knownAnswer(in: standing.notes) != nil {
+      if case .notFound = error, source.knownAnswer(in: revalidationState.notes) != nil {
         stages.forgetThumbnails(of: source, permit: permit)
       }
-      stages.remember(error, of: source, standing.notes, end: standing.statedEnd, permit: permit)
+      stages.remember(error, of: source, revalidationState.notes, end: revalidationState.statedEnd, permit: permit)
     }
-    desk.fail(source, with: error, except: stale) { count($0, error, hasAsked: standing.hasAsked) }
+    waiters.fail(source, with: error, except: stale) { count($0, error, hasAsked: revalidationState.hasAsked) }
   }
 
   /// Counts the requests that fail, and tells of them.

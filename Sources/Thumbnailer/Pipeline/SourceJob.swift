@@ -12,71 +12,73 @@ struct SourceJob: Sendable {
   /// Its leave to store what it makes.
   let permit: StorePermit
   let stages: PipelineStages
-  let desk: ThumbnailPipeline.Desk
+  let waiters: ThumbnailPipeline.JobWaiters
   /// Whether it asks about thumbnails that were handed out before: nobody waits for it.
   let isRevalidation: Bool
 
   /// Goes down the list of stages, again for every set of variants that came in meanwhile.
   func run() async {
-    var standing = Standing()
+    var revalidationState = RevalidationState()
     do {
       var missing: [Variant] = []
       repeat {
-        standing.beginRound()
-        missing += await answerFromCache(desk.takeVariants(of: source), &standing)
-        dropUnwanted(&missing, &standing)
-        guard !missing.isEmpty || !standing.outdated.isEmpty else { continue }
+        revalidationState.beginRound()
+        missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
+        dropUnwanted(&missing, &revalidationState)
+        guard !missing.isEmpty || !revalidationState.outdated.isEmpty else { continue }
         // What is out of date again since the body came is asked about again.
-        if !standing.hasBody || !standing.outdated.isEmpty {
+        if !revalidationState.hasBody || !revalidationState.outdated.isEmpty {
           // Ends as soon as everything that is asked by then can be made of what has arrived. Who waits for it holds no
           // other body.
-          standing.verdict = .none
-          try await askServer(missing, &standing)
+          revalidationState.verdict = .none
+          try await askServer(missing, &revalidationState)
         }
         // Whoever came while the body was on its way shares its decode.
-        missing += await answerFromCache(desk.takeVariants(of: source), &standing)
-        missing += await settleOutdated(&standing)
-        missing = desk.stillWanted(missing, of: source)
-        guard !missing.isEmpty, standing.hasBody else { continue }
-        try await render(missing, &standing)
+        missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
+        missing += await settleOutdated(&revalidationState)
+        missing = waiters.stillWanted(missing, of: source)
+        guard !missing.isEmpty, revalidationState.hasBody else { continue }
+        try await render(missing, &revalidationState)
         missing = []
-      } while !desk.isDone(source)
+      } while !waiters.isDone(source)
     } catch {
-      await fail(with: error, &standing)
+      await fail(with: error, &revalidationState)
     }
   }
 
   /// Forgets what nobody waits for any more. Where the others were answered meanwhile, nobody could stop what is done for
   /// it.
-  private func dropUnwanted(_ missing: inout [Variant], _ standing: inout Standing) {
-    let wanted = Set(desk.stillWanted(missing + standing.outdated.map(\.variant), of: source))
+  private func dropUnwanted(_ missing: inout [Variant], _ revalidationState: inout RevalidationState) {
+    let wanted = Set(waiters.stillWanted(missing + revalidationState.outdated.map(\.variant), of: source))
     missing.removeAll { !wanted.contains($0) }
-    standing.outdated.removeAll { !wanted.contains($0.variant) }
+    revalidationState.outdated.removeAll { !wanted.contains($0.variant) }
   }
 
   /// Answers what the caches hold, exactly or in a larger size, and returns the rest. What is out of date waits for the
   /// server's word.
-  func answerFromCache(_ variants: [Variant], _ standing: inout Standing) async -> [Variant] {
+  func answerFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
     // Of a picture that has changed nothing that is stored will do.
-    if standing.replacesStored { return variants }
+    if revalidationState.replacesStored { return variants }
     var missing: [Variant] = []
     for variant in variants {
       let started = ContinuousClock.now
-      let inMemory = desk.keptInMemory([variant], of: source)
+      let inMemory = waiters.keptInMemory([variant], of: source)
       guard
         let found = await stages.storedThumbnail(
           variant, of: source, keepsInMemory: !inMemory.isEmpty, permit: permit, priority: priority)
       else {
         // There is nothing left to ask about.
         if isRevalidation {
-          desk.answer(variant, of: source, with: .failure(.notCached))
+          waiters.answer(variant, of: source, with: .failure(.notCached))
         } else {
           missing.append(variant)
         }
         continue
       }
-      guard found.isFresh || standing.confirmsStored else {
-        if await !serveWhileRevalidating(found, keepsInMemory: !inMemory.isEmpty) { standing.outdated.append(found) }
+      guard found.isFresh || revalidationState.confirmsStored else {
+        if await !serveWhileRevalidating(found, keepsInMemory: !inMemory.isEmpty) {
+          revalidationState.outdated.append(found)
+        }
         continue
       }
       var isStored = true
@@ -97,38 +99,41 @@ struct SourceJob: Sendable {
   /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
   /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
   /// and libvips is the last reader, so there are at most four rounds.
-  private func render(_ variants: [Variant], _ standing: inout Standing) async throws(ThumbnailError) {
-    guard var (body, replaces) = standing.takeBody() else { return }
+  private func render(_ variants: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError)
+  {
+    guard var (body, replaces) = revalidationState.takeBody() else { return }
     while true {
       switch try await stages.render(variants, of: source, from: body, priority: priority) {
       case .done(let results, let plan):
         replaces = await answer(results, from: body, plan: plan, replaces: replaces)
-        standing.verdict = .sent(body, replaces: replaces)
+        revalidationState.verdict = .sent(body, replaces: replaces)
         return
       case .needsWholeBody:
-        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing)
+        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &revalidationState)
       case .needsPicture:
         if !body.isComplete {
-          replaces = try await fetchAgain(&body, demand: desk.demand, replaces: replaces, &standing)
+          replaces = try await fetchAgain(&body, demand: waiters.demand, replaces: replaces, &revalidationState)
         }
         body.mayUsePreview = false
       case .needsLibvips:
-        if !body.isComplete { replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &standing) }
+        if !body.isComplete {
+          replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &revalidationState)
+        }
         body.mayReadCoefficients = false
       }
     }
   }
 
   func fetchBody(
-    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?, _ standing: inout Standing
+    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?, _ revalidationState: inout RevalidationState
   ) async throws(ThumbnailError) -> SourceBody {
     do throws(FetchFailure) {
       let body = try await stages.fetchBody(
         of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
-      standing.statedEnd = body.statedEnd
+      revalidationState.statedEnd = body.statedEnd
       return body
     } catch {
-      standing.statedEnd = error.end
+      revalidationState.statedEnd = error.end
       throw error.error
     }
   }
@@ -141,7 +146,7 @@ struct SourceJob: Sendable {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     var isStored = false
     if !finished.isEmpty {
-      let inMemory = desk.keptInMemory(finished.map(\.0), of: source)
+      let inMemory = waiters.keptInMemory(finished.map(\.0), of: source)
       isStored = await stages.store(
         finished, of: source, from: body, inMemory: inMemory, replacing: replaces, permit: permit)
     }
@@ -153,9 +158,9 @@ struct SourceJob: Sendable {
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
           isStored: isStored && !thumbnail.isDamaged, plan: plan, duration: .zero)
-        desk.answer(variant, of: source, with: .success(response))
+        waiters.answer(variant, of: source, with: .success(response))
       case .failure(let error):
-        desk.answer(variant, of: source, with: .failure(error)) { waiters in
+        waiters.answer(variant, of: source, with: .failure(error)) { waiters in
           if isRevalidation {
             stages.events.send(source, .revalidationFailed(error))
           } else {
@@ -174,6 +179,6 @@ struct SourceJob: Sendable {
     _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
   ) {
     if !isRevalidation { stages.statistics.add(1, to: \.diskHits) }
-    desk.answer(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
+    waiters.answer(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
   }
 }

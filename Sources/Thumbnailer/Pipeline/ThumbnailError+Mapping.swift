@@ -67,7 +67,7 @@ extension ThumbnailError {
       self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
     case .unknownEncoding(let reason):
       self = .unreachable(reason: "the answer cannot be unpacked: \(reason)")
-    case .invalidAnswer(let reason):
+    case .invalidResponse(let reason):
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
       self = .notAPicture(reason: "the beginning of the file is not that of a picture")
@@ -80,7 +80,7 @@ extension ThumbnailError {
   }
 
   /// Why there is no memory for a decode.
-  init(_ error: ByteLimiter.Failure) {
+  init(_ error: ByteSemaphore.Failure) {
     switch error {
     case .cancelled: self = .cancelled
     // What fits the budget at all is refused only because of bodies that should be on a disk.

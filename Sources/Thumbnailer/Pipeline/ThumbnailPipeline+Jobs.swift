@@ -31,7 +31,7 @@ extension ThumbnailPipeline {
 
   /// Where a waiter's answer goes.
   struct Sink: Sendable {
-    let shot: OneShot<ThumbnailResponse, ThumbnailError>
+    let shot: Promise<ThumbnailResponse, ThumbnailError>
     let started: ContinuousClock.Instant
   }
 
@@ -45,7 +45,7 @@ extension ThumbnailPipeline {
     var joined: [(JobTable<Sink>.JobID, ThumbnailRequest)] = []
     let waiters = jobs.withLock { state in
       requests.map { request in
-        let sink = Sink(shot: OneShot(), started: started)
+        let sink = Sink(shot: Promise(), started: started)
         let (waiter, action) = state.table.join(request, sink: sink)
         switch action {
         case .joined(let id, _):
@@ -91,7 +91,7 @@ extension ThumbnailPipeline {
     let permit = StorePermit()
     let job = SourceJob(
       source: request.source, priority: priority, progress: progress, permit: permit, stages: stages,
-      desk: Desk(
+      waiters: JobWaiters(
         pipeline: self, id: id, subject: .init(request.source, isRevalidation: isRevalidation), demand: demand),
       isRevalidation: isRevalidation)
     // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for

@@ -49,7 +49,7 @@ extension ThumbnailPipeline {
       if let running, state.table.isWanted(variant, of: subject, for: running) { return true }
       guard running != nil || state.revalidations.count < Self.mostRevalidations else { return false }
       // Nobody waits for what comes of it.
-      let sink = Sink(shot: OneShot(), started: .now)
+      let sink = Sink(shot: Promise(), started: .now)
       switch state.table.join(request, isRevalidation: true, sink: sink).1 {
       case .joined(let id, _): state.running[id]?.demand.insert(variant)
       case .start(let id):

@@ -12,13 +12,13 @@ extension Prefetcher {
     var schedule: PrefetchSchedule
     /// Nil for cells without a picture.
     var items: [ImageSource?] = []
-    var errands: [PrefetchSchedule.WorkID: Errand] = [:]
+    var prefetchTasks: [PrefetchSchedule.WorkID: PrefetchTask] = [:]
     /// What the worker does next, in this order.
     fileprivate var agenda: [Step] = []
     /// Whether something has changed that the schedule was not asked about.
     fileprivate var isStale = false
     fileprivate var timer: (task: Task<Void, Never>, deadline: ContinuousClock.Instant)?
-    fileprivate var settlingWaiters: [OneShot<Void, Never>] = []
+    fileprivate var settlingWaiters: [Promise<Void, Never>] = []
     /// What `itemsWanted` was told last, and for how many items.
     fileprivate var lastWanted: (wanted: Int, count: Int)?
 
@@ -27,8 +27,8 @@ extension Prefetcher {
     /// Work that the schedule has dropped is to be cancelled.
     mutating func drop(_ works: [PrefetchSchedule.Work]) {
       for work in works {
-        guard let errand = errands.removeValue(forKey: work.id) else { continue }
-        agenda += [.cancel(errand), .tell(.cancelled(index: work.index, errand.source))]
+        guard let prefetchTask = prefetchTasks.removeValue(forKey: work.id) else { continue }
+        agenda += [.cancel(prefetchTask), .tell(.cancelled(index: work.index, prefetchTask.source))]
       }
     }
 
@@ -39,7 +39,7 @@ extension Prefetcher {
   }
 
   /// A piece of work, from the decision to begin it to its end.
-  final class Errand: Sendable {
+  final class PrefetchTask: Sendable {
     let id: PrefetchSchedule.WorkID
     /// Where the item was in the list when it was begun.
     let index: Int
@@ -60,12 +60,12 @@ extension Prefetcher {
 
   /// One thing to do.
   fileprivate enum Step: Sendable {
-    case begin(Errand)
-    case cancel(Errand)
-    case prioritise(Errand, Priority)
+    case begin(PrefetchTask)
+    case cancel(PrefetchTask)
+    case prioritise(PrefetchTask, Priority)
     case tell(PrefetcherEvent)
     case want(Int)
-    case settle(OneShot<Void, Never>)
+    case settle(Promise<Void, Never>)
   }
 
   // MARK: What happens
@@ -80,40 +80,42 @@ extension Prefetcher {
     workSignal.yield()
   }
 
-  private func finish(_ errand: Errand, _ result: Result<ThumbnailResponse, ThumbnailError>) {
+  private func finish(_ prefetchTask: PrefetchTask, _ result: Result<ThumbnailResponse, ThumbnailError>) {
     change { state in
       let response = try? result.get()
-      guard state.errands.removeValue(forKey: errand.id) != nil else {
+      guard state.prefetchTasks.removeValue(forKey: prefetchTask.id) != nil else {
         // It was dropped, too late to stop it.
-        if let response, state.items.indices.contains(errand.index), state.items[errand.index] == errand.source {
-          state.agenda.append(.tell(.ready(index: errand.index, errand.source, response)))
+        if let response, state.items.indices.contains(prefetchTask.index),
+          state.items[prefetchTask.index] == prefetchTask.source
+        {
+          state.agenda.append(.tell(.ready(index: prefetchTask.index, prefetchTask.source, response)))
         }
         return
       }
       let duration = response.flatMap { $0.origin == .source ? $0.duration : nil }
       let index = state.schedule.finish(
-        errand.id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
+        prefetchTask.id, isThere: response != nil, bytes: response?.downloadedBytes ?? 0, duration: duration)
       guard let index else { return }
       switch result {
-      case .success(let response): state.agenda.append(.tell(.ready(index: index, errand.source, response)))
-      case .failure(let error): state.agenda.append(.tell(.failed(index: index, errand.source, error)))
+      case .success(let response): state.agenda.append(.tell(.ready(index: index, prefetchTask.source, response)))
+      case .failure(let error): state.agenda.append(.tell(.failed(index: index, prefetchTask.source, error)))
       }
     }
   }
 
   /// What resumes when everything is settled; nil when it is.
-  func settlingWaiter() -> OneShot<Void, Never>? {
+  func settlingWaiter() -> Promise<Void, Never>? {
     state.withLock { state in
       state.move(to: inbox.takeAll())
       if !state.isStale, state.schedule.isIdle { return nil }
-      let shot = OneShot<Void, Never>()
+      let shot = Promise<Void, Never>()
       state.settlingWaiters.append(shot)
       return shot
     }
   }
 
   /// Forgets a waiter whose task was cancelled.
-  func removeSettlingWaiter(_ shot: OneShot<Void, Never>) {
+  func removeSettlingWaiter(_ shot: Promise<Void, Never>) {
     state.withLock { state in state.settlingWaiters.removeAll { $0 === shot } }
   }
 
@@ -124,8 +126,8 @@ extension Prefetcher {
   func abandon() {
     state.withLock { state in
       state.timer?.task.cancel()
-      for errand in state.errands.values { errand.cancel() }
-      for case .cancel(let errand) in state.agenda { errand.cancel() }
+      for prefetchTask in state.prefetchTasks.values { prefetchTask.cancel() }
+      for case .cancel(let prefetchTask) in state.agenda { prefetchTask.cancel() }
     }
   }
 
@@ -170,13 +172,15 @@ extension Prefetcher {
     state.isStale = false
     state.drop(changes.dropped)
     for work in changes.reprioritised {
-      if let errand = state.errands[work.id] { state.agenda.append(.prioritise(errand, work.priority)) }
+      if let prefetchTask = state.prefetchTasks[work.id] {
+        state.agenda.append(.prioritise(prefetchTask, work.priority))
+      }
     }
     for work in changes.begun {
       guard let source = items[work.index] else { continue }
-      let errand = Errand(work, for: source)
-      state.errands[work.id] = errand
-      state.agenda += [.tell(.started(index: work.index, source, work.priority)), .begin(errand)]
+      let prefetchTask = PrefetchTask(work, for: source)
+      state.prefetchTasks[work.id] = prefetchTask
+      state.agenda += [.tell(.started(index: work.index, source, work.priority)), .begin(prefetchTask)]
     }
     for (index, source, thumbnail) in found {
       let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
@@ -220,28 +224,28 @@ extension Prefetcher {
 
   private func carryOut(_ step: Step) {
     switch step {
-    case .begin(let errand): begin(errand)
-    case .cancel(let errand): errand.cancel()
-    case .prioritise(let errand, let priority): errand.priority.set(priority)
+    case .begin(let prefetchTask): begin(prefetchTask)
+    case .cancel(let prefetchTask): prefetchTask.cancel()
+    case .prioritise(let prefetchTask, let priority): prefetchTask.priority.set(priority)
     case .tell(let event): hub.send(event)
     case .want(let count): itemsWantedContinuation.yield(count)
     case .settle(let shot): shot.resume(with: .success(()))
     }
   }
 
-  private func begin(_ errand: Errand) {
-    let priority = errand.priority.current
-    var asked = ThumbnailRequest(errand.source, variant: variant, priority: priority)
+  private func begin(_ prefetchTask: PrefetchTask) {
+    let priority = prefetchTask.priority.current
+    var asked = ThumbnailRequest(prefetchTask.source, variant: variant, priority: priority)
     // Without a disk cache, what is fetched ahead has no other place.
     asked.keepsInMemory =
       priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
     let request = asked
-    errand.begin { [weak self, pipeline] in
+    prefetchTask.begin { [weak self, pipeline] in
       do throws(ThumbnailError) {
-        let response = try await pipeline.response(for: request, following: errand.priority)
-        self?.finish(errand, .success(response))
+        let response = try await pipeline.response(for: request, following: prefetchTask.priority)
+        self?.finish(prefetchTask, .success(response))
       } catch {
-        self?.finish(errand, .failure(error))
+        self?.finish(prefetchTask, .failure(error))
       }
     }
   }

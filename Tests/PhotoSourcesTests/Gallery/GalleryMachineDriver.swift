@@ -73,7 +73,7 @@ struct GalleryMachineDriver {
     finish(live: false, .cached(numbers.map { Self.photo($0) }, next: next))
   }
 
-  private mutating func finish(live: Bool, _ answer: GalleryAnswer) {
+  private mutating func finish(live: Bool, _ answer: GalleryResponse) {
     guard let ticket = running.first(where: { $0.value.isLive == live })?.key else {
       Issue.record("nothing of that kind was asked for")
       return

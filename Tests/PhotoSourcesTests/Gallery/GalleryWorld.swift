@@ -232,7 +232,7 @@ struct GalleryWorld {
     }
   }
 
-  private mutating func answer(_ fetch: GalleryFetch) -> GalleryAnswer {
+  private mutating func answer(_ fetch: GalleryFetch) -> GalleryResponse {
     switch fetch {
     case .page(let query, let cursor):
       return .live(live { $0.page(of: query, at: cursor) })

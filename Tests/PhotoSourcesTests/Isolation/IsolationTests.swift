@@ -92,7 +92,7 @@ struct IsolationTests {
     let plan = try #require(plans.first)
     #expect(plans.count == 1 && plan.0 == "jpeg in a helper → 40x40")
     // The room for the thumbnail, not for a decode.
-    #expect(plan.1 == AnswerRules.mostBytes(for: [Variant(size: PixelSize(40, 40))]))
+    #expect(plan.1 == ResponseRules.mostBytes(for: [Variant(size: PixelSize(40, 40))]))
   }
 
   @Test func whatAHelperMadeIsCached() async throws {

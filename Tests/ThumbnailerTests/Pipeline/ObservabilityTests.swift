@@ -105,22 +105,22 @@ import Testing
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9)))
     let state = fixture.pipeline.jobs.withLock { state in
-      let sink = ThumbnailPipeline.Sink(shot: OneShot(), started: .now)
+      let sink = ThumbnailPipeline.Sink(shot: Promise(), started: .now)
       let (_, action) = state.table.join(request, sink: sink)
       return (sink: sink, action: action)
     }
     guard case .start(let id) = state.action else { throw ThumbnailError.cancelled }
-    let desk = ThumbnailPipeline.Desk(
+    let waiters = ThumbnailPipeline.JobWaiters(
       pipeline: fixture.pipeline, id: id, subject: .init(request.source), demand: VariantDemand([request.variant]))
     // It would find the answer if there were one already: a shot that was answered ignores what comes later.
     let early = ThumbnailError.notCached
     if endsTheJob {
-      desk.fail(request.source, with: .notFound(reason: "gone")) { variants in
+      waiters.fail(request.source, with: .notFound(reason: "gone")) { variants in
         #expect(variants == [request.variant])
         state.sink.shot.resume(with: .failure(early))
       }
     } else {
-      desk.answer(request.variant, of: request.source, with: .failure(.notFound(reason: "gone"))) { count in
+      waiters.answer(request.variant, of: request.source, with: .failure(.notFound(reason: "gone"))) { count in
         #expect(count == 1)
         state.sink.shot.resume(with: .failure(early))
       }

@@ -16,7 +16,7 @@ import Testing
     #expect(fixture.prefetcher.visibleItems == 5_000..<5_004)
     await fixture.prefetcher.waitUntilSettled()
     #expect((5_000..<5_004).allSatisfy { fixture.prefetcher.cachedThumbnail(at: $0) != nil })
-    #expect(fixture.prefetcher.state.withLock { $0.errands.isEmpty && $0.schedule.runningCount == 0 })
+    #expect(fixture.prefetcher.state.withLock { $0.prefetchTasks.isEmpty && $0.schedule.runningCount == 0 })
   }
 
   /// Whoever scrolls, changes the list, stops, pauses and waits does so on threads of their own.
@@ -57,7 +57,7 @@ import Testing
     // What is fetched ahead of it depends on where the view was before.
     #expect(prefetcher.visibleItems == 100..<104)
     #expect((100..<104).allSatisfy { prefetcher.cachedThumbnail(at: $0) != nil })
-    #expect(prefetcher.state.withLock { $0.errands.isEmpty && $0.schedule.runningCount == 0 })
+    #expect(prefetcher.state.withLock { $0.prefetchTasks.isEmpty && $0.schedule.runningCount == 0 })
     // Whatever was begun has an end, and only what was begun is dropped.
     await poll { Self.books(of: log.values).values.allSatisfy { $0.ended >= $0.begun } }
     let books = Self.books(of: log.values)

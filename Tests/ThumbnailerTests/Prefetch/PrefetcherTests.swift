@@ -279,8 +279,10 @@ import Testing
     fixture.prefetcher.setItems(Array(repeating: fixture.source(0), count: 10_000))
     for row in stride(from: 0, to: 10_000, by: 2) { fixture.show(row: row) }
     await fixture.prefetcher.waitUntilSettled()
-    let (errands, remembered) = fixture.prefetcher.state.withLock { ($0.errands.count, $0.schedule.rememberedItems) }
-    #expect(errands == 0)
+    let (prefetchTasks, remembered) = fixture.prefetcher.state.withLock {
+      ($0.prefetchTasks.count, $0.schedule.rememberedItems)
+    }
+    #expect(prefetchTasks == 0)
     #expect(remembered <= 20)
     #expect(fixture.origin.requests.count == 1)
   }

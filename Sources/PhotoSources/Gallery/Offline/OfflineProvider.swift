@@ -29,15 +29,15 @@ public struct OfflineProvider: PhotoProvider {
   private let names: [String]
   /// Where cursors have a name before them, what gets to know whose pages are used.
   private let auto: AutoProvider?
-  private let standing = Standing()
+  private let shared = SharedState()
 
   /// What all copies of the provider know.
-  private final class Standing: Sendable {
+  private final class SharedState: Sendable {
     let givesOtherPhotos = Atomic(false)
   }
 
   /// Whether the search that began last is not stored, so that photos of others were given.
-  public var givesOtherPhotos: Bool { standing.givesOtherPhotos.load(ordering: .relaxed) }
+  public var givesOtherPhotos: Bool { shared.givesOtherPhotos.load(ordering: .relaxed) }
 
   /// Reads what is stored of the provider of that name.
   public init(of name: String, store: any PageStore) {
@@ -76,14 +76,14 @@ public struct OfflineProvider: PhotoProvider {
       throw .badRequest(provider: name, reason: "this page cursor is not one of the store")
     case nil:
       if let (first, pageSize) = await storedFirstPage(of: query) {
-        standing.givesOtherPhotos.store(false, ordering: .relaxed)
+        shared.givesOtherPhotos.store(false, ordering: .relaxed)
         return await ending(first, of: PhotoQuery(query.text, pageSize: pageSize))
       }
       let page = await cachedPage(after: nil, count: query.pageSize)
       if page.photos.isEmpty {
         throw .unreachable(provider: name, reason: "no picture of it is stored for use without a network")
       }
-      standing.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
+      shared.givesOtherPhotos.store(!query.text.isEmpty, ordering: .relaxed)
       return page
     }
   }

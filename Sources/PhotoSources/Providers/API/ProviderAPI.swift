@@ -20,7 +20,7 @@ final class ProviderAPI: Sendable {
   private let clock: ProviderClock
   private let pace: Mutex<RequestPace>
   /// Hands out the requests that may be under way at once: not bytes.
-  private let places: ByteLimiter
+  private let places: ByteSemaphore
 
   init(
     _ dialect: ProviderDialect, baseURL: URL, key: AccessKey? = nil, client: any HTTPClient,
@@ -32,7 +32,7 @@ final class ProviderAPI: Sendable {
     self.client = client
     self.clock = clock
     pace = Mutex(RequestPace(dialect.pace))
-    places = ByteLimiter(capacity: dialect.pace.atOnce)
+    places = ByteSemaphore(capacity: dialect.pace.atOnce)
   }
 
   /// The URL of a path below the base with a query, in which everything but letters, digits and `-._~` is encoded:
@@ -92,8 +92,8 @@ final class ProviderAPI: Sendable {
 
   // MARK: Pace
 
-  private func waitForTurn() async throws(ProviderError) -> ByteLimiter.Reservation {
-    let place: ByteLimiter.Reservation
+  private func waitForTurn() async throws(ProviderError) -> ByteSemaphore.Reservation {
+    let place: ByteSemaphore.Reservation
     do {
       place = try await places.reserve(1, priority: PriorityControl(.visible))
     } catch {
@@ -160,7 +160,7 @@ final class ProviderAPI: Sendable {
     case .cancelled: .cancelled
     case .unreachable(let reason): .unreachable(provider: name, reason: hidden(reason))
     case .paused(let pause): .rateLimited(provider: name, retryAfter: pause)
-    case .invalidAnswer(let reason): .malformed(provider: name, snippet: hidden(reason))
+    case .invalidResponse(let reason): .malformed(provider: name, snippet: hidden(reason))
     }
   }
 
@@ -187,7 +187,7 @@ final class ProviderAPI: Sendable {
 
   /// What the answer says itself: the errors it lists, or else its beginning.
   private func reason(_ response: HTTPResponse) -> String {
-    if let answer = try? JSONDecoder().decode(APIErrorAnswer.self, from: response.body), let text = answer.text {
+    if let answer = try? JSONDecoder().decode(APIErrorResponse.self, from: response.body), let text = answer.text {
       return hidden(text)
     }
     let text = String(decoding: response.body.prefix(4096), as: UTF8.self)

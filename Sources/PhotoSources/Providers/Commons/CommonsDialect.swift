@@ -30,7 +30,7 @@ enum CommonsDialect {
     }
   }
 
-  private struct FaultyAnswer: Decodable {
+  private struct FaultyResponse: Decodable {
     struct Fault: Decodable {
       let code: String
       let info: String?
@@ -40,7 +40,7 @@ enum CommonsDialect {
 
   /// Errors arrive with the status 200.
   private static func fault(in response: HTTPResponse) -> ProviderError? {
-    guard let fault = try? JSONDecoder().decode(FaultyAnswer.self, from: response.body).error else { return nil }
+    guard let fault = try? JSONDecoder().decode(FaultyResponse.self, from: response.body).error else { return nil }
     let name = CommonsProvider.name
     let reason = Snippet.line(HTMLText.plain(fault.info ?? fault.code))
     switch fault.code {

@@ -75,7 +75,7 @@ public struct CommonsProvider: PhotoProvider {
     // A cursor cannot change what is asked for.
     let known = Set(parameters.map(\.0))
     parameters += try CommonsCursor.parameters(of: cursor).filter { !known.contains($0.name) }
-    let answer = try await api.decode(CommonsAnswer.self, at: try api.url("w/api.php", parameters))
+    let answer = try await api.decode(CommonsResponse.self, at: try api.url("w/api.php", parameters))
     // They come in any order.
     let items = (answer.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
     let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
@@ -85,7 +85,7 @@ public struct CommonsProvider: PhotoProvider {
     return PhotoPage(photos: photos, next: Self.next(after: answer), skipped: skipped)
   }
 
-  private static func next(after answer: CommonsAnswer) -> PageCursor? {
+  private static func next(after answer: CommonsResponse) -> PageCursor? {
     guard let repeated = answer.continue else { return nil }
     if let offset = repeated["gsroffset"].flatMap({ Int($0.text) }), offset >= depth { return nil }
     return CommonsCursor.cursor(of: repeated)

@@ -56,7 +56,7 @@ struct OpenversePhoto: Decodable, Sendable {
 }
 
 /// The answer to a search.
-struct OpenverseAnswer: Decodable, Sendable {
+struct OpenverseResponse: Decodable, Sendable {
   @Tolerant var resultCount: Int?
   @Tolerant var pageCount: Int?
   let results: [Lenient<OpenversePhoto>]

@@ -38,7 +38,7 @@ public struct OpenverseProvider: PhotoProvider {
     let count = min(query.pageSize, Self.largestPage)
     // Without the slash at its end the path is redirected.
     let url = try api.url("v1/images/", words + [("page", "\(page)"), ("page_size", "\(count)")])
-    let answer = try await api.decode(OpenverseAnswer.self, at: url)
+    let answer = try await api.decode(OpenverseResponse.self, at: url)
     // A page may be short in the middle of a search, since dead links are taken out of it.
     let hasNext = !answer.results.isEmpty && page < answer.pageCount ?? 0
     let (photos, skipped) = try PhotoItems.photos(of: answer.results, from: name, largestPage: Self.largestPage) {

@@ -37,7 +37,7 @@ struct PexelsPhoto: Decodable, Sendable {
 }
 
 /// The answer to a search, or to the question for the photos of the day.
-struct PexelsAnswer: Decodable, Sendable {
+struct PexelsResponse: Decodable, Sendable {
   @Tolerant var totalResults: Int?
   /// Only whether it is there counts: where it leads is wrong (`/v1/v1/search`).
   @Tolerant var nextPage: String?

@@ -38,7 +38,7 @@ public struct PexelsProvider: PhotoProvider {
     let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
     let position = [("page", "\(page)"), ("per_page", "\(count)")]
     let url = try text.isEmpty ? api.url("v1/curated", position) : api.url("v1/search", [("query", text)] + position)
-    let answer = try await api.decode(PexelsAnswer.self, at: url)
+    let answer = try await api.decode(PexelsResponse.self, at: url)
     // A page may be short in the middle of a search: only the total, the link and an empty page are signs of the end.
     let isLast = answer.totalResults.map { $0 > 0 && page * count >= $0 } ?? false
     let hasNext = !answer.photos.isEmpty && answer.nextPage != nil && !isLast

@@ -68,7 +68,7 @@ struct UnsplashPhoto: Decodable, Sendable {
 }
 
 /// The answer to a search.
-struct UnsplashSearchAnswer: Decodable, Sendable {
+struct UnsplashSearchResponse: Decodable, Sendable {
   @Tolerant var total: Int?
   @Tolerant var totalPages: Int?
   let results: [Lenient<UnsplashPhoto>]
@@ -80,7 +80,7 @@ struct UnsplashSearchAnswer: Decodable, Sendable {
 }
 
 /// The answer to a request for photos by chance: one, or a list.
-enum UnsplashRandomAnswer: Decodable, Sendable {
+enum UnsplashRandomResponse: Decodable, Sendable {
   case one(Lenient<UnsplashPhoto>)
   case several([Lenient<UnsplashPhoto>])
 

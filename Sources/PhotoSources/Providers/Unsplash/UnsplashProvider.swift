@@ -55,7 +55,7 @@ public struct UnsplashProvider: PhotoProvider {
       items = try api.decode([Lenient<UnsplashPhoto>].self, from: response)
       total = response.value(of: "X-Total").flatMap { Int($0) }
     } else {
-      let answer = try api.decode(UnsplashSearchAnswer.self, from: response)
+      let answer = try api.decode(UnsplashSearchResponse.self, from: response)
       (items, total, pages) = (answer.results, answer.total, answer.totalPages)
     }
     // Beyond its last page Unsplash says that there are none at all. Only the first page can say so.
@@ -77,7 +77,7 @@ public struct UnsplashProvider: PhotoProvider {
     let url = try api.url("photos/random", [("count", "\(count)")])
     // With no photo to pick from, the answer is a 404.
     guard let response = try await api.get(url, missingMeansEmpty: true) else { return [] }
-    let (photos, _) = try photos(of: api.decode(UnsplashRandomAnswer.self, from: response).photos)
+    let (photos, _) = try photos(of: api.decode(UnsplashRandomResponse.self, from: response).photos)
     return photos
   }
 

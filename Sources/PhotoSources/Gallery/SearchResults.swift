@@ -1,5 +1,5 @@
 /// The photos of one search as far as they have come, and where the next ones are. A pure value.
-struct GalleryListing {
+struct SearchResults {
   /// Where the source goes on.
   enum Next: Equatable {
     /// With the page at this place.
@@ -111,7 +111,7 @@ struct GalleryListing {
   }
 
   /// The same search from its beginning.
-  func restarted(next: Next, pageSize: Int) -> GalleryListing {
-    GalleryListing(next: next, pageSize: pageSize, without: deleted)
+  func restarted(next: Next, pageSize: Int) -> SearchResults {
+    SearchResults(next: next, pageSize: pageSize, without: deleted)
   }
 }

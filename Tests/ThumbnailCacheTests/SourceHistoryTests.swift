@@ -9,7 +9,7 @@ import Testing
 
 /// What is kept of a picture besides its thumbnails, in the database and before it is there.
 @Suite(.timeLimit(.minutes(5)))
-struct SourceNotesTests {
+struct SourceHistoryTests {
   private let directory: CacheDirectory
   private let source = Sample.source(1).key
 
@@ -17,16 +17,16 @@ struct SourceNotesTests {
 
   private func open() throws -> DiskCache { try DiskCache(directory: directory.url, byteLimit: 64 << 20) }
 
-  private func answer(_ number: Int, etag: String = "\"a\"", confirmed: Double = 1000) -> StoredAnswer {
+  private func answer(_ number: Int, etag: String = "\"a\"", confirmed: Double = 1000) -> StoredResponse {
     var metadata = ResponseMetadata([HTTPHeader("Cache-Control", "max-age=60"), HTTPHeader("Vary", "Accept")])
     metadata.etag = etag
     let confirmed = Date(timeIntervalSince1970: confirmed)
-    return StoredAnswer(
+    return StoredResponse(
       url: Sample.source(number).key, address: Sample.source(100 + number).key, metadata: metadata, length: 7,
       freshness: Freshness(confirmed: confirmed, expires: confirmed.addingTimeInterval(60)))
   }
 
-  private func record(_ answer: StoredAnswer?) -> SourceRecord {
+  private func record(_ answer: StoredResponse?) -> SourceRecord {
     var record = Sample.record(1)
     record.answer = answer
     return record
@@ -47,7 +47,7 @@ struct SourceNotesTests {
     #expect(notes.answers == [answer(2, etag: "\"b\"", confirmed: 1001), answer(1)])
     #expect(notes.freshness(by: FreshnessRule()) == answer(2, confirmed: 1001).freshness)
     try await cache.remove(source)
-    #expect(try cache.notes(of: source) == SourceNotes())
+    #expect(try cache.notes(of: source) == SourceHistory())
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM freshness") } == 0)
   }
 
@@ -78,7 +78,7 @@ struct SourceNotesTests {
   }
 
   @Test func theWordOfAnyURLThatHoldsIsGoodForThePicture() {
-    var notes = SourceNotes(answers: [answer(1)])
+    var notes = SourceHistory(answers: [answer(1)])
     // One that a clock ahead of ours has dated, and one of long ago.
     for (number, (confirmed, expires)) in [(9000.0, 99_001.0), (0, 99_000)].enumerated() {
       var other = answer(2 + number)
@@ -92,13 +92,13 @@ struct SourceNotesTests {
       let rule = FreshnessRule(mode, now: { clock.now })
       clock.advance(by: 60)
       #expect(rule.admits(notes.freshness(by: rule)), "\(mode)")
-      #expect(!rule.admits(SourceNotes().freshness(by: rule)))
+      #expect(!rule.admits(SourceHistory().freshness(by: rule)))
     }
   }
 
   @Test func whatAClockAheadOfOursHasDatedLeavesFirst() async throws {
     let cache = try open()
-    for number in 1...SourceNotes.longest {
+    for number in 1...SourceHistory.longest {
       try await cache.store(
         [Sample.entry(1, side: 100 + number)], of: record(answer(number, confirmed: 1e9 + Double(number))))
     }
@@ -117,7 +117,7 @@ struct SourceNotesTests {
     try cache.note(.confirmed(answer(1, confirmed: 1002), insteadOf: answer(1).metadata), of: source)
     try await cache.flush()
     #expect(try cache.notes(of: source).answers == [answer(1, etag: "\"b\"", confirmed: 1001)])
-    let change = NoteChange.confirmed(
+    let change = HistoryChange.confirmed(
       answer(1, etag: "\"b\"", confirmed: 1003), insteadOf: answer(1, etag: "\"b\"").metadata)
     try cache.note(change, of: source)
     try await cache.flush()
@@ -215,18 +215,18 @@ struct SourceNotesTests {
   }
 
   @Test func whatThisProcessLearnedIsKnownBeforeItIsWritten() {
-    let recent = RecentNotes(capacity: 2)
+    let recent = RecentHistory(capacity: 2)
     recent.change(source) { [answer = answer(1, confirmed: 1001)] in $0.put(answer) }
-    let stored = SourceNotes(answers: [answer(1)])
+    let stored = SourceHistory(answers: [answer(1)])
     #expect(stored.merged(with: recent[source]).answers == [answer(1, confirmed: 1001)])
-    let newer = SourceNotes(answers: [answer(1, confirmed: 1002)])
+    let newer = SourceHistory(answers: [answer(1, confirmed: 1002)])
     #expect(newer.merged(with: recent[source]).answers == [answer(1, confirmed: 1002)])
-    for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceNotes() } }
+    for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceHistory() } }
     #expect(recent[source] == nil && recent[Sample.source(3).key] != nil)
   }
 
   @Test func ofAPictureWithManyURLsABoundedNumberIsKnown() {
-    var notes = SourceNotes()
+    var notes = SourceHistory()
     for number in 1...100 {
       notes.put(answer(number))
       notes.put(failure(number))

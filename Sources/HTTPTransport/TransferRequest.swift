@@ -2,7 +2,7 @@ import HTTPSemantics
 import ThumbnailCore
 
 /// Everything the curl thread has to know about one transfer: one request, no redirects, no repetition.
-struct TransferOrder: Sendable {
+struct TransferRequest: Sendable {
   var url: CurlURL
   var headers: [HTTPHeader]
   /// Sent unless `headers` has its own.
@@ -14,10 +14,10 @@ struct TransferOrder: Sendable {
   var keepsErrorBodies: Bool
   var byteLimit: Int
   var memoryLimit: Int
-  /// See `BodyStore`.
+  /// See `BodyBuffer`.
   var spillDirectories: [String]
-  /// See `BodyStore`.
-  var spillMemory: ByteLimiter?
+  /// See `BodyBuffer`.
+  var spillMemory: ByteSemaphore?
   /// See `DownloadConfiguration`.
   var longestRestWorthReading: Int
   var connectTimeout: Duration
@@ -55,7 +55,7 @@ enum TransferCompression: Sendable {
 }
 
 /// What one transfer brought: any status at all.
-struct TransferAnswer: Sendable {
+struct TransferResponse: Sendable {
   var head: ResponseHead
   /// Whether it says that the body is still the one that is known, having been asked.
   var isUnchanged: Bool

@@ -1,7 +1,7 @@
 import HTTPSemantics
 
 /// The way of one attempt over redirects: where it stands, and which header fields may still be sent. A pure value.
-struct DownloadRoute: Sendable {
+struct RedirectChain: Sendable {
   private(set) var url: CurlURL
   private(set) var headers: [HTTPHeader]
   private var redirects = 0
@@ -19,7 +19,7 @@ struct DownloadRoute: Sendable {
     guard redirects < maximumRedirects else { throw .tooManyRedirects(limit: maximumRedirects) }
     redirects += 1
     guard let next = CurlURL(location, relativeTo: url) else {
-      throw .invalidAnswer(reason: "redirect to something that is no URL")
+      throw .invalidResponse(reason: "redirect to something that is no URL")
     }
     guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }
     if !url.sharesCredentials(with: next) { headers = [] }

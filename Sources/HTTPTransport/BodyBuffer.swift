@@ -5,7 +5,7 @@ import ThumbnailCore
 ///
 /// Where a file's disk turns out to be full, the body moves on to the next place: another directory, and in the end a
 /// file in memory whose bytes come out of the memory budget.
-struct BodyStore {
+struct BodyBuffer {
   private var memoryLimit: Int
   /// Where the body goes when it outgrows memory, or the place before is full: the first of these that takes it.
   private var places: [SpillPlace]
@@ -20,14 +20,14 @@ struct BodyStore {
   /// The file that was given, while the body goes there.
   private(set) var givenFile: FileDescriptor?
 
-  init(memoryLimit: Int, spillDirectories: [String], spillMemory: ByteLimiter? = nil) {
+  init(memoryLimit: Int, spillDirectories: [String], spillMemory: ByteSemaphore? = nil) {
     self.memoryLimit = memoryLimit
     places = SpillPlace.all(in: spillDirectories, spillMemory)
   }
 
   /// Goes on behind the bytes that a file holds already.
   init(
-    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [], spillMemory: ByteLimiter? = nil
+    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [], spillMemory: ByteSemaphore? = nil
   ) {
     memoryLimit = 0
     places = SpillPlace.all(in: spillDirectories, spillMemory)

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Brings batches into the database, and the database back when it was deleted or damaged. Used by the commit thread.
-final class CacheCommitter: Sendable {
+final class WriteBehind: Sendable {
   private struct Current {
     let connections: CacheConnections
     let limits: DiskCacheLimits
@@ -36,7 +36,7 @@ final class CacheCommitter: Sendable {
   }
 
   /// Commits a batch. A failure is reported and costs this batch alone.
-  func commit(_ batch: StagingArea.Batch) -> Result<Void, DiskCacheError> {
+  func commit(_ batch: PendingWrites.Batch) -> Result<Void, DiskCacheError> {
     let payload = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }
     do {
       switch batch.operations.last {

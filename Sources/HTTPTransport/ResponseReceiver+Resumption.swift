@@ -2,7 +2,7 @@ import HTTPSemantics
 import ThumbnailCore
 
 /// Bodies that broke off: gone on with where an earlier attempt has left one, and left where this one breaks off.
-extension TransferReception {
+extension ResponseReceiver {
   /// Goes on with the body of an earlier attempt, if this is its rest.
   mutating func goOn(from earlier: PartialBody, _ mayKeepConnection: () -> Bool) -> Bool {
     self.earlier = nil
@@ -12,7 +12,7 @@ extension TransferReception {
       return end(.failed(.tooLarge(limit: order.byteLimit, announced: earlier.total)))
     }
     (expected, tag) = (earlier.total, earlier.etag)
-    body = BodyStore(
+    body = BodyBuffer(
       continuing: earlier.file, at: earlier.count, spillDirectories: order.spillDirectories,
       spillMemory: order.spillMemory)
     body.prepare(for: earlier.total)

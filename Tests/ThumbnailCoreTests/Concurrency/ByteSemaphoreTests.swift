@@ -3,13 +3,13 @@ import Testing
 @testable import TestSupport
 @testable import ThumbnailCore
 
-@Suite(.timeLimit(.minutes(5))) struct ByteLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct ByteSemaphoreTests {
   private let visible = PriorityControl(.visible)
 
   @Test func sharesComeBackWhenTheyAreReleasedOrDropped() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     let first = try await limiter.reserve(60, priority: visible)
-    var second: ByteLimiter.Reservation? = try await limiter.reserve(40, priority: visible)
+    var second: ByteSemaphore.Reservation? = try await limiter.reserve(40, priority: visible)
     #expect(limiter.used == 100)
     first.release()
     first.release()
@@ -20,14 +20,14 @@ import Testing
   }
 
   @Test func moreThanThereIsInAllIsRefusedAtOnce() async {
-    let limiter = ByteLimiter(capacity: 100)
-    await #expect(throws: ByteLimiter.Failure.exceedsCapacity(asked: 101, capacity: 100)) {
+    let limiter = ByteSemaphore(capacity: 100)
+    await #expect(throws: ByteSemaphore.Failure.exceedsCapacity(asked: 101, capacity: 100)) {
       _ = try await limiter.reserve(101, priority: visible)
     }
   }
 
   @Test func aLargeRequestIsNotStarvedBySmallOnes() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     let held = try await limiter.reserve(50, priority: visible)
     let large = Task { try await limiter.reserve(90, priority: visible) }
     await poll { limiter.waiting == 1 }
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test func whatIsFreeCanBeTakenWithoutWaitingAndReturns() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     let held = try await limiter.reserve(30, priority: visible)
     let rest = limiter.reserveFree()
     #expect(rest.bytes == 70 && limiter.used == 100 && limiter.reserveFree().bytes == 0)
@@ -52,19 +52,19 @@ import Testing
   }
 
   @Test func aCancelledRequestLeavesTheLine() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     let held = try await limiter.reserve(100, priority: visible)
     let waiting = Task { try await limiter.reserve(100, priority: visible) }
     await poll { limiter.waiting == 1 }
     waiting.cancel()
-    await #expect(throws: ByteLimiter.Failure.cancelled) { _ = try await waiting.value }
+    await #expect(throws: ByteSemaphore.Failure.cancelled) { _ = try await waiting.value }
     #expect(limiter.waiting == 0)
     held.release()
     #expect(limiter.used == 0)
   }
 
   @Test func aRaisedRequestOvertakes() async throws {
-    let limiter = ByteLimiter(capacity: 10)
+    let limiter = ByteSemaphore(capacity: 10)
     let held = try await limiter.reserve(10, priority: visible)
     let (early, late) = (PriorityControl(.prefetch), PriorityControl(.prefetch))
     let order = Recorder<String>()
@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func lendsHalfAtMostAndWithoutWaiting() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     var lent = limiter.lend(40)
     #expect(lent != nil && limiter.lend(11) == nil && limiter.used == 40)
     let other = try await limiter.reserve(55, priority: visible)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test func whoWaitsWithLentBytesNeverBlocksTheOthersForGood() async throws {
-    let limiter = ByteLimiter(capacity: 100)
+    let limiter = ByteSemaphore(capacity: 100)
     let lent = (0..<2).map { _ in limiter.lend(20) }
     #expect(lent.allSatisfy { $0 != nil })
     let running = try await limiter.reserve(10, priority: visible)
@@ -116,7 +116,7 @@ import Testing
     // Nothing but lent bytes is out: what fits overtakes.
     try await small.value.release()
     // None fits: a holder is refused, and lets go of what was lent.
-    await #expect(throws: ByteLimiter.Failure.exceedsCapacity(asked: 70, capacity: 60)) { try await holder.value }
+    await #expect(throws: ByteSemaphore.Failure.exceedsCapacity(asked: 70, capacity: 60)) { try await holder.value }
     #expect(limiter.waiting == 1)
     for share in lent { share?.release() }
     #expect(try await large.value.bytes == 90)

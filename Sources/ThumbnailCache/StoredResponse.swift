@@ -5,7 +5,7 @@ package import ThumbnailCore
 /// What a server said with a picture's body, kept to ask it later whether the picture has changed.
 ///
 /// A picture may have several: its server makes it in different sizes, each with its own URL, length and tag.
-package struct StoredAnswer: Sendable, Equatable {
+package struct StoredResponse: Sendable, Equatable {
   /// The URL that was asked, as a digest. Nil where it is not known, in what an earlier version has stored.
   package var url: SourceKey?
   /// The URL that answered after all redirects, as a digest: whoever else is asked would take the tag for one of its own.
@@ -29,7 +29,7 @@ package struct StoredAnswer: Sendable, Equatable {
 
   /// Whether another answer of the same URL brought the same body, as far as its server names bodies: by a tag or a
   /// time, and none of what it says differs.
-  package func namesSameBody(as other: StoredAnswer) -> Bool {
+  package func namesSameBody(as other: StoredResponse) -> Bool {
     (metadata.etag != nil || metadata.lastModified != nil)
       && metadata.etag == other.metadata.etag && metadata.lastModified == other.metadata.lastModified
       && length == other.length
@@ -83,16 +83,16 @@ package struct RememberedFailure: Sendable, Equatable {
 }
 
 /// What is known of a picture besides its thumbnails.
-package struct SourceNotes: Sendable, Equatable {
+package struct SourceHistory: Sendable, Equatable {
   /// The most URLs of one picture of which something is kept.
   static let longest = 4
 
   /// What its URLs answered, the last confirmed first.
-  package var answers: [StoredAnswer] = []
+  package var answers: [StoredResponse] = []
   /// What went wrong at its URLs.
   package var failures: [RememberedFailure] = []
 
-  package init(answers: [StoredAnswer] = [], failures: [RememberedFailure] = []) {
+  package init(answers: [StoredResponse] = [], failures: [RememberedFailure] = []) {
     self.answers = answers
     self.failures = failures
   }
@@ -105,7 +105,7 @@ package struct SourceNotes: Sendable, Equatable {
   }
 
   /// What a URL answered.
-  package func answer(of url: SourceKey) -> StoredAnswer? { answers.first { $0.url == url } }
+  package func answer(of url: SourceKey) -> StoredResponse? { answers.first { $0.url == url } }
 
   /// What went wrong at a URL, if it is still to be believed.
   func failure(at url: SourceKey, now: Date) -> RememberedFailure? {
@@ -113,7 +113,7 @@ package struct SourceNotes: Sendable, Equatable {
   }
 
   /// Puts an answer in the place of what its URL answered before. The one put longest ago leaves when there are too many.
-  mutating func put(_ answer: StoredAnswer) {
+  mutating func put(_ answer: StoredResponse) {
     answers.removeAll { $0.url == answer.url || $0.url == nil }
     answers.insert(answer, at: 0)
     if answers.count > Self.longest { answers.removeLast() }
@@ -128,9 +128,9 @@ package struct SourceNotes: Sendable, Equatable {
 }
 
 /// A change to what is known of a picture besides its thumbnails.
-enum NoteChange: Sendable {
+enum HistoryChange: Sendable {
   /// The server has confirmed what it said before; nothing happens where that has been replaced meanwhile.
-  case confirmed(StoredAnswer, insteadOf: ResponseMetadata)
+  case confirmed(StoredResponse, insteadOf: ResponseMetadata)
   case failed(RememberedFailure)
   /// A failure at that URL is forgotten.
   case forgiven(SourceKey)

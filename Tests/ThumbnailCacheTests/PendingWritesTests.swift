@@ -6,30 +6,30 @@ import Testing
 @testable import TestSupport
 
 /// What readers see of changes that are not written yet: the order of scenario 54.
-@Suite struct StagingAreaTests {
-  private func found(_ area: StagingArea, _ number: Int) -> Thumbnail? {
+@Suite struct PendingWritesTests {
+  private func found(_ area: PendingWrites, _ number: Int) -> Thumbnail? {
     if case .staged(let thumbnail) = area.lookup(Sample.key(number)) { thumbnail } else { nil }
   }
 
-  private func isRemoved(_ area: StagingArea, _ number: Int) -> Bool {
+  private func isRemoved(_ area: PendingWrites, _ number: Int) -> Bool {
     if case .removed = area.lookup(Sample.key(number)) { true } else { false }
   }
 
-  private func isUnknown(_ area: StagingArea, _ number: Int) -> Bool {
+  private func isUnknown(_ area: PendingWrites, _ number: Int) -> Bool {
     if case .unknown = area.lookup(Sample.key(number)) { true } else { false }
   }
 
-  private func take(_ area: inout StagingArea, _ bytes: Int = 1 << 20) throws -> StagingArea.Batch {
+  private func take(_ area: inout PendingWrites, _ bytes: Int = 1 << 20) throws -> PendingWrites.Batch {
     let batch = area.takeBatch(byteLimit: bytes)
     return try #require(batch)
   }
 
-  private func store(_ number: Int, seed: Int? = nil) -> StagingArea.Operation {
+  private func store(_ number: Int, seed: Int? = nil) -> PendingWrites.Operation {
     .store(Sample.record(number), [Sample.entry(seed ?? number, bytes: 1000)])
   }
 
   @Test func theLastOfSeveralChangesCounts() {
-    var area = StagingArea()
+    var area = PendingWrites()
     _ = area.stage(store(1))
     _ = area.stage(store(1, seed: 2))
     #expect(found(area, 1) == Sample.thumbnail(2, bytes: 1000))
@@ -45,7 +45,7 @@ import Testing
   }
 
   @Test func aBatchStaysVisibleUntilItIsSettled() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     _ = area.stage(store(1))
     let first = try take(&area, 1 << 20)
     #expect(found(area, 1) != nil)
@@ -59,7 +59,7 @@ import Testing
   }
 
   @Test func aRemovalHidesTheDatabaseUntilItIsSettled() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     _ = area.stage(.remove(Sample.source(1).key))
     let first = try take(&area, 1 << 20)
     _ = area.stage(.remove(Sample.source(1).key))
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test func batchesAreBoundedAndClearingStandsAlone() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     for number in 0..<5 { _ = area.stage(store(number)) }
     _ = area.stage(.removeAll)
     let last = area.stage(store(9))
@@ -85,13 +85,13 @@ import Testing
   }
 
   @Test func aThumbnailLargerThanABatchIsABatch() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     _ = area.stage(store(1))
     #expect(try take(&area, 10).operations.count == 1)
   }
 
   @Test func readsAreNotedBeforeALimitIsApplied() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     area.touch(1, limit: 5)
     _ = area.stage(.trim(toBytes: 1))
     let first = try take(&area)
@@ -101,7 +101,7 @@ import Testing
   }
 
   @Test func readsAreNotedOnceInTheOrderOfTheLast() throws {
-    var area = StagingArea()
+    var area = PendingWrites()
     for row in [1, 2, 1, 3, 2] as [Int64] { area.touch(row, limit: 5) }
     area.touch(4, limit: 5)
     #expect(try take(&area, 1).touched == [1, 3, 2])

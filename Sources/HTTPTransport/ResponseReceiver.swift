@@ -5,8 +5,8 @@ import ThumbnailCore
 /// Takes one answer as it comes, its head line by line and then its body, and decides when to take no more.
 ///
 /// It knows nothing of libcurl: whoever runs the transfer hands over what arrives, and ends the transfer where a method
-/// says false. How an earlier attempt's body is gone on with stands in `TransferReception+Resumption`.
-struct TransferReception {
+/// says false. How an earlier attempt's body is gone on with stands in `ResponseReceiver+Resumption`.
+struct ResponseReceiver {
   /// Why no more is taken.
   enum Stop {
     /// The observer needs no more.
@@ -22,10 +22,10 @@ struct TransferReception {
   /// Heads and trailers together may not be longer, interim answers included: no server needs as much.
   private static let longestHead = 128 << 10
 
-  let order: TransferOrder
+  let order: TransferRequest
   private(set) var head = ResponseHead()
   private var headLength = 0
-  var body: BodyStore
+  var body: BodyBuffer
   private(set) var hasBodyBegun = false
   /// The body's length as the server told it.
   var expected: Int?
@@ -46,9 +46,9 @@ struct TransferReception {
   var isToBeNamed = false
 
   /// Readies for an answer. Takes what an earlier attempt has left of the body.
-  init(_ order: TransferOrder) {
+  init(_ order: TransferRequest) {
     self.order = order
-    body = BodyStore(
+    body = BodyBuffer(
       memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories, spillMemory: order.spillMemory)
     earlier = order.partial?.take(from: order.url)
     isConditional = earlier == nil && !order.conditions.isEmpty
@@ -76,7 +76,7 @@ struct TransferReception {
   mutating func receivedHeader(_ line: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
     headLength += line.count
     guard headLength <= Self.longestHead else {
-      return end(.failed(.invalidAnswer(reason: "the header is longer than \(Self.longestHead >> 10) KiB")))
+      return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.longestHead >> 10) KiB")))
     }
     // Fields after the body are of no interest.
     guard !hasBodyBegun, head.take(line) == .complete else { return true }
@@ -87,7 +87,7 @@ struct TransferReception {
   ///
   /// `mayKeepConnection` tells whether the connection can serve others if the body is read to its end.
   mutating func receivedBody(_ bytes: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
-    guard hasBodyBegun else { return end(.failed(.invalidAnswer(reason: "a body without a header"))) }
+    guard hasBodyBegun else { return end(.failed(.invalidResponse(reason: "a body without a header"))) }
     received += bytes.count
     guard isWanted else {
       return received <= Self.longestBodyWorthSkipping || end(.statusIsAll)
@@ -112,14 +112,14 @@ struct TransferReception {
     order.observer?.responseBegins(status: head.status, headers: head.headers)
     expected = order.compression != .ignored && head.isEncoded ? nil : announced
     let lengthProblem = head.lengthProblem
-    if let lengthProblem, isWanted { return end(.failed(.invalidAnswer(reason: lengthProblem))) }
+    if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
       // The picture has changed meanwhile, or the server does not do ranges after all.
       remove(earlier.stored)
       self.earlier = nil
     } else if head.status == 206 {
-      return end(.failed(.invalidAnswer(reason: "a part of the file, which nobody asked for")))
+      return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))
     }
     guard isWanted else {
       // Where a body ends whose length is in doubt is not known either.

@@ -8,7 +8,7 @@ import Synchronization
 /// Besides, up to half of the bytes may be lent at once, to whoever may wait here with them in hand. So that such waiters
 /// never block each other for good, a request overtakes when nothing but lent bytes is out and those before it do not
 /// fit; and where none fits, a waiter with lent bytes is refused.
-package final class ByteLimiter: Sendable {
+package final class ByteSemaphore: Sendable {
   /// Why no share was given.
   package enum Failure: Error, Equatable {
     case cancelled
@@ -20,11 +20,11 @@ package final class ByteLimiter: Sendable {
   package final class Reservation: Sendable {
     /// The size of the share in bytes.
     package let bytes: Int
-    private let limiter: ByteLimiter
+    private let limiter: ByteSemaphore
     private let isLent: Bool
     private let released = Atomic(false)
 
-    fileprivate init(bytes: Int, limiter: ByteLimiter, isLent: Bool = false) {
+    fileprivate init(bytes: Int, limiter: ByteSemaphore, isLent: Bool = false) {
       self.bytes = bytes
       self.limiter = limiter
       self.isLent = isLent
@@ -41,7 +41,7 @@ package final class ByteLimiter: Sendable {
   private struct Waiter {
     let bytes: Int
     let holdsLent: Bool
-    let shot: OneShot<Reservation, Failure>
+    let shot: Promise<Reservation, Failure>
   }
 
   private struct State {
@@ -83,7 +83,7 @@ package final class ByteLimiter: Sendable {
   ) async throws(Failure) -> Reservation {
     guard bytes <= capacity else { throw .exceedsCapacity(asked: bytes, capacity: capacity) }
     if Task.isCancelled { throw .cancelled }
-    let shot = OneShot<Reservation, Failure>()
+    let shot = Promise<Reservation, Failure>()
     let ticket = state.withLock {
       $0.queue.enqueue(Waiter(bytes: bytes, holdsLent: holdsLent, shot: shot), at: priority.current)
     }

@@ -5,7 +5,7 @@ extension ThumbnailPipeline {
   /// What a job sees of the pipeline: the waiters for its source, and nothing else.
   ///
   /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
-  struct Desk: Sendable {
+  struct JobWaiters: Sendable {
     private let pipeline: @Sendable () -> ThumbnailPipeline?
     private let id: JobTable<Sink>.JobID
     private let subject: JobTable<Sink>.Subject

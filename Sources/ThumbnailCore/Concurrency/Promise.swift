@@ -3,7 +3,7 @@ import Synchronization
 /// A result that is handed once from a thread to the one task that waits for it, whichever comes first.
 ///
 /// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion.
-package final class OneShot<Success: Sendable, Failure: Error>: Sendable {
+package final class Promise<Success: Sendable, Failure: Error>: Sendable {
   private enum State {
     case empty
     case waiting(CheckedContinuation<Result<Success, Failure>, Never>)

@@ -9,9 +9,9 @@ import Testing
 
 /// Bodies on their way to a file.
 @Suite
-struct BodyStoreTests {
+struct BodyBufferTests {
   @Test func saysWhichDirectoryTakesNothing() throws {
-    var store = BodyStore(memoryLimit: 10, spillDirectories: ["/nonexistent/a", "/dev/null"])
+    var store = BodyBuffer(memoryLimit: 10, spillDirectories: ["/nonexistent/a", "/dev/null"])
     try append([UInt8](repeating: 1, count: 10), to: &store)
     do {
       try append([2], to: &store)
@@ -26,7 +26,7 @@ struct BodyStoreTests {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)
     for piece in [1, 7, 999, 10_000] {
-      var store = BodyStore(memoryLimit: 2500, spillDirectories: [folder.url.path])
+      var store = BodyBuffer(memoryLimit: 2500, spillDirectories: [folder.url.path])
       store.prepare(for: 1 << 40)
       for start in stride(from: 0, to: bytes.count, by: piece) {
         try append(Array(bytes[start..<min(start + piece, bytes.count)]), to: &store)
@@ -39,7 +39,7 @@ struct BodyStoreTests {
   @Test func aFullDiskIsLeftForTheNextPlaceWithEveryByte() throws {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)
-    var store = BodyStore(memoryLimit: 2500, spillDirectories: [folder.url.path])
+    var store = BodyBuffer(memoryLimit: 2500, spillDirectories: [folder.url.path])
     let full = try full()
     store.spill { full }
     for start in stride(from: 0, to: bytes.count, by: 1000) {
@@ -56,9 +56,9 @@ struct BodyStoreTests {
     let path = folder.url.appending(path: "begun").path
     #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes[..<5000])))
     let file = FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC))
-    let memory = ByteLimiter(capacity: 1 << 20)
+    let memory = ByteSemaphore(capacity: 1 << 20)
     for (directories, limiter) in [([folder.url.path], nil), (["/nonexistent"], memory)] {
-      var store = BodyStore(continuing: file, at: 5000, spillDirectories: directories, spillMemory: limiter)
+      var store = BodyBuffer(continuing: file, at: 5000, spillDirectories: directories, spillMemory: limiter)
       try append(Array(bytes[5000..<8000]), to: &store)
       try append(Array(bytes[8000...]), to: &store)
       #expect(store.givenFile == nil)
@@ -69,10 +69,10 @@ struct BodyStoreTests {
   @Test func whereNoDirectoryHasRoomTheBodyTakesItsShareOfMemory() throws {
     let bytes = noise(10_000)
     for announced in [nil, 10_000] as [Int?] {
-      let memory = ByteLimiter(capacity: 4 << 20)
+      let memory = ByteSemaphore(capacity: 4 << 20)
       var body: ByteSource?
       do {
-        var store = BodyStore(memoryLimit: 2500, spillDirectories: ["/nonexistent"], spillMemory: memory)
+        var store = BodyBuffer(memoryLimit: 2500, spillDirectories: ["/nonexistent"], spillMemory: memory)
         store.prepare(for: announced)
         for start in stride(from: 0, to: bytes.count, by: 1000) {
           try append(Array(bytes[start..<start + 1000]), to: &store)
@@ -89,8 +89,8 @@ struct BodyStoreTests {
   }
 
   @Test func withoutRoomInTheMemoryBudgetTheFirstPlaceIsNamed() throws {
-    let memory = ByteLimiter(capacity: 10_000)
-    var store = BodyStore(memoryLimit: 10, spillDirectories: ["/nonexistent"], spillMemory: memory)
+    let memory = ByteSemaphore(capacity: 10_000)
+    var store = BodyBuffer(memoryLimit: 10, spillDirectories: ["/nonexistent"], spillMemory: memory)
     // Half of it may be lent.
     store.prepare(for: 5001)
     try append([1, 2, 3], to: &store)
@@ -110,7 +110,7 @@ struct BodyStoreTests {
     return FileDescriptor(owning: descriptor)
   }
 
-  private func append(_ bytes: [UInt8], to store: inout BodyStore) throws {
+  private func append(_ bytes: [UInt8], to store: inout BodyBuffer) throws {
     try bytes.withUnsafeBytes { try store.append($0) }
   }
 }

@@ -2,11 +2,11 @@ import DequeModule
 import ThumbnailCore
 
 /// What waits to be committed, in order, and what a reader sees of it meanwhile. A pure value: its owner guards it.
-struct StagingArea {
+struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
     /// Thumbnails of one source. The share of memory they take until they are committed comes with them.
-    case store(SourceRecord, [CacheEntry], ByteLimiter.Reservation? = nil)
+    case store(SourceRecord, [CacheEntry], ByteSemaphore.Reservation? = nil)
     case remove(SourceKey)
     /// Drops a damaged thumbnail: the row that was read, so that a whole one stored since stays. Nil where the row could
     /// not be read at all.
@@ -14,7 +14,7 @@ struct StagingArea {
     /// Changes the pages of searches.
     case pages(PageChange)
     /// Changes what is known of a picture besides its thumbnails.
-    case note(SourceKey, NoteChange)
+    case note(SourceKey, HistoryChange)
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)

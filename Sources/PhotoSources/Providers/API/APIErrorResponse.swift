@@ -1,5 +1,5 @@
 /// What the APIs write into an answer that is an error, each in its own way.
-struct APIErrorAnswer: Decodable {
+struct APIErrorResponse: Decodable {
   /// In words; nil when there are none.
   let text: String?
 

@@ -3,7 +3,7 @@ import ImageCodec
 package import ThumbnailCore
 
 /// What an answer must be before it is believed. A decoder that was led astray may have written it.
-package struct AnswerRules: Sendable {
+package struct ResponseRules: Sendable {
   let variants: [Variant]
   /// What the pipeline has seen the picture to be.
   let format: ImageFormat
@@ -21,7 +21,7 @@ package struct AnswerRules: Sendable {
   }
 
   /// The lengths of the thumbnails that follow an answer.
-  func lengths(of answer: HelperAnswer) throws(HelperFailure) -> [Int] {
+  func lengths(of answer: HelperResponse) throws(HelperFailure) -> [Int] {
     guard answer.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(answer.outcomes.count) results for \(variants.count)")
     }
@@ -33,7 +33,7 @@ package struct AnswerRules: Sendable {
   }
 
   /// The thumbnails, each of them looked into.
-  func check(_ answer: HelperAnswer, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
+  func check(_ answer: HelperResponse, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
     var results: [RenderedVariant] = []
     for (index, variant) in variants.enumerated() {
       let outcome = answer.outcomes[index]
@@ -47,7 +47,7 @@ package struct AnswerRules: Sendable {
     return results
   }
 
-  private func thumbnail(_ answer: HelperAnswer, _ index: Int, _ bytes: [UInt8]) throws(HelperFailure) -> Thumbnail {
+  private func thumbnail(_ answer: HelperResponse, _ index: Int, _ bytes: [UInt8]) throws(HelperFailure) -> Thumbnail {
     let (variant, outcome) = (variants[index], answer.outcomes[index])
     guard let size = outcome.size, size.width <= variant.size.width, size.height <= variant.size.height,
       let format = outcome.format, Self.formats(variant.format).contains(format),
@@ -69,7 +69,7 @@ package struct AnswerRules: Sendable {
     }
   }
 
-  private func sourceSize(_ answer: HelperAnswer) throws(HelperFailure) -> PixelSize {
+  private func sourceSize(_ answer: HelperResponse) throws(HelperFailure) -> PixelSize {
     let longest = format.isDrawing ? Self.longestSide : limits.maximumSide
     guard let size = answer.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
       format.isDrawing || size.pixelCount <= limits.maximumPixels

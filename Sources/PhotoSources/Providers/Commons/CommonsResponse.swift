@@ -1,7 +1,7 @@
 import Foundation
 
 /// The answer of Wikimedia Commons to a search.
-struct CommonsAnswer: Decodable, Sendable {
+struct CommonsResponse: Decodable, Sendable {
   struct Query: Decodable, Sendable {
     /// In an order by chance: `index` tells the right one.
     let pages: [Lenient<CommonsPage>]

@@ -9,7 +9,7 @@ import Testing
 
 /// What is taken of an answer, without a socket: odd servers, word by word.
 @Suite
-struct TransferReceptionTests {
+struct ResponseReceiverTests {
   @Test func takesABodyToItsEnd() throws {
     let reception = Answer(.example())
     #expect(reception.take(["HTTP/1.1 103 Early Hints", "Content-Length: 9"]))
@@ -37,7 +37,7 @@ struct TransferReceptionTests {
   func aLengthInDoubtIsABrokenResponse(fields: [String]) {
     let reception = Answer(.example())
     #expect(!reception.take(["HTTP/1.1 200 OK"] + fields))
-    guard case .invalidAnswer(let reason) = reception.failure else {
+    guard case .invalidResponse(let reason) = reception.failure else {
       Issue.record("\(reception.failure as Any)")
       return
     }
@@ -76,13 +76,13 @@ struct TransferReceptionTests {
     var taken = 0
     while taken < 10_000, reception.take(["HTTP/1.1 103 Early Hints", "Link: </a.css>"]) { taken += 1 }
     #expect(taken < 10_000)
-    #expect(reception.failure == .invalidAnswer(reason: "the header is longer than 128 KiB"))
+    #expect(reception.failure == .invalidResponse(reason: "the header is longer than 128 KiB"))
   }
 
   @Test func aBodyBeforeItsHeadIsRefused() {
     let reception = Answer(.example())
     #expect(!reception.take([1]))
-    #expect(reception.failure == .invalidAnswer(reason: "a body without a header"))
+    #expect(reception.failure == .invalidResponse(reason: "a body without a header"))
   }
 
   @Test func theLimitHoldsForWhatIsAnnouncedAndForWhatComes() {
@@ -135,17 +135,17 @@ struct TransferReceptionTests {
 
   @Test func conditionsAreSentUnlessThereIsABodyToGoOnWith() {
     let condition = HTTPHeader("If-None-Match", "\"a\"")
-    let reception = TransferReception(.example(conditions: [condition]))
+    let reception = ResponseReceiver(.example(conditions: [condition]))
     #expect(reception.isConditional && reception.conditions == [condition])
-    #expect(!TransferReception(.example()).isConditional)
+    #expect(!ResponseReceiver(.example()).isConditional)
   }
 }
 
 /// A reception that is fed by a test.
 private final class Answer {
-  private var reception: TransferReception
+  private var reception: ResponseReceiver
 
-  init(_ order: TransferOrder) { reception = TransferReception(order) }
+  init(_ order: TransferRequest) { reception = ResponseReceiver(order) }
 
   var hasBodyBegun: Bool { reception.hasBodyBegun }
   var expected: Int? { reception.expected }
@@ -153,7 +153,7 @@ private final class Answer {
   var readsOn: Bool { reception.readsOn }
   var isSuccess: Bool { reception.isSuccess }
   var isStatusAll: Bool { reception.isStatusAll }
-  var stop: TransferReception.Stop? { reception.stop }
+  var stop: ResponseReceiver.Stop? { reception.stop }
   var failure: DownloadError? { if case .failed(let error) = reception.stop { error } else { nil } }
   var bytes: [UInt8] {
     get throws {

@@ -4,7 +4,7 @@ import ThumbnailCore
 ///
 /// The whole picture is shrunk to `view`, a piece of `cut` is taken out of it, and that is enlarged to `output` in the
 /// one case that enlarging was asked for. So nothing large is ever enlarged.
-struct Layout: Sendable, Equatable {
+struct ThumbnailGeometry: Sendable, Equatable {
   /// The size of the whole picture before it is cropped, never larger than the picture.
   var view: PixelSize
   /// The size of what is kept of it.

@@ -3,24 +3,24 @@ import HTTPSemantics
 import ThumbnailCore
 
 /// One request with all its attempts and redirects, be it for a picture or for a small answer. A pure value.
-struct Exchange: Sendable {
+struct FetchRequest: Sendable {
   var url: CurlURL
   var headers: [HTTPHeader]
   var byteLimit: Int
   var accept: String
-  /// See `TransferOrder`.
+  /// See `TransferRequest`.
   var compression = TransferCompression.unwelcome
-  /// See `TransferOrder`. Also: of an error status only 5xx is worth another attempt.
+  /// See `TransferRequest`. Also: of an error status only 5xx is worth another attempt.
   var keepsErrorBodies = false
   var memoryLimit: Int
-  /// See `BodyStore`.
+  /// See `BodyBuffer`.
   var spillDirectories: [String]
-  /// See `BodyStore`.
-  var spillMemory: ByteLimiter?
+  /// See `BodyBuffer`.
+  var spillMemory: ByteSemaphore?
   /// Whether its body counts among those that share the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?
-  /// See `TransferOrder`.
+  /// See `TransferRequest`.
   var partial: PartialBodySlot?
   /// See `DownloadRequest`.
   var attempts: Int?
@@ -36,11 +36,11 @@ struct Exchange: Sendable {
 
   /// What is sent at one stop of the route.
   func order(
-    at route: DownloadRoute, timeLeft: Duration, isLastAttempt: Bool, _ configuration: DownloadConfiguration
-  ) -> TransferOrder {
+    at route: RedirectChain, timeLeft: Duration, isLastAttempt: Bool, _ configuration: DownloadConfiguration
+  ) -> TransferRequest {
     // Beyond a year there is no deadline; without a bound, adding one to the clock could overflow.
     let year = Duration.seconds(365 * 86_400)
-    return TransferOrder(
+    return TransferRequest(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
       compression: compression, keepsErrorBodies: keepsErrorBodies, byteLimit: byteLimit,
       memoryLimit: memoryLimit, spillDirectories: spillDirectories, spillMemory: spillMemory,
