@@ -1,31 +1,33 @@
 import Foundation
 
-/// The directives of `Cache-Control` that concern a cache of one user's own (RFC 9111, 5.2.2). `private`, `public`,
-/// `s-maxage` and `proxy-revalidate` are for shared caches. `immutable` need not be made use of: what is fresh is not asked for again, unless the user says so.
+/// The directives of `Cache-Control` that matter to a private cache (RFC 9111, 5.2.2). `private`, `public`, `s-maxage`
+/// and `proxy-revalidate` concern shared caches only. `immutable` is ignored: a fresh response is not revalidated
+/// unless the user says so.
 package struct CacheControl: Sendable, Equatable {
-  /// For how many seconds the answer is fresh; 0 where the value makes no sense. Nil where nothing is said.
+  /// How long the response is fresh, in seconds; 0 for an invalid value. Nil where the directive is missing.
   private(set) var maximumAge: Double?
-  /// The answer must not be kept.
+  /// The response must not be stored.
   package private(set) var forbidsStoring = false
-  /// The answer must not be used without asking again, however young it is.
+  /// The response must be revalidated before every use, however young it is (`no-cache`).
   package private(set) var asksEveryTime = false
-  /// A stale answer must not be used, not even when the server cannot be asked.
+  /// A stale response must not be used, even when the server cannot be reached (`must-revalidate`).
   package private(set) var forbidsStale = false
-  /// For how many seconds a stale answer may be used when the server answers with an error. Nil where nothing is said.
+  /// How long a stale response may be used when the server responds with an error, in seconds. Nil where the directive
+  /// is missing.
   package private(set) var staleIfError: Double?
-  /// For how many seconds a stale answer may be used while it is asked about (RFC 5861, 3). Nil where nothing is said.
+  /// How long a stale response may be used while it is revalidated, in seconds (RFC 5861, 3). Nil where it is missing.
   package private(set) var staleWhileRevalidate: Double?
 
-  /// Reads the field's value, all its lines joined by commas. What it does not know it passes over.
+  /// Parses the field's value, all its lines joined by commas. Unknown directives are ignored.
   init(_ text: String) {
     var mayBeUnderstood = false
     for (name, value) in Self.directives(text) {
       switch name {
-      // Of several the strictest.
+      // Of several, the strictest counts.
       case "max-age": maximumAge = min(maximumAge ?? .infinity, Self.seconds(value) ?? 0)
       case "no-store": forbidsStoring = true
       case "must-understand": mayBeUnderstood = true
-      // With a value, it concerns the fields named there, none of which is kept.
+      // With a value, it concerns only the fields named there, none of which is stored.
       case "no-cache": if value?.isEmpty != false { asksEveryTime = true }
       case "must-revalidate": forbidsStale = true
       case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
@@ -34,18 +36,19 @@ package struct CacheControl: Sendable, Equatable {
       default: break
       }
     }
-    // Who understands the status, as we do that of a picture, need not heed `no-store` beside it.
+    // A cache that understands the status code, as we do those of images, may ignore `no-store` beside
+    // `must-understand`.
     if mayBeUnderstood { forbidsStoring = false }
   }
 
-  /// Whole seconds. What is beyond 68 years counts as that much (RFC 9111, 1.2.2). Nil for anything else.
+  /// A whole number of seconds, capped at 2³¹, 68 years (RFC 9111, 1.2.2). Nil for anything else.
   static func seconds(_ value: String?) -> Double? {
     guard let value, !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Double(value).map { min($0, 2_147_483_648) }
   }
 
-  /// Names in lower case, each with its value. Commas part them, and so do the semicolons that some servers write. Within
-  /// quotes they part nothing; a quote that is never closed quotes nothing, or it would hide what stands behind it.
+  /// The directives, names in lower case. They are separated by commas, or by the semicolons that some servers send,
+  /// unless within quotes. An unclosed quote is ignored, since it would hide everything behind it.
   private static func directives(_ text: String) -> [(name: String, value: String?)] {
     var pieces: [String] = []
     var piece = ""

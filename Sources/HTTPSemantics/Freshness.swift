@@ -1,10 +1,10 @@
 package import Foundation
 
-/// Until when something that was fetched is taken for what its server still has.
+/// Until when a stored response is fresh.
 package struct Freshness: Sendable, Equatable {
-  /// When the server last spoke for it: with the body, or by saying that it has not changed.
+  /// When the server last confirmed it: with a body, or with a 304 (not modified).
   package var confirmed: Date
-  /// From when on the server is to be asked again; not after `confirmed` where it is to be asked every time.
+  /// When it becomes stale; not after `confirmed` where every use needs revalidation.
   package var expires: Date
 
   package init(confirmed: Date, expires: Date) {
@@ -12,22 +12,22 @@ package struct Freshness: Sendable, Equatable {
     self.expires = expires
   }
 
-  /// Of what no server is to be asked for, such as a local file.
+  /// Never stale, such as a local file.
   package static let lasting = Freshness(confirmed: .distantPast, expires: .distantFuture)
-  /// Of what nothing is known.
+  /// Always stale: nothing is known.
   package static let unknown = Freshness(confirmed: .distantPast, expires: .distantPast)
 
-  /// Whether nobody is ever asked.
+  /// Whether it is never revalidated.
   package var isLasting: Bool { expires == .distantFuture }
 
-  /// Whether it may be used at a moment. Not before it was fetched: then the clock was ahead at that time, or is behind
-  /// now, and how old it is cannot be told.
+  /// Whether it is fresh at a moment. If `confirmed` lies in the future the clock was set wrong, then or now, so the
+  /// age is unknown and it counts as stale.
   package func isFresh(at now: Date) -> Bool {
     isLasting || confirmed.hasCome(by: now) && now < expires && confirmed < expires
   }
 }
 
 extension Date {
-  /// Whether it is not ahead of the clock. A second is allowed for, since clocks are put right all the time.
+  /// Whether it is not in the future. One second is tolerated, since clocks are adjusted all the time.
   package func hasCome(by now: Date) -> Bool { timeIntervalSince(now) <= 1 }
 }

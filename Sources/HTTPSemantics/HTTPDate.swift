@@ -1,20 +1,19 @@
 package import Foundation
 
-/// A date as HTTP writes it, in one of the three forms that recipients must take (RFC 9110, 5.6.7):
+/// A date as HTTP writes it, in one of the three forms that recipients must accept (RFC 9110, 5.6.7):
 ///
 ///     Sun, 06 Nov 1994 08:49:37 GMT       what senders write
 ///     Sunday, 06-Nov-94 08:49:37 GMT      RFC 850, with two digits for the year
 ///     Sun Nov  6 08:49:37 1994            asctime
 ///
-/// A mixture of them, such as dashes or two digits for the year after a short weekday, or further spaces, is no date: what
-/// says until when something is fresh must not be guessed. Case does not matter, nor a zero before a day of one digit. The
-/// weekday is not compared with the date.
+/// Mixed forms, such as dashes or a two-digit year after a short weekday, or extra spaces, are rejected: an expiry must
+/// not be guessed. Case does not matter, nor a leading zero of the day. The weekday is not checked against the date.
 package enum HTTPDate {
   private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
   private static let weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 
-  /// Reads a date; nil for anything else. `now` decides the century of a year of two digits: one that would be more than
-  /// 50 years ahead is in the past.
+  /// Parses a date; nil for anything else. `now` decides the century of a two-digit year: one more than 50 years ahead
+  /// is in the past.
   package static func parse(_ text: String, now: Date = Date()) -> Date? {
     var words = text.lowercased().split(separator: " ", omittingEmptySubsequences: false)
     guard let first = words.first else { return nil }
@@ -28,7 +27,7 @@ package enum HTTPDate {
       guard parts.count == 3, weekdays.contains(name) else { return nil }
       return number(parts[2], digits: 2...2).flatMap { date(century(of: $0, now: now), parts[1], parts[0], words[2]) }
     }
-    // A day of one digit has a space in the place of its zero.
+    // asctime pads a one-digit day with a space.
     if words.count == 6, words[2].isEmpty, words[3].count == 1 { words.remove(at: 2) }
     guard words.count == 5, isShortWeekday(String(first)) else { return nil }
     return number(words[4], digits: 4...4).flatMap { date($0, words[1], words[2], words[3]) }
@@ -38,7 +37,7 @@ package enum HTTPDate {
     name.count == 3 && weekdays.contains { $0.hasPrefix(name) }
   }
 
-  /// Writes a date in the form that senders use, as of the whole second before.
+  /// Formats a date in the form that senders use, rounded down to the second.
   package static func text(_ date: Date) -> String {
     let seconds = Int(date.timeIntervalSince1970.rounded(.down))
     let day = Int((Double(seconds) / 86_400).rounded(.down))
@@ -70,7 +69,7 @@ package enum HTTPDate {
       (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second)
     else { return nil }
     let dayNumber = dayNumber(year: year, month: month + 1, day: day)
-    // A day that the month does not have comes back as another.
+    // A day that the month does not have, such as 31 April, is converted back to another one.
     guard civil(fromDay: dayNumber) == (year, month + 1, day) else { return nil }
     return Date(timeIntervalSince1970: Double(dayNumber * 86_400 + hour * 3600 + minute * 60 + second))
   }

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One header field. Names compare without regard to case; values are sent as they are.
+/// One header field. Names compare case-insensitively; values are sent as they are.
 ///
-/// Printed, it shows its name alone: any value may be a credential.
+/// Its description shows the name alone, since any value may be a credential.
 public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   /// The field's name, such as `Authorization`.
   public var name: String
@@ -15,22 +15,22 @@ public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDeb
     self.value = value
   }
 
-  /// Whether it can be sent: a name of printable characters without a blank or colon, and a value of one line.
+  /// Whether it can be sent: a name of printable characters without a space or colon, and a value of one line.
   public var isWellFormed: Bool {
     !name.isEmpty && name.utf8.allSatisfy { $0 > 32 && $0 < 127 && $0 != UInt8(ascii: ":") }
       && value.utf8.allSatisfy { $0 != 0 && $0 != 10 && $0 != 13 }
   }
 
-  /// The name, and that there is a value.
+  /// The name, with the value hidden.
   public var description: String { "\(name): [hidden]" }
-  /// The same.
+  /// The same as `description`.
   public var debugDescription: String { description }
-  /// Shows nothing of it.
+  /// Empty, so that dumps do not show the value.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 extension [HTTPHeader] {
-  /// The value of the first field of that name, whatever its case.
+  /// The value of the first field of that name, compared case-insensitively.
   package func firstValue(of name: String) -> String? {
     first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
   }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A host, and a port where only that one is meant: what credentials belong to.
+/// A host, optionally with a port. Credentials belong to one.
 public struct HostName: Hashable, Sendable {
   /// The name or address in lower case, an IPv6 address without its brackets.
   public let host: String
@@ -41,13 +41,13 @@ public struct HostName: Hashable, Sendable {
     port = url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80)
   }
 
-  /// Whether a URL leads there. A host is only itself, not its subdomains.
+  /// Whether a URL points to this host. Subdomains do not match.
   public func matches(_ url: URL) -> Bool {
     guard let host = url.host(percentEncoded: false) else { return false }
     return matches(host: host, port: url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80))
   }
 
-  /// Whether that host and port are meant.
+  /// Whether it matches that host and port.
   package func matches(host: String, port: Int) -> Bool {
     let plain = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
     return plain.lowercased() == self.host && (self.port ?? port) == port
