@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Hands out shares of a fixed number of bytes, each in one piece or not at all.
+/// A semaphore that counts bytes. Each reservation is granted whole or not at all.
 ///
-/// Whoever asks first is served first within its priority; a large request at the head of the line holds the later ones
-/// back rather than starve.
+/// Waiters are served first come, first served within their priority; a large request at the head of the queue holds
+/// back the later ones, so that it does not starve.
 ///
-/// Besides, up to half of the bytes may be lent at once, to whoever may wait here with them in hand. So that such waiters
-/// never block each other for good, a request overtakes when nothing but lent bytes is out and those before it do not
-/// fit; and where none fits, a waiter with lent bytes is refused.
+/// In addition, up to half of the bytes can be lent at once, to holders that may themselves wait here. To prevent a
+/// deadlock, a request may overtake those that do not fit while only lent bytes are out; if none fits, a waiter that
+/// holds lent bytes is refused.
 package final class ByteSemaphore: Sendable {
-  /// Why no share was given.
+  /// Why a reservation failed.
   package enum Failure: Error, Equatable {
     case cancelled
-    /// More was asked than there is in all.
+    /// The request is larger than the capacity.
     case exceedsCapacity(asked: Int, capacity: Int)
   }
 
-  /// A share in hand. It goes back when it is released or the last reference is dropped.
+  /// A granted number of bytes. Returned when it is released or its last reference is dropped.
   package final class Reservation: Sendable {
-    /// The size of the share in bytes.
+    /// The size of the reservation in bytes.
     package let bytes: Int
     private let limiter: ByteSemaphore
     private let isLent: Bool
@@ -30,7 +30,7 @@ package final class ByteSemaphore: Sendable {
       self.isLent = isLent
     }
 
-    /// Gives the share back. Calling it twice does no harm.
+    /// Returns the bytes. Calling it twice does no harm.
     package func release() {
       if !released.exchange(true, ordering: .acquiringAndReleasing) { limiter.giveBack(bytes, isLent: isLent) }
     }
@@ -46,12 +46,12 @@ package final class ByteSemaphore: Sendable {
 
   private struct State {
     var available: Int
-    /// The part of what is out that is lent.
+    /// How many of the reserved bytes are lent.
     var lent = 0
     var queue = TwoLevelQueue<Waiter>()
   }
 
-  /// The size of the whole in bytes.
+  /// The total in bytes.
   package let capacity: Int
   private let state: Mutex<State>
 
@@ -62,10 +62,11 @@ package final class ByteSemaphore: Sendable {
 
   /// The bytes in use now.
   package var used: Int { state.withLock { capacity - $0.available } }
-  /// The number of requests that wait.
+  /// The number of waiters.
   var waiting: Int { state.withLock { $0.queue.count } }
 
-  /// A share without waiting; nil when there is none, or when half of the bytes are lent.
+  /// Reserves without waiting; nil when too little is free, or when half of the capacity would be exceeded by lent
+  /// bytes.
   package func lend(_ bytes: Int) -> Reservation? {
     let isLent = state.withLock { state in
       guard bytes <= state.available, state.lent + bytes <= capacity / 2 else { return false }
@@ -76,7 +77,7 @@ package final class ByteSemaphore: Sendable {
     return isLent ? Reservation(bytes: bytes, limiter: self, isLent: true) : nil
   }
 
-  /// Waits for a share of `bytes` bytes. Who has lent bytes in hand must say so, and may be refused because of them
+  /// Waits for `bytes` bytes. A caller that holds lent bytes must say so, and may be refused because of them
   /// (`exceedsCapacity`).
   package func reserve(
     _ bytes: Int, holdingLent holdsLent: Bool = false, priority: PriorityControl
@@ -99,7 +100,7 @@ package final class ByteSemaphore: Sendable {
     }.get()
   }
 
-  /// Takes what is free now, without waiting. Who waits gets it when it is released.
+  /// Takes all free bytes, without waiting. Waiters are served when they are released.
   package func reserveFree() -> Reservation {
     let bytes = state.withLock { state in
       defer { state.available = 0 }
@@ -129,20 +130,20 @@ package final class ByteSemaphore: Sendable {
     }
   }
 
-  /// What becomes of a waiter.
+  /// What happens to a waiter.
   private enum Turn {
     case served(Waiter)
     case refused(Waiter, available: Int)
   }
 
-  /// Takes the next waiter out of the line; nil while all have to wait.
+  /// Removes the next waiter from the queue; nil while all must wait.
   private func takeNext(from state: inout State) -> Turn? {
     guard let head = state.queue.peek() else { return nil }
     let served: Waiter?
     if head.bytes <= state.available {
       served = state.queue.dequeue()
     } else if state.available + state.lent == capacity {
-      // Nothing comes back but from those who hold lent bytes, and they may be waiting here themselves.
+      // Only holders of lent bytes can return any, and they may be waiting here themselves.
       let available = state.available
       served = state.queue.removeFirst { $0.bytes <= available }
       if served == nil {

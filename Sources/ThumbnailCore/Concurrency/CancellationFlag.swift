@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells running work on a thread that nobody wants its result any more.
+/// Tells work that runs on a thread that its result is no longer wanted.
 package final class CancellationFlag: Sendable {
   private let flag = Atomic(false)
 

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// The current priority of one job, which every queue that the job waits in follows.
+/// The current priority of one job, followed by every queue that the job waits in.
 ///
 /// A queue registers an observer while the job waits there and moves the job when the priority changes.
 package typealias PriorityControl = ObservedValue<Priority>
 
-/// A value that some set, and others follow from any thread.
+/// A value that can be set and observed from any thread.
 package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
   private struct State {
     var current: Value
@@ -19,11 +19,11 @@ package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
     state = Mutex(State(current: value))
   }
 
-  /// The value now.
+  /// The current value.
   package var current: Value { state.withLock { $0.current } }
 
-  /// Changes the value and tells the observers, on the calling thread, without a lock held. Of several changes at once,
-  /// what the observers hear last is the value that stays.
+  /// Changes the value and calls the observers on the calling thread, without holding the lock. With concurrent
+  /// changes, the last value that the observers see is the final one.
   package func set(_ value: Value) {
     var told: Value?
     state.withLock {
@@ -40,7 +40,7 @@ package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
 
   /// Calls `observer` now and at every change, until `stopObserving` is called with the number returned.
   ///
-  /// The first call, made before this returns, tells of a change that came between a look at `current` and this.
+  /// The first call, made before this returns, reports a change that came between reading `current` and this.
   package func observe(_ observer: @escaping @Sendable (Value) -> Void) -> Int {
     let (number, current) = state.withLock { state in
       state.nextObserver += 1

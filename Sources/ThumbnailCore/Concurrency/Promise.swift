@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A result that is handed once from a thread to the one task that waits for it, whichever comes first.
+/// A result that is passed once from a thread to the one task that awaits it, whichever comes first.
 ///
 /// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion.
 package final class Promise<Success: Sendable, Failure: Error>: Sendable {
@@ -15,7 +15,7 @@ package final class Promise<Success: Sendable, Failure: Error>: Sendable {
 
   package init() {}
 
-  /// Hands over the result. False when one was handed over before.
+  /// Sets the result. Returns false when it was set before.
   @discardableResult
   package func resume(with result: Result<Success, Failure>) -> Bool {
     let (accepted, continuation) = state.withLock {
@@ -35,8 +35,8 @@ package final class Promise<Success: Sendable, Failure: Error>: Sendable {
     return accepted
   }
 
-  /// Suspends until there is a result. To be called once; `onCancel` runs when the waiting task is cancelled and is
-  /// expected to lead to a `resume`.
+  /// Suspends until there is a result. Call it once; `onCancel` runs when the waiting task is cancelled and must lead
+  /// to a `resume`.
   package func wait(onCancel: @escaping @Sendable () -> Void) async -> Result<Success, Failure> {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

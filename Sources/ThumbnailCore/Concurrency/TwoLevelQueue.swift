@@ -1,18 +1,17 @@
 import DequeModule
 
-/// A waiting line with two levels: visible before prefetch, first come first served within each.
+/// A queue with two priority levels: visible before prefetch, first come, first served within each.
 ///
-/// So that prefetch work runs in the end however busy the upper level is, every `agingInterval`-th element taken while
-/// both levels wait comes from the lower one. All operations take constant time, amortised. A pure value: its owner
-/// guards it.
+/// So that prefetch work is not starved, every `agingInterval`-th element taken while both levels wait comes from the
+/// lower one. All operations take amortised constant time. A pure value; its owner synchronises access.
 package struct TwoLevelQueue<Element> {
-  /// Names one waiting element until it is taken or removed.
+  /// Identifies a waiting element until it is taken or removed.
   package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
   private struct Entry {
     var element: Element
     var level: Priority
-    /// Where the entry stands in its line; older mentions of its ticket are void.
+    /// Identifies the entry's valid position; mentions of its ticket with an older stamp are void.
     var stamp: UInt64
   }
 
@@ -21,7 +20,7 @@ package struct TwoLevelQueue<Element> {
     var stamp: UInt64
   }
 
-  /// After so many elements of the upper level in a row, one of the lower level goes first.
+  /// After this many elements of the upper level in a row, one of the lower level is taken.
   let agingInterval: Int
   private var entries: [Ticket: Entry] = [:]
   private var visible: Deque<Mention> = []
@@ -35,13 +34,13 @@ package struct TwoLevelQueue<Element> {
 
   /// The number of waiting elements.
   var count: Int { entries.count }
-  /// Whether nothing waits.
+  /// Whether no element waits.
   package var isEmpty: Bool { entries.isEmpty }
-  /// The places in both lines, those of elements that have left before their turn included: what the queue keeps in
-  /// memory. At most twice `count` and 64.
+  /// The positions in both queues, including void ones of elements that left early: what the queue keeps in memory. At
+  /// most twice `count` plus 64.
   var mentionCount: Int { visible.count + prefetch.count }
 
-  /// Puts an element at the end of its level's line.
+  /// Appends an element to its level's queue.
   package mutating func enqueue(_ element: Element, at level: Priority) -> Ticket {
     nextNumber += 1
     let ticket = Ticket(number: nextNumber)
@@ -51,17 +50,17 @@ package struct TwoLevelQueue<Element> {
     return ticket
   }
 
-  /// A waiting element, left in its place; nil when it was taken already.
+  /// A waiting element, left in the queue; nil when it was already taken.
   package func element(of ticket: Ticket) -> Element? { entries[ticket]?.element }
 
-  /// Takes an element out before its turn; nil when it was taken already.
+  /// Removes an element before its turn; nil when it was already taken.
   package mutating func remove(_ ticket: Ticket) -> Element? {
     let removed = entries.removeValue(forKey: ticket)?.element
     compactIfNeeded()
     return removed
   }
 
-  /// Moves a waiting element to the end of another level's line; nothing happens when it is there or gone.
+  /// Moves a waiting element to the end of the other level's queue; does nothing when it is there already or gone.
   package mutating func move(_ ticket: Ticket, to level: Priority) {
     guard let entry = entries[ticket], entry.level != level else { return }
     nextNumber += 1
@@ -72,12 +71,12 @@ package struct TwoLevelQueue<Element> {
     compactIfNeeded()
   }
 
-  /// The element whose turn it is, left in its place.
+  /// The next element, left in the queue.
   mutating func peek() -> Element? {
     nextLevel().flatMap { head(of: $0) }.flatMap { entries[$0] }?.element
   }
 
-  /// Takes the element whose turn it is.
+  /// Takes the next element.
   mutating func dequeue() -> Element? {
     guard let level = nextLevel(), let ticket = head(of: level) else { return nil }
     line(of: level) { _ = $0.popFirst() }
@@ -85,19 +84,19 @@ package struct TwoLevelQueue<Element> {
     return entries.removeValue(forKey: ticket)?.element
   }
 
-  /// The first element of one level, left in its place.
+  /// The first element of one level, left in the queue.
   package mutating func peek(at level: Priority) -> Element? {
     head(of: level).flatMap { entries[$0] }?.element
   }
 
-  /// Takes the first element of one level, whoever's turn it is.
+  /// Takes the first element of one level, regardless of whose turn it is.
   package mutating func dequeue(at level: Priority) -> Element? {
     guard let ticket = head(of: level) else { return nil }
     line(of: level) { _ = $0.popFirst() }
     return entries.removeValue(forKey: ticket)?.element
   }
 
-  /// Takes the first element that fits, those of the upper level first, whoever's turn it is. Looks at all of them.
+  /// Takes the first matching element, upper level first, regardless of whose turn it is. Linear time.
   mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     for line in [visible, prefetch] {
       for mention in line {
@@ -117,7 +116,7 @@ package struct TwoLevelQueue<Element> {
     return visibleWaits ? .visible : prefetchWaits ? .prefetch : nil
   }
 
-  /// The first valid ticket of a line, void mentions before it dropped.
+  /// The first valid ticket of a level; drops the void mentions before it.
   private mutating func head(of level: Priority) -> Ticket? {
     line(of: level) { [entries] line in
       while let mention = line.first {
@@ -136,7 +135,7 @@ package struct TwoLevelQueue<Element> {
     }
   }
 
-  /// Drops void mentions once they outnumber the waiting elements, so that cancelled work leaves no trace.
+  /// Drops void mentions once they outnumber the waiting elements, so that cancelled work uses no memory.
   private mutating func compactIfNeeded() {
     guard mentionCount > 2 * entries.count + 64 else { return }
     visible.removeAll { [entries] in entries[$0.ticket]?.stamp != $0.stamp }

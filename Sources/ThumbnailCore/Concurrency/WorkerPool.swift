@@ -2,16 +2,16 @@ import Foundation
 
 /// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
 ///
-/// Threads start with the first work. They end when the pool is dropped, each after calling `onThreadExit`.
+/// Threads are started on demand. They end when the pool is dropped, each after calling `onThreadExit`.
 package final class WorkerPool: Sendable {
   private struct Entry {
     let run: @Sendable () -> Void
     let cancel: @Sendable () -> Void
   }
 
-  /// What the threads share. Not the pool itself, so that the pool can be dropped while its threads wait.
+  /// State shared by the threads. Not the pool itself, so that the pool can be dropped while its threads wait.
   private final class Shared: @unchecked Sendable {
-    // Safety: every access to the variables is made with `condition` locked.
+    // Safety: the variables are only accessed with `condition` locked.
     let condition = NSCondition()
     var queue = TwoLevelQueue<Entry>()
     var running = 0
@@ -28,7 +28,7 @@ package final class WorkerPool: Sendable {
       return body(self)
     }
 
-    /// The next piece of work; nil when the thread shall end.
+    /// The next work item; nil when the thread should exit.
     func next() -> Entry? {
       condition.lock()
       defer { condition.unlock() }
@@ -69,12 +69,12 @@ package final class WorkerPool: Sendable {
     shared.condition.broadcast()
   }
 
-  /// The number of pieces of work that wait for a thread.
+  /// The number of queued work items.
   var waiting: Int { shared.withLock { $0.queue.count } }
-  /// The number of pieces of work that run now.
+  /// The number of running work items.
   package var running: Int { shared.withLock { $0.running } }
 
-  /// How many pieces of work may run at once. Lowering it lets running work end.
+  /// How many work items may run at once. Lowering it lets running work finish.
   var concurrencyLimit: Int {
     get { shared.withLock { $0.limit } }
     set {
@@ -84,7 +84,7 @@ package final class WorkerPool: Sendable {
     }
   }
 
-  /// While true no waiting work starts; running work ends as usual.
+  /// While true no queued work starts; running work continues.
   var isSuspended: Bool {
     get { shared.withLock { $0.isSuspended } }
     set {
@@ -95,7 +95,7 @@ package final class WorkerPool: Sendable {
 
   /// Runs `work` on a thread of the pool and returns its result.
   ///
-  /// Cancelling the calling task takes waiting work out of the line, and sets the flag that running work was given.
+  /// Cancelling the calling task removes queued work, and sets the flag that was passed to running work.
   package func run<Success: Sendable, Failure: Error>(
     priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
   ) async throws(CancellationError) -> Result<Success, Failure> {
