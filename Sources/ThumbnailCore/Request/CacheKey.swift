@@ -3,7 +3,7 @@ package import HTTPSemantics
 
 /// A source's identity and credentials as 128 bits of a SHA-256.
 ///
-/// The digest cannot be turned back: credentials never reach the cache in a readable form.
+/// The digest cannot be reversed: credentials never reach the cache in a readable form.
 public struct SourceKey: Hashable, Sendable {
   let high: UInt64
   package let low: UInt64
@@ -20,7 +20,7 @@ public struct SourceKey: Hashable, Sendable {
     self.init(bytes: hash.finalize())
   }
 
-  /// The first 16 of at least 16 bytes, as `bytes` gives them back.
+  /// Takes the first 16 of at least 16 bytes, in the form of `bytes`.
   package init(bytes: some Collection<UInt8>) {
     let words = bytes.prefix(16)
     high = words.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -35,24 +35,24 @@ public struct SourceKey: Hashable, Sendable {
     return data
   }
 
-  /// The key as 32 hexadecimal digits, for names of files.
+  /// The key as 32 hexadecimal digits, for file names.
   public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
-  /// Hashes the digest, which is evenly spread already.
+  /// Hashes half of the digest, which is evenly distributed already.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(low)
   }
 }
 
-/// Names one thumbnail: which picture, and which variant of it. Its hash is computed once, when it is made.
+/// Identifies one thumbnail: which image, and which variant of it. The hash is computed once, on creation.
 public struct CacheKey: Hashable, Sendable {
-  /// The picture.
+  /// The source image.
   public let source: SourceKey
   /// The variant.
   public let variant: Variant
   private let storedHash: Int
 
-  /// Prepares the key for look-ups.
+  /// Makes a key and computes its hash.
   public init(source: SourceKey, variant: Variant) {
     self.source = source
     self.variant = variant
@@ -67,6 +67,6 @@ public struct CacheKey: Hashable, Sendable {
     lhs.storedHash == rhs.storedHash && lhs.source == rhs.source && lhs.variant == rhs.variant
   }
 
-  /// Feeds the prepared hash.
+  /// Feeds the precomputed hash.
   public func hash(into hasher: inout Hasher) { hasher.combine(storedHash) }
 }

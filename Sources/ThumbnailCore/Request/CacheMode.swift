@@ -1,18 +1,18 @@
-/// When a stored thumbnail is taken for good, and when the server is asked whether its picture has changed.
+/// When a stored thumbnail is used as it is, and when its source image is revalidated with the server.
 ///
-/// Local files are known by their time of modification and length: nobody is asked for them in any mode.
+/// Local files are identified by modification time and length, and need no revalidation in any mode.
 public enum CacheMode: Sendable, Equatable {
-  /// As the server said with the picture (`Cache-Control`, `Expires`); where it said nothing, for a week, or for a tenth
-  /// of the time since `Last-Modified` if that is less. What the server allows to be used while it is asked
-  /// (`stale-while-revalidate`) is handed out at once and asked about behind. A server that cannot be asked leaves the stored thumbnail good,
-  /// unless it has forbidden that (`must-revalidate`, `no-cache`).
+  /// As the server specified (`Cache-Control`, `Expires`); without that for a week, or a tenth of the time since
+  /// `Last-Modified` if that is less. With `stale-while-revalidate`, a stale thumbnail is returned at once and
+  /// revalidated in the background. If the server cannot be reached the stale thumbnail is used, unless forbidden
+  /// (`must-revalidate`, `no-cache`).
   case standard
-  /// What was not fetched or confirmed since the pipeline was made is asked for, once, whatever the server said. A server
-  /// that cannot be asked is an error.
+  /// What was not fetched or confirmed since the pipeline was created is revalidated once, whatever the server
+  /// specified. A server that cannot be reached is an error.
   case refresh
-  /// What was fetched or confirmed longer ago than this is asked for, and nothing else, whatever the server said.
+  /// What was fetched or confirmed longer ago than this is revalidated, and nothing else, whatever the server
+  /// specified.
   case maximumAge(Duration)
-  /// Nobody is asked and nothing is downloaded: what is stored is good, however old, and what is not fails with
-  /// `ThumbnailError.notCached`.
+  /// No requests are sent: stored thumbnails are used however old, and a miss fails with `ThumbnailError.notCached`.
   case offline
 }

@@ -1,19 +1,19 @@
-/// What of a picture's metadata its thumbnail keeps.
+/// Which metadata of the source image the thumbnail keeps.
 public enum MetadataPolicy: String, Sendable, Codable, CaseIterable {
-  /// Nothing: sRGB without a profile, which is what software takes a picture for that says nothing.
+  /// None: sRGB without a profile, which is what software assumes of an image without one.
   case none
-  /// The picture's own colours with the ICC profile that describes them, so that wide gamuts stay wide. CMYK becomes
-  /// sRGB all the same.
+  /// The image's own colours with their ICC profile, so that wide gamuts are kept. CMYK is converted to sRGB all the
+  /// same.
   case profile
-  /// Who made it and whose it is: the EXIF fields Artist and Copyright, in JPEG, WebP and AVIF.
+  /// The author and copyright: the EXIF fields Artist and Copyright, in JPEG, WebP and AVIF.
   case copyright
 }
 
-/// Which frames of an animated picture its thumbnail shows.
+/// Which frames of an animated image the thumbnail shows.
 public enum FrameSelection: String, Sendable, Codable, CaseIterable {
   /// The first.
   case first
-  /// All of them, of an animated GIF or WebP, where the thumbnail's format can be animated: WebP, `auto` (as WebP) and
-  /// `same`. The first for all others.
+  /// All frames of an animated GIF or WebP, where the thumbnail's format can be animated: WebP, `auto` (as WebP) and
+  /// `same`. The first frame otherwise.
   case all
 }

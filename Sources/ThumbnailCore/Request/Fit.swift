@@ -1,18 +1,18 @@
-/// How a picture is laid into the box it is asked for, as CSS `object-fit` names it.
+/// How an image is fitted into the requested box, named as in CSS `object-fit`.
 public enum Fit: String, Sendable, Codable, CaseIterable {
-  /// Whole picture inside the box; the thumbnail may be smaller than the box in one direction.
+  /// The whole image inside the box; the thumbnail may be smaller than the box in one direction.
   case contain
-  /// Box filled, the rest cropped; what stays is chosen by `Gravity`.
+  /// The box filled, the rest cropped; `Gravity` chooses what is kept.
   case cover
   /// Stretched to the box.
   case fill
 }
 
-/// Which part of the picture `Fit.cover` keeps.
+/// Which part of the image `Fit.cover` keeps.
 public enum Gravity: String, Sendable, Codable, CaseIterable {
   /// The middle.
   case centre
-  /// The part that draws the eye: edges, saturated colours and skin tones.
+  /// The most conspicuous part: edges, saturated colours and skin tones.
   case attention
   /// The part with the most detail.
   case entropy
@@ -26,7 +26,7 @@ public enum Gravity: String, Sendable, Codable, CaseIterable {
   case west
 }
 
-/// How much of the picture is decoded before the last resize.
+/// How much of the image is decoded before the last resize.
 public enum Scaling: String, Sendable, Codable, CaseIterable {
   /// At least the thumbnail's own size: the fewest bytes and the least memory.
   case fast

@@ -1,9 +1,9 @@
-/// What a picture's bytes are, told from the bytes themselves.
+/// The format of an image, detected from its bytes.
 public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   case jpeg, png, webp, gif, tiff, heif, avif
   case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico, radiance = "hdr"
 
-  /// The usual end of a file name, without the dot.
+  /// The usual file name extension, without the dot.
   public var fileExtension: String {
     switch self {
     case .jpeg: "jpg"
@@ -13,7 +13,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// All ends of file names that promise this format, in lower case and without the dot.
+  /// All file name extensions of this format, in lower case and without the dot.
   public var fileExtensions: [String] {
     switch self {
     case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
@@ -29,7 +29,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// The media type, as `Content-Type` names it: those that IANA has registered, or else what is usual.
+  /// The media type for `Content-Type`: as registered with IANA, or else the usual one.
   public var mediaType: String {
     switch self {
     case .svg: "image/svg+xml"
@@ -42,7 +42,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     }
   }
 
-  /// The name people know the format by, for messages.
+  /// The common name of the format, for messages.
   public var displayName: String {
     switch self {
     case .webp: "WebP"
@@ -57,10 +57,10 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
 
 /// The format a thumbnail is written in.
 public enum OutputFormat: String, Sendable, Codable, CaseIterable {
-  /// JPEG, or WebP when the picture has transparent parts.
+  /// JPEG, or WebP for an image with transparent parts.
   case auto
   case jpeg, png, webp, avif, jxl
-  /// The picture's own, where it is JPEG, PNG, WebP, GIF, TIFF, AVIF or JPEG XL; as `auto` for all others.
+  /// The source image's own format if it is JPEG, PNG, WebP, GIF, TIFF, AVIF or JPEG XL; as `auto` for all others.
   case same
 }
 

@@ -1,34 +1,34 @@
 public import Foundation
 public import HTTPSemantics
 
-/// A picture: where its bytes are, what is sent to get them, and what it is known by in the cache.
+/// A source image: its URL, the header fields of its request, and its identity in the cache.
 public struct ImageSource: Hashable, Sendable {
   /// Where the bytes are: `http`, `https`, or `file` for sources made by `file(at:)`.
   public let url: URL
   /// Header fields sent with the request, to the URL's own host only.
   public let headers: [HTTPHeader]
-  /// What the picture is known by: two sources of one identity and the same credentials are one picture. By default the
-  /// URL; a photo source whose URLs change from answer to answer sets a lasting name.
+  /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
+  /// photo source whose URLs change from response to response sets a lasting name.
   public let identity: String
   /// Whether the source is a local file that the user named. Only then may a `file` URL be read.
   public let isUserFile: Bool
-  /// The identity and credentials as a digest, ready for look-ups.
+  /// The identity and credentials as a digest, computed once.
   public let key: SourceKey
-  /// Where else the same picture is to be had: asked in their order when the URL does not give it, because it is not
-  /// there, its server fails, or does not answer in time. The header fields go to those at the URL's own host only.
+  /// Alternative URLs of the same image, tried in order when the main URL is not found, its server fails, or does not
+  /// respond in time. Header fields are sent only to those at the main URL's host.
   public let alternates: [URL]
-  /// The most downloads at once that the server of the picture wants to be asked for; nil for as many as usual.
+  /// The most concurrent downloads that the image's server allows; nil for the usual limit.
   public let downloadsPerHost: Int?
 
-  /// A picture on the web.
+  /// An image on the web.
   ///
   /// - Parameters:
   ///   - url: `http` or `https`; anything else fails when it is fetched.
-  ///   - headers: Sent with the request. All but `User-Agent` and `Referer` keep the picture apart from the same URL
-  ///     asked with others, so that nobody sees what they may not.
-  ///   - identity: What the picture is known by, where the URL is not it.
-  ///   - alternates: Where else the same picture is to be had.
-  ///   - downloadsPerHost: The most downloads at once that its server wants to be asked for.
+  ///   - headers: Sent with the request. All but `User-Agent` and `Referer` are part of the key, so that nobody is
+  ///     shown an image that was fetched with other credentials.
+  ///   - identity: Identifies the image, where the URL does not.
+  ///   - alternates: Alternative URLs of the same image.
+  ///   - downloadsPerHost: The most concurrent downloads that its server allows.
   public init(
     _ url: URL, headers: [HTTPHeader] = [], identity: String? = nil, alternates: [URL] = [],
     downloadsPerHost: Int? = nil
@@ -40,9 +40,10 @@ public struct ImageSource: Hashable, Sendable {
 
   /// A local file that the user named.
   ///
-  /// Looks up the file's length and time of modification (one `stat`): a changed file is another picture to the cache.
+  /// Reads the file's length and modification time (one `stat`): a changed file is another image to the cache.
   public static func file(at path: String) -> ImageSource {
-    // Told that it is no folder, Foundation does not look itself; and it takes a path apart only if there is need to.
+    // With `isDirectory: false` Foundation does no `stat` of its own; the slow standardisation is done only where
+    // needed.
     let given = URL(fileURLWithPath: path, isDirectory: false)
     let isPlain = path.hasPrefix("/") && !path.contains("/.") && !path.contains("//")
     let url = isPlain ? given : given.standardizedFileURL
@@ -67,7 +68,7 @@ public struct ImageSource: Hashable, Sendable {
       let isPlain = isalnum(Int32(byte)) != 0 && byte < 0x80 || "/-_.~".utf8.contains(byte)
       address += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
     }
-    // All that a URL does not have is written in digits.
+    // Every byte that a URL may not hold is percent-encoded.
     guard let url = URL(string: address) else { return file(at: path.description) }
     let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"
     return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", isUserFile: true)
@@ -86,7 +87,7 @@ public struct ImageSource: Hashable, Sendable {
     key = SourceKey(identity: identity, headers: headers)
   }
 
-  /// Sources are equal when they are the same picture to the cache.
+  /// Sources are equal when they are the same image to the cache.
   public static func == (lhs: ImageSource, rhs: ImageSource) -> Bool { lhs.key == rhs.key }
 
   /// Hashes what `==` compares.

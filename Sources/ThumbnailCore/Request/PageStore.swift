@@ -1,42 +1,42 @@
 public import Foundation
 
-/// Keeps the pages of photo searches, so that a gallery can be opened without a network.
+/// Stores result pages of photo searches, so that a gallery can be opened offline.
 ///
-/// A page's photos are opaque bytes here: only their cache keys are known, to tell which have thumbnails. Nothing throws:
-/// a store that fails has nothing, and says why in the log. May be used from any task.
+/// A page's photos are opaque bytes here; only their cache keys are known, to tell which have thumbnails. Nothing
+/// throws: a store that fails returns nothing, and logs the reason. May be used from any task.
 public protocol PageStore: Sendable {
-  /// Keeps a page, in place of an earlier one at the same place. Returns when it is written.
+  /// Stores a page, replacing an earlier one at the same place. Returns when it is written.
   func store(_ page: StoredPage) async
 
-  /// The page at a place; nil when it is not there. Counts as a use of the page.
+  /// The page at a place; nil when it is not stored. Counts as a use of the page.
   func page(at place: PagePlace) async -> StoredPage?
 
-  /// The page sizes a search is stored with, from its first page on; the one used last comes first.
+  /// The page sizes that a search is stored with from its first page on, most recently used first.
   func pageSizes(provider: String, query: String) async -> [Int]
 
-  /// Photos that have a thumbnail in the cache, of all searches, each once, those stored last first.
+  /// Photos that have a thumbnail in the cache, across all searches, each once, most recently stored first.
   ///
   /// - Parameters:
-  ///   - mark: The `next` of the portion before; nil for the beginning.
-  ///   - count: The most to give.
+  ///   - mark: The `next` of the previous portion; nil for the beginning.
+  ///   - count: The most photos to return.
   func cachedPhotos(after mark: Int64?, count: Int) async -> CachedPhotos
 
-  /// Takes a photo out of all pages. Returns when that is written.
+  /// Removes a photo from all pages. Returns when that is written.
   func removePhoto(_ source: SourceKey) async
 }
 
-/// Where a page stands among all pages of all searches.
+/// Identifies a page among all pages of all searches.
 public struct PagePlace: Hashable, Sendable {
   /// The provider's name.
   public var provider: String
-  /// What was searched for, in the form that searches are compared by.
+  /// The search query, in its normalised form.
   public var query: String
-  /// How many photos a page was to have: the places of a provider count in pages of that size.
+  /// The requested number of photos of a page; a provider's cursors depend on it.
   public var pageSize: Int
-  /// The provider's mark for the page; nil for the first.
+  /// The provider's cursor of the page; nil for the first.
   public var cursor: String?
 
-  /// Names a place.
+  /// Makes a place.
   public init(provider: String, query: String, pageSize: Int, cursor: String?) {
     self.provider = provider
     self.query = query
@@ -47,18 +47,18 @@ public struct PagePlace: Hashable, Sendable {
 
 /// A page of a search as it is stored.
 public struct StoredPage: Hashable, Sendable {
-  /// Where it stands.
+  /// The page's place.
   public var place: PagePlace
-  /// The provider's mark for the page after it; nil after the last.
+  /// The provider's cursor of the next page; nil after the last.
   public var next: String?
-  /// How many photos match in all, where the provider tells.
+  /// How many photos match in all, where the provider reports it.
   public var total: Int?
-  /// When the provider gave it.
+  /// When the provider returned it.
   public var fetchedAt: Date
-  /// Its photos, in their order.
+  /// The photos, in order.
   public var photos: [StoredPhoto]
 
-  /// Puts a page together.
+  /// Makes a page.
   public init(place: PagePlace, next: String?, total: Int?, fetchedAt: Date = Date(), photos: [StoredPhoto]) {
     self.place = place
     self.next = next
@@ -68,28 +68,28 @@ public struct StoredPage: Hashable, Sendable {
   }
 }
 
-/// A photo as it is stored.
+/// A photo as it is stored in a page.
 public struct StoredPhoto: Hashable, Sendable {
-  /// What its thumbnails are known by in the cache.
+  /// The key of its thumbnails in the cache.
   public var source: SourceKey
-  /// The photo in the form of whoever stores it.
+  /// The photo, encoded by the caller.
   public var payload: Data
 
-  /// Pairs a photo with its key.
+  /// Makes a stored photo.
   public init(source: SourceKey, payload: Data) {
     self.source = source
     self.payload = payload
   }
 }
 
-/// Some of the photos that have thumbnails.
+/// A portion of the photos that have thumbnails.
 public struct CachedPhotos: Hashable, Sendable {
   /// The photos.
   public var photos: [StoredPhoto]
   /// Where the next portion begins; nil after the last.
   public var next: Int64?
 
-  /// Puts a portion together.
+  /// Makes a portion.
   public init(photos: [StoredPhoto] = [], next: Int64? = nil) {
     self.photos = photos
     self.next = next

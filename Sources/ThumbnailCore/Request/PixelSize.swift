@@ -32,7 +32,7 @@ public struct PixelSize: Hashable, Sendable, Codable, CustomStringConvertible {
   /// `400x300`, as `init(parsing:)` reads it.
   public var description: String { "\(width)x\(height)" }
 
-  /// The largest side a thumbnail may have, in pixels: what WebP can hold.
+  /// The largest side a thumbnail may have, in pixels: the limit of WebP.
   public static let longestThumbnailSide = 16383
 
   /// Whether a thumbnail can have this size: both sides from 1 to 16383 pixels.

@@ -1,11 +1,11 @@
-/// A thumbnail's size as it is asked for: a box of two sides, or one side with the other left open.
+/// The requested size of a thumbnail: a box of two sides, or one side with the other left open.
 public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
-  /// The most pixels across; nil leaves it open.
+  /// The maximum width in pixels; nil leaves it open.
   public let width: Int?
-  /// The most pixels down; nil leaves it open.
+  /// The maximum height in pixels; nil leaves it open.
   public let height: Int?
 
-  /// A box of `width` × `height` pixels. One side as long as a thumbnail's can be counts as left open, as `box` gives it.
+  /// A box of `width` × `height` pixels. A side of the maximum length counts as left open, as `box` gives it.
   public init(_ size: PixelSize) {
     let longest = PixelSize.longestThumbnailSide
     width = size.width == longest && size.height < longest ? nil : size.width
@@ -13,7 +13,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Reads `400x300`, `400` (a square box), `400x` (the width alone) or `x300` (the height alone), as `vipsthumbnail`
-  /// does. Nil for anything else, and for sides beyond those that a thumbnail can have.
+  /// does. Nil for anything else, and for sides longer than a thumbnail can have.
   public init?(parsing text: some StringProtocol) {
     func side(_ text: some StringProtocol) -> Int? {
       guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -41,7 +41,7 @@ public struct TargetSize: Hashable, Sendable, CustomStringConvertible {
   /// Whether one side is left open.
   public var isOpen: Bool { width == nil || height == nil }
 
-  /// The box that a picture is laid into: an open side is as long as a thumbnail's can be.
+  /// The box that the image is fitted into: an open side has the maximum length of a thumbnail's side.
   public var box: PixelSize {
     PixelSize(width ?? PixelSize.longestThumbnailSide, height ?? PixelSize.longestThumbnailSide)
   }

@@ -1,19 +1,19 @@
 public import Foundation
 
-/// A finished thumbnail: the bytes of a small picture file, upright, sRGB, 8 bit, without metadata.
+/// A finished thumbnail: the bytes of a small image file, upright, sRGB, 8 bit, without metadata.
 public struct Thumbnail: Sendable, Equatable {
   /// The file's bytes, in `format`.
   public var data: Data
-  /// Width and height in pixels, which may be less than asked.
+  /// Width and height in pixels, which may be less than requested.
   public var size: PixelSize
-  /// What `data` is: JPEG, PNG, WebP or AVIF.
+  /// The format of `data`: JPEG, PNG, WebP or AVIF.
   public var format: ImageFormat
-  /// What is known of the picture it was made from.
+  /// Describes the source image.
   public var source: SourceDescription
-  /// Whether the picture is truncated or damaged, and a part of it is missing here (`DamagePolicy.accept`).
+  /// Whether the source image is truncated or damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged: Bool
 
-  /// Puts a thumbnail together.
+  /// Makes a thumbnail.
   public init(
     data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false
   ) {
@@ -25,16 +25,16 @@ public struct Thumbnail: Sendable, Equatable {
   }
 }
 
-/// What is known of a picture whose thumbnail is at hand.
+/// What is known of a thumbnail's source image.
 public struct SourceDescription: Sendable, Equatable {
-  /// The picture's own size in pixels, upright.
+  /// The size in pixels, upright.
   public var size: PixelSize
-  /// What its bytes were.
+  /// The format.
   public var format: ImageFormat
   /// The length of its file in bytes.
   public var byteCount: Int
 
-  /// Describes a picture.
+  /// Makes a description.
   public init(size: PixelSize, format: ImageFormat, byteCount: Int) {
     self.size = size
     self.format = format

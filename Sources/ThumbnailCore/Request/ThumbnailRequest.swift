@@ -1,19 +1,19 @@
 public import Foundation
 
-/// Asks for one thumbnail of one picture.
+/// A request for one thumbnail of one image.
 public struct ThumbnailRequest: Sendable {
-  /// The picture.
+  /// The source image.
   public let source: ImageSource
-  /// The thumbnail wanted of it.
+  /// The requested variant.
   public let variant: Variant
   /// How urgently.
   public var priority: Priority
-  /// Whether the thumbnail goes to the memory cache too, and not to the disk cache alone. Default: true.
+  /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
   public var keepsInMemory = true
-  /// The source and the variant, ready for look-ups.
+  /// The cache key, computed once.
   public let key: CacheKey
 
-  /// Asks for a variant of a source.
+  /// Requests a variant of a source.
   public init(_ source: ImageSource, variant: Variant, priority: Priority = .visible) {
     self.source = source
     self.variant = variant
@@ -21,10 +21,10 @@ public struct ThumbnailRequest: Sendable {
     key = CacheKey(source: source.key, variant: variant)
   }
 
-  /// Asks for a thumbnail of an image on the web or of a local file, `size` in device pixels.
+  /// Requests a thumbnail of an image on the web or of a local file, `size` in device pixels.
   ///
-  /// A `file` URL is read as a file that the program itself names, as `ImageSource.file(at:)` does. For URLs of
-  /// strangers use `ImageSource(_:)`, which reads no files.
+  /// A `file` URL is read as a file that the program itself names, as `ImageSource.file(at:)` does. For untrusted URLs
+  /// use `ImageSource(_:)`, which reads no files.
   public init(
     _ url: URL, size: PixelSize, fit: Fit = .cover, format: OutputFormat = .auto, priority: Priority = .visible
   ) {

@@ -1,5 +1,5 @@
 extension Variant {
-  /// What is wrong with the variant, in words that say what to do; nil when it can be made.
+  /// What is wrong with the variant, as a message that says what to do; nil when it is valid.
   package var problem: String? {
     if !size.isValidThumbnailSize {
       return

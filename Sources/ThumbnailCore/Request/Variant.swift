@@ -1,31 +1,31 @@
-/// Everything that tells one thumbnail of a picture from another.
+/// Everything that distinguishes one thumbnail of an image from another.
 ///
 /// Two variants are the same thumbnail exactly when all their values are equal.
 public struct Variant: Hashable, Sendable {
   /// The box, in device pixels.
   public var size: PixelSize
-  /// How the picture is laid into the box.
+  /// How the image is fitted into the box.
   public var fit: Fit
-  /// What `cover` keeps; without meaning for the other fits.
+  /// What `cover` keeps; ignored for the other fits.
   public var gravity: Gravity
   /// The format of the thumbnail.
   public var format: OutputFormat
-  /// The encoder's quality, 1 to 100; without meaning for PNG.
+  /// The encoder's quality, 1 to 100; ignored for PNG.
   public var quality: Int
   /// How much is decoded.
   public var scaling: Scaling
-  /// What shows through transparent parts. Nil keeps them transparent where the format can; JPEG then takes white.
+  /// The colour behind transparent parts. Nil keeps them transparent where the format can; JPEG then uses white.
   public var background: RGBColor?
-  /// Whether a picture smaller than the box is enlarged to it.
+  /// Whether an image smaller than the box is enlarged.
   public var enlarges: Bool
-  /// How hard the encoder tries to write few bytes, from 0, the fastest, to 9. Nil: as hard as pays for most.
+  /// The encoder's effort to save bytes, from 0, the fastest, to 9. Nil: what suits most images.
   public var effort: Int?
-  /// What of the picture's metadata is kept.
+  /// Which metadata of the image is kept.
   public var metadata = MetadataPolicy.none
-  /// Which frames of an animated picture are shown.
+  /// Which frames of an animated image are shown.
   public var frames = FrameSelection.first
 
-  /// A variant; everything but the size has the default that suits the cell of a grid.
+  /// A variant; the defaults suit the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     scaling: Scaling = .fast, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
@@ -44,12 +44,12 @@ public struct Variant: Hashable, Sendable {
     self.frames = frames
   }
 
-  /// The version of what decoding and encoding make of a variant. Raised when the same variant would look different, so
-  /// that thumbnails of an older version are made anew.
+  /// The version of decoding and encoding. Raised when the same variant would look different, so that older thumbnails
+  /// are made again.
   package static let encoderVersion = 1
 
-  /// The variant as a short text, the form it is stored under: `1;400x400;cover;centre;auto;80;fast;-;0`. What few ask
-  /// for comes behind that, where it is asked for: `;-;profile;all`.
+  /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
+  /// options are appended where they are set: `;-;profile;all`.
   public var token: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
     return common + (rare == ("-", "none", "first") ? "" : ";\(rare.effort);\(rare.metadata);\(rare.frames)")
@@ -60,7 +60,7 @@ public struct Variant: Hashable, Sendable {
       + "\(scaling.rawValue);\(background?.hex ?? "-");\(enlarges ? 1 : 0)"
   }
 
-  /// Reads a token back. Nil for another encoder version or anything else that `token` does not make.
+  /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
   package init?(token: String) {
     let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
     guard parts.count == 9 || parts.count == 12, parts[0] == "\(Self.encoderVersion)",
@@ -80,8 +80,8 @@ public struct Variant: Hashable, Sendable {
     (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
   }
 
-  /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: the same in all but size,
-  /// the same aspect, and at least twice as large in both directions.
+  /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal in all but size, of
+  /// the same aspect ratio, and at least twice as large in both directions.
   package func canBeShrunk(from other: Variant) -> Bool {
     var resized = other
     resized.size = size
