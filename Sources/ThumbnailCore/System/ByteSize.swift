@@ -1,9 +1,9 @@
-/// A number of bytes, written the way people write it: `256MiB`, `1.5GB`, `4096`.
+/// A number of bytes in human-readable form: `256MiB`, `1.5GB`, `4096`.
 public struct ByteSize: Hashable, Comparable, Sendable, CustomStringConvertible {
   /// The number of bytes; never negative.
   public var bytes: Int
 
-  /// A size of so many bytes. Negative numbers count as 0.
+  /// A size in bytes. Negative numbers count as 0.
   public init(bytes: Int) { self.bytes = max(0, bytes) }
 
   /// A size of `count` × 1024 bytes.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The bytes of one picture, wherever they lie: small bodies in memory, larger ones in a file without a name.
+/// The bytes of one source image: small bodies in memory, larger ones in an unnamed spill file.
 package enum ByteSource: Sendable {
   /// The whole body in memory.
   case memory([UInt8])
@@ -15,12 +15,12 @@ package enum ByteSource: Sendable {
     }
   }
 
-  /// Whether the bytes lie in a file that takes a share of memory.
+  /// Whether the bytes are in a file that holds a reservation of memory (`memfd`).
   package var isFileInMemory: Bool {
     if case .file(let file, _) = self { file.holdsMemory } else { false }
   }
 
-  /// Copies up to `length` bytes from `offset`; fewer when the body ends before.
+  /// Copies up to `length` bytes from `offset`; fewer at the end of the body.
   ///
   /// - Throws: `POSIXError` when the file cannot be read.
   package func read(at offset: Int, length: Int) throws -> [UInt8] {
@@ -31,7 +31,7 @@ package enum ByteSource: Sendable {
     }
   }
 
-  /// Copies bytes from `offset` into a buffer until it is full or the body ends, and returns how many.
+  /// Copies bytes from `offset` into a buffer until it is full or the body ends, and returns the number copied.
   ///
   /// - Throws: `POSIXError` when the file cannot be read.
   package func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {

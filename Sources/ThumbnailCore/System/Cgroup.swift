@@ -1,15 +1,15 @@
 import Foundation
 
-/// What the control group that the process is in lets it have.
+/// The memory limits of the process's control group.
 package enum Cgroup {
-  /// The least memory limit on the way from the process's cgroup to the root, of version 1 and 2, in bytes.
+  /// The lowest memory limit of the process's cgroup and its ancestors, of version 1 and 2, in bytes.
   ///
-  /// `root` stands in for `/` in tests. Nil where nothing is limited.
+  /// `root` replaces `/` in tests. Nil without a limit.
   package static func memoryLimit(root: String = "/") -> Int? { limitedGroups(root: root).map(\.limit).min() }
 
-  /// What the process may still take before one of those limits is reached, in bytes. Nil where nothing is limited.
+  /// How much the process can still allocate before one of those limits is reached, in bytes. Nil without a limit.
   ///
-  /// The pages of files count as free, since the kernel drops them before it ends a process; those of a `tmpfs` do not.
+  /// The page cache counts as free, since the kernel drops it before it kills a process; pages of a `tmpfs` do not.
   static func availableMemory(root: String = "/") -> Int? {
     limitedGroups(root: root).compactMap { group in
       guard let used = number(group.path + "/" + group.version.usageFile) else { return nil }
@@ -29,7 +29,7 @@ package enum Cgroup {
 
     var limitFile: String { self == .one ? "memory.limit_in_bytes" : "memory.max" }
     var usageFile: String { self == .one ? "memory.usage_in_bytes" : "memory.current" }
-    /// The fields of `memory.stat` with the pages of files, those of the groups below included.
+    /// The fields of `memory.stat` that count the page cache, descendant groups included.
     var reclaimableFields: Set<String> {
       self == .one ? ["total_inactive_file", "total_active_file"] : ["inactive_file", "active_file"]
     }
@@ -41,7 +41,7 @@ package enum Cgroup {
     let limit: Int
   }
 
-  /// The process's cgroup and those above it, as far as they limit memory.
+  /// The process's cgroup and its ancestors, those with a memory limit.
   private static func limitedGroups(root: String) -> [Group] {
     guard let memberships = try? String(contentsOfFile: root + "proc/self/cgroup", encoding: .utf8) else { return [] }
     var groups: [Group] = []
@@ -59,7 +59,7 @@ package enum Cgroup {
       var names = parts[2].split(separator: "/").map(String.init)
       while true {
         let path = ([root + base] + names).joined(separator: "/")
-        // Version 1 says "no limit" with a number near 2⁶³.
+        // Version 1 expresses "no limit" as a number near 2⁶³.
         if let limit = number(path + "/" + version.limitFile), limit > 0, limit < 1 << 60 {
           groups.append(Group(path: path, version: version, limit: limit))
         }

@@ -1,5 +1,5 @@
 extension Duration {
-  /// The duration in the unit that people would use, rounded up: `90 s`, `59 min`, `24 h`.
+  /// The duration in a convenient unit, rounded up: `90 s`, `59 min`, `24 h`.
   package var inWords: String {
     let seconds = components.seconds + (components.attoseconds > 0 ? 1 : 0)
     return switch seconds {

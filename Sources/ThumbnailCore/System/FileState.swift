@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Why the system refused, with its own words.
+/// A failed system call, with its `errno`.
 package struct SystemFailure: Error, Equatable {
   package let code: Int32
 
@@ -8,13 +8,13 @@ package struct SystemFailure: Error, Equatable {
     self.code = code
   }
 
-  /// What `errno` says now.
+  /// The current `errno`.
   package static var last: SystemFailure { SystemFailure(code: errno) }
 
   package var reason: String { String(cString: strerror(code)) }
 }
 
-/// What the file system says of a file, as far as it tells one state of it from another.
+/// What distinguishes one state of a file from another, from `stat`.
 package struct FileState: Equatable, Sendable {
   package enum Kind: Sendable {
     case regular, folder, link, other
@@ -24,9 +24,9 @@ package struct FileState: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
   package let byteCount: Int
-  /// The time of the last change, in nanoseconds since 1970.
+  /// The modification time, in nanoseconds since 1970.
   package let modified: Int
-  /// The time of the last access, in nanoseconds since 1970. Reading changes it, so it is no part of the state.
+  /// The access time, in nanoseconds since 1970. Reading changes it, so it is not compared.
   package let accessed: Int
 
   package init(_ status: stat) {
@@ -40,7 +40,7 @@ package struct FileState: Equatable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     byteCount = Int(status.st_size)
-    // Times beyond the year 2262 wrap around: they are compared for being the same, and the wrapped ones are.
+    // Times beyond the year 2262 wrap around, which is fine since they are only compared for equality.
     modified = Int(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec)
     accessed = Int(status.st_atim.tv_sec) &* 1_000_000_000 &+ Int(status.st_atim.tv_nsec)
   }
@@ -50,7 +50,7 @@ package struct FileState: Equatable, Sendable {
       && one.modified == other.modified
   }
 
-  /// Looks at what a path leads to, or with `followingLinks` false at what it is.
+  /// The state of the file at a path; with `followingLinks` false, of the link itself.
   package init(of path: RawPath, followingLinks: Bool = true) throws(SystemFailure) {
     var status = stat()
     let result = path.withCString { followingLinks ? stat($0, &status) : lstat($0, &status) }
@@ -58,6 +58,6 @@ package struct FileState: Equatable, Sendable {
     self.init(status)
   }
 
-  /// Whether both are the same file, whatever its state.
+  /// Whether both are the same file (device and inode), whatever its contents.
   func isSameFile(as other: FileState) -> Bool { device == other.device && inode == other.inode }
 }

@@ -2,12 +2,12 @@ import Foundation
 
 /// The file system that a file is on.
 package struct FileSystem: Sendable, Equatable {
-  /// What the kernel calls its kind, such as `ext4`; nil where it does not say.
+  /// The kernel's name of its type, such as `ext4`; nil if unknown.
   package let kind: String?
-  /// The room that is left for this user, in bytes; nil where it is not told.
+  /// The space available to this user, in bytes; nil if unknown.
   package let freeBytes: Int?
 
-  /// Kinds whose files several machines may change. A FUSE file system says behind a dot what it is.
+  /// Types whose files several machines may change. FUSE types have the form `fuse.sshfs`.
   private static let sharedKinds: Set<String> = [
     "nfs", "nfs4", "cifs", "smb2", "smb3", "smbfs", "ncpfs", "9p", "virtiofs", "afs", "ceph", "lustre", "gpfs", "gfs2",
     "ocfs2", "glusterfs", "sshfs", "rclone", "s3fs", "davfs", "davfs2", "beegfs", "moosefs",
@@ -19,7 +19,7 @@ package struct FileSystem: Sendable, Equatable {
     return Self.sharedKinds.contains(kind.hasPrefix("fuse.") ? String(kind.dropFirst(5)) : kind)
   }
 
-  /// The file system of something that is there.
+  /// The file system of an existing path.
   package init(at path: String) {
     let mounts = (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? ""
     let place = RawPath(path).resolved?.description ?? path
@@ -28,7 +28,7 @@ package struct FileSystem: Sendable, Equatable {
 
   init(kind: String?, freeBytes: Int?) { (self.kind, self.freeBytes) = (kind, freeBytes) }
 
-  /// The kind of the mount that a path is in, from the kernel's list: `36 35 98:0 /root /place options … - ext4 source …`.
+  /// The type of the mount that contains a path, from `mountinfo`: `36 35 98:0 /root /place options … - ext4 source …`.
   static func kind(of path: String, mounts: String) -> String? {
     var found: (place: String, kind: String)?
     for line in mounts.split(separator: "\n") {
@@ -39,13 +39,13 @@ package struct FileSystem: Sendable, Equatable {
       guard fields.count >= 5 else { continue }
       let place = unescaped(fields[4])
       let isWithin = place == "/" || path == place || path.hasPrefix(place + "/")
-      // Of two mounts at one place the later hides the earlier.
+      // Of two mounts at the same path the later one hides the earlier.
       if isWithin, place.utf8.count >= found?.place.utf8.count ?? 0 { found = (place, String(kind)) }
     }
     return found?.kind
   }
 
-  /// The list writes blanks and the like as a backslash and three octal digits.
+  /// `mountinfo` escapes spaces and the like as a backslash and three octal digits.
   private static func unescaped(_ field: Substring) -> String {
     var bytes: [UInt8] = []
     var rest = Array(field.utf8)[...]

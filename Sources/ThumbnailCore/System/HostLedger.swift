@@ -1,28 +1,26 @@
 package import Foundation
 
-/// What is known of hosts and services by everybody who shares a cache: who wants to be left alone, and when the next
-/// request may go.
+/// The state of hosts and services, shared by all processes that share a cache: until when a host is held, and when the
+/// next request may be sent.
 ///
-/// Times are those of the clock on the wall, which may jump: whoever reads one that is further ahead than makes sense
-/// takes it for none.
+/// Times are wall-clock times, which may jump: readers ignore one that is implausibly far ahead.
 package protocol HostLedger: Sendable {
-  /// All records, if any may have changed since the last call; nil otherwise. Takes a system call.
+  /// All records, if any may have changed since the last call; nil otherwise. Costs one system call.
   func news() -> [HostLedgerKey: HostRecord]?
 
-  /// Changes a record with nobody between, and returns what the change returns. A record that holds nothing any more
-  /// leaves by itself.
+  /// Changes a record atomically, and returns the result of the closure. Expired records are removed automatically.
   func update<Value: Sendable>(
     _ key: HostLedgerKey, _ change: @escaping @Sendable (inout HostRecord) -> Value
   ) async -> Value
 
-  /// The same for whoever need not wait for it.
+  /// The same, without waiting for the result.
   func note(_ key: HostLedgerKey, _ change: @escaping @Sendable (inout HostRecord) -> Void)
 
-  /// Waits until everything noted so far can be read by others.
+  /// Waits until all changes noted so far are visible to others.
   func flush() async
 }
 
-/// What a record is of.
+/// Identifies a record.
 package struct HostLedgerKey: Hashable, Sendable {
   package let text: String
 
@@ -30,9 +28,9 @@ package struct HostLedgerKey: Hashable, Sendable {
     self.text = text
   }
 
-  /// A host that pictures and answers come from: scheme, name and port.
+  /// A host that images or API responses come from: scheme, name and port.
   package static func host(_ site: String) -> HostLedgerKey { HostLedgerKey(text: "host \(site)") }
-  /// A service that counts its requests.
+  /// A service with a rate limit.
   package static func service(_ name: String, at base: String) -> HostLedgerKey {
     HostLedgerKey(text: "service \(name) \(base)")
   }
@@ -41,15 +39,15 @@ package struct HostLedgerKey: Hashable, Sendable {
   package var site: String? { text.hasPrefix("host ") ? String(text.dropFirst(5)) : nil }
 }
 
-/// What is known of one host or service.
+/// The state of one host or service.
 package struct HostRecord: Codable, Sendable, Equatable {
-  /// Nothing is asked before.
+  /// No request is sent before this time.
   package var until: Date?
-  /// The last failure, where failures are the reason; nil where it wants to be left alone itself.
+  /// The last failure, if failures are the reason; nil if the server asked for the pause.
   package var failure: String?
-  /// How often in a row.
+  /// The number of consecutive failures.
   package var strikes = 0
-  /// When the next request of a service would start, had all kept their distance.
+  /// When the next request to a service would start if all kept the pace.
   package var due: Date?
 
   package init(until: Date? = nil, failure: String? = nil, strikes: Int = 0, due: Date? = nil) {
@@ -59,6 +57,6 @@ package struct HostRecord: Codable, Sendable, Equatable {
     self.due = due
   }
 
-  /// Whether it still says something.
+  /// Whether it is still in effect.
   package func counts(at now: Date) -> Bool { until.map { $0 > now } ?? false || due.map { $0 > now } ?? false }
 }

@@ -1,25 +1,25 @@
 package import Logging
 
-/// The library's loggers, one for each stage, so that a user can turn them up one by one. What each says, and at which
-/// level, stands in docs/observability.md.
+/// The library's loggers, one for each stage, so that their levels can be set separately. What each logs, and at which
+/// level, is listed in docs/observability.md.
 ///
-/// No line holds a password, a header's value or the bytes of a picture.
+/// No line holds a password, a header's value or the bytes of an image.
 package enum Log {
-  /// Attempts that failed and are made again.
+  /// Attempts that failed and are retried.
   package static let download = Logger(label: "thumbnailer.download")
-  /// What libvips says of odd pictures.
+  /// What libvips reports of odd images.
   package static let codec = Logger(label: "thumbnailer.codec")
-  /// What the disk cache could not do.
+  /// Failures of the disk cache.
   package static let cache = Logger(label: "thumbnailer.cache")
-  /// What concerns the whole, such as a cache that cannot be opened.
+  /// General problems, such as a cache that cannot be opened.
   package static let pipeline = Logger(label: "thumbnailer.pipeline")
-  /// What photo services answered that was not as expected.
+  /// Unexpected responses of photo services.
   package static let providers = Logger(label: "thumbnailer.providers")
-  /// Galleries: pages and what is stored of them.
+  /// Galleries: their pages and what is stored of them.
   static let gallery = Logger(label: "thumbnailer.gallery")
-  /// What is made ahead of who scrolls.
+  /// Prefetching.
   static let prefetch = Logger(label: "thumbnailer.prefetch")
 
-  /// All of them.
+  /// All loggers.
   static let all = [download, codec, cache, pipeline, providers, gallery, prefetch]
 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// The memory that there is for this process: the machine's, or what its control group lets it have of that.
+/// The memory available to this process: the machine's, or what its control group allows.
 package enum MachineMemory {
-  /// The most the process can have, in bytes. Nil where the kernel does not say.
+  /// The most the process can have, in bytes. Nil if the kernel does not report it.
   ///
-  /// `root` stands in for `/` in tests.
+  /// `root` replaces `/` in tests.
   package static func limit(root: String = "/") -> Int? {
     [Cgroup.memoryLimit(root: root), field("MemTotal:", root: root)].compactMap { $0 }.min()
   }
 
-  /// What is free of it at this moment, in bytes: what the kernel can give without ending a process. Nil where it does
-  /// not say.
+  /// How much of it is free now, in bytes: what the kernel can give without killing a process. Nil if it does not
+  /// report it.
   package static func available(root: String = "/") -> Int? {
     [Cgroup.availableMemory(root: root), field("MemAvailable:", root: root)].compactMap { $0 }.min()
   }

@@ -1,8 +1,8 @@
-/// How urgently a picture is wanted. Work of a higher level overtakes queued work of a lower one.
+/// How urgently an image is needed. Work of a higher level overtakes queued work of a lower one.
 public enum Priority: Int, Comparable, Sendable, Codable, CaseIterable {
-  /// Ahead of the viewport: wanted soon, by nobody yet.
+  /// Ahead of the viewport: needed soon.
   case prefetch
-  /// In view: somebody is looking at its empty cell.
+  /// In the viewport: its cell is empty on the screen.
   case visible
 
   /// Orders `prefetch` before `visible`.

@@ -1,20 +1,20 @@
 package import Foundation
 
-/// A file's path as the kernel has it: bytes without a zero, which need not be UTF-8.
+/// A file path as the kernel has it: bytes other than NUL, which need not be UTF-8.
 public struct RawPath: Hashable, Sendable, CustomStringConvertible {
   /// The bytes.
   public let bytes: [UInt8]
 
-  /// The path that a text names.
+  /// The path as UTF-8 text.
   public init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
 
   /// The path of these bytes.
   public init(bytes: some Sequence<UInt8>) { self.bytes = Array(bytes) }
 
-  /// The path of a `file` URL, with its digits as the bytes they stand for.
+  /// The path of a `file` URL, percent-decoded.
   package init(fileURL url: URL) { self.init(percentEncoded: url.path(percentEncoded: true)) }
 
-  /// The bytes that a text stands for in which some are written in digits: `%20`. May hold a zero.
+  /// The path of a percent-encoded text (`%20`). May contain a NUL.
   package init(percentEncoded text: String) {
     var bytes: [UInt8] = []
     var rest = Array(text.utf8)[...]
@@ -33,18 +33,18 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     self.bytes = bytes
   }
 
-  /// The path to show, with a replacement character for what is not UTF-8.
+  /// The path for display, with a replacement character for what is not UTF-8.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
   package static let slash = UInt8(ascii: "/")
 
-  /// What stands behind the last slash.
+  /// The last component, behind the last slash.
   package var name: ArraySlice<UInt8> { bytes[folder.endIndex...] }
 
-  /// Everything up to the last slash, which is included; empty where there is none.
+  /// Everything up to and including the last slash; empty if there is none.
   package var folder: ArraySlice<UInt8> { bytes[..<(bytes.lastIndex(of: Self.slash).map { $0 + 1 } ?? 0)] }
 
-  /// The path of something in this folder.
+  /// The path of an entry in this folder.
   package func appending(_ name: some Collection<UInt8>) -> RawPath {
     var joined = bytes
     joined.reserveCapacity(bytes.count + 1 + name.count)
@@ -53,17 +53,17 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     return RawPath(bytes: joined)
   }
 
-  /// Lends the path as C has it.
+  /// Passes the path as a C string.
   package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
       for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
       buffer[bytes.count] = 0
-      // A buffer of at least one element has a base.
+      // A buffer of at least one element has a base address.
       return body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
     }
   }
 
-  /// The path from the root with all links followed; nil where it leads nowhere.
+  /// The absolute path with all links followed; nil if it does not exist.
   package var resolved: RawPath? {
     withCString { realpath($0, nil) }.map { found in
       defer { free(found) }
@@ -71,7 +71,7 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The path from the root of something that need not be there yet: links are followed as far as there is anything.
+  /// The absolute path of something that may not exist yet: links are followed as far as the path exists.
   package var resolvedWhereThere: RawPath? {
     if let resolved { return resolved }
     var rest = bytes[...]

@@ -1,16 +1,16 @@
 import CGLib
 
-/// SHA-256 (FIPS 180-4) by GLib's `GChecksum`.
+/// SHA-256 (FIPS 180-4), computed by GLib's `GChecksum`.
 package struct SHA256: ~Copyable {
   /// The length of a digest in bytes.
   static let byteCount = 32
 
-  /// Owned: made here, freed with the value.
+  /// Owned: created here, freed with the value.
   private let checksum: OpaquePointer
 
   init() {
     guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else {
-      // GLib returns nil for unknown kinds of checksum only.
+      // GLib returns nil only for unknown checksum types.
       preconditionFailure("GLib has no SHA-256")
     }
     self.checksum = checksum
@@ -18,13 +18,13 @@ package struct SHA256: ~Copyable {
 
   deinit { g_checksum_free(checksum) }
 
-  /// Adds bytes to what is hashed.
+  /// Adds bytes to the hash.
   mutating func update(_ bytes: some Sequence<UInt8>) {
     let added: Void? = bytes.withContiguousStorageIfAvailable { add($0) }
     if added == nil { Array(bytes).withUnsafeBufferPointer { add($0) } }
   }
 
-  /// The digest of all that was added: 32 bytes.
+  /// The digest of all added bytes: 32 bytes.
   consuming func finalize() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
       var length = gsize(Self.byteCount)
@@ -37,7 +37,7 @@ package struct SHA256: ~Copyable {
     g_checksum_update(checksum, bytes.baseAddress, gssize(bytes.count))
   }
 
-  /// The digest of one run of bytes.
+  /// The digest of a sequence of bytes.
   package static func hash(_ bytes: some Sequence<UInt8>) -> [UInt8] {
     var hash = SHA256()
     hash.update(bytes)
