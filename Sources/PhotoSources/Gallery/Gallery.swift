@@ -2,15 +2,15 @@ import HTTPTransport
 import ThumbnailCore
 public import Thumbnailer
 
-/// An endless list of photos: asks a source for page after page as they are wanted, and tells what there is to show.
+/// An endless list of photos: requests page after page of a source on demand and publishes snapshots.
 ///
 ///     let gallery = Gallery(provider: provider, pipeline: pipeline)
 ///     await gallery.search("lake")
 ///     for await snapshot in gallery.snapshots { … }
 ///
-/// Without a network it shows what is stored, and goes on where it was when the source answers again: while more is wanted
-/// the source is asked from time to time. Errors are states, not ends: what was there stays. Work stops when the gallery
-/// is dropped, and its streams end.
+/// While the source cannot be reached it shows stored pages and, as long as more photos are wanted, retries the source
+/// with back-off; once that responds the search continues where it was. Errors are states and keep the photos that are
+/// there. Dropping the gallery cancels its work and ends its streams.
 public actor Gallery {
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
@@ -25,26 +25,26 @@ public actor Gallery {
   private var fetches: [Int: Task<Void, Never>] = [:]
   private var typing: Task<Void, Never>?
   private var listening: Task<Void, Never>?
-  /// What waits until a source that failed may be asked again.
+  /// The timer for the next retry after a failure.
   private var alarm: (task: Task<Void, Never>, time: Duration)?
-  /// The photos that the prefetcher has.
+  /// The items that the prefetcher has.
   private var forwarded: [GalleryItem] = []
 
-  /// A gallery of a source's photos. Nothing is asked for before the first search.
+  /// A gallery of a source's photos. Nothing is requested before the first search.
   ///
   /// - Parameters:
   ///   - provider: The source.
-  ///   - pipeline: Whose cache keeps the pages, and loses what is deleted.
-  ///   - prefetcher: Gets the photos as they come, one item for each photo of the snapshots, and is heard when it wants
-  ///     more of them: the view has to tell where it is to the prefetcher alone. It serves this one gallery.
-  ///   - viewModel: Lays out what there is in sections of cells.
-  ///   - clock: Measures the pauses after keystrokes and failures.
+  ///   - pipeline: Its cache stores the pages, and deleted photos are removed from it.
+  ///   - prefetcher: Gets the photos as they arrive, one item for each photo of the snapshots, and its demand for more
+  ///     items is observed: the view reports its viewport to the prefetcher alone. It serves this gallery only.
+  ///   - viewModel: Lays out the content in sections of cells.
+  ///   - clock: Measures the debounce and back-off intervals.
   public init(
     provider: any PhotoProvider, pipeline: ThumbnailPipeline, prefetcher: Prefetcher? = nil,
     options: Options = Options(), viewModel: any GalleryViewModel = StandardGalleryViewModel(),
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    // A source that needs no store has none: its photos are here.
+    // Folders and lists need no store: their photos are local.
     let store = options.storesPages && provider.isRemote ? pipeline.pageStore : nil
     self.provider = provider.storingPages(in: store, headers: options.headers)
     offline = store.map { OfflineProvider(of: provider, store: $0) }
@@ -67,23 +67,23 @@ public actor Gallery {
     hub.finish()
   }
 
-  /// What there is to show, from now on, beginning with how it is now. Whoever is slow gets the newest snapshot and
-  /// misses those in between. Each call gives a stream of its own.
+  /// The current snapshot and all that follow. A slow consumer gets only the newest one. Each call returns a stream of
+  /// its own.
   public nonisolated var snapshots: AsyncStream<GallerySnapshot> { hub.subscribe() }
 
-  /// What there is to show now.
+  /// The current snapshot.
   public nonisolated var snapshot: GallerySnapshot { hub.latest }
 
-  /// Searches at once. Without words, shows photos by chance where the source can pick them, else all.
+  /// Searches at once. An empty query shows random photos if the source supports it, else all.
   ///
-  /// Words that were searched for already change nothing, unless the source had failed: then it is asked again.
+  /// Repeating the current query has no effect, unless it has failed: then it is retried.
   public func search(_ query: String) {
     typing?.cancel()
     typing = nil
     handle(.search(query))
   }
 
-  /// Searches once nobody has typed for a while, as `Options.typingPause` says. To be called with each keystroke.
+  /// Searches once `Options.typingPause` has passed without another call. To be called on each keystroke.
   public func type(_ query: String) {
     typing?.cancel()
     typing = Task { [weak self, clock, pause = options.typingPause] in
@@ -92,51 +92,51 @@ public actor Gallery {
     }
   }
 
-  /// Searches, unless somebody has typed on before it was the turn of this task.
+  /// Searches, unless another keystroke came before this task ran.
   private func search(typed query: String) {
     guard !Task.isCancelled else { return }
     search(query)
   }
 
-  /// Tells what is in view, so that the next page can be asked for in time. To be called as it changes.
+  /// Reports the viewport, so that the next page is requested in time. To be called whenever it changes.
   public func viewportChanged(to viewport: GalleryViewport) { handle(.viewport(viewport)) }
 
-  /// Tells the number of the last photo in view, counted from 0.
+  /// Reports the index of the last photo in view.
   public func showed(itemAt index: Int) { handle(.viewport(GalleryViewport(lastVisibleItem: index))) }
 
-  /// Asks for the next page now. One that is on its way is not asked for twice.
+  /// Requests the next page now, unless a request is already in flight.
   ///
-  /// - Returns: Whether anything is on its way. False at the end, and while the source is left alone after a failure.
+  /// - Returns: Whether a request is in flight. False at the end, and during back-off after a failure.
   @discardableResult
   public func loadNextPage() -> Bool {
     handle(.next)
     return machine.isLoading
   }
 
-  /// The view came, or went away: see `Options.loadsWhileHidden`.
+  /// Reports that the view was shown or hidden: see `Options.loadsWhileHidden`.
   public func setVisible(_ isVisible: Bool) { handle(.shown(isVisible)) }
 
-  /// Asks again after a failure, without waiting any longer.
+  /// Retries after a failure without waiting for the back-off interval.
   public func retry() { handle(.retry) }
 
-  /// Searches for the same words from the first page. What is there stays until the page has come.
+  /// Repeats the search from the first page. The present photos stay until that page arrives.
   public func refresh() { handle(.refresh) }
 
-  /// Takes a photo out of the gallery, for as long as the gallery lives, and out of the caches. Returns when that is done.
+  /// Removes a photo from the gallery, for the gallery's lifetime, and from the caches. Returns when that is done.
   public func delete(_ id: GalleryItem.ID) async {
     for photo in handle(.delete(id)) {
-      // All sizes of a photo have one key.
+      // All sizes of a photo have the same key.
       let source = photo.source(for: PixelSize(1, 1), fit: .cover).adding(options.headers)
       await pipeline.remove(source)
       await pipeline.pageStore?.removePhoto(source.key)
     }
   }
 
-  /// Lets the machine decide, does what it says, and tells what has changed. Returns the photos to remove.
+  /// Feeds the event to the state machine, performs its actions and publishes changes. Returns the photos to remove.
   @discardableResult
   private func handle(_ event: GalleryMachine.Event) -> [Photo] {
     var removed: [Photo] = []
-    // Another source may stand in for the one that was meant.
+    // `auto` may have switched to another source.
     machine.provider = provider.name
     for action in machine.handle(event, at: now()) {
       switch action {
@@ -147,7 +147,7 @@ public actor Gallery {
     }
     setAlarm()
     let content = machine.content
-    // Arrays that are one and the same are not looked through: a scroll event costs the same however many photos there are.
+    // Equality of identical arrays is O(1), so the cost of a scroll event does not grow with the number of photos.
     if content != hub.latest.content {
       forward(content.items)
       hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
@@ -155,7 +155,7 @@ public actor Gallery {
     return removed
   }
 
-  /// Sees to it that the machine hears when its time has come.
+  /// Sets the timer for the state machine's next wake time.
   private func setAlarm() {
     let wakeTime = machine.wakeTime
     guard wakeTime != alarm?.time else { return }
@@ -175,7 +175,7 @@ public actor Gallery {
     handle(.awake)
   }
 
-  /// Tells the prefetcher which photos there are, and listens to how many it wants.
+  /// Hands the items to the prefetcher and observes how many it wants.
   private func forward(_ items: [GalleryItem]) {
     guard let prefetcher else { return }
     if listening == nil {
@@ -183,7 +183,7 @@ public actor Gallery {
         for await count in wishes { await self?.want(items: count) }
       }
     }
-    // The photos that the prefetcher has are let go only where they are others: its work for them goes on.
+    // The common prefix stays in the prefetcher, so that its work for these items continues.
     let kept = zip(forwarded, items).prefix { $0.id == $1.id }.count
     if kept == forwarded.count {
       if kept < items.count { prefetcher.append(contentsOf: items[kept...].map { source(of: $0, for: prefetcher) }) }
@@ -216,7 +216,7 @@ public actor Gallery {
     handle(.answer(answer, ticket: ticket))
   }
 
-  /// Tells the time since it was made.
+  /// A function that returns the time since its creation.
   private static func stopwatch<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
     let start = clock.now
     return { start.duration(to: clock.now) }
@@ -224,7 +224,7 @@ public actor Gallery {
 }
 
 extension GalleryFetch {
-  /// Asks the source, or the store.
+  /// Performs the request, at the source or in the store.
   func answer(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryResponse {
     switch self {
     case .page(let query, let cursor):
@@ -240,7 +240,7 @@ extension GalleryFetch {
         return .live(.failure(error))
       }
     case .stored(let query, let cursor):
-      // Within a search the page size is settled.
+      // The page size is fixed within a search.
       if let cursor {
         return .stored(await offline?.storedPage(of: query, at: cursor), pageSize: query.pageSize)
       }

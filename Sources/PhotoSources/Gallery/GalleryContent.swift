@@ -1,21 +1,21 @@
-/// Where a gallery stands.
+/// The state of a gallery.
 public enum GalleryState: Hashable, Sendable {
-  /// Nothing has been searched for.
+  /// There was no search yet.
   case idle
-  /// The first page is on its way. Photos that are there already stay until it comes, as after `refresh()`.
+  /// The first page is being loaded. After `refresh()` the former photos stay until it arrives.
   case loading
-  /// There are photos, and nothing is on its way.
+  /// There are photos, and nothing is being loaded.
   case loaded
-  /// There are photos, and more are on their way.
+  /// There are photos, and more are being loaded.
   case loadingNextPage
-  /// Nothing was found.
+  /// The search has no results.
   case empty(message: String)
-  /// The source gave an error. What was there stays.
+  /// The source returned an error. The photos that were there stay.
   case failed(ProviderError)
-  /// The source cannot be reached. What is stored is shown.
+  /// The source cannot be reached. Stored photos are shown.
   case offline(ProviderError)
 
-  /// One line on what happened and what to do; nil where all is well.
+  /// One line on what happened and what to do; nil if there is no problem.
   public var message: String? {
     switch self {
     case .idle, .loading, .loaded, .loadingNextPage: nil
@@ -25,33 +25,33 @@ public enum GalleryState: Hashable, Sendable {
     }
   }
 
-  /// Whether photos are on their way.
+  /// Whether photos are being loaded.
   public var isLoading: Bool { self == .loading || self == .loadingNextPage }
 }
 
-/// All that a gallery has to show, before it is laid out in sections.
+/// The content of a gallery, before it is laid out in sections.
 public struct GalleryContent: Equatable, Sendable {
-  /// The words that were searched for; nil before the first search.
+  /// The query; nil before the first search.
   public var query: String?
   /// The name of the source.
   public var provider: String
-  /// Where the gallery stands.
+  /// The state.
   public var state: GalleryState
-  /// The photos, each once in a round.
+  /// The photos. None comes twice within a round.
   public var items: [GalleryItem]
-  /// Whether what is shown may be what is stored: the source could not be reached when it was last asked, or is an
+  /// Whether the photos may come from the store: the source could not be reached at the last request, or is an
   /// `OfflineProvider`.
   public var isOffline: Bool
-  /// How many photos match in all, where the source tells.
+  /// The total number of results, if the source tells.
   public var total: Int?
-  /// How many pages have come.
+  /// The number of pages loaded.
   public var pages: Int
-  /// Whether there is more to come.
+  /// Whether there are more photos to load.
   public var hasMore: Bool
-  /// What stood on the pages but is no photo to be had, the last hundred of them.
+  /// The items of the pages that are no usable photos, the last hundred of them.
   public var skipped: [SkippedItem]
 
-  /// Puts it together.
+  /// Makes the content.
   public init(
     query: String?, provider: String, state: GalleryState, items: [GalleryItem] = [], isOffline: Bool = false,
     total: Int? = nil, pages: Int = 0, hasMore: Bool = false, skipped: [SkippedItem] = []

@@ -1,27 +1,27 @@
-/// What a gallery asks for.
+/// A request of a gallery, to the source or to the store.
 enum GalleryFetch: Equatable, Sendable {
   /// A page of the source.
   case page(PhotoQuery, PageCursor?)
-  /// So many photos of the source, picked by chance.
+  /// Random photos of the source.
   case random(count: Int)
-  /// A page of what is stored of the search. The first page may be stored with another page size.
+  /// A stored page of the search. The first page may have been stored with another page size.
   case stored(PhotoQuery, PageCursor?)
-  /// Any photos that have thumbnails.
+  /// Any photos with cached thumbnails.
   case cached(after: Int64?, count: Int)
 }
 
-/// What comes back.
+/// The response to a `GalleryFetch`.
 enum GalleryResponse: Sendable {
   /// From the source.
   case live(Result<PhotoPage, ProviderError>)
-  /// From the store, with the page size its cursors count in; nil when it is not there.
+  /// From the store, with the page size that its cursors refer to; nil if the page is not stored.
   case stored(PhotoPage?, pageSize: Int)
-  /// From the cache, and where the next ones begin.
+  /// From the cache, with the cursor of the next photos.
   case cached([Photo], next: Int64?)
 }
 
 extension ProviderError {
-  /// Whether nobody answers, so that what is stored is better than nothing.
+  /// Whether the source did not respond at all, so that stored photos are shown instead.
   var isUnreachable: Bool {
     switch self {
     case .unreachable: true
@@ -30,17 +30,17 @@ extension ProviderError {
     }
   }
 
-  /// Whether the same request may succeed later without anybody doing anything.
+  /// Whether the same request may succeed later without any action of the user.
   var mayPass: Bool {
     switch self {
-    // Nobody but the machine itself cancels for it, and then it listens no more.
+    // Only the state machine cancels requests, and it ignores the responses of those.
     case .unreachable, .rateLimited, .malformed, .cancelled: true
     case .noneAnswers(let errors): errors.contains { $0.mayPass }
     default: false
     }
   }
 
-  /// How long the source is to be left alone; of several, the one that may be asked first.
+  /// How long to wait before the next request; with several services, the shortest of these times.
   var wish: Duration {
     switch self {
     case .rateLimited(_, let wish?): wish

@@ -1,14 +1,14 @@
-/// A photo at its place in a gallery.
+/// A photo at a position in a gallery.
 ///
-/// Small and cheap to copy: the photo itself is shared by all copies.
+/// Cheap to copy: all copies share the photo.
 public struct GalleryItem: Identifiable, Equatable, Sendable {
-  /// Tells an item from all others of a gallery.
+  /// Identifies an item within a gallery.
   public struct ID: Hashable, Sendable, CustomStringConvertible {
-    /// The photo, as bytes: two ids that only look alike are two photos.
+    /// The photo's id as bytes: ids that are only canonically equivalent as Unicode are different photos.
     let key: [UInt8]
-    /// How often the photo has been shown before: see `GalleryItem.round`.
+    /// The round that the item belongs to: see `GalleryItem.round`.
     public let round: Int
-    /// Computed once: lists of a hundred thousand are compared by it.
+    /// Computed once, since lists of a hundred thousand items are compared by it.
     private let digest: Int
 
     init(_ photo: Photo, round: Int) {
@@ -25,10 +25,10 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
       lhs.digest == rhs.digest && lhs.round == rhs.round && lhs.key == rhs.key
     }
 
-    /// Feeds the prepared hash.
+    /// Feeds the precomputed hash.
     public func hash(into hasher: inout Hasher) { hasher.combine(digest) }
 
-    /// A text that is another for every item, for the ids of other systems.
+    /// A unique text for use as an id in other systems.
     public var description: String {
       let text = key.map { byte in
         let isPlain = 0x20 < byte && byte < 0x7f && byte != UInt8(ascii: "~")
@@ -43,23 +43,23 @@ public struct GalleryItem: Identifiable, Equatable, Sendable {
     init(_ photo: Photo) { self.photo = photo }
   }
 
-  /// What the item is known by.
+  /// The id.
   public let id: ID
   /// The photo.
   public var photo: Photo { box.photo }
-  /// 0 for a photo that is shown for the first time. Without a network, a gallery that has come to the end of all stored
-  /// photos begins again with the first: in its second round, 1, and so on.
+  /// 0 for a photo that is shown for the first time. Offline, a gallery that has reached the end of all stored photos
+  /// begins again with the first: in its second round, 1, and so on.
   public var round: Int { id.round }
 
   private let box: Box
 
-  /// Puts a photo into a gallery.
+  /// Makes an item.
   public init(_ photo: Photo, round: Int = 0) {
     id = ID(photo, round: round)
     box = Box(photo)
   }
 
-  /// Items are equal when they show the same photo, described in the same words, in the same round.
+  /// Items are equal if they show the same photo, with the same metadata, in the same round.
   public static func == (lhs: GalleryItem, rhs: GalleryItem) -> Bool {
     lhs.box === rhs.box ? lhs.round == rhs.round : lhs.id == rhs.id && lhs.photo == rhs.photo
   }

@@ -1,4 +1,4 @@
-/// What answers lead to.
+/// How responses change the state.
 extension GalleryMachine {
   mutating func take(_ answer: GalleryResponse, _ ticket: Int, at now: Duration) -> [Action] {
     switch answer {
@@ -22,7 +22,7 @@ extension GalleryMachine {
     }
   }
 
-  /// The source has answered: whatever was done meanwhile because it did not is over.
+  /// A page of the source arrived: this ends the offline state.
   private mutating func take(_ page: PhotoPage, at now: Duration) -> [Action] {
     let cancelled = cancelStored()
     forgetFailure()
@@ -53,7 +53,7 @@ extension GalleryMachine {
     return nil
   }
 
-  /// All cached photos, in the round that has begun.
+  /// All cached photos, in the current round.
   private var everything: Feed { .cached(after: nil, round: listing.lastRound, came: 0, added: 0) }
 
   private mutating func takeStored(_ page: PhotoPage?, pageSize: Int) {
@@ -69,7 +69,7 @@ extension GalleryMachine {
       }
     }
     guard listing.items.isEmpty else { return }
-    // Nobody knows the search, or all that is known is that it found nothing: any picture is better than none.
+    // The search is not stored, or is stored without results: show any cached photos instead.
     if listing.next == .ended {
       listing = beginning
       pagesAheadOfSource = 0
@@ -87,7 +87,7 @@ extension GalleryMachine {
     if let next {
       feed = .cached(after: next, round: round, came: came, added: added)
     } else if came > 0, added > 0 || round <= listing.lastRound {
-      // At the end of all there is, again from the start.
+      // At the end of all cached photos: begin the next round.
       feed = .cached(after: nil, round: round + 1, came: 0, added: 0)
     } else {
       feed = .exhausted
@@ -95,9 +95,9 @@ extension GalleryMachine {
   }
 }
 
-/// What is shown.
+/// The content that is published.
 extension GalleryMachine {
-  /// All that there is to show.
+  /// The content in the current state.
   var content: GalleryContent {
     let shown = previous ?? listing
     return GalleryContent(
@@ -106,7 +106,7 @@ extension GalleryMachine {
       hasMore: hasMore, skipped: shown.skipped)
   }
 
-  /// Whether anything is on its way.
+  /// Whether a request is in flight.
   var isLoading: Bool { liveTicket != nil || storeTicket != nil }
 
   private var state: GalleryState {

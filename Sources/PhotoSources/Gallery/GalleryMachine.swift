@@ -1,66 +1,67 @@
-/// Decides what a gallery asks for and what it shows. A pure value without I/O and without a clock: its owner tells it
-/// what happens, and when, and carries out the actions it returns.
+/// The state machine of a gallery: takes events with their times and returns actions for its owner to perform. A pure
+/// value without I/O or clock.
 ///
-/// At most one request to the source is under way, and at most one to the store. Answers carry the ticket of their
-/// request: one that came too late, because something else was searched for meanwhile, is not heard.
+/// At most one request to the source and one to the store are in flight. Each request has a ticket; a response with an
+/// outdated ticket, because of a new search for instance, is ignored.
 ///
-/// When the source cannot be reached, the store goes on where it stopped, while the source is asked again from time to
-/// time, always for the page that is really next: its answer ends the offline state, whatever the store was doing.
+/// When the source cannot be reached, pages come from the store, and the source is retried with back-off, always with
+/// the cursor where its own pages stopped. Its first response ends the offline state, whatever the store has delivered
+/// meanwhile.
 struct GalleryMachine {
-  /// What can be set.
+  /// The settings.
   struct Options {
     var provider = ""
     var pageSize = 30
     var trigger = NextPageTrigger.standard
-    /// Whether pages go on to be loaded while nobody looks.
+    /// Whether pages are loaded while the view is hidden.
     var loadsWhileHidden = true
-    /// Whether a search without words takes photos by chance.
+    /// Whether an empty query requests random photos.
     var picksRandom = false
-    /// Whether pages are stored.
+    /// Whether there is a page store.
     var hasStore = false
-    /// Whether the source gives nothing but what is stored, without a network.
+    /// Whether the source is an `OfflineProvider`, which never uses the network.
     var isOffline = false
-    /// How long the source is left alone after a failure; twice that after the next, and so on.
+    /// The first back-off interval after a failure; it doubles with each further failure.
     var firstPause = Duration.seconds(1)
-    /// The longest pause, unless the source asks for more.
+    /// The longest back-off interval, unless the source demands a longer one.
     var longestPause = Duration.seconds(60)
   }
 
-  /// What happens.
+  /// The events.
   enum Event {
     case search(String)
     case refresh
     case retry
-    /// The next page is wanted, whatever the trigger.
+    /// Requests the next page regardless of the trigger.
     case next
     case viewport(GalleryViewport)
-    /// There should be so many photos, since the view moves towards the last of them.
+    /// The prefetcher wants this many items in all, since the viewport moves towards the end.
     case wanted(items: Int)
-    /// The view came, or went away.
+    /// The view was shown or hidden.
     case shown(Bool)
     case delete(GalleryItem.ID)
-    /// It is `wakeTime`.
+    /// `wakeTime` has come.
     case awake
     case answer(GalleryResponse, ticket: Int)
   }
 
   /// What the owner has to do.
   enum Action: Equatable {
-    /// Ask, then hand over the answer with the ticket.
+    /// Send the request, and report the response with the ticket.
     case fetch(GalleryFetch, ticket: Int)
-    /// The answer is not wanted any more.
+    /// Cancel the request.
     case cancel(ticket: Int)
-    /// Take the photo out of the caches.
+    /// Remove the photo from the caches.
     case remove(Photo)
   }
 
-  /// What is to be had while the source cannot be reached.
+  /// The source of photos while the provider cannot be reached.
   enum Feed: Equatable {
-    /// The stored page at this place.
+    /// The stored page at this cursor.
     case stored(PageCursor?)
-    /// All cached photos, again and again. Counts what has come in this round, and what of it was not there before.
+    /// All cached photos, round after round. Counts the photos of this round, and those of them that were new.
     case cached(after: Int64?, round: Int, came: Int, added: Int)
-    /// No more.
+    /// There are no more.
     case exhausted
   }
 
@@ -69,14 +70,14 @@ struct GalleryMachine {
   var provider: String
   var query: String?
   var listing: SearchResults
-  /// What is shown until the first page of a repeated search has come.
+  /// The results shown until the first page of a refresh arrives.
   var previous: SearchResults?
   var feed: Feed?
   var failure: ProviderError?
-  /// The requests that are under way.
+  /// The tickets of the requests in flight.
   var liveTicket: Int?
   var storeTicket: Int?
-  /// The pages that the store has given since the source was asked last, the one it was asked for and those behind it.
+  /// The pages taken from the store since the last request to the source, the requested one included.
   var pagesAheadOfSource = 0
   private var failures = 0
   private var notBefore = Duration.zero
@@ -92,7 +93,7 @@ struct GalleryMachine {
     listing = SearchResults(next: .ended, pageSize: options.pageSize)
   }
 
-  /// Takes in what happened at a time, counted from any fixed moment.
+  /// Processes an event. Times are counted from any fixed instant.
   mutating func handle(_ event: Event, at now: Duration) -> [Action] {
     switch event {
     case .search(let text): search(text, at: now)
@@ -108,8 +109,8 @@ struct GalleryMachine {
     }
   }
 
-  /// When to tell that it is time, if nothing happens before: more is wanted of a source that has failed, and may answer
-  /// by then. Nil where nothing follows from the time alone.
+  /// When to send `awake`: at the end of the back-off interval if more is wanted from a source that has failed. Nil if
+  /// no timer is needed.
   var wakeTime: Duration? {
     guard query != nil, failure?.mayPass == true, liveTicket == nil, listing.next != .ended,
       isShown || options.loadsWhileHidden, isMoreWanted
@@ -179,9 +180,9 @@ struct GalleryMachine {
     return [.remove(photo)] + proceed(at: now)
   }
 
-  /// Asks for what is wanted and not under way.
+  /// Requests what is wanted and not yet in flight.
   ///
-  /// - Parameter evenAfter: Whether the source is asked even after an error that does not pass by itself.
+  /// - Parameter evenAfter: Whether to request even after an error that does not pass by itself.
   mutating func proceed(at now: Duration, evenAfter isForced: Bool = false) -> [Action] {
     guard let query, isShown || options.loadsWhileHidden, isMoreWanted else { return [] }
     var actions: [Action] = []
@@ -220,7 +221,7 @@ struct GalleryMachine {
     return .fetch(fetch, ticket: lastTicket)
   }
 
-  /// Photos were added: what the view told about its end holds no more.
+  /// Photos were added: what the viewport says of the end of the list no longer holds.
   mutating func noteAdded(_ count: Int) {
     guard count > 0 else { return }
     isNextWanted = false
@@ -252,7 +253,7 @@ struct GalleryMachine {
     return storeTicket.map { [.cancel(ticket: $0)] } ?? []
   }
 
-  /// The search before its first page.
+  /// The results of the search before its first page.
   var beginning: SearchResults {
     let isRandom = query?.isEmpty == true && options.picksRandom
     return listing.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)

@@ -1,20 +1,20 @@
-/// A gallery at one moment, as it is to be shown.
+/// An immutable snapshot of a gallery for display.
 public struct GallerySnapshot: Equatable, Sendable {
-  /// What there is to show.
+  /// The content.
   public let content: GalleryContent
-  /// The same in sections of cells, as the view model lays it out.
+  /// The content in sections of cells, as laid out by the view model.
   public let sections: [GallerySection]
 
-  /// Puts a snapshot together.
+  /// Makes a snapshot.
   public init(content: GalleryContent, sections: [GallerySection]) {
     self.content = content
     self.sections = sections
   }
 
-  /// Where the gallery stands.
+  /// The state of the gallery.
   public var state: GalleryState { content.state }
   /// The photos.
   public var items: [GalleryItem] { content.items }
-  /// Whether what is shown may be what is stored.
+  /// Whether the photos may come from the store.
   public var isOffline: Bool { content.isOffline }
 }

@@ -1,12 +1,12 @@
-/// When a gallery asks for its next page.
+/// When a gallery requests its next page.
 public enum NextPageTrigger: Hashable, Sendable {
-  /// When one of the last so many photos is in view.
+  /// When one of the last this many photos is in view.
   case itemsBeforeEnd(Int)
-  /// When what stands behind the last photo is in view, such as a spinner.
+  /// When the element behind the last photo, such as a spinner, is in view.
   case endInView
-  /// When the end is less than so many pixels below what is in view.
+  /// When the end of the list is less than this many pixels below the viewport.
   case pixelsToEnd(Int)
-  /// When less than so many pages of photos lie behind the last one in view.
+  /// When less than this many pages of photos lie behind the last visible one.
   case pagesAhead(Int)
 
   /// One of the last six photos is in view.
@@ -30,16 +30,16 @@ public enum NextPageTrigger: Hashable, Sendable {
   }
 }
 
-/// What a front end can tell about where it is in a gallery. It tells what the gallery's trigger needs, the rest is nil.
+/// What a front end reports of its viewport. It sets what the gallery's trigger needs and leaves the rest nil.
 public struct GalleryViewport: Hashable, Sendable {
-  /// The number of the last photo in view, counted from 0 over all photos of the snapshot.
+  /// The index of the last visible photo among all photos of the snapshot.
   public var lastVisibleItem: Int?
-  /// The distance from the lower edge of the view to the end of what there is, in pixels.
+  /// The distance from the lower edge of the viewport to the end of the list, in pixels.
   public var pixelsToEnd: Int?
-  /// Whether what stands behind the last photo is in view.
+  /// Whether the element behind the last photo is in view.
   public var showsEnd: Bool
 
-  /// Describes a place.
+  /// Makes a viewport.
   public init(lastVisibleItem: Int? = nil, pixelsToEnd: Int? = nil, showsEnd: Bool = false) {
     self.lastVisibleItem = lastVisibleItem
     self.pixelsToEnd = pixelsToEnd

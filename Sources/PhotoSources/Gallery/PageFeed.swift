@@ -2,8 +2,8 @@ public import HTTPTransport
 public import ThumbnailCore
 public import Thumbnailer
 
-/// Feeds a prefetcher with the pages of a photo search, as it asks for items. The short way for whoever shows nothing but
-/// the photos themselves; a `Gallery` does more.
+/// Feeds a prefetcher with the pages of a photo search, as it asks for items. For those who need only the photos
+/// themselves; a `Gallery` does more.
 public struct PageFeed: Sendable {
   private let provider: any PhotoProvider
   private let query: PhotoQuery
@@ -12,13 +12,13 @@ public struct PageFeed: Sendable {
   private let pages: Int
   private let photos: Int
 
-  /// A feed from the first page of a search on.
+  /// A feed that starts at the first page of a search.
   ///
   /// - Parameters:
-  ///   - headers: What the pictures are asked for with, by their hosts.
-  ///   - original: Whether they are fetched as they were uploaded instead of in the smallest form that is large enough.
-  ///   - pages: The most pages to ask for; nil for as many as there are.
-  ///   - photos: The most photos; nil for as many as there are.
+  ///   - headers: Request headers for the images, by host.
+  ///   - original: Whether to fetch the photos as uploaded instead of the smallest form that is large enough.
+  ///   - pages: The most pages to request; nil for no limit.
+  ///   - photos: The most photos; nil for no limit.
   public init(
     provider: any PhotoProvider, query: PhotoQuery, headers: HostHeaders = HostHeaders(), original: Bool = false,
     pages: Int? = nil, photos: Int? = nil
@@ -31,14 +31,14 @@ public struct PageFeed: Sendable {
     self.photos = photos ?? .max
   }
 
-  /// Adds page after page to the prefetcher's items while it asks for more, and returns with the last page.
+  /// Appends pages to the prefetcher's items as it asks for more, and returns after the last page.
   ///
-  /// - Parameter onPage: Gets what is added of each page, in the order of the items, and what on it is no picture.
-  /// - Throws: Why the source gave no more pages.
+  /// - Parameter onPage: Called for each page with the items added, in their order, and with the page's unusable items.
+  /// - Throws: The error that ended the search early.
   public func run(
     into prefetcher: Prefetcher, onPage: @Sendable ([ImageSource], [SkippedItem]) -> Void = { _, _ in }
   ) async throws(ProviderError) {
-    // Knows which photos have come before, and a source that leads in a circle.
+    // Detects repeated photos and sources that return the same pages over and over.
     var listing = SearchResults(next: .page(nil), pageSize: query.pageSize)
     var hasMore: Bool { listing.next != .ended && listing.pages < pages && listing.items.count < photos }
     guard hasMore else { return }

@@ -1,18 +1,18 @@
-/// Decides when the next page of a provider is asked for, and which of its photos go on.
+/// The back-pressure of a prefetch: decides when the provider's next page is requested, and which of its photos are
+/// emitted.
 ///
-/// The next page is asked for while the photos of those before are being made, as long as these are no more than fill
-/// `ahead` pages, the next one included. What counts are the photos that are not done, of whichever page: a few that take
-/// long hold back nothing but themselves, and those that wait for a silent server do not count. One page is asked for at
-/// a time. A photo that a later page repeats is left out, unless the provider means it. A pure value without I/O: its
-/// owner tells it what happens and carries out the actions it returns, in their order.
+/// The next page is requested once the unfinished photos, of whichever page, fill at most `ahead` − 1 pages. So a few
+/// slow photos hold back only themselves, and photos that wait for a silent server are not counted. One page is
+/// requested at a time. Photos repeated on a later page are dropped, unless the provider repeats on purpose. A pure
+/// value without I/O: its owner reports events and performs the returned actions in order.
 struct PageWindow {
   /// What the owner has to do.
   enum Action: Equatable {
-    /// Ask the provider for this page, then call `pageArrived` or `pageFailed`.
+    /// Request this page, then call `pageArrived` or `pageFailed`.
     case requestPage(PageCursor?)
-    /// Make these photos, and call `photoDone` for each, done or failed. Never empty.
+    /// Process these photos, and call `photoDone` for each, whether it succeeds or fails. Never empty.
     case emit([Photo])
-    /// All is done. `failure` is why the provider gave no more pages, if it was not their end. Comes once, as the last.
+    /// Everything is done; always the last action. `failure` is the error that ended the pages early, if there was one.
     case finish(failure: ProviderError?)
   }
 
@@ -30,31 +30,31 @@ struct PageWindow {
   private let keepsRepetitions: Bool
   private var phase = Phase.ready(nil)
   private var seenCursors = RecentSet<PageCursor>()
-  /// As bytes: two ids that only look alike, being composed differently, are two photos.
+  /// As bytes: ids that are only canonically equivalent as Unicode are different photos.
   private var seenIDs = RecentSet<[UInt8]>()
-  /// How many photos the last page had, those included that had come before.
+  /// The number of photos on the last page, repeated ones included.
   private var pageLength = 0
-  /// The photos handed out that are not done.
+  /// The number of emitted photos that are not done.
   private(set) var remaining = 0
-  /// Those of them that do not count, since they wait for a silent server.
+  /// Those of them that are not counted, since they wait for a silent server.
   private var uncounted = 0
 
-  /// The pages that have come.
+  /// The number of pages that have arrived.
   private(set) var pagesArrived = 0
-  /// The photos handed out.
+  /// The number of photos emitted.
   private(set) var photosEmitted = 0
-  /// The photos left out because they had come before.
+  /// The number of photos dropped as repeated.
   private(set) var duplicates = 0
 
-  /// A window at the beginning of a search.
+  /// The window at the start of a search.
   ///
   /// - Parameters:
-  ///   - ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is asked for when those before are
-  ///     done.
-  ///   - pageLimit: How many pages are asked for in all; nil for no limit.
-  ///   - photoLimit: How many photos are handed out in all; nil for no limit.
-  ///   - endsAtRepetition: Whether a page whose photos have all come before is the last, whatever it says.
-  ///   - keepsRepetitions: Whether a photo that comes again is handed out again, as the lines of a list are.
+  ///   - ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is requested when all earlier
+  ///     ones are done.
+  ///   - pageLimit: The most pages to request; nil for no limit.
+  ///   - photoLimit: The most photos to emit; nil for no limit.
+  ///   - endsAtRepetition: Whether a page with only repeated photos ends the search, whatever its cursor.
+  ///   - keepsRepetitions: Whether a repeated photo is emitted again, as for the lines of a list.
   init(
     ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil, endsAtRepetition: Bool = false,
     keepsRepetitions: Bool = false
@@ -72,7 +72,7 @@ struct PageWindow {
     return proceed()
   }
 
-  /// The page that was asked for has come.
+  /// The requested page has arrived.
   mutating func pageArrived(_ page: PhotoPage) -> [Action] {
     guard case .waiting = phase else { return [] }
     pagesArrived += 1
@@ -82,31 +82,31 @@ struct PageWindow {
     phase = endsAtRepetition && photos.isEmpty && !page.photos.isEmpty ? .ended(nil) : phaseAfter(page)
     guard !photos.isEmpty else { return proceed() }
     remaining += photos.count
-    // The next page first: it is on its way before the photos keep the connections busy.
+    // The page request goes first, so that it is sent before the photos keep the connections busy.
     return proceed() + [.emit(photos)]
   }
 
-  /// The page that was asked for could not be had. The photos that were handed out are still to be done.
+  /// The page request has failed. Photos already emitted are still awaited.
   mutating func pageFailed(_ error: ProviderError) -> [Action] {
     guard case .waiting = phase else { return [] }
     phase = .ended(error)
     return proceed()
   }
 
-  /// One photo is done, well or badly. So many of the others wait for silent servers and do not count.
+  /// One photo has finished or failed. `uncounted` of the others wait for silent servers.
   mutating func photoDone(uncounted: Int = 0) -> [Action] {
     guard remaining > 0 else { return [] }
     remaining -= 1
     return setUncounted(uncounted)
   }
 
-  /// So many of the photos that are not done wait for silent servers and do not count.
+  /// This many of the unfinished photos wait for silent servers and are not counted.
   mutating func setUncounted(_ count: Int) -> [Action] {
     uncounted = count
     return proceed()
   }
 
-  /// Asks for no more pages; one that is on its way is left out when it comes.
+  /// Requests no more pages and ignores one in flight.
   mutating func stop() -> [Action] {
     guard phase != .finished else { return [] }
     if case .ended = phase { return [] }

@@ -1,12 +1,12 @@
 import ThumbnailCore
 
 extension Photo {
-  /// Where the smallest form of the photo is that is large enough for all of these thumbnails.
+  /// The source of the smallest form of the photo that is large enough for all of these thumbnails.
   ///
-  /// - Parameter original: Whether the photo is wanted as it was uploaded instead.
+  /// - Parameter original: Whether to use the photo as uploaded instead.
   func source(for variants: [Variant], original: Bool = false) -> ImageSource {
     let boxes = variants.map { variant in
-      // The best scaling wants twice the pixels to choose from.
+      // Best scaling needs twice the pixels.
       let scale = variant.scaling == .best ? 2 : 1
       return PixelSize(variant.size.width * scale, variant.size.height * scale)
     }

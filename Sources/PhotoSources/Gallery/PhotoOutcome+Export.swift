@@ -3,7 +3,7 @@ public import ThumbnailCore
 import Thumbnailer
 
 extension PhotoOutcome {
-  /// The picture on a contact sheet: with its page and its author where the source tells, and else with what was fetched.
+  /// The cell on a contact sheet: links to the photo's page and names its author if known, else names what was fetched.
   public var sheetCell: SheetCell {
     let thumbnails = results.compactMap { try? $0.get().thumbnail }
     var cell = SheetCell(
@@ -15,8 +15,8 @@ extension PhotoOutcome {
     return cell
   }
 
-  /// What the names of the picture's files are made of: its path below the folder that was searched, its address in a
-  /// list, or the id that a photo service gives it.
+  /// What the file names are derived from: the path within the searched folder, the URL in a list, or the id of a photo
+  /// service.
   public var name: PictureName {
     if isListed && !source.isUserFile { return PictureName(source.url) }
     let path = isListed ? source.url.lastPathComponent : photo.id
@@ -25,7 +25,7 @@ extension PhotoOutcome {
 
   private var shownName: String {
     if let title = photo.title, !title.isEmpty { return title }
-    // The id of what stands in a list is its whole address, which may hold secrets.
+    // The id of a list's photo is its full URL, which may hold secrets.
     guard isListed else { return photo.id }
     let file = source.url.lastPathComponent
     return file.isEmpty || file == "/" ? source.url.host() ?? "" : file
@@ -35,7 +35,7 @@ extension PhotoOutcome {
 }
 
 extension ThumbnailExport {
-  /// Writes the thumbnails of a picture that were made, and tells what became of each.
+  /// Writes the thumbnails that succeeded, and returns the outcome of each.
   public func add(_ outcome: PhotoOutcome, variants: [Variant]) async throws(ExportError) -> [Outcome] {
     var outcomes: [Outcome] = []
     for (variant, result) in zip(variants, outcome.results) {

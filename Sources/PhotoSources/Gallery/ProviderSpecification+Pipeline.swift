@@ -2,14 +2,14 @@ public import Foundation
 public import Thumbnailer
 
 extension ProviderSpecification {
-  /// The provider that is meant, reached over a pipeline's connections.
+  /// The specified provider, using a pipeline's connections.
   ///
   /// - Parameters:
-  ///   - pipeline: Whose connections, deadlines and `User-Agent` are used.
-  ///   - environment: The environment variables, where access keys are.
-  ///   - baseURL: Where to reach the provider's API, when not at its own address.
-  ///   - application: The name of your application: Unsplash's terms want links to its pages to carry it.
-  /// - Throws: `ProviderError` when a key is missing or the address is none. Nothing is fetched yet.
+  ///   - pipeline: Its connections, timeouts and `User-Agent` are used.
+  ///   - environment: The environment variables, which hold the access keys.
+  ///   - baseURL: The URL of the provider's API, if not its own.
+  ///   - application: The name of your application: Unsplash's terms require it in links to its pages.
+  /// - Throws: `ProviderError` when a key is missing or the URL is invalid. Nothing is fetched yet.
   public func provider(
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
     baseURL: String? = nil, application: String = "thumbs"
@@ -21,10 +21,10 @@ extension ProviderSpecification {
       application: application, formats: pipeline.configuration.readableFormats)
   }
 
-  /// The provider as far as it can be had without a network, from a pipeline's cache. No access key is needed for that.
+  /// The offline form of the provider, from a pipeline's cache. Needs no access key.
   ///
-  /// - Parameter environment: The environment variables, whose access keys tell what `auto` means.
-  /// - Throws: `ProviderError.unreachable` where there is no cache on the disk.
+  /// - Parameter environment: The environment variables, whose access keys determine what `auto` means.
+  /// - Throws: `ProviderError.unreachable` without a disk cache.
   public func offlineProvider(
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws(ProviderError) -> any PhotoProvider {

@@ -4,10 +4,10 @@ import ThumbnailCore
 import Thumbnailer
 
 extension QueryPrefetch {
-  /// Carries out what the page window decides, as the consumer takes what is finished.
+  /// Performs the actions of the page window as the consumer takes results.
   ///
-  /// A picture counts as done when it is taken, so a consumer that falls behind holds the source back. One that waits for
-  /// a silent server holds back neither the pages nor the other pictures.
+  /// A photo is done when its result is taken, so a slow consumer causes back-pressure. Photos that wait for a silent
+  /// server hold back neither pages nor other photos.
   public final class Iterator: AsyncIteratorProtocol {
     private enum Arrival: Sendable {
       case page(Result<PhotoPage, ProviderError>)
@@ -22,9 +22,9 @@ extension QueryPrefetch {
     private let continuation: AsyncStream<Arrival>.Continuation
     private var arrivals: AsyncStream<Arrival>.Iterator
     private var ready: Deque<Element> = []
-    /// Pictures that have come and were not begun: a page may be long, and each picture under way takes memory.
+    /// Photos not yet started: a page may be long, and each photo in flight takes memory.
     private var waiting: Deque<Photo> = []
-    /// As many under way as keep every download and every decode busy.
+    /// Enough in flight to keep all downloads and decodes busy.
     private var inFlight: InFlightWindow
     private var lastNumber = 0
     private var isStarted = false
@@ -46,7 +46,7 @@ extension QueryPrefetch {
 
     deinit { tasks.cancelAll() }
 
-    /// What happens next; nil when everything is done or the calling task is cancelled.
+    /// The next element; nil when everything is done or the calling task is cancelled.
     public func next() async throws(ProviderError) -> Element? {
       if !isStarted {
         isStarted = true

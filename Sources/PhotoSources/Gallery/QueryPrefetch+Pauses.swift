@@ -1,8 +1,8 @@
 import Thumbnailer
 
-/// Pauses that a source wants: a prefetch waits for them and goes on.
+/// Rate limits: a prefetch waits until they end.
 extension QueryPrefetch {
-  /// One page of the source. Waits when it wants to be left alone, as long as the pipeline waits for pauses at all.
+  /// One page of the source. Waits out rate limits, if the pipeline's settings allow waiting.
   func page(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     while true {
       do throws(ProviderError) {
@@ -18,13 +18,13 @@ extension QueryPrefetch {
 }
 
 extension ProviderError {
-  /// Who wants to be left alone; nil where there are several.
+  /// The provider that limits requests; nil if there are several.
   var pausing: String? {
     if case .rateLimited(let provider, _) = self { provider } else { nil }
   }
 
-  /// For how long the provider wants to be left alone; of several, the first that may be asked again. Nil where that is
-  /// not what stands in the way.
+  /// How long until the provider takes requests again; with several, the shortest time. Nil if the error is no rate
+  /// limit.
   var pause: Duration? {
     switch self {
     case .rateLimited(_, let pause): pause

@@ -2,28 +2,28 @@ public import HTTPTransport
 public import ThumbnailCore
 public import Thumbnailer
 
-/// The thumbnails of all pictures that a photo source finds, made as a stream: while the pictures of one page are under
-/// way the next page is asked for, and no more than that. A picture whose server falls silent holds back nothing else.
+/// The thumbnails of all photos of a search as an asynchronous sequence. While the photos of one page are being
+/// processed the next page is requested, and no more. A photo whose server falls silent holds back nothing else.
 ///
 ///     let prefetch = QueryPrefetch(provider: provider, query: "lake", pipeline: pipeline, variants: [variant])
 ///     for try await case .photo(let outcome) in prefetch { … }
 ///
-/// What is under way or finished but not taken by the consumer is bounded by the pictures of `Limits.ahead` pages, and
-/// 256 that wait for silent servers. Dropping the iterator cancels it.
+/// Photos in flight or not yet taken by the consumer are bounded by `Limits.ahead` pages, plus 256 that wait for silent
+/// servers. Dropping the iterator cancels it.
 public struct QueryPrefetch: AsyncSequence, Sendable {
-  /// How far a prefetch goes.
+  /// The limits of a prefetch.
   public struct Limits: Sendable {
-    /// The most pages to ask for; nil for as many as there are.
+    /// The most pages to request; nil for no limit.
     public var pages: Int?
-    /// Pictures a page.
+    /// Photos a page.
     public var perPage: Int
-    /// The most pictures; nil for as many as there are.
+    /// The most photos; nil for no limit.
     public var photos: Int?
-    /// How many pages of pictures may be asked for and not done. A picture is not counted while it waits for a server that
-    /// has fallen silent, once a later one is done or it was put off.
+    /// How many pages of photos may be requested and not done. A photo that waits for a silent server is not counted
+    /// once a later one is done or it was deferred.
     public var ahead: Int
 
-    /// Limits; by default three pages of 30 pictures, two of them ahead.
+    /// Limits; by default three pages of 30 photos, two of them ahead.
     public init(pages: Int? = 3, perPage: Int = 30, photos: Int? = nil, ahead: Int = 2) {
       self.pages = pages
       self.perPage = perPage
@@ -32,17 +32,16 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     }
   }
 
-  /// What happened.
+  /// What the sequence delivers.
   public enum Element: Sendable {
-    /// A page of the source arrived with so many pictures that were not seen before. `total` is how many the source says
-    /// there are.
+    /// A page arrived with this many new photos. `total` is the number of results that the source reports.
     case page(photos: Int, total: Int?)
-    /// An item of the source is no picture to be had; it says which and why.
+    /// An unusable item of the source, and why.
     case skipped(SkippedItem)
-    /// One picture is done, in whichever way.
+    /// A photo has finished or failed.
     case photo(PhotoOutcome)
   }
-  /// A source that fails ends the sequence, after the pictures it had given are done.
+  /// An error of the source ends the sequence, after the photos that had arrived are done.
   public typealias Failure = ProviderError
 
   let provider: any PhotoProvider
@@ -53,9 +52,9 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   let headers: HostHeaders
   let original: Bool
 
-  /// Prepares the prefetch of the `variants` of all pictures found, each asked for with the `headers` for its host.
-  /// Nothing starts before the first `next()`. With `original`, the photos are fetched as they were uploaded instead of
-  /// in the smallest form that is large enough.
+  /// Prepares the prefetch of the `variants` of all photos found, each requested with the `headers` for its host.
+  /// Nothing starts before the first `next()`. With `original`, the photos are fetched as uploaded instead of in the
+  /// smallest form that is large enough.
   public init(
     provider: any PhotoProvider, query: String, pipeline: ThumbnailPipeline, variants: [Variant],
     limits: Limits = Limits(), headers: HostHeaders = HostHeaders(), original: Bool = false
@@ -73,15 +72,15 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 }
 
-/// What came of one picture.
+/// The outcome of one photo.
 public struct PhotoOutcome: Sendable {
-  /// The picture as the source describes it.
+  /// The photo as the provider describes it.
   public let photo: Photo
   /// What was fetched for it.
   public let source: ImageSource
   /// One result for each variant, in their order.
   public let results: [Result<ThumbnailResponse, ThumbnailError>]
-  /// From the start of the picture's requests to the last answer.
+  /// From the start of the photo's requests to their last result.
   public let duration: Duration
 
   /// The error of the first variant that failed; nil when all succeeded.

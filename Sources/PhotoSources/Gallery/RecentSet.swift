@@ -1,18 +1,18 @@
 import DequeModule
 
-/// Remembers the elements that came last, as many as it has room for, so that it stays small on a road without an end.
+/// A bounded set of the most recently inserted elements, so that endless input takes constant memory.
 ///
-/// By hashes of 64 bits that strangers cannot foresee: of a million elements two would be taken for one in one of a
-/// billion runs.
+/// Stores randomly seeded 64-bit hashes: the chance of any collision within a million insertions is about one in a
+/// billion.
 struct RecentSet<Element: Hashable> {
   private let capacity: Int
   private var hashes: Set<UInt64> = []
   private var order: Deque<UInt64> = []
 
-  /// Room for the last `capacity` elements; by default more than any photo search gives.
+  /// Keeps the last `capacity` elements; the default is more than any photo search returns.
   init(capacity: Int = 16384) { self.capacity = max(1, capacity) }
 
-  /// Remembers an element. False when it is remembered already.
+  /// Inserts an element. False if it is present already.
   mutating func insert(_ element: Element) -> Bool {
     var hasher = Hasher()
     hasher.combine(element)

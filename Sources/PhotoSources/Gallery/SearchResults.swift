@@ -1,16 +1,16 @@
-/// The photos of one search as far as they have come, and where the next ones are. A pure value.
+/// The photos of one search so far, and how it continues. A pure value.
 struct SearchResults {
-  /// Where the source goes on.
+  /// How the search continues.
   enum Next: Equatable {
-    /// With the page at this place.
+    /// With the page at this cursor.
     case page(PageCursor?)
-    /// With photos picked by chance.
+    /// With random photos.
     case random
-    /// Nowhere.
+    /// Not at all.
     case ended
   }
 
-  /// So many pages in a row without a photo that was not there before, and the source counts as a circle.
+  /// After this many pages in a row without a new photo, the source is taken to repeat itself.
   static let mostBarrenPages = 3
 
   private(set) var items: [GalleryItem] = []
@@ -18,13 +18,13 @@ struct SearchResults {
   private(set) var total: Int?
   private(set) var pages = 0
   private(set) var skipped: [SkippedItem] = []
-  /// The highest round of a photo that has come.
+  /// The highest round of a photo.
   private(set) var lastRound = 0
-  /// The page size that `next` counts in.
+  /// The page size that the cursor in `next` refers to.
   var pageSize: Int
-  /// Whether the photos have nothing to do with the search: they stand in while the source cannot be reached.
+  /// Whether the photos are unrelated ones, shown while the source cannot be reached.
   var isSubstitute = false
-  /// Photos that were deleted do not come back.
+  /// Deleted photos are not added again.
   private var deleted: Set<[UInt8]>
   private var seen: Set<GalleryItem.ID> = []
   private var seenCursors: Set<PageCursor> = []
@@ -36,12 +36,12 @@ struct SearchResults {
     self.deleted = deleted
   }
 
-  /// Adds a page of the source, or of what is stored of it. Returns how many of its photos were not there before.
+  /// Appends a page of the source or of the store. Returns the number of new photos.
   mutating func append(_ page: PhotoPage) -> Int {
     let known = seen.count
     let added = take(page)
     pages += 1
-    // Photos that were deleted are no sign of a circle.
+    // A page with deleted photos does not count as repeated.
     barrenPages = seen.count == known ? barrenPages + 1 : 0
     let isCircle = barrenPages >= Self.mostBarrenPages
     switch next {
@@ -59,8 +59,8 @@ struct SearchResults {
     return added
   }
 
-  /// Takes in the source's answer for a page that the store has given already, as the last but so many. Where the search
-  /// goes on behind the page, or behind what was its end, the source knows better.
+  /// Merges the source's response for a page that the store has already delivered, `pagesAgo` pages back. The source
+  /// decides how the search continues behind that page, or behind what was its end.
   mutating func renew(_ page: PhotoPage, pagesAgo: Int) -> Int {
     if pagesAgo == 1 || next == .ended {
       if let cursor = page.next { seenCursors.insert(cursor) }
@@ -75,7 +75,7 @@ struct SearchResults {
     return append(page.photos, round: 0)
   }
 
-  /// Adds photos. Returns how many of them were not there before in this round.
+  /// Adds photos. Returns how many were new in this round.
   private mutating func append(_ photos: [Photo], round: Int) -> Int {
     let before = items.count
     for photo in photos {
@@ -86,13 +86,13 @@ struct SearchResults {
     return items.count - before
   }
 
-  /// Adds a portion of all cached photos, which counts as a page. Returns how many were not there before in this round.
+  /// Appends a batch of cached photos, which counts as a page. Returns how many were new in this round.
   mutating func appendCached(_ photos: [Photo], round: Int) -> Int {
     pages += photos.isEmpty ? 0 : 1
     return append(photos, round: round)
   }
 
-  /// Takes the photos that stand in away.
+  /// Removes the unrelated photos.
   mutating func dropSubstitutes() {
     guard isSubstitute else { return }
     isSubstitute = false
@@ -102,7 +102,7 @@ struct SearchResults {
     lastRound = 0
   }
 
-  /// Takes a photo out, in all its rounds, for good. Returns it, or nil when it is not there.
+  /// Removes a photo for good, in all rounds. Returns it, or nil if it is not there.
   mutating func delete(_ key: [UInt8]) -> Photo? {
     deleted.insert(key)
     let photo = items.first { $0.id.key == key }?.photo
@@ -110,7 +110,7 @@ struct SearchResults {
     return photo
   }
 
-  /// The same search from its beginning.
+  /// The same search from its first page.
   func restarted(next: Next, pageSize: Int) -> SearchResults {
     SearchResults(next: next, pageSize: pageSize, without: deleted)
   }

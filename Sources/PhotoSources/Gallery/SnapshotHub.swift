@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Hands the newest snapshot to everybody who listens. A listener that is slow misses those in between.
+/// Broadcasts the newest snapshot. A slow consumer misses those in between.
 final class SnapshotHub: Sendable {
   private struct State {
     var latest: GallerySnapshot
@@ -13,16 +13,16 @@ final class SnapshotHub: Sendable {
 
   init(_ first: GallerySnapshot) { state = Mutex(State(latest: first)) }
 
-  /// The last snapshot there was.
+  /// The latest snapshot.
   var latest: GallerySnapshot { state.withLock { $0.latest } }
 
-  /// A stream that begins with the last snapshot there was.
+  /// A stream that begins with the latest snapshot.
   func subscribe() -> AsyncStream<GallerySnapshot> {
     let (stream, continuation) = AsyncStream.makeStream(of: GallerySnapshot.self, bufferingPolicy: .bufferingNewest(1))
     let (number, isFinished) = state.withLock { state in
       state.lastListener += 1
       if !state.isFinished { state.listeners[state.lastListener] = continuation }
-      // Under the lock, so that a newer one cannot come before it.
+      // Under the lock, so that a newer one cannot overtake it.
       continuation.yield(state.latest)
       return (state.lastListener, state.isFinished)
     }
@@ -33,7 +33,7 @@ final class SnapshotHub: Sendable {
     return stream
   }
 
-  /// Hands out a snapshot.
+  /// Publishes a snapshot.
   func send(_ snapshot: GallerySnapshot) {
     state.withLock { state in
       state.latest = snapshot

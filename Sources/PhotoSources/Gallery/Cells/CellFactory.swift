@@ -5,12 +5,12 @@
 ///     factory.register(.header) { "# \($0.title)" }
 ///     let sections = try factory.render(snapshot)
 public struct CellFactory<Output> {
-  /// Why a cell cannot be rendered.
+  /// The error of `render`.
   public enum Failure: Error, Hashable, CustomStringConvertible {
     /// No renderer was registered for the kind.
     case unregistered(CellKind)
 
-    /// The kind's name, and what to do.
+    /// The kind's name, and how to register a renderer.
     public var description: String {
       switch self {
       case .unregistered(let kind): "no renderer is registered for cells of the kind \(kind.rawValue); register one"
@@ -28,10 +28,10 @@ public struct CellFactory<Output> {
 
   private var renderers: [CellKind: (GalleryCell) -> Output?] = [:]
 
-  /// A factory that knows no kind.
+  /// A factory without renderers.
   public init() {}
 
-  /// Sets how cells of a kind are rendered, in place of how they were before.
+  /// Registers the renderer for a kind of cell, replacing any earlier one.
   public mutating func register<Content>(_ type: CellType<Content>, _ render: @escaping (Content) -> Output) {
     renderers[type.kind] = { type.content($0).map(render) }
   }
@@ -59,7 +59,7 @@ public struct CellFactory<Output> {
   }
 }
 
-/// A kind of cell together with what is in it.
+/// A kind of cell together with the type of its content.
 public struct CellType<Content>: Sendable {
   let kind: CellKind
   let content: @Sendable (GalleryCell) -> Content?
@@ -81,7 +81,7 @@ extension CellType where Content == GalleryCell.HeaderContent {
 }
 
 extension CellType where Content == GalleryCell.LoadingContent {
-  /// Signs that something is on its way.
+  /// Loading indicators.
   public static var loading: Self {
     Self(kind: .loading) { if case .loading(let loading) = $0 { loading } else { nil } }
   }
@@ -95,7 +95,7 @@ extension CellType where Content == GalleryCell.MessageContent {
 }
 
 extension CellType where Content == GalleryCell.AttributionContent {
-  /// Thanks.
+  /// Attributions.
   public static var attribution: Self {
     Self(kind: .attribution) { if case .attribution(let attribution) = $0 { attribution } else { nil } }
   }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The kinds of cells there are.
+/// The kinds of cells.
 public enum CellKind: String, Hashable, Sendable, CaseIterable {
   /// A photo.
   case photo
@@ -8,11 +8,11 @@ public enum CellKind: String, Hashable, Sendable, CaseIterable {
   case text
   /// A title.
   case header
-  /// Something is on its way.
+  /// A loading indicator.
   case loading
-  /// Something that whoever looks should know, such as an error.
+  /// A message to the user, such as an error.
   case message
-  /// Whom to thank, and under which terms the photos may be used.
+  /// The source of the photos and the terms of their use.
   case attribution
 }
 
@@ -24,24 +24,24 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
   case text(TextContent)
   /// A title.
   case header(HeaderContent)
-  /// Something is on its way.
+  /// A loading indicator.
   case loading(LoadingContent)
-  /// Something that whoever looks should know.
+  /// A message to the user.
   case message(MessageContent)
-  /// Whom to thank.
+  /// The source of the photos.
   case attribution(AttributionContent)
 
-  /// Tells a cell from all others of a snapshot.
+  /// Identifies a cell within a snapshot.
   public enum ID: Hashable, Sendable {
     /// The cell of a photo.
     case photo(GalleryItem.ID)
-    /// Another cell, by the name that its kind has it under.
+    /// Any other cell, by its kind and its content's name.
     case named(CellKind, String)
   }
 
   /// A line of text.
   public struct TextContent: Hashable, Sendable {
-    /// Tells it from other texts.
+    /// The id among the text cells.
     public var name: String
     /// The text.
     public var text: String
@@ -51,11 +51,11 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
 
   /// A title.
   public struct HeaderContent: Hashable, Sendable {
-    /// Tells it from other headers.
+    /// The id among the header cells.
     public var name: String
     /// What the gallery shows.
     public var title: String
-    /// How much of it, and from where.
+    /// The number of photos and their source.
     public var subtitle: String
     /// Makes a title.
     public init(name: String, title: String, subtitle: String) {
@@ -63,30 +63,30 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
     }
   }
 
-  /// Something is on its way.
+  /// A loading indicator.
   public struct LoadingContent: Hashable, Sendable {
-    /// What.
+    /// What is being loaded.
     public var text: String
-    /// Makes a sign that something is on its way.
+    /// Makes a loading indicator.
     public init(text: String) { self.text = text }
   }
 
-  /// Something that whoever looks should know.
+  /// A message to the user.
   public struct MessageContent: Hashable, Sendable {
-    /// What it is about.
+    /// The subject of a message.
     public enum Reason: String, Hashable, Sendable {
       /// There is nothing to show.
       case empty
-      /// The source gave an error.
+      /// The source returned an error.
       case failed
       /// The source cannot be reached.
       case offline
     }
-    /// What it is about.
+    /// The subject.
     public var reason: Reason
     /// What happened and what to do.
     public var text: String
-    /// Whether asking again may help.
+    /// Whether a retry may help.
     public var canRetry: Bool
     /// Makes a message.
     public init(reason: Reason, text: String, canRetry: Bool) {
@@ -94,17 +94,17 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
     }
   }
 
-  /// Whom to thank.
+  /// The source of the photos.
   public struct AttributionContent: Hashable, Sendable {
-    /// The source, and the terms where it names them.
+    /// The source, and the licence if known.
     public var text: String
-    /// Where the terms can be read.
+    /// The page with the terms.
     public var url: URL?
     /// Makes an attribution.
     public init(text: String, url: URL?) { (self.text, self.url) = (text, url) }
   }
 
-  /// Which of the kinds it is.
+  /// The kind of the cell.
   public var kind: CellKind {
     switch self {
     case .photo: .photo
@@ -116,7 +116,7 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
     }
   }
 
-  /// What the cell is known by, in this snapshot and the next ones.
+  /// The id, the same in all snapshots.
   public var id: ID {
     switch self {
     case .photo(let item): .photo(item.id)
@@ -131,9 +131,9 @@ public enum GalleryCell: Identifiable, Equatable, Sendable {
 
 /// Cells that belong together.
 public struct GallerySection: Identifiable, Equatable, Sendable {
-  /// Tells the section from all others of a snapshot.
+  /// Identifies the section within a snapshot.
   public var id: String
-  /// The cells, each with an id of its own.
+  /// The cells; their ids are distinct.
   public var cells: [GalleryCell]
 
   /// Puts a section together.

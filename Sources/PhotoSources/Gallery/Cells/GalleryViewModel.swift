@@ -1,21 +1,21 @@
-/// Lays out what a gallery has to show in sections of cells.
+/// Lays out the content of a gallery in sections of cells.
 ///
-/// A pure function: the same content gives the same sections, and what stays has the same ids, so that a front end can
-/// tell what has changed.
+/// A pure function: equal content gives equal sections, and ids are stable across snapshots, so that a front end can
+/// diff them.
 public protocol GalleryViewModel: Sendable {
-  /// The sections, from the top.
+  /// The sections, from top to bottom.
   func sections(of content: GalleryContent) -> [GallerySection]
 }
 
-/// A title, what happened, the photos, and at the end what is on its way or whom to thank.
+/// The standard layout: a title, messages, the photos, and a footer with the loading indicator or the attributions.
 ///
-/// Sections without cells are left out. Their ids are `header`, `notices`, `photos` and `footer`.
+/// Empty sections are left out. The ids of the sections are `header`, `notices`, `photos` and `footer`.
 public struct StandardGalleryViewModel: GalleryViewModel {
   /// Whether there is a title.
   public var hasHeader: Bool
-  /// Whether there is a message on what happened.
+  /// Whether there are messages.
   public var hasNotices: Bool
-  /// Whether the photos' sources and terms stand at the end. Many sources ask for it.
+  /// Whether the footer names the photos' sources and terms. Many sources require it.
   public var hasAttribution: Bool
 
   /// A layout; by default with everything.
@@ -72,7 +72,7 @@ public struct StandardGalleryViewModel: GalleryViewModel {
     return cells + (hasAttribution ? attributions(of: content.items) : [])
   }
 
-  /// One for each source and its terms, in the order they come.
+  /// One for each combination of source and terms, in order of first appearance.
   private func attributions(of items: [GalleryItem]) -> [GalleryCell] {
     struct Terms: Hashable {
       let provider: String

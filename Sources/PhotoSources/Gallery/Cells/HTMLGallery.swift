@@ -2,19 +2,19 @@ import Exports
 public import Foundation
 public import ThumbnailCore
 
-/// Shows a gallery as HTML: one `section` element that can stand in any page.
+/// Renders a gallery as HTML: one `section` element that can be embedded in any page.
 ///
-/// All text is escaped, and links lead to the web only. Pictures are named by the URL of the smallest form their server
-/// has that fills a cell, unless `imageURL` names another.
+/// All text is escaped, and only `http` and `https` URLs become links. The `src` of an image is the URL of the smallest
+/// form on its server that fills a cell, unless `imageURL` returns another.
 public struct HTMLGallery {
-  /// What renders the cells. Renderers can be replaced.
+  /// Renders the cells. Its renderers can be replaced.
   public var factory = CellFactory<String>()
 
-  /// A renderer of all kinds of cells.
+  /// A renderer for all kinds of cells.
   ///
   /// - Parameters:
   ///   - cell: The size of a photo's cell, in device pixels.
-  ///   - imageURL: Where a photo's picture is to be had; nil leaves the picture out. By default at its source.
+  ///   - imageURL: The URL of a photo's image; nil leaves the image out. By default the one at its source.
   public init(cell: PixelSize = PixelSize(400, 400), imageURL: (@Sendable (GalleryItem) -> URL?)? = nil) {
     let address = imageURL ?? { $0.photo.source(for: cell, fit: .cover).url }
     factory.register(.photo) { Self.figure($0, at: address($0)) }
@@ -31,7 +31,7 @@ public struct HTMLGallery {
     }
   }
 
-  /// The snapshot as a `section` element, a `div` in it for each of the snapshot's sections.
+  /// Renders the snapshot as a `section` element with a `div` for each section of the snapshot.
   public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
     var text = "<section class=\"gallery\">\n"
     for section in try factory.render(snapshot) {
@@ -42,7 +42,7 @@ public struct HTMLGallery {
     return text + "</section>\n"
   }
 
-  /// The snapshot as a page of its own.
+  /// Renders the snapshot as a complete HTML page.
   public func page(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
     let query = snapshot.content.query ?? ""
     let section = try render(snapshot)
@@ -87,7 +87,7 @@ public struct HTMLGallery {
     return text + (lines.isEmpty ? "" : "<figcaption>\(lines.joined(separator: "<br>"))</figcaption>") + "</figure>"
   }
 
-  /// A link, where there is something on the web to lead to.
+  /// A link, if the URL is an `http` or `https` one.
   private static func link(_ html: String, to url: URL?) -> String {
     guard let url, ["http", "https"].contains(url.scheme?.lowercased()) else { return html }
     return "<a href=\"\(HTMLMarkup.escaped(url.absoluteString))\">\(html)</a>"

@@ -1,32 +1,32 @@
-/// How one list of distinct elements becomes another: what leaves, what comes, and the fewest that move.
+/// The difference between two lists of distinct elements: deletions, insertions, and as few moves as possible.
 public struct ListChange<Element: Hashable & Sendable>: Equatable, Sendable {
-  /// An element that comes.
+  /// An inserted element.
   public struct Insertion: Hashable, Sendable {
-    /// Where, in the new list.
+    /// The index in the new list.
     public let index: Int
-    /// What.
+    /// The element.
     public let element: Element
   }
 
-  /// An element that moves.
+  /// A moved element.
   public struct Move: Hashable, Sendable {
-    /// Where it was in the old list.
+    /// The index in the old list.
     public let from: Int
-    /// Where it is in the new list.
+    /// The index in the new list.
     public let to: Int
   }
 
-  /// What leaves, by its places in the old list, in rising order.
+  /// The indices of the deleted elements in the old list, ascending.
   public let deletes: [Int]
-  /// What comes, in rising order.
+  /// The insertions, by ascending index.
   public let inserts: [Insertion]
-  /// What moves, in rising order of where it goes.
+  /// The moves, by ascending index in the new list.
   public let moves: [Move]
 
-  /// Whether nothing changes.
+  /// Whether the lists are equal.
   public var isEmpty: Bool { deletes.isEmpty && inserts.isEmpty && moves.isEmpty }
 
-  /// Finds the change. Takes O(n log n).
+  /// Computes the difference in O(n log n).
   public init(from old: [Element], to new: [Element]) {
     let places = Dictionary(old.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
     let former = new.map { places[$0] }
@@ -40,7 +40,7 @@ public struct ListChange<Element: Hashable & Sendable>: Equatable, Sendable {
     }
   }
 
-  /// Changes the old list into the new one.
+  /// Applies the difference to the old list and returns the new one.
   public func applied(to old: [Element]) -> [Element] {
     let leaving = Set(deletes + moves.map(\.from))
     var staying = old.indices.filter { !leaving.contains($0) }.map { old[$0] }[...]
@@ -54,11 +54,11 @@ public struct ListChange<Element: Hashable & Sendable>: Equatable, Sendable {
   }
 }
 
-/// The longest row of rising numbers that can be picked from a list without changing its order.
+/// The longest increasing subsequence of a list of numbers.
 enum LongestRise {
-  /// Where such a row's numbers stand. Places without a number are passed over. Takes O(n log n).
+  /// The indices of such a subsequence. Nil elements are skipped. Takes O(n log n).
   static func indices(of numbers: [Int?]) -> [Int] {
-    // For each length, where the smallest number stands that a row of that length can end with.
+    // For each length, the index of the smallest number that ends a subsequence of that length.
     var ends: [Int] = []
     var predecessors = [Int?](repeating: nil, count: numbers.count)
     for (index, number) in numbers.enumerated() {

@@ -1,70 +1,70 @@
-/// What has changed from one list of sections to another, for front ends that change only that.
+/// The difference between two snapshots, for front ends that update only what has changed.
 ///
-/// Read in this order: cells and sections of the old list leave, sections come and move, cells come and move to their
-/// places in the new list, and cells that stay or move but look different are drawn anew. Cells move as rarely as can be:
-/// those that keep their order within a section are the longest such row there is. A section takes its cells along.
-/// Takes O(n log n).
+/// To be applied in this order: delete cells and sections of the old list, insert and move sections, insert and move
+/// cells to their positions in the new list, then reload changed cells. As few cells as possible move: those that stay
+/// in place within a section are the longest increasing subsequence of old positions. A moved section takes its cells
+/// along. Computed in O(n log n).
 ///
-/// The ids of sections are distinct within a list, and so are those of cells.
+/// Section ids must be distinct within a list, and so must cell ids.
 public struct SnapshotDiff: Equatable, Sendable {
-  /// The place of a cell.
+  /// The position of a cell.
   public struct Position: Hashable, Sendable {
-    /// The number of the section, from 0.
+    /// The index of the section.
     public var section: Int
-    /// The number of the cell within the section, from 0.
+    /// The index of the cell within the section.
     public var cell: Int
   }
 
-  /// A cell that comes.
+  /// An inserted cell.
   public struct Insertion: Equatable, Sendable {
-    /// Where, in the new list.
+    /// The position in the new list.
     public let position: Position
-    /// What.
+    /// The cell.
     public let cell: GalleryCell
   }
 
-  /// A cell that is in both lists.
+  /// A moved cell: it is in both lists.
   public struct Move: Hashable, Sendable {
-    /// Where it was in the old list.
+    /// The position in the old list.
     public let from: Position
-    /// Where it is in the new list.
+    /// The position in the new list.
     public let to: Position
   }
 
-  /// A cell that looks different.
+  /// A cell whose content has changed.
   public struct Reload: Equatable, Sendable {
-    /// Where it is in the new list.
+    /// The position in the new list.
     public let position: Position
-    /// What it looks like.
+    /// The new content.
     public let cell: GalleryCell
   }
 
-  /// How the list of sections changes.
+  /// The difference between the lists of sections.
   public let sections: ListChange<String>
-  /// The cells that leave, by their places in the old list, in rising order.
+  /// The positions of the deleted cells in the old list, ascending.
   public let deletes: [Position]
-  /// The cells that come, in rising order.
+  /// The inserted cells, by ascending position.
   public let inserts: [Insertion]
-  /// The cells that move, in rising order of where they go.
+  /// The moved cells, by ascending position in the new list.
   public let moves: [Move]
-  /// The cells that look different, in rising order.
+  /// The changed cells, by ascending position.
   public let reloads: [Reload]
 
-  /// Whether nothing changes.
+  /// Whether the lists are equal.
   public var isEmpty: Bool {
     sections.isEmpty && deletes.isEmpty && inserts.isEmpty && moves.isEmpty && reloads.isEmpty
   }
 
-  /// Finds what has changed between two snapshots.
+  /// Computes the difference between two snapshots.
   public init(from old: GallerySnapshot, to new: GallerySnapshot) {
     self.init(from: old.sections, to: new.sections)
   }
 
-  /// Finds what has changed.
+  /// Computes the difference between two lists of sections.
   public init(from old: [GallerySection], to new: [GallerySection]) {
     sections = ListChange(from: old.map(\.id), to: new.map(\.id))
     let formerSections = Dictionary(old.enumerated().map { ($1.id, $0) }, uniquingKeysWith: { first, _ in first })
-    // What both begin and end with stays: mostly a few cells come or go, and all others need no look-up.
+    // Fast path: a common prefix and suffix needs no look-up, and mostly only a few cells differ.
     let ends = new.map { group in
       formerSections[group.id].map { CommonEnds(old[$0].cells, group.cells) } ?? CommonEnds([], [])
     }
@@ -94,9 +94,9 @@ public struct SnapshotDiff: Equatable, Sendable {
       let (prefix, suffix) = (ends[section].first, group.cells.count - ends[section].last)
       reload(0..<prefix, countedFromEnd: false)
       let rest = group.cells[prefix..<suffix]
-      // Each place is taken once: of two cells with one id, the second comes as if it were another.
+      // Each old position is matched once: of two cells with the same id, the second counts as inserted.
       let former = rest.map { places.removeValue(forKey: $0.id) }
-      // Those that were in this section already, by where they were there.
+      // The cells that were in this section before, by their old positions.
       var isSettled = [Bool](repeating: false, count: rest.count)
       let inPlace = former.map { place in place.flatMap { old[$0.section].id == group.id ? $0.cell : nil } }
       for index in LongestRise.indices(of: inPlace) { isSettled[index] = true }
@@ -120,7 +120,7 @@ public struct SnapshotDiff: Equatable, Sendable {
     self.reloads = reloads
   }
 
-  /// Changes the old list into the new one.
+  /// Applies the difference to the old list and returns the new one.
   public func applied(to old: [GallerySection]) -> [GallerySection] {
     var leaving = Set(deletes)
     for move in moves { leaving.insert(move.from) }
@@ -155,7 +155,7 @@ public struct SnapshotDiff: Equatable, Sendable {
     return new
   }
 
-  /// How many cells two lists share at their beginnings and, behind those, at their ends.
+  /// The lengths of the common prefix and of the common suffix behind it.
   private struct CommonEnds {
     private(set) var first = 0
     private(set) var last = 0
@@ -166,7 +166,7 @@ public struct SnapshotDiff: Equatable, Sendable {
       while last < most - first, Self.haveOneID(old[old.count - 1 - last], new[new.count - 1 - last]) { last += 1 }
     }
 
-    /// Most are one and the same cell, which is seen sooner than that they have one id.
+    /// Most cells are equal, which is cheaper to see than that their ids are.
     private static func haveOneID(_ old: GalleryCell, _ new: GalleryCell) -> Bool { old == new || old.id == new.id }
   }
 }

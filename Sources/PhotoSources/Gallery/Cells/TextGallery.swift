@@ -1,12 +1,12 @@
 import Foundation
 import ThumbnailCore
 
-/// Shows a gallery as plain text: a line for each cell.
+/// Renders a gallery as plain text, one line for each cell.
 public struct TextGallery {
-  /// What renders the cells. Renderers can be replaced.
+  /// Renders the cells. Its renderers can be replaced.
   public var factory = CellFactory<String>()
 
-  /// A renderer of all kinds of cells.
+  /// A renderer for all kinds of cells.
   public init() {
     factory.register(.photo) { Self.line($0.photo) }
     factory.register(.text) { Self.plain($0.text) }
@@ -18,7 +18,8 @@ public struct TextGallery {
     }
   }
 
-  /// The snapshot's cells, one a line, with a blank line between sections. Ends with a line break, unless it is empty.
+  /// Renders the snapshot, one cell a line, with a blank line between sections. Ends with a newline, unless it is
+  /// empty.
   public func render(_ snapshot: GallerySnapshot) throws(CellFactory<String>.Failure) -> String {
     let sections = try factory.render(snapshot).map { $0.cells.joined(separator: "\n") }
     return sections.isEmpty ? "" : sections.joined(separator: "\n\n") + "\n"
@@ -32,7 +33,7 @@ public struct TextGallery {
     return "- " + plain(parts.joined(separator: ", "))
   }
 
-  /// The text on one line, without anything that moves a terminal's cursor.
+  /// The text on one line, without terminal control characters.
   private static func plain(_ text: String) -> String {
     String(
       String.UnicodeScalarView(

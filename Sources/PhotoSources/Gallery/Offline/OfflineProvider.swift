@@ -2,51 +2,51 @@ import Synchronization
 public import ThumbnailCore
 
 extension PhotoProvider {
-  /// The provider as far as it can be had without a network: folders and lists as they are, of all others what is stored.
+  /// The offline form of the provider: folders and lists as they are, of all others the stored pages.
   ///
-  /// - Throws: `ProviderError.unreachable` where there is no store.
+  /// - Throws: `ProviderError.unreachable` without a store.
   public func offline(in store: (any PageStore)?) throws(ProviderError) -> any PhotoProvider {
     guard isRemote else { return self }
     return OfflineProvider(of: self, store: try OfflineProvider.existing(store, for: name))
   }
 }
 
-/// What is stored of a provider, as a provider of its own: it never touches the network.
+/// Serves the stored pages of a provider without using the network.
 ///
-/// A search whose first page is stored gives its stored pages, up to the first that is missing. Any other search, and one
-/// without words, gives all photos that have thumbnails in the cache, whichever provider they are of. Each photo is as it
-/// was when it was stored, with its author and licence.
+/// A search whose first page is stored returns its stored pages, up to the first missing one. Any other search, and an
+/// empty query, returns all photos with cached thumbnails, of whichever provider. Photos keep the metadata that was
+/// stored with them, such as author and licence.
 ///
-/// Of providers that stand in for each other, a search comes from the first that has photos of it stored.
+/// For an `AutoProvider`, a search uses the first of its providers with stored photos for the query.
 public struct OfflineProvider: PhotoProvider {
-  /// The name of the provider whose pages are stored; of several, the one whose pages were used last.
+  /// The name of the provider whose pages are stored; with several, the one whose pages were used last.
   public var name: String { auto?.name ?? names[0] }
-  /// Searches; knows no total.
+  /// Searches; reports no total.
   public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
 
   private let store: any PageStore
-  /// The names that pages are stored under, in the order they are looked for.
+  /// The providers' names that pages are stored under, in order of preference.
   private let names: [String]
-  /// Where cursors have a name before them, what gets to know whose pages are used.
+  /// For cursors prefixed with a provider's name: told whose pages are used.
   private let auto: AutoProvider?
   private let shared = SharedState()
 
-  /// What all copies of the provider know.
+  /// State shared by all copies.
   private final class SharedState: Sendable {
     let givesOtherPhotos = Atomic(false)
   }
 
-  /// Whether the search that began last is not stored, so that photos of others were given.
+  /// Whether the latest search is not stored, so that unrelated photos were returned.
   public var givesOtherPhotos: Bool { shared.givesOtherPhotos.load(ordering: .relaxed) }
 
-  /// Reads what is stored of the provider of that name.
+  /// Reads the stored pages of the provider with this name.
   public init(of name: String, store: any PageStore) {
     self.store = store
     names = [name]
     auto = nil
   }
 
-  /// Reads what is stored of a provider, with the cursors that it would give itself.
+  /// Reads the stored pages of a provider, with the same cursors as its own.
   init(of provider: any PhotoProvider, store: any PageStore) {
     self.store = store
     auto = provider as? AutoProvider
@@ -61,9 +61,9 @@ public struct OfflineProvider: PhotoProvider {
     return store
   }
 
-  /// One page of what is stored.
+  /// One page of stored photos.
   ///
-  /// - Throws: `ProviderError.unreachable` where nothing at all is.
+  /// - Throws: `ProviderError.unreachable` if nothing at all is stored.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     switch cursor.map({ Mark($0) }) {
     case .query(let pageSize, let place)??:
@@ -88,21 +88,21 @@ public struct OfflineProvider: PhotoProvider {
     }
   }
 
-  /// Not to be had.
+  /// Not supported.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     throw .unsupported(provider: name, reason: "what is stored is not picked by chance; search for it")
   }
 
-  /// Cannot be done without a network.
+  /// Not possible without a network.
   public func reportUse(of photo: Photo) async throws(ProviderError) {
     guard photo.downloadLocation != nil else { return }
     throw .unsupported(provider: name, reason: "without a network nobody can be told; export again with one")
   }
 
-  /// The first page of a search, and the page size that it is stored with: the one asked for, else the one used last.
-  /// Within the search, cursors count in it. Nil when the search is not known.
+  /// The first page of a search and the page size it is stored with, which its cursors refer to: the requested size if
+  /// stored, else the one used last. Nil if the search is not stored.
   ///
-  /// A provider that had nothing, or whose photos were all deleted, gives way to one that has some.
+  /// A provider without photos, or whose photos were all deleted, is passed over for one that has some.
   func storedFirstPage(of query: PhotoQuery) async -> (page: PhotoPage, pageSize: Int)? {
     let text = PagePlace.folded(query.text)
     guard !text.isEmpty else { return nil }
@@ -119,15 +119,15 @@ public struct OfflineProvider: PhotoProvider {
     return empty
   }
 
-  /// A page of a search as its provider gave it, with the provider's own cursors, but for photos that were deleted since.
-  /// One that has lost them all is no end of its search: the next that has some stands in. Nil when it is not stored.
+  /// A stored page with the provider's own cursors, without photos deleted since. Pages that have lost all their photos
+  /// are skipped rather than ending the search. Nil if the page is not stored.
   func storedPage(of query: PhotoQuery, at cursor: PageCursor) async -> PhotoPage? {
     guard auto != nil else { return await storedPage(of: query, under: names[0], at: cursor) }
     guard let joint = JointCursor(cursor, among: names) else { return nil }
     return await storedPage(of: query, under: joint.provider, at: joint.own)
   }
 
-  /// - Parameter cursor: As the provider of that name gave it.
+  /// - Parameter cursor: The provider's own cursor.
   private func storedPage(
     of query: PhotoQuery, under name: String, at cursor: PageCursor?
   ) async -> PhotoPage? {
@@ -145,18 +145,18 @@ public struct OfflineProvider: PhotoProvider {
     return nil
   }
 
-  /// A provider's own cursor as the search goes on with it.
+  /// A provider's own cursor as a cursor of the whole search.
   private func whole(_ cursor: PageCursor, of name: String) -> PageCursor {
     auto == nil ? cursor : JointCursor(provider: name, own: cursor).cursor
   }
 
-  /// Photos that have thumbnails, of all searches, and where the next of them begin.
+  /// Photos with cached thumbnails, of all searches, and the cursor of the next ones.
   func cachedPhotos(after mark: Int64?, count: Int) async -> (photos: [Photo], next: Int64?) {
     let cached = await store.cachedPhotos(after: mark, count: count)
     return (cached.photos.compactMap { Photo($0) }, cached.next)
   }
 
-  /// A page that ends the search where the next one is not stored.
+  /// The page, marked as the last one if the next is not stored.
   private func ending(_ page: PhotoPage, of query: PhotoQuery) async -> PhotoPage {
     var page = page
     if let next = page.next {
@@ -171,11 +171,11 @@ public struct OfflineProvider: PhotoProvider {
     return PhotoPage(photos: photos, next: next.map { Mark.cached($0).cursor })
   }
 
-  /// Where a page of what is stored begins.
+  /// The content of an offline cursor.
   private enum Mark {
     /// A page of a search, by the provider's own cursor.
     case query(pageSize: Int, PageCursor)
-    /// A portion of all cached photos.
+    /// A page of all cached photos.
     case cached(Int64)
 
     init?(_ cursor: PageCursor) {

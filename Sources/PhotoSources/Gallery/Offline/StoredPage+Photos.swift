@@ -3,30 +3,30 @@ import HTTPTransport
 import ThumbnailCore
 
 extension PagePlace {
-  /// Stands for no words: photos picked by chance. No search is known by it.
+  /// The query that random photos are stored under. No search can have it.
   static let chance = " "
 
-  /// Where a page of a search is stored. Searches that differ in blanks and capitals only are one.
+  /// The key of a stored page. Queries that differ only in white space and case share it.
   init(_ query: PhotoQuery, provider: String, cursor: PageCursor?) {
     self.init(
       provider: provider, query: Self.folded(query.text), pageSize: query.pageSize, cursor: cursor?.token)
   }
 
-  /// The words of a search as they are compared.
+  /// The query as it is compared.
   static func folded(_ text: String) -> String {
     text.lowercased().split(whereSeparator: \.isWhitespace).joined(separator: " ")
   }
 }
 
 extension Photo {
-  /// The photo as it is stored: all that is known of it, and the key of its thumbnails. Nil where it cannot be written.
+  /// The photo as it is stored: its metadata and the key of its thumbnails. Nil if it cannot be encoded.
   func stored(headers: HostHeaders) -> StoredPhoto? {
     guard let payload = try? JSONEncoder().encode(self) else { return nil }
-    // All sizes of a photo have one key.
+    // All sizes of a photo have the same key.
     return StoredPhoto(source: source(for: PixelSize(1, 1), fit: .cover).adding(headers).key, payload: payload)
   }
 
-  /// Reads a stored photo. Nil for one that a later version wrote in another form.
+  /// Decodes a stored photo. Nil if a later version wrote it in another format.
   init?(_ stored: StoredPhoto) {
     guard let photo = try? JSONDecoder().decode(Photo.self, from: stored.payload) else { return nil }
     self = photo

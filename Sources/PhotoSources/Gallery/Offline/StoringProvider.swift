@@ -2,29 +2,29 @@ import Foundation
 public import HTTPTransport
 public import ThumbnailCore
 
-/// A provider that keeps every page another one gives, so that they are there without a network.
+/// A provider that stores every page of another one for use without a network.
 ///
-/// A page is written before it is handed on. What cannot be written is handed on all the same.
+/// A page is stored before it is returned. Failures to store are ignored.
 struct StoringProvider: PhotoProvider {
-  /// The name of the provider that is asked.
+  /// The name of the underlying provider.
   var name: String { base.name }
-  /// What the provider that is asked can do.
+  /// The capabilities of the underlying provider.
   var capabilities: ProviderCapabilities { base.capabilities }
 
   private let base: any PhotoProvider
   private let store: any PageStore
   private let headers: HostHeaders
 
-  /// Keeps the pages of `base` in `store`: of one provider, not of several that stand in for each other.
+  /// Stores the pages of `base`, which must be a single provider, not an `AutoProvider`.
   ///
-  /// - Parameter headers: What the pictures are asked for with: they are part of what tells a picture's thumbnails.
+  /// - Parameter headers: The request headers of the images: they are part of the thumbnails' keys.
   init(_ base: any PhotoProvider, store: any PageStore, headers: HostHeaders = HostHeaders()) {
     self.base = base
     self.store = store
     self.headers = headers
   }
 
-  /// One page of the provider that is asked.
+  /// One page of the underlying provider.
   func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     let page = try await base.search(query, at: cursor)
     await store.store(
@@ -34,7 +34,7 @@ struct StoringProvider: PhotoProvider {
     return page
   }
 
-  /// Photos by chance. They are kept as well, for whoever takes any picture.
+  /// Random photos. They are stored as well, for offline use.
   func random(count: Int) async throws(ProviderError) -> [Photo] {
     let photos = try await base.random(count: count)
     if !photos.isEmpty {
@@ -46,16 +46,16 @@ struct StoringProvider: PhotoProvider {
     return photos
   }
 
-  /// Tells the provider that is asked.
+  /// Forwarded to the underlying provider.
   func reportUse(of photo: Photo) async throws(ProviderError) { try await base.reportUse(of: photo) }
 }
 
 extension PhotoProvider {
-  /// Whether its pages come over a network, other than those of folders and lists, and those that are stored already.
+  /// Whether its pages come over a network. Those of folders, of lists and of the store do not.
   var isRemote: Bool { !(self is FolderProvider || self is URLListProvider || self is OfflineProvider) }
 
-  /// The provider with its pages kept in a store. Folders and lists stay as they are, and so does every provider where
-  /// there is no store. Of several that stand in for each other, each keeps its own.
+  /// The provider with its pages stored. Folders and lists are returned unchanged, and so is any provider if there is
+  /// no store. Each provider of an `AutoProvider` stores its own pages.
   public func storingPages(in store: (any PageStore)?, headers: HostHeaders = HostHeaders()) -> any PhotoProvider {
     guard let store, isRemote else { return self }
     if let auto = self as? AutoProvider { return auto.mapping { $0.storingPages(in: store, headers: headers) } }
