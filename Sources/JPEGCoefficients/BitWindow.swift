@@ -1,18 +1,18 @@
-/// The next bits of coded data, the first at the top.
+/// A 64-bit window over entropy-coded data; the next bit is the most significant.
 ///
-/// Bits below the `count` valid ones are zero or what the stream has there, so that filling again does no harm.
+/// Bits below the `count` valid ones are zero or already equal the stream's next bits, so refilling over them is
+/// harmless.
 ///
-/// Safety: it reads from `next` on without asking whether there is anything, and its methods that decode do so without
-/// checks of their own. `EntropyBuffer.safeLimit` says from where a whole MCU can be decoded: a block drops at most 31
-/// bits for each of 64 coefficients, since what passes the last coefficient ends it. Indices into Huffman tables are the
-/// top 9, 13 or 16 bits of a word, or masked.
+/// Safety: it reads from `next` without bounds checks, and so do its decoding methods. `EntropyBuffer.safeLimit` says
+/// up to where a whole MCU can be decoded: a block consumes at most 31 bits for each of 64 coefficients, since anything
+/// past the last coefficient ends it. Indices into Huffman tables are the top 9, 13 or 16 bits of a word, or masked.
 struct BitWindow {
   var bits: UInt64 = 0
   var count: UInt64 = 0
-  /// The next byte to take in.
+  /// The next byte to load.
   var next: UnsafePointer<UInt8>
 
-  /// Brings the valid bits to 56 at least. Reads 8 bytes from `next` and goes on by at most 7.
+  /// Refills to at least 56 valid bits. Reads 8 bytes at `next` and advances it by at most 7.
   @inline(__always)
   mutating func fill() {
     let bytes = UInt64(bigEndian: UnsafeRawPointer(next).loadUnaligned(as: UInt64.self))
@@ -21,41 +21,41 @@ struct BitWindow {
     count |= 56
   }
 
-  /// Drops bits: fewer than 64, and not more than are valid.
+  /// Consumes bits: fewer than 64, and no more than are valid.
   @inline(__always)
   mutating func drop(_ dropped: UInt64) {
     bits = bits &<< dropped
     count = count &- dropped
   }
 
-  /// The value of the `size` bits at the top of `bits`, in which a leading 0 means a negative number.
+  /// The value of the top `size` bits of `bits`; as in JPEG's EXTEND, a leading 0 means a negative number.
   @inline(__always)
   private static func value(_ bits: UInt64, _ size: UInt64) -> Int {
-    // Two shifts, since there may be no bits at all.
+    // Two shifts, since `size` may be 0 and a masking shift by 64 would shift by 0.
     let value = Int(truncatingIfNeeded: (bits &>> 1) &>> (63 &- size))
     let isPositive = Int(truncatingIfNeeded: bits) &>> 63
     return value &- (~isPositive & ((1 &<< Int(truncatingIfNeeded: size)) &- 1))
   }
 
-  /// Takes the difference of a DC coefficient; nil for a code that is none. 31 bits must be valid, and are dropped at
-  /// most.
+  /// Decodes the difference of a DC coefficient; nil for an invalid code. Needs 31 valid bits, and consumes at most
+  /// those.
   @inline(__always)
   mutating func takeDifference(_ table: HuffmanTable.Lookup) -> Int? {
     let entry = table.entry(bits)
     if entry == 0 { return nil }
-    // A symbol of a DC table is a size.
+    // A DC symbol is the number of value bits.
     let (total, size) = (entry & 0xFF, entry &>> 8)
     let value = Self.value(bits &<< (total &- size), size)
     drop(total)
     return value
   }
 
-  /// What came of the rest of a block: so many further blocks have nothing in them (0 but in progressive scans), or −1
-  /// for damage.
+  /// The result of decoding a block's AC coefficients: how many blocks after it are empty (an end-of-band run; 0 except
+  /// in progressive scans), or −1 for damage.
   typealias EmptyBlocks = Int
 
-  /// Takes the coefficients of the zigzag positions after `position` up to `last`, and keeps those up to 4 in `kept`,
-  /// which has room for 32; others there are changed.
+  /// Decodes the coefficients at the zigzag positions after `position` up to `last`, and stores those up to 4 in
+  /// `kept`, which has room for 32; its other elements are overwritten.
   @inline(__always)
   mutating func takeCoefficients(
     _ table: HuffmanTable.Lookup, after position: Int, last: Int, isProgressive: Bool,
@@ -94,7 +94,7 @@ struct BitWindow {
       if reached < last {
         drop(entry & 0x1F)
         position = reached
-        // 28 bits are left, and no entry takes more.
+        // 28 valid bits are left, and no entry consumes more.
         entry = UInt64(table.packed[Int(truncatingIfNeeded: bits &>> 51)])
         reached = position &+ Int(truncatingIfNeeded: entry &>> 8)
         if reached < last {
@@ -103,12 +103,12 @@ struct BitWindow {
           continue
         }
       }
-      // The last coefficient is there, or the block has ended before it.
+      // The last coefficient is reached, or the block has ended before it.
       if reached == last || UInt(bitPattern: reached &- HuffmanTable.endOfBlock) < UInt(bitPattern: last) {
         drop(entry & 0x1F)
         return 0
       }
-      // A long code, or symbols beyond the end of the block: one at a time.
+      // A long code, or symbols beyond the end of the block: decode one symbol at a time.
       fill()
       let code = table.decode(bits)
       let (size, run) = (code & 15, (code &>> 4) & 15)
@@ -123,7 +123,7 @@ struct BitWindow {
     }
   }
 
-  /// Takes the length of a run of ended blocks, of `size` bits, at most 14: how many follow this one.
+  /// Decodes the length of an end-of-band run, of `size` bits, at most 14: the number of empty blocks after this one.
   @inline(never)
   private mutating func takeRun(_ size: Int) -> EmptyBlocks {
     fill()

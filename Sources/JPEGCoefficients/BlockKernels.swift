@@ -1,14 +1,14 @@
 /// The inner loops of the coefficient reader: each decodes MCUs of one kind of scan.
 ///
-/// Safety: they check nothing of their own. Whoever calls has made sure of room for `count` MCUs at each step's `output`,
-/// and of a `limit` from which a whole MCU can be decoded (`EntropyBuffer.safeLimit`).
+/// Safety: they check no bounds. The caller guarantees room for `count` MCUs at each step's `output`, and a `limit` up
+/// to which a whole MCU can be decoded (`EntropyBuffer.safeLimit`).
 ///
-/// Each returns the number of MCUs decoded, less than `count` where the window came beyond `limit`, or −1 for damage. All
-/// state is in locals: what a loop carries from symbol to symbol is a shift, a table's load and a shift.
+/// Each returns the number of MCUs decoded, less than `count` if the window passed `limit`, or −1 for damage. All state
+/// is in locals: the dependency from symbol to symbol is a shift, a table load and a shift.
 enum BlockKernels {
   typealias Steps = UnsafeMutableBufferPointer<BlockStep>
 
-  /// Takes the DC coefficient of a block; nil for damage.
+  /// Decodes the DC coefficient of a block; nil for damage.
   @inline(__always)
   private static func takeDC(_ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Int? {
     window.fill()
@@ -18,11 +18,11 @@ enum BlockKernels {
     return value
   }
 
-  /// A coefficient in the 16 bits that libjpeg has for it.
+  /// A coefficient truncated to 16 bits, as libjpeg stores it.
   @inline(__always)
   private static func coefficient(_ value: Int) -> Int { Int(Int16(truncatingIfNeeded: value)) }
 
-  /// Goes through MCUs block by block, until `block` gives false.
+  /// Iterates over the blocks of the MCUs until `block` returns false.
   @inline(__always)
   private static func forEachBlock(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
@@ -48,7 +48,7 @@ enum BlockKernels {
     return done
   }
 
-  /// Sequential, 1/8: one sample for each block.
+  /// Sequential, scale 1/8: one sample per block.
   static func sequentialEighth(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>
   ) -> Int {
@@ -60,7 +60,7 @@ enum BlockKernels {
     }
   }
 
-  /// Sequential, 1/4: 2×2 samples for each block.
+  /// Sequential, scale 1/4: 2×2 samples per block.
   static func sequentialQuarter(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
     scratch kept: UnsafeMutablePointer<Int>
@@ -80,7 +80,7 @@ enum BlockKernels {
     }
   }
 
-  /// Progressive, a first scan of DC coefficients exact to `bit`, 1/8: one sample for each block.
+  /// Progressive, first scan of the DC coefficients, exact to `bit`, scale 1/8: one sample per block.
   static func progressiveEighth(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
   ) -> Int {
@@ -93,7 +93,7 @@ enum BlockKernels {
     }
   }
 
-  /// Progressive, a first scan of DC coefficients exact to `bit`: the coefficients themselves.
+  /// Progressive, first scan of the DC coefficients, exact to `bit`: stores the coefficients.
   static func progressiveDC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
   ) -> Int {
@@ -104,8 +104,8 @@ enum BlockKernels {
     }
   }
 
-  /// Progressive, a first scan of the AC coefficients at `positions`, exact to `bit`: those that are kept. `emptyBlocks`
-  /// is how many blocks at the beginning have nothing in them.
+  /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores those that are kept.
+  /// `emptyBlocks` is the number of leading blocks that an end-of-band run leaves empty.
   static func progressiveAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
     bit: Int, emptyBlocks: inout Int, scratch kept: UnsafeMutablePointer<Int>
@@ -128,7 +128,7 @@ enum BlockKernels {
       (kept[1], kept[2], kept[4]) = (0, 0, 0)
       emptyBlocks = window.takeCoefficients(table, after: before, last: last, isProgressive: true, kept: kept)
       if emptyBlocks < 0 { return -1 }
-      // What other scans have brought is kept; this one brings each position for the first time.
+      // Coefficients of earlier scans are kept: a first scan adds positions that none of them had.
       let brought = SIMD4<Int16>(
         0, Int16(truncatingIfNeeded: kept[1] &<< bit), Int16(truncatingIfNeeded: kept[2] &<< bit),
         Int16(truncatingIfNeeded: kept[4] &<< bit))

@@ -1,34 +1,33 @@
-/// From the first coefficients of a block to its samples at a smaller scale.
+/// Computes a block's samples at a smaller scale from its first coefficients.
 enum BlockSamples {
-  /// A sample from eight times its distance to mid-grey, rounded, as libjpeg makes it of a DC coefficient: what does not
-  /// fit into ten bits turns round.
+  /// A sample from eight times its offset from mid-grey, rounded as libjpeg does for a DC coefficient: beyond ten bits
+  /// the value wraps around.
   @inline(__always)
   static func eighth(_ eightfold: Int) -> UInt8 {
     let level = ((eightfold &+ 4) &<< 51) &>> 54
     return UInt8(truncatingIfNeeded: max(0, min(255, level &+ 128)))
   }
 
-  /// Twice the likeliest value of a DC coefficient of which only the bits from `bit` on are known: the middle of what it
-  /// may be, or the picture would get darker.
+  /// Twice the expected value of a DC coefficient that is known only from `bit` upwards: the middle of its interval,
+  /// since rounding down would darken the image.
   @inline(__always)
   static func doubledDC(_ known: Int16, bit: Int32) -> Int { 2 &* Int(known) &+ (1 &<< Int(bit)) &- 1 }
 
-  /// Twice the likeliest value of an AC coefficient of which only the bits from `bit` on are known.
+  /// Twice the expected value of an AC coefficient that is known only from `bit` upwards.
   @inline(__always)
   static func doubledAC(_ known: Int16, bit: Int32) -> Int {
     let doubt = (1 &<< Int(bit)) &- 1
     return 2 &* Int(known) &+ (known > 0 ? doubt : known < 0 ? -doubt : 0)
   }
 
-  /// What the quantisers of the zigzag positions 0, 1, 2 and 4 are multiplied by beforehand for `quarter`.
+  /// The factors applied in advance to the quantisers of zigzag positions 0, 1, 2 and 4 for `quarter`, times 256.
   ///
-  /// Of a block of 8×8 an orthonormal transform of 2×2 keeps an eighth of each coefficient; the mean of each quarter of
-  /// the block takes 0.906 of that for each direction in which the coefficient changes. Measured in between is best:
-  /// 0.95. All times 256.
+  /// An orthonormal 2×2 transform keeps an eighth of each coefficient of an 8×8 block; the mean of each quarter of the
+  /// block takes 0.906 of that per direction in which the coefficient varies. A value in between measured best: 0.95.
   static let quarterWeights = SIMD4<Int32>(256, 243, 243, 231)
 
-  /// Writes 2×2 samples of the coefficients at the zigzag positions 0, 1, 2 and 4, each twice its value times its
-  /// weight: 4096 times a level.
+  /// Writes 2×2 samples from the coefficients at zigzag positions 0, 1, 2 and 4. Each is twice its value times its
+  /// weight: 4096 units are one level.
   @inline(__always)
   static func quarter(
     _ dc: Int, _ across: Int, _ down: Int, _ both: Int, into output: UnsafeMutableRawPointer, rowBytes: Int

@@ -1,66 +1,66 @@
 import Foundation
 
-/// Walks a body from its start to its end, through a window of bounded length.
+/// Reads a body from start to end through a window of bounded length.
 ///
-/// A body in memory is walked where it lies; a file is read piece by piece into one buffer. The bytes lent here are
-/// valid until the next call that moves the cursor.
+/// A body in memory is read in place; a file is read piece by piece into one buffer. The window's bytes are valid until
+/// the next call that moves the cursor.
 struct BodyCursor: ~Copyable {
-  /// Why unstuffing came to a stop.
+  /// Why unstuffing stopped.
   enum Stop {
-    /// The room was used up.
+    /// The destination is full.
     case full
-    /// The cursor stands at a marker's 0xFF.
+    /// The cursor is at a marker's 0xFF.
     case marker
-    /// The body has no more bytes, but for a lone 0xFF perhaps.
+    /// The body has no more bytes, except possibly a lone 0xFF.
     case end
   }
 
   private let source: any JPEGSource
-  /// All of a body in memory.
+  /// The whole body, if it is in memory.
   private let memory: UnsafeRawBufferPointer?
-  /// Where the pieces of a file go.
+  /// The buffer for pieces of a file.
   private let buffer: UnsafeMutableRawBufferPointer
   private let windowLength: Int
-  /// The bytes of the window that are still to be taken: from `next` up to `limit`.
+  /// The unread bytes of the window: from `next` up to `limit`.
   private var next: UnsafePointer<UInt8>
   private var limit: UnsafePointer<UInt8>
-  /// The position in the body of the byte that `limit` points to.
+  /// The offset in the body that `limit` corresponds to.
   private var limitPosition = 0
-  /// The length of the body: less than the source says when its file was cut short since.
+  /// The body's length in bytes: less than the source's `count` if its file was truncated since.
   private(set) var count: Int
 
-  /// A cursor at the body's start. `memory` are the bytes of a body in memory, which must outlive the cursor; nil for a
+  /// A cursor at the body's start. `memory` holds the bytes of a body in memory and must outlive the cursor; nil for a
   /// file.
   init(_ source: any JPEGSource, memory: UnsafeRawBufferPointer?, windowLength: Int) {
     self.source = source
     self.memory = memory
     self.windowLength = max(2, windowLength)
     count = source.count
-    // Never empty, so that there is an address to point to.
+    // At least one byte, so that `baseAddress` is not nil.
     let room = memory == nil ? max(1, min(self.windowLength, source.count)) : 1
     buffer = .allocate(byteCount: room, alignment: 16)
-    // A buffer that is not empty has an address.
+    // A non-empty buffer has a base address.
     let start = UnsafeRawPointer(buffer.baseAddress.unsafelyUnwrapped).assumingMemoryBound(to: UInt8.self)
     (next, limit) = (start, start)
   }
 
   deinit { buffer.deallocate() }
 
-  /// The bytes at hand.
+  /// The unread bytes in the window.
   private var available: Int { limit - next }
-  /// Where in the body the cursor stands.
+  /// The cursor's offset in the body.
   var position: Int { limitPosition - available }
-  /// How many bytes of the body are still to come.
+  /// The number of bytes after the cursor.
   var remaining: Int { count - position }
 
-  /// Makes sure of `wanted` bytes in the window, at most 2. False when the body ends before.
+  /// Ensures that `wanted` bytes, at most 2, are in the window. False if the body ends first.
   private mutating func have(_ wanted: Int) throws(JPEGError) -> Bool {
     if available >= wanted { return true }
     let start = position
     guard start <= count - wanted else { return false }
     let length = min(windowLength, count - start)
     if let memory {
-      // Within the body: start + length ≤ count ≤ memory.count, and a body that has bytes has an address.
+      // In bounds: start + length ≤ count ≤ memory.count, and a non-empty body has a base address.
       let bytes = memory.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self)
       (next, limit) = (bytes + start, bytes + start + length)
       limitPosition = start + length
@@ -79,7 +79,7 @@ struct BodyCursor: ~Copyable {
     return got >= wanted
   }
 
-  /// Goes on by `length` bytes, at most to the body's end.
+  /// Advances by `length` bytes, at most to the body's end.
   mutating func skip(_ length: Int) {
     if length <= available {
       next += length
@@ -89,14 +89,14 @@ struct BodyCursor: ~Copyable {
     }
   }
 
-  /// Takes two bytes as a number, most significant first; nil when the body ends before.
+  /// Reads a big-endian 16-bit number; nil if the body ends first.
   mutating func takeUInt16() throws(JPEGError) -> Int? {
     guard try have(2) else { return nil }
     defer { next += 2 }
     return Int(next[0]) << 8 | Int(next[1])
   }
 
-  /// Takes up to `length` bytes; fewer when the body ends before.
+  /// Reads up to `length` bytes; fewer if the body ends first.
   mutating func take(_ length: Int) throws(JPEGError) -> [UInt8] {
     var taken: [UInt8] = []
     taken.reserveCapacity(min(length, remaining))
@@ -108,12 +108,12 @@ struct BodyCursor: ~Copyable {
     return taken
   }
 
-  /// Takes everything up to the next marker and the marker itself, whose second byte is returned; nil when there is
-  /// none. Stray bytes before it are passed, as libjpeg does.
+  /// Skips to the next marker, reads it and returns its second byte; nil if there is none. Stray bytes before it are
+  /// skipped, as libjpeg does.
   mutating func takeMarker() throws(JPEGError) -> UInt8? {
     while try have(2) {
       guard let found = memchr(next, 0xFF, available - 1) else {
-        // The last byte at hand may be the first of a marker.
+        // The window's last byte may be the first of a marker.
         next = limit - 1
         continue
       }
@@ -129,11 +129,11 @@ struct BodyCursor: ~Copyable {
     return nil
   }
 
-  /// Passes coded data up to the next marker that is not a restart marker. False when the body ends before.
+  /// Skips coded data up to the next marker that is not a restart marker. False if the body ends first.
   mutating func skipCodedData() throws(JPEGError) -> Bool {
     while let marker = try takeMarker() {
       if !(0xD0...0xD7).contains(marker) {
-        // Both bytes are in the window still.
+        // Both bytes are still in the window.
         next -= 2
         return true
       }
@@ -141,7 +141,7 @@ struct BodyCursor: ~Copyable {
     return false
   }
 
-  /// Copies coded data without its stuffing, at most `room` bytes, up to the next marker.
+  /// Copies coded data without byte stuffing, at most `room` bytes, up to the next marker.
   mutating func unstuff(
     into target: UnsafeMutablePointer<UInt8>, room: Int
   ) throws(JPEGError) -> (copied: Int, stop: Stop) {

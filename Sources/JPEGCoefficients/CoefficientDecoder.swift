@@ -1,25 +1,25 @@
-/// Reads of a JPEG the coefficients that a small picture needs, and nothing else.
+/// Reads from a JPEG only the coefficients that a reduced image needs.
 ///
-/// At 1/8 of a sequential file, that is libjpeg's picture of that scale: luma and gray are equal sample for sample. Of a
-/// progressive file only the scans up to the first that complete the scale are read, so the rest may be missing.
+/// At 1/8 of a sequential file the result is libjpeg's image at that scale: luma and gray are equal sample for sample.
+/// Of a progressive file only the scans up to the first that completes the scale are read, so the rest may be missing.
 ///
-/// It walks the file once through buffers of bounded length; what it keeps are the components' planes and the picture.
+/// It reads the file once through buffers of bounded length, and keeps only the components' planes and the image.
 package struct CoefficientDecoder {
-  /// The bytes of a file that are read at a time.
+  /// The bytes of a file read at a time.
   static let windowLength = 1 << 16
   /// The file.
   let body: any JPEGSource
-  /// The size in its header, as the caller knows it.
+  /// The size in the header, as the caller has parsed it.
   let storedSize: JPEGSize
-  /// How much is kept.
+  /// The scale to decode at.
   let scale: JPEGScale
-  /// Whether a file that breaks off gives what there is, the rest in mid-grey, instead of an error.
+  /// Whether a truncated file yields what there is, the rest in mid-grey, instead of an error.
   var isTolerant = false
-  /// Whether it matters that the rest of the file is there, though nothing behind the scans that are needed is decoded.
+  /// Whether to verify that the rest of the file is present, though nothing after the needed scans is decoded.
   var expectsEnd = false
-  /// Whether nobody wants the picture any more; asked once a row of blocks.
+  /// Whether the decode was cancelled; checked once per row of blocks.
   let isCancelled: () -> Bool
-  /// The bytes at a time, for tests; nil for a file's `windowLength`, and all of what lies in memory.
+  /// The window's length in bytes, for tests; nil means `windowLength` for a file and everything for a body in memory.
   var window: Int?
 
   package init(
@@ -35,30 +35,30 @@ package struct CoefficientDecoder {
     self.window = window
   }
 
-  /// Reads the picture. Blocks. `memory` are the bytes of a file that lies in memory.
+  /// Decodes the image. Blocks. `memory` holds the file's bytes if they are in memory.
   ///
-  /// - Throws: `.handedOver` where another decoder may know better, `.truncated`, `.damaged`, `.tooManyScans`,
+  /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.tooManyScans`,
   ///   `.cancelled`, `.unreadable`.
   package func decode(memory: UnsafeRawBufferPointer? = nil) throws(JPEGError) -> CoefficientImage {
     try CoefficientDecoding(self, memory: memory).run()
   }
 }
 
-/// What the coefficients give: the picture as stored, not upright, gray or in RGB.
+/// The decoded image as stored, without orientation applied: gray or RGB.
 package struct CoefficientImage {
   private let composer: PlaneComposer
   /// The file's ICC profile.
   package let profile: [UInt8]?
-  /// How many bytes of the file were needed: up to and with the marker that ends the last scan.
+  /// The bytes of the file that were needed: up to and including the marker that ends the last scan.
   package let consumedBytes: Int
-  /// How many scans were looked through.
+  /// The number of scans visited.
   package let scans: Int
 
   init(composer: PlaneComposer, profile: [UInt8]?, consumedBytes: Int, scans: Int) {
     (self.composer, self.profile, self.consumedBytes, self.scans) = (composer, profile, consumedBytes, scans)
   }
 
-  /// Its size at the scale that was asked for.
+  /// Its size at the requested scale, in pixels.
   package var size: JPEGSize { composer.size }
   /// 1 for gray, 3 for RGB.
   package var bands: Int { composer.sources.count }

@@ -1,4 +1,4 @@
-/// One run of the coefficient reader: what it knows of the file so far.
+/// The state of one run of the coefficient reader.
 struct CoefficientDecoding: ~Copyable {
   /// More segments than any encoder writes.
   private static let mostSegments = 100_000
@@ -13,10 +13,10 @@ struct CoefficientDecoding: ~Copyable {
   private var planes: [SamplePlane] = []
   private var entropy: EntropyBuffer
   private var scans = 0
-  /// Whether a scan has brought something.
+  /// Whether a scan has been decoded at least in part.
   private var hasPixels = false
 
-  /// A run over a body, of which `memory` are the bytes if it lies in memory.
+  /// A run over a body; `memory` holds its bytes if it is in memory.
   init(_ decoder: CoefficientDecoder, memory: UnsafeRawBufferPointer?) {
     self.decoder = decoder
     let whole = memory == nil ? CoefficientDecoder.windowLength : decoder.body.count
@@ -24,13 +24,13 @@ struct CoefficientDecoding: ~Copyable {
     entropy = EntropyBuffer(length: min(decoder.window ?? CoefficientDecoder.windowLength, max(1, decoder.body.count)))
   }
 
-  /// Reads up to the last scan that is needed, and composes the picture.
+  /// Reads up to the last scan that is needed, and composes the image.
   consuming func run() throws(JPEGError) -> CoefficientImage {
     do throws(JPEGError) {
       try readScans()
       if decoder.expectsEnd { try findEnd() }
     } catch .truncated where decoder.isTolerant && hasPixels {
-      // What there is, is in the planes.
+      // The planes hold what was decoded so far.
     }
     return try compose()
   }
@@ -59,10 +59,10 @@ struct CoefficientDecoding: ~Copyable {
     throw .damaged(.header, detail: "more than \(Self.mostSegments) segments")
   }
 
-  /// Looks for the end of the picture: where a file should end, else behind every scan that is left.
+  /// Verifies that the image ends: at the end of the file, else after the remaining scans.
   ///
-  /// A file may lack its end marker as long as nothing else is missing. Of a sequential one all blocks have been read by
-  /// now; of a progressive one the last scan has not, and libvips finds out whether it is whole.
+  /// A file may lack its end marker if nothing else is missing. Of a sequential file all blocks have been read by now;
+  /// of a progressive one the last scan has not, and libvips finds out whether it is complete.
   private mutating func findEnd() throws(JPEGError) {
     if frame?.process == .sequential || JPEGCompleteness.hasEnd(decoder.body) { return }
     while let marker = try cursor.takeMarker() {
@@ -79,7 +79,7 @@ struct CoefficientDecoding: ~Copyable {
     throw .handedOver(reason: "no end marker behind the last scan")
   }
 
-  /// Takes the contents of a segment.
+  /// Reads the contents of a segment.
   private mutating func segment(_ length: Int) throws(JPEGError) -> SegmentBytes {
     let bytes = try cursor.take(length)
     guard bytes.count == length else { throw .truncated(detail: "in a segment") }
@@ -108,7 +108,7 @@ struct CoefficientDecoding: ~Copyable {
     }
   }
 
-  /// Reads or passes a scan. True when no other is needed.
+  /// Decodes or skips a scan. True when no further scan is needed.
   private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
     guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
     scans += 1
@@ -118,7 +118,7 @@ struct CoefficientDecoding: ~Copyable {
     if isProgressive {
       try check(scan)
     } else {
-      // As libjpeg reads such files, whatever the header says.
+      // libjpeg reads such files like this, whatever the header says.
       scan = JPEGScan(components: scan.components, positions: 0...63)
     }
     let indices = try latchQuantisers(scan)
@@ -129,7 +129,7 @@ struct CoefficientDecoding: ~Copyable {
     }
     if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
     if planes.isEmpty {
-      // Each block takes a bit at least. Nothing is allocated for a body that cannot have them.
+      // Each block takes at least one bit, so nothing is allocated for a body that is too short.
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
       if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
       let layout = SamplePlane.Layout(scale: decoder.scale, isProgressive: isProgressive)
@@ -163,8 +163,8 @@ struct CoefficientDecoding: ~Copyable {
     else { throw .damaged(.header, detail: "a scan that no progressive file has") }
   }
 
-  /// The indices of a scan's components in the frame. Those that come for the first time take their quantisers as they
-  /// are now.
+  /// The indices of a scan's components in the frame. A component's first scan fixes its quantisers to the current
+  /// tables, which may be redefined later.
   private mutating func latchQuantisers(_ scan: JPEGScan) throws(JPEGError) -> [Int] {
     var indices: [Int] = []
     for identifier in scan.components {
@@ -178,7 +178,7 @@ struct CoefficientDecoding: ~Copyable {
     return indices
   }
 
-  /// What is needed to decode a component's share of a scan. `slots` are its tables, as the scan's header has them.
+  /// What decoding a component's part of a scan needs. `slots` are its table selectors (Td, Ta) from the scan header.
   private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(JPEGError) -> ScanReader.Part {
     guard var component = frame?.components[index], let quantisers = component.quantisers else {
       throw .damaged(.header, detail: "a scan without a frame header")
@@ -192,14 +192,14 @@ struct CoefficientDecoding: ~Copyable {
     var ac: HuffmanTable?
     if scan.positions.lowerBound == 0 { dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive) }
     if scan.positions.upperBound > 0 { ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive) }
-    // One of them is there: a scan has the first position or ends behind it.
+    // One of them exists: a scan has the first position or ends after it.
     guard let first = dc ?? ac else { throw .damaged(.header, detail: "a scan without coefficients") }
     return ScanReader.Part(
       component: component, quantisers: decoder.scale.weighted(quantisers), plane: planes[index], dc: first,
       ac: ac ?? first)
   }
 
-  /// Makes the picture of the planes.
+  /// Composes the image from the planes.
   private func compose() throws(JPEGError) -> CoefficientImage {
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
     for (plane, component) in zip(planes, frame.components) {
@@ -211,14 +211,14 @@ struct CoefficientDecoding: ~Copyable {
           plane: plane, across: frame.mostAcross / component.across, down: frame.mostDown / component.down)
       },
       size: decoder.scale.size(of: frame.size), isYCC: colours.isYCC(frame.components.map { $0.identifier }))
-    // The cursor stands at the marker that ends the last scan, which has to be there.
+    // The cursor is at the marker that ends the last scan, and the marker counts as needed.
     let consumed = min(cursor.position + 2, decoder.body.count)
     return CoefficientImage(composer: composer, profile: profile.profile, consumedBytes: consumed, scans: scans)
   }
 }
 
 extension JPEGScale {
-  /// The quantisers as the kernels of this scale want them.
+  /// The quantisers with the weights that this scale's kernels expect.
   fileprivate func weighted(_ quantisers: SIMD4<Int32>) -> SIMD4<Int32> {
     switch self {
     case .eighth: quantisers

@@ -1,9 +1,9 @@
-/// What the components of a JPEG mean, as libjpeg guesses it from the markers before the first scan.
+/// The meaning of a JPEG's components, inferred as libjpeg does from the markers before the first scan.
 struct ColourModel {
   private var hasJFIF = false
   private var adobeTransform: Int?
 
-  /// Takes the first bytes of an APP0 or APP14 segment.
+  /// Reads the first bytes of an APP0 or APP14 segment.
   mutating func add(_ bytes: SegmentBytes, marker: UInt8) {
     if marker == 0xE0 && bytes.count >= 14 && bytes.has("JFIF\0") { hasJFIF = true }
     if marker == 0xEE && bytes.count >= 12 && bytes.has("Adobe") { adobeTransform = bytes[11] }

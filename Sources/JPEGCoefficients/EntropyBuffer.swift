@@ -1,26 +1,26 @@
 import Foundation
 
-/// Coded data without its stuffing, up to the next marker, as much of it as a buffer of bounded length holds.
+/// Entropy-coded data without byte stuffing, up to the next marker, in a buffer of bounded length.
 ///
-/// Behind what is there stand zeros, more than an MCU can take: decoding past the end is noticed afterwards and reads
-/// only them.
+/// The data is followed by zeros for more than an MCU: decoding past the end reads only these and is detected
+/// afterwards.
 struct EntropyBuffer: ~Copyable {
-  /// The most bytes that a block takes: 64 coefficients, each of a code of 16 bits and a value of 15.
+  /// The most bytes that a block takes: 64 coefficients, each with a code of 16 bits and a value of 15.
   static let longestBlock = 64 * 31 / 8
-  /// The most blocks of an MCU, by the standard.
+  /// The most blocks per MCU in the JPEG standard.
   static let mostBlocks = 10
-  /// The most bytes that an MCU takes, and what a bit window reads ahead.
+  /// The most bytes that an MCU takes, plus the bit window's read-ahead.
   static let reserve = mostBlocks * longestBlock + 16
 
   private let start: UnsafeMutablePointer<UInt8>
   private let capacity: Int
   private var count = 0
-  /// What ended the data: a marker, or the body. Until then there is more to come.
+  /// Why the data ends: a marker or the body's end; `.full` while there is more to load.
   private(set) var ending = BodyCursor.Stop.full
-  /// Where decoding stands.
+  /// The decoding position.
   var window: BitWindow
 
-  /// A buffer that takes `length` bytes at a time.
+  /// A buffer that loads `length` bytes at a time.
   init(length: Int) {
     capacity = length + Self.reserve
     start = .allocate(capacity: capacity + 2 * Self.reserve)
@@ -30,23 +30,23 @@ struct EntropyBuffer: ~Copyable {
 
   deinit { start.deallocate() }
 
-  /// The number of bits decoded, of those in the buffer.
+  /// The number of bits of the buffer decoded so far.
   private var bitPosition: Int { (window.next - UnsafePointer(start)) * 8 - Int(window.count) }
 
-  /// Whether more bits were decoded than there are.
+  /// Whether decoding has consumed more bits than there are.
   var hasOverrun: Bool { ending != .full && bitPosition > count * 8 }
 
-  /// Whether a code that was not understood may be one that breaks off.
+  /// Whether an invalid code may be a valid one that is truncated.
   var isNearItsEnd: Bool { ending != .full && bitPosition + 31 > count * 8 }
 
-  /// An MCU that begins while `window.next` is not beyond this is there as a whole, or else ends before the padding
-  /// does and is found by `hasOverrun`.
+  /// An MCU that starts while `window.next` is at or below this is either complete or ends within the padding, which
+  /// `hasOverrun` detects.
   var safeLimit: UnsafePointer<UInt8> {
-    // Before the end of the data, no bit beyond it has been dropped.
+    // Before the end of the data, no bit beyond it has been consumed.
     UnsafePointer(start) + (ending == .full ? count - Self.reserve : count)
   }
 
-  /// Forgets what is there, for new data.
+  /// Empties the buffer for new data.
   mutating func clear() {
     count = 0
     ending = .full
@@ -54,7 +54,7 @@ struct EntropyBuffer: ~Copyable {
     memset(start, 0, Self.reserve)
   }
 
-  /// Takes more from the body, as long as there is more and room. Must not be called after an overrun.
+  /// Loads more from the body while there are data and room. Must not be called after an overrun.
   mutating func refill(from cursor: inout BodyCursor) throws(JPEGError) {
     guard ending == .full else { return }
     let position = min(bitPosition, count * 8)
@@ -69,7 +69,7 @@ struct EntropyBuffer: ~Copyable {
     window.drop(UInt64(position & 7))
   }
 
-  /// Passes what is left up to the marker that ends the data.
+  /// Skips the rest up to the marker that ends the data.
   mutating func finish(_ cursor: inout BodyCursor) throws(JPEGError) {
     while ending == .full { (_, ending) = try cursor.unstuff(into: start, room: capacity) }
     count = 0

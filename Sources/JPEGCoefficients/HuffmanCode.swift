@@ -1,20 +1,20 @@
-/// A Huffman code as a file states it: how many codes there are of each length, and what they stand for.
+/// A Huffman code as a DHT segment defines it: the number of codes of each length, and their symbols.
 struct HuffmanCode: Equatable {
-  /// What a table decodes.
+  /// The class of a table (Tc).
   enum Use {
     /// Differences of DC coefficients: a symbol is the number of value bits, at most 15.
     case dc
-    /// AC coefficients: a run of zeros in the upper half of a symbol, the number of value bits in the lower.
+    /// AC coefficients: the high four bits of a symbol are a run of zeros, the low four the number of value bits.
     case ac
   }
 
-  /// The number of codes of 1 to 16 bits.
+  /// The number of codes of each length from 1 to 16 bits.
   var counts: [UInt8]
   /// The symbols in the order of their codes, at most 256.
   var symbols: [UInt8]
 
-  /// The codes in ascending order; nil where they do not add up: more codes of a length than fit, a code of nothing but
-  /// ones, or a symbol that its use does not have. What libjpeg refuses is refused.
+  /// The codes in ascending order; nil if the code is invalid, as libjpeg defines it: more codes of a length than fit,
+  /// a code of only ones, or a symbol not allowed for the use.
   func entries(for use: Use) -> [Entry]? {
     guard counts.count == 16, counts.reduce(0, { $0 + Int($1) }) == symbols.count, symbols.count <= 256 else {
       return nil
@@ -34,14 +34,14 @@ struct HuffmanCode: Equatable {
     return entries
   }
 
-  /// One code and what it stands for.
+  /// One code and its symbol.
   struct Entry {
     var code: Int
     var length: Int
     var symbol: UInt8
-    /// The zeros before the coefficient.
+    /// The number of zeros before the coefficient.
     var run: Int { Int(symbol >> 4) }
-    /// The number of bits of the coefficient's value, which follow the code.
+    /// The number of value bits that follow the code.
     var size: Int { Int(symbol & 15) }
   }
 }

@@ -1,28 +1,28 @@
-/// A Huffman code made ready for decoding: lookup tables in memory of its own.
+/// Lookup tables for decoding a Huffman code, in memory that the table owns.
 ///
-/// Three tables, each for the next bits of the stream:
-/// - `single` says of one symbol how many bits to drop, its value bits included, and the symbol: 9 bits, most codes.
-/// - `packed` says of as many symbols as fit how many bits to drop and how many coefficients they pass: what skips.
-/// - `canonical` finds the symbol of a code of any length, step by step.
+/// Three tables, each indexed by the next bits of the stream:
+/// - `single` gives one symbol and how many bits to consume, its value bits included: 9 bits, enough for most codes.
+/// - `packed` gives for as many symbols as fit how many bits to consume and how many coefficients they skip.
+/// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable {
   /// The index width of `single`.
   static let singleBits = 9
   /// The index width of `packed`.
   static let packedBits = 13
-  /// In `packed`: the symbols end with the end of the block. Stands above the number of coefficients passed.
+  /// In `packed`: the symbols include the end of the block. Added to the number of coefficients skipped.
   static let endOfBlock = 128
-  /// In `packed`: nothing is known, decode one symbol by `canonical`.
+  /// In `packed`: no entry, decode one symbol with `canonical`.
   static let unknown: UInt16 = 255 << 8
 
-  /// What decoding works with: valid as long as the table lives.
+  /// Pointers to the tables, valid as long as the table lives.
   struct Lookup {
-    /// For 9 bits: the bits to drop in the lower byte, the symbol in the upper one; 0 where the code is longer.
+    /// Indexed by 9 bits: the bits to consume in the low byte, the symbol in the high byte; 0 for a longer code.
     var single: UnsafePointer<UInt16>
-    /// For 13 bits: the bits to drop (at most 28) in the lower byte, in the upper one the coefficients passed (at most
-    /// 63), plus `endOfBlock`. Only tables for AC coefficients have it.
+    /// Indexed by 13 bits: the bits to consume (at most 28) in the low byte; the coefficients skipped (at most 63),
+    /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
-    /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, and the last beyond all; then for each
-    /// length what leads from a code to its symbol's index; then 256 symbols.
+    /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, the last above all codes; then for each
+    /// length the offset from a code to its symbol's index; then 256 symbols.
     var canonical: UnsafePointer<UInt32>
   }
 
@@ -30,14 +30,14 @@ final class HuffmanTable {
 
   private let memory: UnsafeMutableRawPointer
 
-  /// Makes the tables; nil where the code does not add up.
+  /// Builds the tables; nil if the code is invalid.
   ///
-  /// - Parameter isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean other things.
+  /// - Parameter isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
   init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool) {
     guard let entries = code.entries(for: use) else { return nil }
     let canonicalCount = 18 + 18 + 256
     let singleCount = 1 << Self.singleBits
-    // The levels of `packed` for fewer bits stand before it, of which it is made.
+    // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
     let byteCount = canonicalCount * 4 + (singleCount + packedCount) * 2
     memory = .allocate(byteCount: byteCount, alignment: 64)
@@ -79,13 +79,13 @@ final class HuffmanTable {
     }
   }
 
-  /// Level n, at index 2ⁿ, is the table for n bits. What follows a symbol of t bits is what a level for n − t bits says,
-  /// which is known already: each entry is made by one addition.
+  /// Level n, at index 2ⁿ, is the table for n bits. What follows a symbol of t bits is an entry of the level for n − t
+  /// bits, which is complete already, so each entry is made by one addition.
   private static func fillPacked(
     _ levels: UnsafeMutablePointer<UInt16>, _ entries: [HuffmanCode.Entry], isProgressive: Bool
   ) {
     levels.initialize(repeating: 0, count: 2 << packedBits)
-    // The most coefficients that an entry of each level passes.
+    // The most coefficients that an entry of each level skips.
     var most = [Int](repeating: 0, count: packedBits + 1)
     for bits in 1...packedBits {
       let level = levels + 1 << bits
@@ -93,7 +93,7 @@ final class HuffmanTable {
         let place = level + entry.code << (bits - entry.length)
         let isEnd = entry.size == 0 && entry.run != 15
         if isEnd {
-          // A run of ended blocks has a length to be read.
+          // The length of an end-of-band run follows in the stream.
           if isProgressive && entry.run > 0 { continue }
           let value = UInt16(entry.length) | UInt16(endOfBlock) << 8
           place.update(repeating: value, count: 1 << (bits - entry.length))
@@ -130,21 +130,21 @@ final class HuffmanTable {
 }
 
 extension HuffmanTable.Lookup {
-  /// Decodes the code at the top of `bits` by `canonical`: its length and symbol, `length << 8 | symbol`, or 0 when no
-  /// code begins like this.
+  /// Decodes the code at the top of `bits` with `canonical`: `length << 8 | symbol`, or 0 if no code starts with these
+  /// bits.
   @inline(never)
   func decode(_ bits: UInt64) -> Int {
     let top = UInt32(truncatingIfNeeded: bits &>> 48)
     var length = 1
-    // Entry 17 lies above all that 16 bits can be.
+    // Entry 17 is above every 16-bit value.
     while top >= canonical[length] { length &+= 1 }
     if length > 16 { return 0 }
     let index = (top &>> UInt32(16 &- length)) &+ canonical[18 &+ length]
     return length &<< 8 | Int(canonical[36 &+ Int(index & 255)])
   }
 
-  /// The entry of `single` for the bits at the top of `bits`, made of `canonical` where it has none; 0 when no code
-  /// begins like this. The bits to drop are 31 at most.
+  /// The entry of `single` for the top bits of `bits`, or one computed from `canonical`; 0 if no code starts with these
+  /// bits. At most 31 bits are to be consumed.
   @inline(__always)
   func entry(_ bits: UInt64) -> UInt64 {
     let entry = UInt64(single[Int(truncatingIfNeeded: bits &>> 55)])

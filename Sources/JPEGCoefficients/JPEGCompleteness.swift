@@ -1,14 +1,14 @@
-/// Tells a JPEG that lacks only its end marker from one that lacks more.
+/// Distinguishes a JPEG that lacks only its end marker (EOI) from one that lacks image data.
 package enum JPEGCompleteness {
   package static let endMarker: [UInt8] = [0xFF, 0xD9]
 
-  /// Whether the file has its end marker: as its last bytes, or behind its scans with something else after it.
+  /// Whether the file has its end marker: as its last bytes, or after its scans with other data following.
   package static func hasEnd(_ body: any JPEGSource) -> Bool {
     if (try? body.bytes(at: body.count - 2, length: 2)) == endMarker { return true }
     return (try? findsEnd(body)) ?? false
   }
 
-  /// Walks the markers, once through the file.
+  /// Scans the markers, in one pass over the file.
   private static func findsEnd(_ body: any JPEGSource) throws(JPEGError) -> Bool {
     var cursor = BodyCursor(body, memory: nil, windowLength: CoefficientDecoder.windowLength)
     while let marker = try cursor.takeMarker() {
@@ -24,15 +24,15 @@ package enum JPEGCompleteness {
     return false
   }
 
-  /// Whether the scans that have begun bring every coefficient of every component to its last bit.
+  /// Whether the scans present cover every coefficient of every component to its last bit.
   ///
-  /// Whether the last of these scans is whole only a decoder can tell. Walks the markers, once through the file.
+  /// Only a decoder can tell whether the last of these scans is complete. Scans the markers, in one pass over the file.
   package static func hasAllScans(_ body: any JPEGSource) -> Bool {
     (try? missingBits(of: body)).map { bits in !bits.isEmpty && bits.values.allSatisfy { $0.allSatisfy { $0 == 0 } } }
       ?? false
   }
 
-  /// For each component the bits that each of its coefficients still lacks; 16 where no scan has brought it.
+  /// For each component identifier the number of bits missing from each coefficient; 16 if no scan contains it.
   private static func missingBits(of body: any JPEGSource) throws(JPEGError) -> [UInt8: [Int]] {
     var cursor = BodyCursor(body, memory: nil, windowLength: CoefficientDecoder.windowLength)
     var bits: [UInt8: [Int]] = [:]

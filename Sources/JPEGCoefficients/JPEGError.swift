@@ -1,14 +1,14 @@
 /// Why the coefficients of a JPEG were not read.
 package enum JPEGError: Error, Sendable, Equatable {
-  /// Nobody wants them any more.
+  /// The decode was cancelled.
   case cancelled
   /// Another decoder may be able to read the file: "arithmetic coding".
   case handedOver(reason: String)
-  /// The file ends before the picture does.
+  /// The file ends before the image does.
   case truncated(detail: String)
   /// The bytes contradict the standard.
   case damaged(Part, detail: String)
-  /// More scans than anybody writes; their number so far.
+  /// More scans than `JPEGScans.most`; the number counted so far.
   case tooManyScans(Int)
   /// The source failed.
   case unreadable(detail: String)
@@ -17,7 +17,7 @@ package enum JPEGError: Error, Sendable, Equatable {
   package enum Part: Sendable, Equatable {
     /// The segments before the coded data.
     case header
-    /// The coded data, or what is made of them.
+    /// The coded data, or decoding it.
     case decode
   }
 }

@@ -1,20 +1,20 @@
-/// One component of a JPEG, as the frame header states it and the scans fill it in.
+/// One component of a JPEG, from the frame header and completed by the scans.
 struct JPEGComponent {
   var identifier: UInt8
   /// The sampling factors, 1 to 4.
   var across: Int
   var down: Int
-  /// The slot of its quantisation table.
+  /// The slot of its quantisation table (Tq).
   var tableSlot: Int
-  /// The blocks that hold its samples.
+  /// The number of blocks that hold its samples.
   var blocksAcross = 0
   var blocksDown = 0
-  /// The blocks of all MCUs, which may be more.
+  /// The number of blocks in all MCUs, padding included.
   var storedAcross = 0
   var storedDown = 0
-  /// The quantisers of the zigzag positions 0, 1, 2 and 4, as they were at its first scan; nil before.
+  /// The quantisers of zigzag positions 0, 1, 2 and 4 at its first scan; nil before.
   var quantisers: SIMD4<Int32>?
-  /// For the zigzag positions 0, 1, 2 and 4 the bit position that its first scan is exact to.
+  /// For zigzag positions 0, 1, 2 and 4 the bit position (Al) that its first scan is exact to.
   var bits = SIMD4<Int32>()
 }
 
@@ -26,13 +26,13 @@ struct JPEGFrame {
   /// The largest sampling factors.
   var mostAcross: Int
   var mostDown: Int
-  /// The MCUs of a scan of several components.
+  /// The number of MCUs in a scan of several components.
   var mcusAcross: Int
   var mcusDown: Int
 
-  /// Reads the header: what follows the marker's length.
+  /// Parses the header: the bytes after the segment's length.
   ///
-  /// - Throws: `.handedOver` where libvips may know better, `.damaged` where nobody does.
+  /// - Throws: `.handedOver` where libvips may succeed, `.damaged` where no decoder can.
   init(_ bytes: SegmentBytes, marker: UInt8) throws(JPEGError) {
     process = JPEGProcess(marker: Int(marker))
     guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
@@ -70,7 +70,7 @@ struct JPEGFrame {
     }
   }
 
-  /// The blocks of all components.
+  /// The number of blocks of all components.
   var blockCount: Int { components.reduce(0) { $0 + $1.blocksAcross * $1.blocksDown } }
 
   /// Divides, rounding up.

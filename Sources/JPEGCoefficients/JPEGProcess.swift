@@ -1,14 +1,14 @@
-/// How a JPEG is coded, by the marker of its frame header.
+/// The coding process of a JPEG, from the marker of its frame header.
 package enum JPEGProcess: Sendable, Equatable {
-  /// Block after block, Huffman coded (SOF0, SOF1).
+  /// Huffman coded, block by block (SOF0, SOF1).
   case sequential
-  /// Scan after scan, each with some coefficients of all blocks, Huffman coded (SOF2).
+  /// Huffman coded in scans, each with some coefficients of all blocks (SOF2).
   case progressive
-  /// Arithmetic coding (SOF9, SOF10 and on).
+  /// Arithmetic coded (SOF9, SOF10 and above).
   case arithmetic
-  /// Without loss (SOF3 and its kin).
+  /// Lossless (SOF3 and variants).
   case lossless
-  /// In steps of size (SOF5 to SOF7).
+  /// Hierarchical: frames of increasing size (SOF5 to SOF7).
   case hierarchical
 
   package init(marker: Int) {
@@ -22,12 +22,12 @@ package enum JPEGProcess: Sendable, Equatable {
   }
 }
 
-/// What a JPEG's frame header says beyond its size, for those who read coefficients.
+/// What the coefficient reader needs of a JPEG's frame header beyond its size.
 package struct JPEGFrameTraits: Sendable, Equatable {
   var process: JPEGProcess
-  /// The components' identifiers, in the order of the header.
+  /// The components' identifiers, in header order.
   var components: [UInt8]
-  /// The bits of a sample.
+  /// The bits per sample.
   var precision: Int
 
   package init(process: JPEGProcess, components: [UInt8], precision: Int) {
@@ -36,7 +36,7 @@ package struct JPEGFrameTraits: Sendable, Equatable {
     self.precision = precision
   }
 
-  /// Why the coefficient reader cannot read such a file, in a few words; nil where it can, as far as the header tells.
+  /// Why the coefficient reader cannot read such a file, in a few words; nil if it can as far as the header shows.
   package var obstacle: String? {
     switch process {
     case .arithmetic: return "arithmetic coding"

@@ -1,12 +1,12 @@
-/// How much of a JPEG the coefficient reader keeps, named by the size of what it gives.
+/// The scale at which the coefficient reader decodes a JPEG.
 package enum JPEGScale: Int, Sendable, CaseIterable, Comparable {
-  /// One pixel for a block of 8×8: the DC coefficient alone.
+  /// One pixel per 8×8 block: the DC coefficient only.
   case eighth = 8
-  /// Four pixels for a block: its 2×2 coefficients of lowest frequency.
+  /// 2×2 pixels per block: its 2×2 coefficients of lowest frequency.
   case quarter = 4
 
-  /// The last position in zigzag order whose coefficient is kept. At 1/4 those are 0, 1, 2 and 4; 3 lies between them
-  /// and is not used.
+  /// The last zigzag position whose coefficient is kept. At 1/4 those are 0, 1, 2 and 4; 3 lies between them and is
+  /// ignored.
   var lastPosition: Int {
     switch self {
     case .eighth: 0
@@ -14,7 +14,7 @@ package enum JPEGScale: Int, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// The positions in zigzag order whose coefficients are kept.
+  /// The zigzag positions whose coefficients are kept.
   var positions: [Int] {
     switch self {
     case .eighth: [0]
@@ -22,11 +22,11 @@ package enum JPEGScale: Int, Sendable, CaseIterable, Comparable {
     }
   }
 
-  /// The size of what is given for a picture of `size` pixels: a last block that is not whole counts, as with libjpeg.
+  /// The reduced size of an image of `size` pixels; a partial last block counts as a whole one, as in libjpeg.
   package func size(of size: JPEGSize) -> JPEGSize {
     JPEGSize((size.width + rawValue - 1) / rawValue, (size.height + rawValue - 1) / rawValue)
   }
 
-  /// The scale that gives less stands first.
+  /// The smaller scale orders first.
   package static func < (a: JPEGScale, b: JPEGScale) -> Bool { a.rawValue > b.rawValue }
 }

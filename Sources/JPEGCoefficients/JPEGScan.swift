@@ -1,17 +1,17 @@
-/// What a scan's header (SOS) says of the coefficients that follow.
+/// A scan header (SOS): which coefficients follow.
 struct JPEGScan: Sendable, Equatable {
-  /// The identifiers of its components, in their order.
+  /// The identifiers of its components, in header order.
   var components: [UInt8]
-  /// The first and last position in zigzag order: 0 and 63 in a sequential file.
+  /// The first and last zigzag position (Ss, Se): 0 and 63 in a sequential file.
   var positions: ClosedRange<Int>
   /// The bit position of the scan that this one refines; 0 for a first scan (Ah).
   var previousBit = 0
   /// The bit position that this scan is exact to (Al).
   var bit = 0
 
-  /// Reads the header of a scan: what follows the marker's length.
+  /// Parses a scan header: the bytes after the segment's length.
   ///
-  /// Nil where it is not one: no or more than four components, a length that does not match, a range turned round.
+  /// Nil if it is invalid: no components or more than four, a length that does not match, a reversed range.
   init?(_ bytes: SegmentBytes) {
     guard let count = bytes[0], (1...4).contains(count), bytes.count == 4 + 2 * count,
       let first = bytes[1 + 2 * count], let last = bytes[2 + 2 * count], let bits = bytes[3 + 2 * count],
@@ -30,11 +30,11 @@ struct JPEGScan: Sendable, Equatable {
   }
 }
 
-/// Which coefficients the scans so far have brought, in their first, coarsest form.
+/// Which coefficients the scans so far contain, in their first, coarsest form.
 ///
-/// The one rule by which the reader knows when it has enough, and the observer of a download when to stop it.
+/// The reader uses it to know when it has enough, and the observer of a download to know when to stop.
 struct ScanCoverage: Sendable, Equatable {
-  /// For each component's identifier the positions seen, a bit each.
+  /// For each component's identifier a bit mask of the positions seen.
   private var seen: [UInt8: UInt64]
 
   /// `components` are the identifiers in the frame header.
@@ -42,13 +42,13 @@ struct ScanCoverage: Sendable, Equatable {
     seen = Dictionary(components.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
   }
 
-  /// Takes a scan that has ended.
+  /// Adds a completed scan.
   mutating func add(_ scan: JPEGScan) {
     guard scan.previousBit == 0 else { return }
     for component in scan.components { seen[component]? |= Self.mask(scan) }
   }
 
-  /// Whether a first scan brings again what there is already.
+  /// Whether a first scan repeats coefficients that were seen already.
   func overlaps(_ scan: JPEGScan) -> Bool {
     scan.previousBit == 0 && scan.components.contains { (seen[$0] ?? 0) & Self.mask(scan) != 0 }
   }

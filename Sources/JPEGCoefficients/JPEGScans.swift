@@ -2,16 +2,16 @@ import Foundation
 
 /// Counts the scans of a JPEG without decoding them.
 ///
-/// A progressive picture of many scans makes the decoder walk all its blocks for each: a file of some kilobytes can hold
-/// it for minutes, in which nothing can be cancelled.
+/// For each scan of a progressive JPEG the decoder visits all blocks: a file of a few kilobytes with many scans can
+/// keep it busy for minutes, without a chance to cancel.
 package enum JPEGScans {
-  /// The most scans that are decoded, as later versions of libvips have it too. Encoders write about ten.
+  /// The most scans that are decoded; later versions of libvips have the same limit. Encoders write about ten.
   package static let most = 100
 
   private static let windowLength = 65_536
 
-  /// The number of scans, counted up to one more than `most`, and how many bytes of coded pixels the first one has, up
-  /// to the end of the file.
+  /// The number of scans, counted up to `most` + 1, and the bytes of coded data of the first one, up to the end of the
+  /// file.
   ///
   /// - Throws: `POSIXError` when the body's file cannot be read.
   package static func count(in body: any JPEGSource) throws -> (scans: Int, firstScanBytes: Int) {
@@ -36,7 +36,7 @@ package enum JPEGScans {
     var (scans, first) = (0, 0)
     var position = 2
     while scans <= most {
-      // At a marker, or at coded pixels up to the next one.
+      // At a marker, or in coded data before the next one.
       guard let prefix = try byte(at: position) else { break }
       if prefix != 0xFF {
         position = nextPrefix(after: position)

@@ -1,4 +1,4 @@
-/// The width and height of a picture, in pixels.
+/// The width and height of an image, in pixels.
 package struct JPEGSize: Sendable, Equatable, CustomStringConvertible {
   package var width: Int
   package var height: Int
@@ -8,6 +8,6 @@ package struct JPEGSize: Sendable, Equatable, CustomStringConvertible {
   /// Width times height.
   var pixelCount: Int { width * height }
 
-  /// As in "640x480".
+  /// For example "640x480".
   package var description: String { "\(width)x\(height)" }
 }

@@ -1,6 +1,6 @@
-/// The bytes of a JPEG, wherever they lie.
+/// Random access to the bytes of a JPEG, in memory or in a file.
 package protocol JPEGSource: Sendable {
-  /// How many there are.
+  /// The length in bytes.
   var count: Int { get }
 
   /// Copies bytes from `offset` into a buffer until it is full or the file ends, and returns how many.
@@ -8,7 +8,7 @@ package protocol JPEGSource: Sendable {
 }
 
 extension JPEGSource {
-  /// Up to `length` bytes from `offset`; fewer where the file ends before.
+  /// Reads up to `length` bytes from `offset`; fewer if the file ends first.
   func bytes(at offset: Int, length: Int) throws -> [UInt8] {
     let wanted = max(0, min(length, count - offset))
     return try [UInt8](unsafeUninitializedCapacity: wanted) { buffer, filled in

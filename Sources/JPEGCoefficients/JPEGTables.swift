@@ -1,6 +1,6 @@
-/// The tables that a JPEG's scans refer to, as far as they have been read.
+/// The quantisation and Huffman tables read so far, which scans refer to by slot.
 struct JPEGTables {
-  /// A Huffman table's slot; what it holds is made ready when a scan first uses it.
+  /// A Huffman table's slot; the lookup table is built when a scan first uses it.
   private struct Slot {
     var code: HuffmanCode
     var ready: HuffmanTable?
@@ -10,10 +10,10 @@ struct JPEGTables {
   private var quantisers: [Int: SIMD4<Int32>] = [:]
   private var dc: [Int: Slot] = [:]
   private var ac: [Int: Slot] = [:]
-  /// The MCUs between two restart markers; 0 for none.
+  /// The number of MCUs between two restart markers; 0 for none.
   private(set) var restartInterval = 0
 
-  /// Reads a DQT segment: what follows its length.
+  /// Parses a DQT segment: the bytes after its length.
   mutating func readQuantisers(_ bytes: SegmentBytes) throws(JPEGError) {
     var offset = 0
     while offset < bytes.count {
@@ -24,7 +24,7 @@ struct JPEGTables {
         guard let value = bytes.bigEndian(at: offset + 1 + width * position, count: width) else {
           throw .damaged(.header, detail: "a quantisation table")
         }
-        // libjpeg multiplies with 16 bits and a sign.
+        // libjpeg multiplies in signed 16 bits.
         table[index] = Int32(Int16(truncatingIfNeeded: value))
       }
       offset += 1 + 64 * width
@@ -33,7 +33,7 @@ struct JPEGTables {
     }
   }
 
-  /// Reads a DHT segment: what follows its length.
+  /// Parses a DHT segment: the bytes after its length.
   mutating func readHuffmanCodes(_ bytes: SegmentBytes) throws(JPEGError) {
     var offset = 0
     while offset < bytes.count {
@@ -49,7 +49,7 @@ struct JPEGTables {
     }
   }
 
-  /// Reads a DRI segment: what follows its length.
+  /// Parses a DRI segment: the bytes after its length.
   mutating func readRestartInterval(_ bytes: SegmentBytes) throws(JPEGError) {
     guard bytes.count == 2, let interval = bytes.bigEndian(at: 0, count: 2) else {
       throw .damaged(.header, detail: "the restart interval")
@@ -65,12 +65,12 @@ struct JPEGTables {
     return table
   }
 
-  /// The Huffman table of a slot, ready for decoding.
+  /// The lookup table of a Huffman slot.
   mutating func huffman(
     _ slot: Int, _ use: HuffmanCode.Use, isProgressive: Bool
   ) throws(JPEGError) -> HuffmanTable {
     guard let found = use == .dc ? dc[slot] : ac[slot] else {
-      // libjpeg then takes the standard's example tables, as Motion JPEG wants it.
+      // libjpeg then uses the standard's example tables, as Motion JPEG requires.
       throw .handedOver(reason: "there is no Huffman table \(slot)")
     }
     if let ready = found.ready { return ready }

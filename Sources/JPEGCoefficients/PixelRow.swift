@@ -1,9 +1,9 @@
-/// Makes a row of interleaved RGB of three rows of samples.
+/// Converts three rows of samples to a row of interleaved RGB.
 ///
-/// Safety: the rows have `count` samples, `target` has room for `count` pixels. The loops are plain, so that the compiler
-/// makes vector code of them; `SIMD8`'s own conversions go lane by lane.
+/// Safety: the rows have `count` samples, `target` has room for `count` pixels. The loops are scalar so that the
+/// compiler vectorises them; the conversions of `SIMD8` go lane by lane.
 enum PixelRow {
-  /// From luma and chroma, with libjpeg's constants of 16 bits and its rounding. `scratch` has room for `count` words.
+  /// From luma and chroma, with libjpeg's 16-bit constants and rounding. `scratch` has room for `count` words.
   static func convert(
     luma: UnsafePointer<UInt8>, blue: UnsafePointer<UInt8>, red: UnsafePointer<UInt8>,
     into target: UnsafeMutablePointer<UInt8>, count: Int, scratch words: UnsafeMutablePointer<UInt32>
@@ -12,7 +12,8 @@ enum PixelRow {
       let y = Int32(luma[x])
       let cb = Int32(Int16(blue[x]) &- 128)
       let cr = Int32(Int16(red[x]) &- 128)
-      // Factors that fit into 16 bits and a sign: 91881 = 65536 + 26345, 46802 = 65536 − 18734, 116130 = 131072 − 14942.
+      // The factors are reduced to fit signed 16 bits: 91881 = 65536 + 26345, 46802 = 65536 − 18734, 116130 = 131072 −
+      // 14942.
       let r = y &+ cr &+ (26345 &* cr &+ 32768) &>> 16
       let g = y &- cr &+ (18734 &* cr &- 22554 &* cb &+ 32768) &>> 16
       let b = y &+ cb &+ cb &+ (-14942 &* cb &+ 32768) &>> 16
@@ -21,7 +22,7 @@ enum PixelRow {
     pack(words, into: UnsafeMutableRawPointer(target), count: count)
   }
 
-  /// From rows that are red, green and blue already.
+  /// From rows of red, green and blue.
   static func interleave(
     _ red: UnsafePointer<UInt8>, _ green: UnsafePointer<UInt8>, _ blue: UnsafePointer<UInt8>,
     into target: UnsafeMutablePointer<UInt8>, count: Int
@@ -36,7 +37,7 @@ enum PixelRow {
   @inline(__always)
   private static func clamped(_ value: Int32) -> Int32 { max(0, min(255, value)) }
 
-  /// Puts pixels of four bytes, red in the lowest, into three each.
+  /// Packs pixels of four bytes, red in the lowest, into three bytes each.
   private static func pack(_ words: UnsafePointer<UInt32>, into target: UnsafeMutableRawPointer, count: Int) {
     var x = 0
     while x &+ 4 <= count {

@@ -1,7 +1,7 @@
-/// Makes interleaved RGB, or gray, of the components' planes: brings chroma to luma's resolution and converts colours,
-/// row by row in one pass.
+/// Composes interleaved RGB, or gray, from the components' planes: upsamples chroma to luma's resolution and converts
+/// colours, row by row in one pass.
 struct PlaneComposer {
-  /// A component's plane, with the number of pixels across and down for each of its samples.
+  /// A component's plane and its subsampling: the pixels across and down per sample.
   struct Source {
     var plane: SamplePlane
     var across: Int
@@ -13,7 +13,7 @@ struct PlaneComposer {
   /// Whether three components are luma and chroma.
   var isYCC: Bool
 
-  /// Writes the picture, rows from the top down without padding.
+  /// Writes the image, rows from the top down without padding.
   func compose(into target: UnsafeMutableRawBufferPointer) {
     let width = size.width
     precondition(target.count == size.pixelCount * sources.count, "room for every sample")
@@ -22,7 +22,7 @@ struct PlaneComposer {
     }
     guard let start = target.baseAddress?.assumingMemoryBound(to: UInt8.self) else { return }
     if sources.count == 1 {
-      // The only component has the highest resolution.
+      // A single component has full resolution.
       for y in 0..<size.height { (start + y * width).update(from: sources[0].plane.row(y), count: width) }
       return
     }

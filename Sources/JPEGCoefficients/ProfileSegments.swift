@@ -1,6 +1,6 @@
-/// Puts an ICC profile together from its segments (APP2), which may come in any order.
+/// Assembles an ICC profile from its APP2 segments, which may come in any order.
 struct ProfileSegments {
-  /// Longer profiles are not collected.
+  /// The longest profile collected, in bytes.
   static let mostBytes = 4 << 20
 
   private var parts: [Int: [UInt8]] = [:]
@@ -8,7 +8,7 @@ struct ProfileSegments {
   private var isBroken = false
   private var total = 0
 
-  /// Takes an APP2 segment: what follows its length. Others than a profile's are let pass.
+  /// Adds an APP2 segment: the bytes after its length. Segments that hold no profile are ignored.
   mutating func add(_ bytes: SegmentBytes) throws(JPEGError) {
     guard bytes.has("ICC_PROFILE\0"), let number = bytes[12], let of = bytes[13] else { return }
     total += bytes.count
@@ -18,7 +18,7 @@ struct ProfileSegments {
     parts[number] = Array(bytes.array[14...])
   }
 
-  /// The profile; nil where there is none, or not all of it.
+  /// The profile; nil if there is none or parts are missing.
   var profile: [UInt8]? {
     guard !isBroken, let count, parts.count == count else { return nil }
     return (1...count).flatMap { parts[$0] ?? [] }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// What is kept of one component: its blocks' first coefficients or their samples; in the end samples.
+/// The kept data of one component: its blocks' first coefficients or their samples; samples in the end.
 ///
-/// It owns its memory. Where nothing was decoded it is mid-grey.
+/// It owns its memory. What was not decoded is mid-grey.
 final class SamplePlane {
-  /// What a block leaves behind.
+  /// What is stored per block.
   enum Layout {
     /// One sample.
     case sample
     /// 2×2 samples.
     case quad
-    /// Four coefficients of 16 bits, which become 2×2 samples.
+    /// Four 16-bit coefficients, which become 2×2 samples.
     case coefficients
 
     init(scale: JPEGScale, isProgressive: Bool) {
@@ -21,13 +21,13 @@ final class SamplePlane {
     }
   }
 
-  /// The bytes of a row of samples, and their number.
+  /// The bytes per row of samples, which is also the number of samples.
   let rowBytes: Int
-  /// The rows of samples.
+  /// The number of rows of samples.
   let rows: Int
-  /// The bytes of a block, in its first row.
+  /// The bytes per block, in its first row.
   let blockBytes: Int
-  /// The bytes from a row of blocks to the next.
+  /// The bytes per row of blocks.
   let blockRowBytes: Int
   /// The first byte.
   let start: UnsafeMutableRawPointer
@@ -57,15 +57,15 @@ final class SamplePlane {
     UnsafePointer((start + rowBytes * index).assumingMemoryBound(to: UInt8.self))
   }
 
-  /// Makes samples of coefficients in the same memory; to be called once. Without effect on samples.
+  /// Converts coefficients to samples in place; to be called once. Has no effect on samples.
   ///
   /// - Parameters:
   ///   - quantisers: Those of the four coefficients.
   ///   - bits: For each the bit position that it is exact to.
   func makeSamples(quantisers: SIMD4<Int32>, bits: SIMD4<Int32>) {
     guard layout == .coefficients else { return }
-    // The samples of a row of blocks take half the room of its coefficients, but those of the first row would run into
-    // coefficients that are still to be read.
+    // A row of blocks has half as many bytes of samples as of coefficients, but its first row of samples would
+    // overwrite coefficients that are still to be read.
     withUnsafeTemporaryAllocation(byteCount: 2 * rowBytes, alignment: 8) { row in
       guard let row = row.baseAddress else { return }
       for y in 0..<blocksDown {

@@ -1,10 +1,10 @@
 /// Decodes one scan into the planes of its components.
 ///
-/// Safety: it owns the steps and predictors that the kernels work on, keeps alive what they point into, and gives them
-/// outputs inside the planes: for a scan of several components those of all MCUs, for one of a single component those
-/// of its own blocks, which are not more.
+/// Safety: it owns the steps and predictors that the kernels use, keeps what they point into alive, and gives them
+/// outputs inside the planes: those of all MCUs for a scan of several components, those of the component's own blocks,
+/// which are no more, for a scan of one.
 struct ScanReader: ~Copyable {
-  /// What is kept of a block.
+  /// What is kept of each block.
   enum Kind {
     case sequentialEighth, sequentialQuarter, progressiveEighth, progressiveDC, progressiveAC
 
@@ -23,7 +23,7 @@ struct ScanReader: ~Copyable {
     var component: JPEGComponent
     var quantisers: SIMD4<Int32>
     var plane: SamplePlane
-    /// Both are the same where the scan needs only one.
+    /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
     var ac: HuffmanTable
   }
@@ -36,15 +36,15 @@ struct ScanReader: ~Copyable {
   private let steps: UnsafeMutableBufferPointer<BlockStep>
   private let predictors: UnsafeMutablePointer<Int>
   private let scratch: UnsafeMutablePointer<Int>
-  /// In a progressive scan of AC coefficients, how many of the next blocks have nothing in them.
+  /// In a progressive scan of AC coefficients, the number of following blocks that an end-of-band run leaves empty.
   private var emptyBlocks = 0
-  /// Whether an MCU was read in whole.
+  /// Whether at least one complete MCU was decoded.
   private var hasDecoded = false
-  /// For each step its output in the first MCU, and the bytes from there to its output in the next row of MCUs.
+  /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
   private var origins: [(output: UnsafeMutableRawPointer, rowBytes: Int)] = []
 
-  /// A reader for a scan of these components, which are parts of `frame`: at least one, and together not more than ten
-  /// blocks of an MCU.
+  /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
+  /// per MCU.
   init(_ scan: JPEGScan, _ parts: [Part], kind: Kind, frame: JPEGFrame) {
     let isAlone = parts.count == 1
     let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
@@ -80,9 +80,10 @@ struct ScanReader: ~Copyable {
     scratch.deallocate()
   }
 
-  /// Decodes the scan; the cursor stands behind its header, and in the end at the marker that follows.
+  /// Decodes the scan, from the cursor's position after the header to the marker that follows the scan.
   ///
-  /// Returns false when the body ends before, for a tolerant reading that has come to something. Asks for cancellation once a row.
+  /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
+  /// per row.
   mutating func read(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, restartInterval: Int, isTolerant: Bool,
     isCancelled: () -> Bool
@@ -108,13 +109,13 @@ struct ScanReader: ~Copyable {
           untilRestart -= done
         }
       }
-      // Every block was there, whether or not a marker follows.
+      // All blocks were decoded, whether or not a marker follows.
       try entropy.finish(&cursor)
     } catch {
       guard isTolerant else { throw error }
       switch error {
       case .truncated where hasDecoded: return false
-      // libjpeg looks for a place to go on.
+      // libjpeg can resynchronise after damage.
       case .damaged: throw .handedOver(reason: "damage in the coded data")
       default: throw error
       }
@@ -127,11 +128,11 @@ struct ScanReader: ~Copyable {
     _ wanted: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
   ) throws(JPEGError) -> Int {
     if entropy.window.next > entropy.safeLimit && entropy.ending == .full { try entropy.refill(from: &cursor) }
-    // At the very end one by one, to see whether each was there.
+    // At the very end one MCU at a time, to check whether each was complete.
     let isLast = entropy.window.next > entropy.safeLimit
     let limit = isLast ? entropy.window.next : entropy.safeLimit
     let done = run(&entropy.window, count: isLast ? 1 : wanted, limit: limit)
-    // Before the last ones there are always the bytes for a whole MCU.
+    // Before the last MCUs the buffer always holds the bytes of a whole one.
     if !isLast || (done > 0 && !entropy.hasOverrun) { hasDecoded = true }
     if entropy.hasOverrun || (done < 0 && entropy.isNearItsEnd) {
       if entropy.ending == .end { throw .truncated(detail: "in the coded data") }
@@ -156,7 +157,7 @@ struct ScanReader: ~Copyable {
     }
   }
 
-  /// Goes behind a restart marker.
+  /// Skips a restart marker.
   private mutating func restart(
     _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, expecting expected: UInt8
   ) throws(JPEGError) {

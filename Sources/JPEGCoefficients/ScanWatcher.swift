@@ -1,24 +1,24 @@
 import Foundation
 
-/// Follows the scans of a progressive JPEG while its bytes arrive, and notes where the body so far became enough for
+/// Follows the scans of a progressive JPEG while its bytes arrive, and records where the body became sufficient for
 /// each scale.
 ///
-/// It walks the segments as the coefficient reader does and passes coded pixels with `memchr`: a microsecond for 16 KiB.
-/// It holds two dozen bytes at most, whatever comes, and stops looking at what is no progressive JPEG.
+/// It parses segments as the coefficient reader does and skips coded data with `memchr`: a microsecond for 16 KiB. It
+/// buffers two dozen bytes at most, and stops parsing what is not a progressive JPEG.
 package struct ScanWatcher: Sendable {
-  /// What the next byte is.
+  /// The parser's state: what the next byte is.
   private enum Place {
-    /// The first or second of the file.
+    /// The first or second byte of the file.
     case start
-    /// Of a segment's length, or of a header: held until there are `wanted`.
+    /// Part of a segment's length or of a header, buffered until there are `wanted` bytes.
     case part(Part, wanted: Int)
-    /// Of a segment that tells nothing, with so many more.
+    /// Part of an ignored segment, with this many bytes left.
     case passed(Int)
-    /// Anything up to a marker's 0xFF: coded pixels, or stray bytes, which libjpeg passes, too.
+    /// Anything before a marker's 0xFF: coded data, or stray bytes, which libjpeg skips too.
     case gap
-    /// Behind an 0xFF.
+    /// The byte after an 0xFF.
     case marker
-    /// Of no interest.
+    /// Irrelevant: parsing has ended.
     case done
   }
 
@@ -28,7 +28,7 @@ package struct ScanWatcher: Sendable {
     case scan
   }
 
-  /// More than the headers of frames and scans can have that name at most four components.
+  /// Frame and scan headers that name at most four components are no longer than this, in bytes.
   private static let longestHeader = 20
   /// More than any encoder writes.
   private static let mostSegments = 100_000
@@ -39,20 +39,20 @@ package struct ScanWatcher: Sendable {
   private var segments = 0
   private var scans = 0
   private var coverage: ScanCoverage?
-  /// The scan whose coded pixels are passing.
+  /// The scan whose coded data is passing.
   private var scan: JPEGScan?
   private var lengths: [JPEGScale: Int] = [:]
 
-  /// The length of the shortest beginning of the body that is enough for the scale: up to the marker behind the last
-  /// scan that is needed, that included. Nil as long as that has not arrived.
+  /// The length in bytes of the shortest prefix of the body that is sufficient for the scale: up to and including the
+  /// marker after the last scan that is needed. Nil until that has arrived.
   package func sufficientLength(for scale: JPEGScale) -> Int? { lengths[scale] }
 
-  /// The finest scale that the body so far is enough for.
+  /// The finest scale that the body so far is sufficient for.
   package var finestScale: JPEGScale? { lengths.keys.max() }
 
   package init() {}
 
-  /// Takes the next bytes of the body, in order.
+  /// Consumes the next bytes of the body, in order.
   package mutating func feed(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes[...]
     while let first = rest.first {
@@ -82,7 +82,7 @@ package struct ScanWatcher: Sendable {
     }
   }
 
-  /// How many bytes there are up to the first 0xFF, that included.
+  /// The number of bytes up to and including the first 0xFF.
   private static func distanceBehindPrefix(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
     guard let base = UnsafeRawBufferPointer(rebasing: bytes).baseAddress, let found = memchr(base, 0xFF, bytes.count)
     else { return nil }
@@ -97,7 +97,7 @@ package struct ScanWatcher: Sendable {
     }
   }
 
-  /// Takes the byte behind an 0xFF; `end` is the position behind it.
+  /// Handles the byte after an 0xFF; `end` is the offset after it.
   private mutating func takeMarker(_ marker: UInt8, end: Int) {
     switch marker {
     case 0xFF: return
@@ -105,7 +105,7 @@ package struct ScanWatcher: Sendable {
     case 0, 0xD0...0xD7: place = .gap
     default:
       endScan(at: end)
-      // `endScan` is done once there is nothing more to learn.
+      // `endScan` ends parsing once every scale is sufficient.
       if case .done = place { return }
       segments += 1
       if marker == 0x01 {
@@ -143,7 +143,7 @@ package struct ScanWatcher: Sendable {
     switch marker {
     case 0xC2 where (1...Self.longestHeader).contains(contents): place = .part(.frame, wanted: contents)
     case 0xDA where (1...Self.longestHeader).contains(contents): place = .part(.scan, wanted: contents)
-    // The other ways of coding a frame, and headers that cannot be.
+    // Frames of other coding processes, and invalid headers.
     case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDA: place = .done
     default: place = contents < 0 ? .done : contents == 0 ? .gap : .passed(contents)
     }

@@ -1,4 +1,4 @@
-/// The contents of a segment, read without ever going beyond their end.
+/// The contents of a segment, with bounds-checked access.
 struct SegmentBytes: Sendable {
   let array: [UInt8]
 
@@ -9,15 +9,15 @@ struct SegmentBytes: Sendable {
   /// A byte; nil beyond the end.
   subscript(index: Int) -> Int? { array.indices.contains(index) ? Int(array[index]) : nil }
 
-  /// An unsigned number of 1 or 2 bytes, most significant first; nil beyond the end.
+  /// A big-endian unsigned number of 1 or 2 bytes; nil beyond the end.
   func bigEndian(at index: Int, count: Int) -> Int? {
     guard index >= 0, index <= array.count - count else { return nil }
     return array[index..<index + count].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  /// Whether the ASCII text stands at the beginning.
+  /// Whether the contents start with the ASCII text.
   func has(_ text: StaticString) -> Bool { text.withUTF8Buffer { array.starts(with: $0) } }
 
-  /// The bytes from `range`, clipped to what is there.
+  /// The bytes in `range`, clipped to the contents.
   func slice(_ range: Range<Int>) -> [UInt8] { Array(array[range.clamped(to: 0..<array.count)]) }
 }
