@@ -3,22 +3,22 @@ import CSandbox
 import Foundation
 import ThumbnailCore
 
-/// The other side of `DecodeIsolation`: a process that decodes one picture after the other for the pipeline that started
-/// it, confined by the kernel, until the pipeline is gone.
+/// The helper process that `DecodeIsolation` starts: confined by the kernel, it decodes one image after the other for
+/// the pipeline that started it, until the pipeline closes the connection.
 ///
-/// `thumbs` is one. Any program can be its own: it calls `serveIfAsked()` before anything else, and names itself as
-/// `DecodeIsolation.executable`.
+/// `thumbs` is such a program. Any other can be its own helper: it calls `serveIfAsked()` before anything else, and
+/// names itself as `DecodeIsolation.executable`.
 public enum DecodeHelper {
-  /// The first argument of a helper.
+  /// The first command-line argument of a helper.
   static let command = "decode-helper"
 
-  /// What a helper is told on its command line.
+  /// The settings passed on a helper's command line.
   struct Settings: Equatable {
-    /// Bytes beyond the program itself.
+    /// The most address space, in bytes, beyond the program itself.
     var memoryLimit: Int
-    /// Seconds of computing for one picture.
+    /// The most CPU time per image, in seconds.
     var deadline: Int
-    /// The process that starts it.
+    /// The process that starts the helper.
     var parent: pid_t
 
     init(memoryLimit: Int, deadline: Int, parent: pid_t) {
@@ -36,10 +36,10 @@ public enum DecodeHelper {
     var arguments: [String] { ["\(memoryLimit)", "\(deadline)", "\(parent)"] }
   }
 
-  /// Serves as a helper, and then ends the process, when the program was started as one. Returns at once when it was not.
+  /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
   ///
-  /// To be called first of all on the main thread: it replaces the process' standard input, closes nothing else, and
-  /// takes rights away for good.
+  /// To be called on the main thread before anything else: it replaces the process' standard input, closes no other
+  /// file, and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
@@ -54,7 +54,7 @@ public enum DecodeHelper {
   }
 
   private static func serve(_ settings: Settings) -> Int32 {
-    // No library shall take the socket for an input.
+    // Keeps the socket away from libraries that read standard input.
     let socket = FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(null, STDIN_FILENO)

@@ -1,12 +1,12 @@
 package import ImageCodec
 package import ThumbnailCore
 
-/// Tries whether a format is read or written here, with a tiny picture: that an operation is there says little about the
-/// libraries behind it.
+/// Tests whether a format can be read or written on this machine by doing so with a tiny image: that libvips has the
+/// operation does not mean that the library behind it works.
 ///
 /// Blocks; to be called on a thread of a pool that calls `Codec.threadWillEnd()`.
 package enum FormatTrial {
-  /// Why a format cannot be read in this process; nil when it can.
+  /// Why a format cannot be read in this process; nil if it can.
   package static func reading(_ format: ImageFormat) -> CodecError? {
     do throws(CodecError) {
       let raster = try Raster(reading: FormatSample.bytes(of: format), within: box)
@@ -16,7 +16,7 @@ package enum FormatTrial {
     }
   }
 
-  /// Why a helper cannot read a format; nil when it can.
+  /// Why a helper cannot read a format; nil if it can.
   package static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
     let variant = Variant(size: box, format: .jpeg)
     let result = helpers.render(
@@ -27,7 +27,7 @@ package enum FormatTrial {
     return nil
   }
 
-  /// Why a format cannot be written; nil when it can.
+  /// Why a format cannot be written; nil if it can.
   package static func writing(_ format: ImageFormat) -> CodecError? {
     do throws(CodecError) {
       try Codec.start()

@@ -3,18 +3,18 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// What the kernel keeps a helper to.
+/// The kernel limits of a helper process.
 enum HelperConfinement {
-  /// Takes away what no decoder needs. False when the parent is gone already.
+  /// Drops everything that no decoder needs. False if the parent has exited already.
   static func apply(_ settings: DecodeHelper.Settings) throws(CodecError) -> Bool {
     _ = csandbox_die_with_parent()
-    // The signal comes only for a parent that ends from now on.
+    // The kernel sends the signal only for a parent that exits from now on.
     guard getppid() == settings.parent else { return false }
     signal(SIGPIPE, SIG_IGN)
     signal(SIGXFSZ, SIG_IGN)
     csandbox_use_one_heap()
     limit(RLIMIT_CORE, to: 0)
-    // Nothing can be written but to what is open: the socket.
+    // No file can grow, so only the open socket can be written to.
     limit(RLIMIT_FSIZE, to: 0)
     limit(RLIMIT_NOFILE, to: 64)
     try Codec.start()
@@ -22,14 +22,14 @@ enum HelperConfinement {
     // What is mapped by now is the program and its libraries, most of it never touched.
     let mapped = mappedBytes() ?? 1 << 30
     limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))
-    // A kernel without these runs the helper all the same: it still saves the parent from crashes.
+    // Without these kernel features the helper runs all the same: it still protects the parent from crashes.
     if csandbox_set_no_new_privileges() != 0 || csandbox_filter_calls() != 0 {
       Log.codec.debug("no filter of system calls: \(String(cString: strerror(errno)))")
     }
     return true
   }
 
-  /// Ends the process after so many seconds of computing from now, should nobody else do so.
+  /// Limits the CPU time from now on, in seconds; the kernel then kills the process, as a backstop to the deadline.
   static func allowComputing(seconds: Int) {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -48,7 +48,7 @@ enum HelperConfinement {
     setrlimit(__rlimit_resource_t(resource.rawValue), &limits)
   }
 
-  /// The address space in use.
+  /// The address space in use, in bytes.
   private static func mappedBytes() -> Int? {
     guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
       let pages = text.split(separator: " ").first.flatMap({ Int($0) })

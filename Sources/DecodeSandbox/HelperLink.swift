@@ -3,12 +3,12 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// One exchange with a helper over its socket: sends and receives until a deadline, or until nobody wants the answer.
+/// The connection to a helper for one request: sends and receives over its socket until a deadline or cancellation.
 ///
-/// Blocks the calling thread. Fails with `.cancelled`, `.tooSlow`, `.crashed` when the other side is gone, and
+/// Blocks the calling thread. Throws `.cancelled`, `.tooSlow`, `.crashed` if the helper closed the socket, and
 /// `.nonsense`.
 struct HelperLink {
-  /// How often a waiting thread looks whether it was cancelled, in milliseconds.
+  /// How often a blocked thread checks for cancellation, in milliseconds.
   private static let interval: Int32 = 20
 
   private let socket: Int32
@@ -22,7 +22,7 @@ struct HelperLink {
     self.cancellation = cancellation
   }
 
-  /// Sends bytes, and an open file with the first of them.
+  /// Sends bytes, with an open file attached to the first of them.
   func send(_ bytes: [UInt8], passing file: FileDescriptor) throws(HelperFailure) {
     var sent = 0
     while sent < bytes.count {
@@ -39,7 +39,7 @@ struct HelperLink {
   /// Receives exactly `count` bytes.
   func receive(_ count: Int) throws(HelperFailure) -> [UInt8] {
     var bytes: [UInt8] = []
-    // Room grows with what arrives, not with what was announced.
+    // The buffer grows with what arrives, not with the announced length.
     while bytes.count < count {
       var error: Int32 = 0
       let piece = [UInt8](unsafeUninitializedCapacity: min(count - bytes.count, 64 << 10)) { buffer, filled in
@@ -50,7 +50,7 @@ struct HelperLink {
       if !piece.isEmpty {
         bytes += piece
       } else {
-        // No bytes and no error: the other side has closed.
+        // No bytes and no error: the helper closed the socket.
         try wait(for: POLLIN, error: error == 0 ? EPIPE : error)
       }
     }

@@ -2,14 +2,14 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// What crosses the socket between a pipeline and its helper.
+/// The messages between a pipeline and its helper.
 ///
-/// Every message is a length of four bytes, the most significant first, and that much JSON. With an order comes the
-/// picture's open file; behind an answer come the thumbnails' bytes, one after the other.
+/// Each is a big-endian length of four bytes and that much JSON. A request carries the image's open file; a response is
+/// followed by the thumbnails' bytes, one after the other.
 enum HelperMessage {
-  /// The longest JSON that is read.
+  /// The longest JSON accepted, in bytes.
   static let longest = 256 << 10
-  /// Told by both sides, so that programs of different versions do not take each other at their word.
+  /// The protocol version, which both sides compare so that different versions of the program do not work together.
   static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).2"
 
   static func encode(_ value: some Encodable) throws(HelperFailure) -> [UInt8] {
@@ -31,37 +31,37 @@ struct HelperGreeting: Codable, Equatable {
   var name = HelperMessage.greeting
 }
 
-/// One picture to be decoded; its file comes with it.
+/// One image to decode; its file is attached.
 struct HelperRequest: Codable, Equatable, Sendable {
-  /// What the pipeline has seen the bytes to be.
+  /// The format that the pipeline has sniffed.
   var format: ImageFormat
-  /// The length of the picture in bytes.
+  /// The length of the image file in bytes.
   var byteCount: Int
-  /// The variants by their tokens.
+  /// The variants as tokens.
   var variants: [String]
   var limits: DecodeLimits
-  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory with some good ones, as it
-  /// seems those whose picture does not begin at the canvas' corner.
+  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory on some valid ones, apparently those
+  /// whose image does not begin at the canvas' corner.
   var usesImageMagick = false
-  /// Whether what can be read of a damaged picture is wanted.
+  /// Whether to salvage what can be read of a damaged image.
   var acceptsDamage = false
 }
 
-/// What became of an order.
+/// The result of a request.
 struct HelperResponse: Codable, Equatable, Sendable {
-  /// A thumbnail, or why there is none.
+  /// The result for one variant: a thumbnail or an error.
   struct Outcome: Codable, Equatable, Sendable {
     var size: PixelSize?
     var format: ImageFormat?
-    /// The bytes that follow for this thumbnail.
+    /// The number of bytes of this thumbnail after the response.
     var byteCount = 0
     /// See `Thumbnail`.
     var isDamaged = false
     var failure: CodecError?
   }
 
-  /// The picture's size, upright; nil when nothing could be made.
+  /// The image's size, upright; nil if nothing could be made.
   var size: PixelSize?
-  /// One for each variant, in the order they were asked.
+  /// One per variant, in the request's order.
   var outcomes: [Outcome]
 }

@@ -4,11 +4,11 @@ package import ImageCodec
 import Synchronization
 package import ThumbnailCore
 
-/// The helpers of a pipeline. Each that asks gets one to itself: a waiting one, or a new one.
+/// The helper processes of a pipeline. Each caller has one to itself: an idle one, or a new one.
 ///
-/// Blocks the calling thread; so there are never more helpers than threads that ask.
+/// Blocks the calling thread, so there are never more helpers than calling threads.
 package final class HelperPool: Sendable {
-  /// A helper is replaced after so many pictures: what decoders leak counts against its memory limit.
+  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit.
   static let mostServed = 200
 
   private let isolation: DecodeIsolation
@@ -17,13 +17,13 @@ package final class HelperPool: Sendable {
 
   package init(_ isolation: DecodeIsolation) { self.isolation = isolation }
 
-  /// The processes that wait for a picture.
+  /// The idle processes.
   var waiting: [pid_t] { idle.withLock { $0.map(\.pid) } }
 
-  /// The processes that are at work.
+  /// The busy processes.
   var working: [pid_t] { busy.withLock { $0 } }
 
-  /// Ends the processes that wait for a picture. Blocks for a moment.
+  /// Ends the idle processes. Blocks briefly.
   package func endWaiting() {
     let helpers = idle.withLock { idle in
       defer { idle = [] }
@@ -35,13 +35,13 @@ package final class HelperPool: Sendable {
   deinit {
     let helpers = idle.withLock { $0 }
     guard !helpers.isEmpty else { return }
-    // Whoever dropped the pipeline may be on a thread that must not wait.
+    // The pipeline may be released on a thread that must not block.
     Thread.detachNewThread { for helper in helpers { helper.end() } }
   }
 
-  /// Has a picture decoded, one result for each variant. What fails for all is each one's failure.
+  /// Decodes an image in a helper, one result per variant. An error that concerns all is each one's failure.
   ///
-  /// - Parameter patience: How many times the deadline it may take on the clock. The helper still computes no longer than
+  /// - Parameter patience: How many times the deadline it may take in wall-clock time. The CPU time stays limited to
   ///   the deadline, but on a busy machine that takes longer.
   package func render(
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
@@ -84,7 +84,7 @@ package final class HelperPool: Sendable {
         if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
         return results
       } catch {
-        // It may have died of what an earlier picture had left behind: only a fresh one's death is this picture's.
+        // The helper may have crashed because of an earlier image: only a fresh one's crash is due to this image.
         guard case .crashed = error else { throw error }
         if wantsFresh { continue }
         guard order.format == .jpeg2000, !order.usesImageMagick else { throw error }
@@ -93,11 +93,11 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// The body as an open file that can only be read.
+  /// The body as an open read-only file.
   private static func file(of body: ByteSource) throws(CodecError) -> FileDescriptor {
     switch body {
     case .file(let file, _):
-      // Opened anew: the helper gets neither the right to write nor the offset that others share.
+      // Reopened, so that the helper gets neither write access nor the shared file offset.
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
       return FileDescriptor(owning: descriptor)

@@ -2,11 +2,11 @@ import CSandbox
 import Foundation
 import ThumbnailCore
 
-/// The helper's end of the socket. Blocks; everything ends when the other side is gone.
+/// The helper's end of the socket. Blocks; its methods report when the pipeline has closed the other end.
 struct HelperPort {
   let socket: FileDescriptor
 
-  /// The next order and the picture's file; nil when there will be none.
+  /// The next request and the image's file; nil when the connection is closed.
   func receiveOrder() -> (HelperRequest, FileDescriptor)? {
     var head = [UInt8](repeating: 0, count: 4)
     var descriptor: Int32 = -1
@@ -21,7 +21,7 @@ struct HelperPort {
     return (order, picture)
   }
 
-  /// Sends all the bytes. False when nobody takes them.
+  /// Sends all the bytes. False if the connection is closed.
   func send(_ bytes: [UInt8]) -> Bool {
     var sent = 0
     while sent < bytes.count {

@@ -3,11 +3,11 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// One helper process and the socket to it. Whoever holds it asks for one picture at a time.
+/// One helper process and the socket to it. Its owner sends one request at a time.
 ///
-/// The process is ended and collected after its first failure, and when this is dropped.
+/// The process is killed and reaped after its first failure, and on `deinit`.
 final class HelperProcess: Sendable {
-  /// How long a process may take from its start to its greeting: libvips and its many libraries are loaded meanwhile.
+  /// The time limit from a process' start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
 
   let pid: pid_t
@@ -15,7 +15,7 @@ final class HelperProcess: Sendable {
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
 
-  /// The number of pictures it was asked for.
+  /// The number of requests sent to it.
   var served: Int { servedCount.load(ordering: .relaxed) }
 
   /// Starts a process and waits for its greeting.
@@ -36,7 +36,7 @@ final class HelperProcess: Sendable {
 
   deinit { end() }
 
-  /// Has one picture decoded, and checks the answer.
+  /// Decodes one image and validates the response.
   func decode(
     _ order: HelperRequest, of picture: FileDescriptor, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
@@ -55,7 +55,7 @@ final class HelperProcess: Sendable {
     }
   }
 
-  /// Ends the process and collects it. Harmless when that is done already.
+  /// Kills the process and reaps it. Has no effect if that was done already.
   func end() {
     isCollected.withLock { isCollected in
       guard !isCollected else { return }
@@ -65,14 +65,14 @@ final class HelperProcess: Sendable {
     }
   }
 
-  /// Ends the process after a failure, and tells what it had died of if it was dead.
+  /// Kills the process after a failure, and reports how it exited if it was dead already.
   private func explain(_ failure: HelperFailure) -> HelperFailure {
     guard case .crashed = failure else {
       end()
       return failure
     }
     let status = isCollected.withLock { isCollected -> Int32? in
-      // What has closed its socket is about to end, and its own end tells more than a kill.
+      // A process that has closed its socket is about to exit, and its own exit status tells more than a kill.
       for _ in 0..<500 where !isCollected {
         var status: Int32 = 0
         let ended = waitpid(pid, &status, WNOHANG)

@@ -3,16 +3,16 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// Starts a helper's process: with the socket as its standard input, and nothing else of ours.
+/// Starts a helper process with the socket as its standard input, and no other open file of ours.
 enum HelperSpawn {
-  /// The variables of our environment that a helper gets: where programs and libraries are, in which language and
-  /// encoding names are written, and where the fonts are that SVG and PDF need, for which fontconfig looks below the home
-  /// folder. Nothing else: it decodes strangers' files, and keys and proxies' passwords stand in variables, too.
+  /// The environment variables that a helper inherits: paths of programs and libraries, language and encoding, and the
+  /// home folder, where fontconfig looks for fonts that SVG and PDF need. No others, since variables may hold keys and
+  /// proxy passwords, and the helper decodes untrusted files.
   private static let inherited = [
     "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
     "XDG_DATA_HOME", "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
-  /// One thread for a picture, and no files for what is too large for memory.
+  /// One thread per image, and no temporary files for what does not fit into memory.
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
   ]
@@ -31,10 +31,10 @@ enum HelperSpawn {
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
     posix_spawn_file_actions_adddup2(&actions, theirs.rawValue, STDIN_FILENO)
-    // What its libraries print must not get into our output.
+    // What its libraries print must not mix with our output.
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)
-    // Whoever embeds this library may have files open that are not closed by themselves.
+    // A program that embeds this library may have open files without close-on-exec.
     csandbox_close_from(&actions, 3)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
@@ -44,7 +44,7 @@ enum HelperSpawn {
     posix_spawnattr_setsigdefault(&attributes, &signals)
     sigemptyset(&signals)
     posix_spawnattr_setsigmask(&attributes, &signals)
-    // A process group of its own: Ctrl-C is for us, who then decide.
+    // A process group of its own, so that Ctrl-C signals only the parent, which decides.
     posix_spawnattr_setpgroup(&attributes, 0)
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
@@ -61,7 +61,7 @@ enum HelperSpawn {
     return (pid, ours)
   }
 
-  /// What a helper of a process with that environment gets, as `NAME=value`.
+  /// The environment of a helper started from the given one, as `NAME=value`.
   static func environment(from ours: [String: String]) -> [String] {
     inherited.compactMap { name in ours[name].map { "\(name)=\($0)" } } + own
   }

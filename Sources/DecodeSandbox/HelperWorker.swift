@@ -3,12 +3,12 @@ import Foundation
 import ImageCodec
 import ThumbnailCore
 
-/// Decodes in the helper: the readers of the pipeline for the formats it reads itself, libvips' other loaders for the
-/// rest.
+/// Decodes in the helper: with the pipeline's own readers for the formats that they support, with libvips' other
+/// loaders for the rest.
 struct HelperWorker {
   let memoryLimit: Int
 
-  /// One outcome for each variant, and the bytes of the thumbnails.
+  /// One outcome per variant, and the bytes of the thumbnails.
   func carryOut(_ order: HelperRequest, _ picture: FileDescriptor) -> (HelperResponse, [Data]) {
     let variants = order.variants.compactMap { Variant(token: $0) }
     let body = ByteSource.file(picture, count: order.byteCount)
@@ -35,7 +35,7 @@ struct HelperWorker {
     }
   }
 
-  /// Renders strictly first, and then, where that is wanted, what can be read of a damaged picture.
+  /// Renders strictly first, and then, if requested, salvages what can be read of a damaged image.
   private func render(
     _ variants: [Variant], acceptsDamage: Bool,
     _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [RenderedVariant]
@@ -45,7 +45,7 @@ struct HelperWorker {
     return Downsampler.salvaging(results) { damaged throws(CodecError) in try render(damaged, true) }
   }
 
-  /// The same for a format of the pipeline's own. What the coefficient reader hands over is read by libvips.
+  /// The same for a format that is read in process. What the coefficient reader hands over is read by libvips.
   private func render(
     _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
   ) throws(CodecError) -> [RenderedVariant] {
@@ -85,14 +85,14 @@ struct HelperWorker {
     (try? ByteSource.file(picture, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
   }
 
-  /// Tells a lack of memory from a fault of the picture. libvips says so only in words; here they can be trusted, since
-  /// only one picture is decoded at a time.
+  /// Distinguishes lack of memory from a fault of the image. libvips says so only in its error text, which is reliable
+  /// here since only one image is decoded at a time.
   private func explained(_ error: CodecError) -> CodecError {
     switch error {
     case .exceedsMemoryBudget: return .helperFailed(.outOfMemory(limit: memoryLimit))
     case .damaged(_, let detail), .truncated(let detail), .unreadableBody(let detail):
       let words = detail.lowercased()
-      // It turns to files then, which it may not write.
+      // ImageMagick then tries temporary files, which the helper may not write.
       if words.contains("pixel cache") || words.contains("resources exhausted") {
         return .helperFailed(.imageMagickOutOfMemory)
       }

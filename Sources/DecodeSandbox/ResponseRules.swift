@@ -2,25 +2,25 @@ import Foundation
 import ImageCodec
 package import ThumbnailCore
 
-/// What an answer must be before it is believed. A decoder that was led astray may have written it.
+/// Validates a helper's response, which a compromised decoder may have written.
 package struct ResponseRules: Sendable {
   let variants: [Variant]
-  /// What the pipeline has seen the picture to be.
+  /// The image's format as the pipeline has sniffed it.
   let format: ImageFormat
   let byteCount: Int
   let limits: DecodeLimits
   /// The most bytes that all thumbnails may have together: what is reserved for them.
   let mostBytes: Int
 
-  /// The longest side of a page or drawing: its size is on paper, nothing is allocated for it.
+  /// The longest side of a page or drawing: nothing is allocated for it, as its size is that on paper.
   private static let longestSide = 1 << 30
 
-  /// The most bytes that the thumbnails of these variants can have, with room for the least compressible pixels.
+  /// An upper bound of the bytes that the thumbnails of these variants can have, with room for incompressible pixels.
   package static func mostBytes(for variants: [Variant]) -> Int {
     variants.reduce(0) { sum, variant in sum + (64 << 10) + variant.size.pixelCount * 5 }
   }
 
-  /// The lengths of the thumbnails that follow an answer.
+  /// The lengths in bytes of the thumbnails that follow a response.
   func lengths(of answer: HelperResponse) throws(HelperFailure) -> [Int] {
     guard answer.outcomes.count == variants.count else {
       throw .nonsense(detail: "\(answer.outcomes.count) results for \(variants.count)")
@@ -32,7 +32,7 @@ package struct ResponseRules: Sendable {
     return lengths
   }
 
-  /// The thumbnails, each of them looked into.
+  /// The thumbnails, each validated.
   func check(_ answer: HelperResponse, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
     var results: [RenderedVariant] = []
     for (index, variant) in variants.enumerated() {
@@ -64,7 +64,7 @@ package struct ResponseRules: Sendable {
       let found = try probe(.memory(bytes))
       return found.format == format && found.size == size
     } catch {
-      // Of JPEG XL, which is not read in this process, only the format can be told.
+      // JPEG XL is not parsed in this process: only the format can be verified.
       return format == .jpegXL && error == .unsupportedFormat(format)
     }
   }
