@@ -1,15 +1,15 @@
-/// What becomes of the slots of silent transfers.
+/// Lending the slots of silent transfers.
 ///
-/// A transfer that brings nothing lends its slot to the next, and just goes on when its server does: then it counts
-/// again, and nobody new starts before those that have a slot are few enough. So there are never more than the limit of
-/// a site and `mostLent` transfers there. When all are lent, the oldest silent one makes room, if its site has answered
-/// others meanwhile and it is late even for that site. A site that answers nobody gives up few slots: then it is the
-/// site that is waited for.
+/// A transfer that receives nothing lends its slot: it keeps running but no longer counts, so that another can start.
+/// Once it receives something it counts again, and no new one starts until the number is below the limit. So a site
+/// never has more than its limit plus `mostLent` transfers. When all are lent, the oldest silent transfer is deferred,
+/// if its site has responded to others meanwhile and it is late even for that site. A site that responds to nothing
+/// gives up few slots, since then the site itself is slow.
 extension DownloadAdmission {
-  /// How long a running transfer may bring nothing before it is silent.
+  /// How long a running transfer may receive nothing before it counts as silent.
   ///
-  /// Where stragglers are known, the others are measured by what the site's answers take: each silent picture would
-  /// cost its slot a second otherwise.
+  /// At a site with known stragglers the limit follows its response times: each silent image would hold its slot for a
+  /// second otherwise.
   func patience(for ticket: Ticket) -> Duration {
     guard let run = runs[ticket], let site = sites[run.site] else { return rules.patience }
     if !mayLend(at: site) { return rules.strictPatience }
@@ -17,14 +17,14 @@ extension DownloadAdmission {
     return min(rules.patience, max(rules.shortestPatience, site.times.bound ?? .zero))
   }
 
-  /// An answer has begun, so long after its transfer.
+  /// A response has begun, `time` after its transfer.
   mutating func answered(_ ticket: Ticket, after time: Duration) {
     guard let run = runs[ticket] else { return }
     sites[run.site]?.times.add(time)
     heard(from: run.site)
   }
 
-  /// A running transfer has brought nothing for its patience.
+  /// A running transfer has received nothing for longer than its patience.
   mutating func fellSilent(_ ticket: Ticket, since: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
@@ -33,7 +33,7 @@ extension DownloadAdmission {
     lendWhatCanBe()
   }
 
-  /// A silent transfer brings something again.
+  /// A silent transfer receives something again.
   mutating func resumed(_ ticket: Ticket) {
     guard let run = runs[ticket], run.silentSince != nil else { return }
     silent.removeAll { $0 == ticket }
@@ -48,7 +48,7 @@ extension DownloadAdmission {
     heard(from: run.site)
   }
 
-  /// Whether the site of a silent transfer has answered others meanwhile: it is the picture that is silent.
+  /// Whether a silent transfer's site has responded to others meanwhile, so that only this image is silent.
   func hasAnsweredOthers(since ticket: Ticket) -> Bool {
     guard let run = runs[ticket], run.silentSince != nil, let site = sites[run.site] else { return false }
     return site.answers > run.answersBefore
@@ -60,12 +60,12 @@ extension DownloadAdmission {
     lendWhatCanBe()
   }
 
-  /// Below our own limit, somebody has asked for the lower one: a service, which means it as it says, or the user.
+  /// A site limit below our own was set by a service or the user, and is kept strictly: nothing is lent.
   private func mayLend(at site: Site) -> Bool {
     min(maximum, maximumPerSite, site.maximum) >= rules.leastLimitToLendAt
   }
 
-  /// Lends the slots of silent transfers, as far as that goes.
+  /// Lends the slots of silent transfers, within the limits.
   mutating func lendWhatCanBe() {
     guard lent < rules.mostLent, lent < silent.count else { return }
     for ticket in silent where lent < rules.mostLent {
@@ -81,9 +81,9 @@ extension DownloadAdmission {
     }
   }
 
-  /// The silent transfer that has to make room; nil when none has to. Those that were put off before need no room.
+  /// The silent transfer to defer in order to free its slot; nil if there is none. Those already deferred are skipped.
   mutating func nextToPutOff(at now: ContinuousClock.Instant) -> Element? {
-    // One at a time for each that waits to lend its slot: the room is there when it is gone.
+    // At most one per transfer that could lend its slot; those already being stopped count.
     var leaving = silent.count { runs[$0]?.isPutOff == true }
     for ticket in silent {
       guard let run = runs[ticket], run.slot == .own, !run.isPutOff, let site = sites[run.site],
@@ -106,14 +106,14 @@ extension DownloadAdmission {
     return run.element
   }
 
-  /// Whether somebody could start with the slot of a transfer at this site who cannot without.
+  /// Whether a waiting download could start only with the slot of a transfer at this site.
   private func isWanted(slotAt name: String, _ site: Site) -> Bool {
     if site.hasOthersWaiting, !closedSites.contains(name), !hasFreeSlot(site) || running >= maximum { return true }
     return running >= maximum
       && sites.contains { !closedSites.contains($0) && $1.hasOthersWaiting && hasFreeSlot($1) }
   }
 
-  /// Whether a transfer without a slot is late by what its site's answers take, while the site answers others.
+  /// Whether a transfer with a lent slot is late by its site's response times, while the site responds to others.
   private func isOverdue(_ ticket: Ticket, at now: ContinuousClock.Instant) -> Bool {
     guard let run = runs[ticket], run.slot == .lent, !run.isPutOff, let since = run.silentSince,
       let site = sites[run.site], site.answers > run.answersBefore

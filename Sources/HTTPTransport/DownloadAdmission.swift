@@ -1,23 +1,23 @@
 import ThumbnailCore
 
-/// Decides which waiting download may start: limits in all and for each site, visible before prefetch, first come
-/// first served within each. A pure value: its owner guards it and does what it hands out.
+/// Admission: decides which waiting download may start. Limits in total and per site, visible before prefetch, first
+/// come, first served within each. A pure value: its owner synchronises it and carries out the steps it returns.
 ///
-/// A site at its limit does not hold back the others. Of visible and prefetch work that could both start, every
-/// ninth comes from prefetch. Whoever has run before (a retry, a redirect) keeps its age; whoever was put off, since its
-/// server was silent, comes after all others of its level. Starting one takes time proportional to the number of sites
-/// that have something waiting, not to the number of downloads.
+/// A site at its limit does not hold back the others. If visible and prefetch work could both start, every ninth start
+/// is a prefetch. A download that has run before (a retry, a redirect) keeps its age; one that was deferred because its
+/// server was silent comes after all others of its level. A start takes time proportional to the number of sites with
+/// waiting downloads, not to the number of downloads.
 ///
-/// What becomes of the slots of silent transfers stands in `DownloadAdmission+Lending`.
+/// `DownloadAdmission+Lending` handles the slots of silent transfers.
 struct DownloadAdmission<Element> {
-  /// Names a download from its first wait to its end.
+  /// Identifies a download from its first wait to its end.
   struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
 
-  /// What the owner has to do.
+  /// What the owner must do next.
   enum Step {
-    /// Begin this download: it has a slot.
+    /// Start this download: it has a slot.
     case start(Element)
-    /// Stop this transfer, release its slot, and put it in line again as deferred.
+    /// Stop this transfer, release its slot, and enqueue it again as deferred.
     case putOff(Element)
   }
 
@@ -26,21 +26,21 @@ struct DownloadAdmission<Element> {
     let element: Element
   }
 
-  /// The line at a site in which a download waits.
+  /// The queue of a site that a download waits in.
   fileprivate enum Line { case returning, fresh, deferred }
 
   struct Site {
-    /// The slots in use.
+    /// The slots in use, lent ones excluded.
     var running = 0
     /// The transfers that have lent their slot.
     var lent = 0
-    /// The most that may run at once here, as whoever asks for the least wants it.
+    /// The most concurrent transfers here: the lowest limit that any of its downloads asked for.
     var maximum = Int.max
-    /// How often something was heard from it after a request or a silence.
+    /// How often it has responded to a request or ended a silence.
     var answers = 0
-    /// The slots it gave up since it was last heard.
+    /// The slots it gave up since it last responded.
     var unanswered = 0
-    /// What its answers take.
+    /// Its response times.
     var times = ResponseTimes()
     fileprivate var returning = TwoLevelQueue<Waiting>()
     fileprivate var fresh = TwoLevelQueue<Waiting>()
@@ -48,9 +48,9 @@ struct DownloadAdmission<Element> {
 
     mutating func lower(to limit: Int) { maximum = min(maximum, max(1, limit)) }
 
-    /// Whether something waits that has not been put off.
+    /// Whether downloads wait that were not deferred.
     var hasOthersWaiting: Bool { !returning.isEmpty || !fresh.isEmpty }
-    /// Whether some of its pictures are known to be waited for in vain so far.
+    /// Whether some of its transfers are known to be silent or deferred.
     var hasStragglers: Bool { lent > 0 || !deferred.isEmpty }
 
     fileprivate var isIdle: Bool { running == 0 && lent == 0 && !hasOthersWaiting && deferred.isEmpty }
@@ -64,18 +64,18 @@ struct DownloadAdmission<Element> {
     }
   }
 
-  /// A download between its start and its end.
+  /// A running download.
   struct Run {
     enum Slot { case own, lent }
 
     let site: String
     let element: Element
     var slot = Slot.own
-    /// Since when it is silent; nil while it is not.
+    /// When it fell silent; nil while it is not silent.
     var silentSince: ContinuousClock.Instant?
-    /// What had been heard of its site by then.
+    /// The site's `answers` at that time.
     var answersBefore = 0
-    /// It was told to stop.
+    /// Whether it was told to stop.
     var isPutOff = false
   }
 
@@ -91,22 +91,22 @@ struct DownloadAdmission<Element> {
     let line: Line
   }
 
-  /// The most that may run at once; lowering it lets running ones end.
+  /// The most concurrent downloads; lowering it lets running ones finish.
   var maximum: Int
-  /// The most that may run at once at one site.
+  /// The most concurrent downloads at one site.
   let maximumPerSite: Int
   let rules: LendingRules
-  /// After so many visible ones in a row, one prefetch goes first.
+  /// After this many visible downloads in a row, one prefetch starts.
   let agingInterval = 8
-  /// Sites where nothing may start for now: what waits there keeps its place and holds nobody back.
+  /// Sites where nothing may start for now; their waiting downloads keep their positions and do not block other sites.
   var closedSites: Set<String> = []
-  /// How many slots are in use now.
+  /// The number of slots in use, lent ones excluded.
   var running = 0
-  /// How many transfers run without one: they have lent it.
+  /// The number of running transfers with a lent slot.
   var lent = 0
   var sites: [String: Site] = [:]
   var runs: [Ticket: Run] = [:]
-  /// The silent ones, the oldest silence first; those that have lent their slot, and those that have not.
+  /// The silent transfers, longest silence first, with lent slots and with their own.
   var silent: [Ticket] = []
   private var places: [Ticket: Place] = [:]
   private var lastNumber: UInt64 = 0
@@ -118,14 +118,14 @@ struct DownloadAdmission<Element> {
     self.rules = rules
   }
 
-  /// How many wait now.
+  /// The number of waiting downloads.
   var waiting: Int { places.count }
 
-  /// Whether anything waits at a site.
+  /// Whether any download waits at a site.
   func waits(at site: String) -> Bool { sites[site].map { $0.hasOthersWaiting || !$0.deferred.isEmpty } ?? false }
 
-  /// Puts a download in line. With the ticket of its earlier wait it keeps its age. A `limit` below `maximumPerSite`
-  /// counts for everybody at the site until nothing runs or waits there. One that is `deferred` goes after all others.
+  /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
+  /// whole site until nothing runs or waits there. A `deferred` one comes after all others.
   mutating func enqueue(
     _ element: Element, site name: String, at level: Priority, limit: Int? = nil, returning: Ticket? = nil,
     deferred: Bool = false
@@ -141,13 +141,13 @@ struct DownloadAdmission<Element> {
     return ticket
   }
 
-  /// Moves a waiting download to the end of another level's line.
+  /// Moves a waiting download to the end of the other level's queue.
   mutating func move(_ ticket: Ticket, to level: Priority) {
     guard let place = places[ticket] else { return }
     sites[place.site]?.with(place.line) { $0.move(place.position, to: level) }
   }
 
-  /// Takes a download out of its line; nil when it has started or gone.
+  /// Removes a waiting download; nil when it has started or is gone.
   mutating func remove(_ ticket: Ticket) -> Element? {
     guard let place = places.removeValue(forKey: ticket) else { return nil }
     let removed = sites[place.site]?.with(place.line) { $0.remove(place.position) }
@@ -155,7 +155,7 @@ struct DownloadAdmission<Element> {
     return removed?.element
   }
 
-  /// Takes those out of their lines at one site that `condition` holds for. Takes time proportional to all that wait.
+  /// Removes the waiting downloads of one site that match. Takes time proportional to the number of all that wait.
   mutating func removeAll(at site: String, where condition: (Element) -> Bool) -> [Element] {
     let candidates = places.filter { $0.value.site == site }.keys.sorted { $0.number < $1.number }
     return candidates.compactMap { ticket in
@@ -175,7 +175,7 @@ struct DownloadAdmission<Element> {
     return line.element(of: place.position)?.element
   }
 
-  /// Takes back the slot of a download that ended.
+  /// Releases the slot of a download that ended.
   mutating func release(_ ticket: Ticket) {
     guard let run = runs.removeValue(forKey: ticket) else { return }
     silent.removeAll { $0 == ticket }
@@ -191,13 +191,13 @@ struct DownloadAdmission<Element> {
     forgetIfIdle(run.site)
   }
 
-  /// What to do next; nil when there is nothing. To be called until it says nil.
+  /// The next step; nil when there is none. Call it until it returns nil.
   mutating func nextStep(at now: ContinuousClock.Instant) -> Step? {
     if let next = admitNext() { return .start(next) }
     return nextToPutOff(at: now).map { .putOff($0) }
   }
 
-  /// Gives a slot to the download whose turn it is; nil when none may start.
+  /// Gives a slot to the next download; nil when none may start.
   private mutating func admitNext() -> Element? {
     guard running < maximum, !places.isEmpty else { return nil }
     let visible = oldest(at: .visible)
@@ -213,17 +213,17 @@ struct DownloadAdmission<Element> {
     return waiting?.element
   }
 
-  /// Whether a site has a slot to give.
+  /// Whether a site is below its limit.
   func hasFreeSlot(_ site: Site) -> Bool { site.running < min(maximumPerSite, site.maximum) }
 
-  /// The oldest download of a level that could start now; of those put off, where there is no other.
+  /// The oldest download of a level that could start now; deferred ones only if there is no other.
   private mutating func oldest(at level: Priority) -> Candidate? {
     oldest(at: level, in: [.returning, .fresh]) ?? oldest(at: level, in: [.deferred])
   }
 
   private mutating func oldest(at level: Priority, in lines: [Line]) -> Candidate? {
     var oldest: Candidate?
-    // Not `for index in sites.indices`, which holds a second reference: every change would copy the dictionary.
+    // `for index in sites.indices` would hold a second reference, so that every mutation would copy the dictionary.
     var next = sites.startIndex
     while next != sites.endIndex {
       let index = next

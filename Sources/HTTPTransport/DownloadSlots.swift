@@ -1,42 +1,42 @@
 import ThumbnailCore
 
-/// Gives out slots for downloads, as the admission and the hosts' states allow: at a host that is held, or that one
-/// transfer is just trying, nothing starts, and what waits there holds no slot. A pure value: its owner guards it and
-/// carries out what it returns.
+/// Grants slots to downloads, combining admission and host states: at a host that is held, or being tried by one
+/// transfer, nothing starts, and its waiters hold no slot. A pure value: its owner synchronises it and carries out what
+/// it returns.
 struct DownloadSlots {
   typealias Admission = DownloadAdmission<Waiter>
 
-  /// A download that waits for its slot.
+  /// A download that waits for a slot.
   struct Waiter: Sendable {
     let site: String
-    /// Whether it waits while its host is held. Else it fails then.
+    /// Whether it waits while its host is held; otherwise it fails.
     let mayWait: Bool
     let slot: TransferSlot
   }
 
-  /// What the owner has to do next.
+  /// What the owner must do next.
   enum Step {
-    /// The slot is there, with its pass.
+    /// The slot is granted, with its pass.
     case start(TransferSlot, HostStates.Pass)
-    /// The transfer makes room: stop it, release its slot, and put it in line again as deferred.
+    /// Stop the transfer, release its slot, and enqueue it again as deferred.
     case putOff(TransferSlot)
   }
 
-  /// What the owner has to do once it has let go of the guard.
+  /// What the owner must do after releasing the lock.
   struct Effects {
-    /// Those who wait in vain, and why.
+    /// Waiters that fail, and their errors.
     var failed: [(TransferSlot, DownloadError)] = []
     var news: [HostNews] = []
-    /// What other processes should know.
+    /// A hold to share with other processes.
     var hold: (site: String, hold: HostStates.Hold)?
   }
 
   var admission: Admission
   private var hosts: HostStates
   private var allowance: WaitAllowance
-  /// Until when somebody waits for a host.
+  /// For each host with waiters, when its hold ends.
   private var waited: [String: ContinuousClock.Instant] = [:]
-  /// The hold that was last told of each host that is held.
+  /// For each held host, the end of the hold that was last reported.
   private var told: [String: ContinuousClock.Instant] = [:]
 
   init(_ admission: Admission, policy: HostStates.Policy, maximumWait: Duration) {
@@ -45,10 +45,10 @@ struct DownloadSlots {
     allowance = WaitAllowance(maximumWait)
   }
 
-  /// When the first host that somebody waits for is to be tried; nil when nobody waits for one.
+  /// When to try the first host that has waiters; nil without any.
   var nextTrial: ContinuousClock.Instant? { waited.values.min() }
 
-  /// Puts a download in line, or says why it need not wait: its host is held for too long.
+  /// Enqueues a download, or throws if its host is held for too long.
   mutating func enqueue(
     _ waiter: Waiter, at level: Priority, limit: Int?, returning: Admission.Ticket?, deferred: Bool = false,
     now: ContinuousClock.Instant, _ effects: inout Effects
@@ -65,7 +65,7 @@ struct DownloadSlots {
       waiter, site: waiter.site, at: level, limit: limit, returning: returning, deferred: deferred)
   }
 
-  /// What to do next; nil when there is nothing. To be called until it says nil.
+  /// The next step; nil when there is none. Call it until it returns nil.
   mutating func nextStep(at now: ContinuousClock.Instant) -> Step? {
     switch admission.nextStep(at: now) {
     case nil: return nil
@@ -77,7 +77,7 @@ struct DownloadSlots {
     }
   }
 
-  /// Takes note of what a transfer's end says of its host.
+  /// Updates the host's state with the outcome of a transfer.
   mutating func ended(
     _ pass: HostStates.Pass, _ verdict: HostStates.Verdict, now: ContinuousClock.Instant, _ effects: inout Effects
   ) {
@@ -89,30 +89,30 @@ struct DownloadSlots {
     }
   }
 
-  /// Takes over what another process knows of a host.
+  /// Adopts a hold that another process has shared.
   mutating func adopt(
     _ hold: HostStates.Hold, of site: String, now: ContinuousClock.Instant, _ effects: inout Effects
   ) {
     if let hold = hosts.adopt(hold, of: site, at: now) { holds(site, hold, now, &effects) }
   }
 
-  /// Lets a trial go to each host whose pause is over by now.
+  /// Allows a trial at each host whose hold has ended.
   mutating func wake(now: ContinuousClock.Instant) {
     for (site, end) in waited where end <= now {
-      // Where the pause has become longer since, nobody waits for it any more: those who did have failed or gone.
+      // If the hold was extended meanwhile there are no waiters left: they have failed or were cancelled.
       waited.removeValue(forKey: site)
       refresh(site, now)
     }
   }
 
-  /// Whether somebody who waits beside the downloads, as for a page of a search, may wait until then.
+  /// Whether something other than a download, such as a request for a search page, may wait until then.
   mutating func mayWait(until end: ContinuousClock.Instant, now: ContinuousClock.Instant) -> Bool {
     allowance.take(until: end, from: now)
   }
 
   // MARK: Holds
 
-  /// A hold begins or has become longer: who waits there goes on waiting, or fails.
+  /// A hold begins or is extended: each waiter of the site keeps waiting, or fails.
   private mutating func holds(
     _ site: String, _ hold: HostStates.Hold, _ now: ContinuousClock.Instant, _ effects: inout Effects
   ) {
@@ -134,7 +134,7 @@ struct DownloadSlots {
     return true
   }
 
-  /// Opens or closes the line of a site as its host stands.
+  /// Opens or closes a site's queue according to its host's state.
   private mutating func refresh(_ site: String, _ now: ContinuousClock.Instant) {
     switch hosts.gate(of: site, at: now) {
     case .open, .halfOpen: open(site)

@@ -2,23 +2,23 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Hosts that are left alone for a while: what follows for those who want something of them.
+/// Held hosts and their waiters.
 extension Downloader {
-  /// Takes note of what a transfer's end says of its host. What is said twice of one counts once.
+  /// Updates the host's state with the outcome of a transfer. A repeated report for one transfer counts once.
   func ended(_ pass: HostStates.Pass, _ verdict: HostStates.Verdict) {
     changeSlots { slots, effects in slots.ended(pass, verdict, now: .now, &effects) }
     adoptNews()
     admitWaiting()
   }
 
-  /// Whether somebody may wait for so long beside the downloads, as for a page of a search: all waits for pauses have one
-  /// limit.
+  /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
+  /// pauses share one limit.
   package func mayWait(for pause: Duration) -> Bool {
     let now = ContinuousClock.now
     return slots.withLock { $0.mayWait(until: now + pause, now: now) }
   }
 
-  /// Changes the slots, then does what follows with the guard let go.
+  /// Changes the slots, then carries out the effects after releasing the lock.
   @discardableResult
   func changeSlots<Value: Sendable>(
     _ change: (inout DownloadSlots, inout DownloadSlots.Effects) -> sending Value
@@ -35,7 +35,7 @@ extension Downloader {
     return value
   }
 
-  /// Takes over what other processes have learned of hosts.
+  /// Adopts the holds that other processes have shared.
   func adoptNews() {
     guard let records = configuration.ledger?.news() else { return }
     let (now, date) = (ContinuousClock.now, Date())
@@ -59,7 +59,7 @@ extension Downloader {
     }
   }
 
-  /// Sees to it that a host that somebody waits for is tried when its pause is over.
+  /// Schedules a trial of a host that has waiters for when its hold ends.
   private func wake(at trial: ContinuousClock.Instant) {
     let isNews = wakesAt.withLock { wakesAt in
       if let wakesAt, wakesAt <= trial { return false }

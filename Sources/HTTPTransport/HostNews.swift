@@ -1,11 +1,11 @@
-/// What there is to tell of a host that is left alone for a while.
+/// An event: a host is paused.
 package struct HostNews: Sendable, Equatable {
-  /// The name, and the port where it is not the usual one.
+  /// The name, with the port if it is not the default.
   package var host: String
-  /// From now on.
+  /// How long from now.
   package var pause: Duration
-  /// The last failure, of a host that was closed after some; nil where it asks for the pause itself.
+  /// The last failure, if failures are the reason; nil if the server asked for the pause.
   package var failure: String?
-  /// Whether somebody waits until it is over.
+  /// Whether downloads wait until it is over.
   package var isWaitedFor: Bool
 }

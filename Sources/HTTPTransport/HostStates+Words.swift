@@ -1,5 +1,5 @@
 extension HostStates.Hold {
-  /// The error of a download that does not wait for its end.
+  /// The error of a download that does not wait for the hold to end.
   func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
     let left = max(until - now, .zero)
     return switch cause {
@@ -15,7 +15,7 @@ extension HostStates.Hold {
       host: Self.host(of: site), pause: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
   }
 
-  /// The host of a site as people write it: without the scheme and its usual port.
+  /// The host of a site for messages: without the scheme and its default port.
   private static func host(of site: String) -> String {
     for (scheme, port) in [("https://", ":443"), ("http://", ":80")] where site.hasPrefix(scheme) {
       let host = site.dropFirst(scheme.count)
@@ -26,7 +26,7 @@ extension HostStates.Hold {
 }
 
 extension HostStates.Verdict {
-  /// What a transfer's end says of its host.
+  /// What a transfer's result says about its host.
   init(_ result: Result<TransferResponse, DownloadError>) {
     switch result {
     case .success(let answer): self.init(answer.head)
@@ -50,7 +50,7 @@ extension HostStates.Verdict {
     case .timedOut(.stall): self = .failed(reason: "it fell silent")
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
-    // It has sent what we did not want.
+    // The host works: it has sent something that we did not want.
     case .tooLarge, .refusedByObserver, .wrongRange, .unknownEncoding: self = .answered
     default: self = .none
     }

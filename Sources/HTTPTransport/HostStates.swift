@@ -1,55 +1,55 @@
-/// What is known of each host: open, held for a pause that it has asked for, or closed after failures in a row. A pure
-/// value: the clock is the caller's.
+/// A circuit breaker for each host: requests pass, or are held, for a pause that the server requested or after repeated
+/// failures. A pure value: the caller passes the time.
 ///
-/// A pause is the host's own word (429, or 503 with `Retry-After`). After five failures in a row that are the host's
-/// doing it is closed, for longer each time. When either is over, one transfer tries the host; the others go on once
-/// that has brought an answer. Transfers that were under way when a pause began lengthen it at most.
+/// A server requests a pause with 429, or 503 with `Retry-After`. After five consecutive failures that are the host's
+/// fault it is held as well, longer each time. When a hold ends, one transfer tries the host; the others continue once
+/// that got a response. Transfers that were running when a hold began can only extend it.
 package struct HostStates {
-  /// How failures and pauses count.
+  /// The limits for failures and pauses.
   package struct Policy: Sendable {
-    /// After so many failures in a row a host is closed.
+    /// A host is held after this many consecutive failures.
     var mostFailures = 5
-    /// How long a host is closed for the first time, and how long it is left alone when it asks for a pause without
-    /// saying how long; each further time in a row twice as long. Default 1 s.
+    /// The first hold after failures, and the first pause that a server requests without a duration; doubled each
+    /// consecutive time. Default 1 s.
     var firstPause = Duration.seconds(1)
-    /// No pause that a host has not asked for is longer. Default 60 s.
+    /// The longest hold that the server has not specified. Default 60 s.
     var longestPause = Duration.seconds(60)
-    /// No pause is believed to be longer, whoever names it. Default a day.
+    /// The longest pause accepted from a server or another process. Default a day.
     var longestBelievable = Duration.seconds(86_400)
-    /// Closed so many times in a row, a host is down: nobody waits for it any more.
+    /// After this many consecutive holds for failures a host counts as down: downloads no longer wait for it.
     var closingsUntilDown = 3
 
     package init() {}
   }
 
-  /// Why and for how long nothing is asked of a host.
+  /// Why and until when no request is sent to a host.
   struct Hold: Sendable, Equatable {
     enum Cause: Sendable, Equatable {
-      /// The host wants it.
+      /// The server asked for a pause.
       case asked
-      /// Failures in a row; `reason` is the last.
+      /// Consecutive failures; `reason` is the last.
       case failures(reason: String)
     }
 
     var until: ContinuousClock.Instant
     var cause: Cause
-    /// Which of its kind in a row, from 1.
+    /// The number of consecutive holds of this kind, from 1.
     var strikes: Int
   }
 
-  /// What a transfer's end says of its host.
+  /// What a transfer's outcome says about its host.
   enum Verdict: Sendable, Equatable {
     /// The host works.
     case answered
-    /// It does not.
+    /// The host does not work.
     case failed(reason: String)
-    /// It wants to be left alone, for as long as it says, if it does.
+    /// The server asks for a pause, of this duration if it gave one.
     case pause(Duration?)
-    /// Nothing.
+    /// It says nothing about the host.
     case none
   }
 
-  /// Goes with a transfer from its start to its end.
+  /// Identifies a transfer from its start to its end.
   struct Pass: Sendable, Equatable {
     let site: String
     fileprivate let epoch: UInt64
@@ -58,9 +58,9 @@ package struct HostStates {
   enum Gate: Equatable {
     case open
     case held(Hold)
-    /// A hold is over: the next transfer is the trial.
+    /// The hold has ended: the next transfer is the trial.
     case halfOpen
-    /// The trial is under way.
+    /// The trial is running.
     case trying
   }
 
@@ -68,30 +68,30 @@ package struct HostStates {
     var gate = Gate.open
     var failures = 0
     var strikes = 0
-    /// Counts the holds. What began before the last tells nothing about what came after.
+    /// The number of its last hold. Transfers that began before it say nothing about the time after.
     var epoch: UInt64
 
     var isForgettable: Bool { gate == .open && failures == 0 && strikes == 0 }
   }
 
-  /// Hosts of which something is known; beyond, those that are open are forgotten.
+  /// The most hosts with a state; beyond that, those that are open are dropped.
   private static let mostHosts = 4096
 
   let policy: Policy
   private var hosts: [String: Host] = [:]
-  /// Numbers all holds of all hosts, so that a host that was forgotten never has an old number again.
+  /// Numbers all holds of all hosts, so that a host that was dropped never gets an old number again.
   private var lastEpoch: UInt64 = 0
 
   init(_ policy: Policy = Policy()) { self.policy = policy }
 
-  /// How a host stands; a hold that is over by `now` has ended.
+  /// A host's state; a hold that is over by `now` has become half-open.
   mutating func gate(of site: String, at now: ContinuousClock.Instant) -> Gate {
     guard let host = hosts[site] else { return .open }
     if case .held(let hold) = host.gate, hold.until <= now { hosts[site]?.gate = .halfOpen }
     return hosts[site]?.gate ?? .open
   }
 
-  /// Whether a transfer is just trying the host.
+  /// Whether a trial of the host is running.
   func isTrying(_ site: String) -> Bool { hosts[site]?.gate == .trying }
 
   /// A transfer starts.
@@ -100,7 +100,7 @@ package struct HostStates {
     return Pass(site: site, epoch: hosts[site]?.epoch ?? 0)
   }
 
-  /// A transfer has ended. The hold that follows from it, if any: a new one, or one that has become longer.
+  /// A transfer has ended. Returns the hold that results: a new one, or one that was extended.
   mutating func ended(_ pass: Pass, _ verdict: Verdict, at now: ContinuousClock.Instant) -> Hold? {
     var host = hosts[pass.site] ?? Host(epoch: 0)
     let isCurrent = pass.epoch == host.epoch
@@ -122,7 +122,7 @@ package struct HostStates {
       }
     case .pause(let wish):
       host.failures = 0
-      // Zero seconds ask for no pause, and yet were the answer to one request too many.
+      // `Retry-After: 0` names no pause, but the request was still one too many.
       let named = wish.flatMap { $0 > .zero ? min($0, policy.longestBelievable) : nil }
       if isCurrent {
         host.strikes = named == nil ? host.strikes + 1 : 0
@@ -138,11 +138,11 @@ package struct HostStates {
     return new
   }
 
-  /// Takes over what another process knows of a host. The hold, where it is longer than our own.
+  /// Adopts a hold from another process. Returns it if it is longer than our own.
   mutating func adopt(_ hold: Hold, of site: String, at now: ContinuousClock.Instant) -> Hold? {
     guard hold.until > now, hold.until <= now + policy.longestBelievable else { return nil }
     var host = hosts[site] ?? Host(epoch: 0)
-    // What comes back from others may be our own, some milliseconds off.
+    // It may be our own hold, read back with a rounding error of some milliseconds.
     if case .held(let current) = host.gate, current.until + .milliseconds(100) >= hold.until { return nil }
     if hold.cause != .asked { host.strikes = max(host.strikes, hold.strikes) }
     self.hold(&host, hold)

@@ -1,30 +1,30 @@
-/// When a transfer that brings nothing lends its slot to the next, and how far that goes.
+/// When a silent transfer lends its slot to another, and the limits of that.
 package struct LendingRules: Sendable {
-  /// After so long without a byte a transfer is silent.
+  /// A transfer counts as silent after this long without a byte.
   var patience: Duration = .seconds(1)
-  /// No transfer is silent before, however quickly its site answers otherwise.
+  /// The shortest patience, however fast its site responds otherwise.
   var shortestPatience: Duration = .milliseconds(100)
-  /// The same for a site that nothing is lent at: there the transfer itself has to go.
+  /// The patience at a site where nothing is lent: there the transfer itself is stopped.
   var strictPatience: Duration = .seconds(5)
-  /// The most slots that are lent at once, at all sites together.
+  /// The most slots lent at once, over all sites.
   var mostLent = 32
-  /// The most slots that one site gives up without an answer of any kind between: beyond, it is the site that is silent,
-  /// and more requests would not help it.
+  /// The most slots that one site gives up without any response: beyond that the site itself is slow, and more requests
+  /// would not help.
   var mostUnanswered = 16
-  /// A limit below this was asked for by somebody, and holds for silent transfers, too; from here on it is our own.
+  /// A lower limit was set by a service or the user, and includes silent transfers; from here on it is our own.
   var leastLimitToLendAt = 6
 
   package init() {}
 }
 
-/// How long the answers of a site take to begin, as far as seen: the mean and what they differ from it, each as TCP
-/// reckons the times of its packets (RFC 6298). A pure value.
+/// How long a site's responses take to begin: smoothed mean and deviation, computed like TCP's retransmission timeout
+/// (RFC 6298). A pure value.
 struct ResponseTimes: Sendable {
-  /// In seconds; nil before the first answer.
+  /// In seconds; nil before the first response.
   private var mean: Double?
   private var deviation = 0.0
 
-  /// An answer has begun, so long after its request.
+  /// A response has begun, this long after its request.
   mutating func add(_ time: Duration) {
     let seconds = time / .seconds(1)
     guard let mean else {
@@ -35,6 +35,6 @@ struct ResponseTimes: Sendable {
     self.mean = mean + (seconds - mean) / 8
   }
 
-  /// An answer that takes longer than this is late; nil before the first.
+  /// A response that takes longer is late; nil before the first one.
   var bound: Duration? { mean.map { .seconds($0 + 4 * deviation) } }
 }

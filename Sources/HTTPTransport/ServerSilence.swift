@@ -1,9 +1,9 @@
-/// Whether a download waits for a server that has fallen silent.
+/// Whether a download waits for a silent server.
 package enum ServerSilence: Sendable {
-  /// It answers, as far as is known.
+  /// It responds, as far as is known.
   case answering
-  /// Its transfer brings nothing.
+  /// Its transfer receives nothing.
   case silent
-  /// Its transfer brought nothing for so long that it was ended; it is tried again after the others.
+  /// Its transfer received nothing for so long that it was stopped; it is retried after the others.
   case putOff
 }

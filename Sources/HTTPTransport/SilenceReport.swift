@@ -1,15 +1,15 @@
 import Synchronization
 import ThumbnailCore
 
-/// Tells that one download waits for a silent server, from the first silence until something comes or the download ends:
-/// also while it waits to be tried again.
+/// Reports that one download waits for a silent server, from the first silence until something arrives or the download
+/// ends, including the wait for a retry.
 final class SilenceReport: Sendable {
   private let hosts: SilentHosts
   private let signal: ObservedValue<ServerSilence>?
-  /// The host it is counted at.
+  /// The host it is counted under.
   private let host = Mutex<String?>(nil)
 
-  /// - Parameter signal: What is to follow the download's state.
+  /// - Parameter signal: Follows the download's state.
   init(hosts: SilentHosts, signal: ObservedValue<ServerSilence>?) {
     (self.hosts, self.signal) = (hosts, signal)
   }
@@ -26,12 +26,12 @@ final class SilenceReport: Sendable {
     if before == nil { signal?.set(.silent) }
   }
 
-  /// The silent transfer was ended, to be tried again.
+  /// The silent transfer was stopped, to be retried later.
   func putOff() {
     if host.withLock({ $0 != nil }) { signal?.set(.putOff) }
   }
 
-  /// Something came, or the download has ended.
+  /// Something arrived, or the download has ended.
   func resumed() {
     guard let before = host.withLock({ $0.take() }) else { return }
     hosts.move(from: before, to: nil)
@@ -39,11 +39,11 @@ final class SilenceReport: Sendable {
   }
 }
 
-/// How many downloads wait for silent servers, by the host.
+/// The number of downloads that wait for silent servers, by host.
 final class SilentHosts: Sendable {
   private let counts = Mutex<[String: Int]>([:])
 
-  /// The counts now; none is 0.
+  /// The current counts, without zeros.
   var current: [String: Int] { counts.withLock { $0 } }
 
   fileprivate func move(from old: String?, to new: String?) {

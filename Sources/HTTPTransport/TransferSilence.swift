@@ -1,8 +1,8 @@
-/// Whether a transfer has fallen silent. A pure value: the clock is the caller's.
+/// Detects that a transfer has fallen silent. A pure value: the caller passes the time.
 struct TransferSilence: Sendable {
-  /// What follows from bytes that came.
+  /// The effect of bytes that arrived.
   struct Arrival: Equatable {
-    /// How long the answer took to begin; nil when it had begun before.
+    /// How long the response took to begin; nil when it had begun before.
     var responseTime: Duration?
     /// Whether they end a silence.
     var endsSilence: Bool
@@ -10,22 +10,22 @@ struct TransferSilence: Sendable {
 
   private let start: ContinuousClock.Instant
   private var hasBegun = false
-  /// When something last came, or the start.
+  /// When bytes last arrived, or the start.
   private(set) var since: ContinuousClock.Instant
-  /// Whether it has fallen silent, and nothing has come since.
+  /// Whether it has fallen silent, and nothing has arrived since.
   private(set) var isSilent = false
 
   init(start: ContinuousClock.Instant) { (self.start, since) = (start, start) }
 
-  /// Notes that something has come.
+  /// Records that bytes have arrived.
   mutating func somethingCame(at now: ContinuousClock.Instant) -> Arrival {
     defer { (since, hasBegun, isSilent) = (now, true, false) }
     return Arrival(responseTime: hasBegun ? nil : now - start, endsSilence: isSilent)
   }
 
-  /// When to look again; nil when the transfer has fallen silent, be it just now.
+  /// When to check again; nil when the transfer is silent, just now or already.
   ///
-  /// `patience` is asked for only where it matters, after `shortest`.
+  /// `patience` is evaluated only after `shortest` has passed.
   mutating func check(
     now: ContinuousClock.Instant, shortest: Duration, patience: () -> Duration
   ) -> ContinuousClock.Instant? {

@@ -1,7 +1,7 @@
 import Synchronization
 import ThumbnailCore
 
-/// The place of one transfer among those that run, from its wait to its end, and what the curl thread tells of it.
+/// One transfer's slot, from waiting to its end, and the link through which the curl thread reports its progress.
 final class TransferSlot: Sendable {
   private struct State {
     var ticket: DownloadSlots.Admission.Ticket?
@@ -12,23 +12,23 @@ final class TransferSlot: Sendable {
     var stop: (@Sendable () -> Void)?
   }
 
-  /// Resumed when the slot is there.
+  /// Resumed when the slot is granted.
   let granted = Promise<HostStates.Pass, DownloadError>()
-  /// No transfer is silent before.
+  /// The transfer never counts as silent before this.
   let shortestPatience: Duration
-  /// Keeps the books of all slots; nil in tests of the books alone. It holds this slot only while that waits or runs.
+  /// Holds the admission state; nil in tests of that state alone. It refers to this slot only while it waits or runs.
   private let downloader: Downloader?
   private let host: String
   private let silence: SilenceReport?
   private let state = Mutex(State())
 
-  /// - Parameter silence: Told when the transfer falls silent, and when it goes on.
+  /// - Parameter silence: Told when the transfer falls silent, and when it continues.
   init(_ downloader: Downloader?, host: String, shortestPatience: Duration, silence: SilenceReport?) {
     (self.downloader, self.host) = (downloader, host)
     (self.shortestPatience, self.silence) = (shortestPatience, silence)
   }
 
-  /// What the admission knows it by; nil before it waits there.
+  /// Its ticket in the admission; nil before it is enqueued.
   var ticket: DownloadSlots.Admission.Ticket? {
     get { state.withLock { $0.ticket } }
     set { state.withLock { $0.ticket = newValue } }
@@ -36,16 +36,16 @@ final class TransferSlot: Sendable {
 
   // MARK: The downloader
 
-  /// The share of the memory for bodies that goes back when the body leaves memory.
+  /// Sets the share of body memory, released when the body leaves memory.
   func hold(_ bodyShare: ByteSemaphore.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
 
-  /// Whether the body is no longer in memory, and its share went back.
+  /// Whether the body has left memory and its share was released.
   var hasLeftMemory: Bool { state.withLock { $0.hasLeftMemory } }
 
-  /// Whether the transfer was stopped to make room, to be tried again after the others.
+  /// Whether the transfer was stopped to free its slot, to be retried after the others.
   var isPutOff: Bool { state.withLock { $0.isPutOff } }
 
-  /// Stops the transfer to make room.
+  /// Stops the transfer to free its slot.
   func putOff() {
     Log.download.debug("\(host) has fallen silent: one picture is put off until the others are done")
     let stop = state.withLock { state in
@@ -57,7 +57,7 @@ final class TransferSlot: Sendable {
 
   // MARK: The curl thread
 
-  /// The transfer has begun, and this stops it.
+  /// The transfer has begun; `stop` ends it.
   func begin(stop: @escaping @Sendable () -> Void) {
     let isPutOff = state.withLock { state in
       state.stop = stop
@@ -66,10 +66,10 @@ final class TransferSlot: Sendable {
     if isPutOff { stop() }
   }
 
-  /// How long it may bring nothing at this moment.
+  /// How long it may receive nothing at this moment.
   var patience: Duration { ticket.flatMap { downloader?.patience(for: $0) } ?? .seconds(1) }
 
-  /// Something came.
+  /// Something arrived.
   func heard(_ arrival: TransferSilence.Arrival) {
     guard let ticket, arrival.responseTime != nil || arrival.endsSilence else { return }
     silence?.resumed()
@@ -79,7 +79,7 @@ final class TransferSlot: Sendable {
     }
   }
 
-  /// Nothing came for its patience. Its body has left memory, if that could be done.
+  /// Nothing arrived for its patience. Its body has left memory if that was possible.
   func fellSilent(since: ContinuousClock.Instant, hasLeftMemory: Bool) {
     guard let ticket else { return }
     let share = state.withLock { state -> ByteSemaphore.Reservation? in

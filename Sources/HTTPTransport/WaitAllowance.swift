@@ -1,14 +1,14 @@
-/// How long may be waited in all for pauses that hosts want. Pauses that overlap count once. A pure value.
+/// The total time that may be spent waiting for pauses of hosts. Overlapping pauses count once. A pure value.
 struct WaitAllowance: Sendable {
-  /// In all.
+  /// The limit.
   let total: Duration
   private var spent = Duration.zero
-  /// Until when somebody waits already.
+  /// Until when waiting is already paid for.
   private var coveredUntil: ContinuousClock.Instant?
 
   init(_ total: Duration) { self.total = total }
 
-  /// Takes what waiting from now to `end` costs. False where that is more than what is left; nothing is taken then.
+  /// Takes the cost of waiting from now to `end`. False, without taking anything, if more than what is left.
   mutating func take(until end: ContinuousClock.Instant, from now: ContinuousClock.Instant) -> Bool {
     let start = max(coveredUntil ?? now, now)
     let cost = max(.zero, end - start)
