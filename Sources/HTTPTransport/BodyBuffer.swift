@@ -1,23 +1,23 @@
 import Foundation
 import ThumbnailCore
 
-/// Takes a body as it arrives: in memory up to a limit, beyond that in a file without a name.
+/// Buffers a body as it arrives: in memory up to a limit, beyond that in a spill file.
 ///
-/// Where a file's disk turns out to be full, the body moves on to the next place: another directory, and in the end a
-/// file in memory whose bytes come out of the memory budget.
+/// If the spill file's disk is full, the body moves to the next spill place: another directory, and finally a file in
+/// memory whose bytes come out of the memory budget.
 struct BodyBuffer {
   private var memoryLimit: Int
-  /// Where the body goes when it outgrows memory, or the place before is full: the first of these that takes it.
+  /// Spill places, tried in order when the body outgrows memory or the previous place is full.
   private var places: [SpillPlace]
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
-  /// What the file takes of the memory budget, where it lies in memory.
+  /// The file's share of the memory budget, if it is a file in memory.
   private var loan: MemoryLoan?
   private var announced = 0
   private var firstFailure: DownloadError?
-  /// The bytes taken so far.
+  /// The number of bytes buffered so far.
   private(set) var count = 0
-  /// The file that was given, while the body goes there.
+  /// The file that was passed in, while the body is written to it.
   private(set) var givenFile: FileDescriptor?
 
   init(memoryLimit: Int, spillDirectories: [String], spillMemory: ByteSemaphore? = nil) {
@@ -25,7 +25,7 @@ struct BodyBuffer {
     places = SpillPlace.all(in: spillDirectories, spillMemory)
   }
 
-  /// Goes on behind the bytes that a file holds already.
+  /// Appends to a file that already holds the first `count` bytes.
   init(
     continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [], spillMemory: ByteSemaphore? = nil
   ) {
@@ -34,21 +34,21 @@ struct BodyBuffer {
     (self.file, givenFile, self.count) = (file, file, count)
   }
 
-  /// Has the body go into the file that is opened then, if one is, should it outgrow memory.
+  /// Makes the body spill into the file that `open` returns, if any, when it outgrows memory.
   mutating func spill(into open: @escaping @Sendable () -> FileDescriptor?) { places.insert(.given(open), at: 0) }
 
-  /// The file, once the body has outgrown memory. Nil for one in memory, which is not kept beyond a transfer.
+  /// The spill file, once the body has outgrown memory. Nil for a file in memory, which does not outlive the transfer.
   var spilled: FileDescriptor? { loan == nil ? file : nil }
 
-  /// Makes room in one piece for what is announced.
+  /// Reserves capacity for the announced length at once.
   mutating func prepare(for announced: Int?) {
     self.announced = announced ?? 0
     memory.reserveCapacity(min(self.announced, memoryLimit))
   }
 
-  /// Adds bytes at the end.
+  /// Appends bytes.
   ///
-  /// - Throws: `.cannotStoreBody`, with why the first place took no more, when none does.
+  /// - Throws: `.cannotStoreBody`, with the first place's failure, when no place has room.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
     if file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
@@ -59,19 +59,19 @@ struct BodyBuffer {
     count += bytes.count
   }
 
-  /// Moves what is in memory to the file, where everything that comes goes from now on.
+  /// Moves the body from memory to a file, where all later bytes go as well.
   mutating func leaveMemory() throws(DownloadError) {
     memoryLimit = 0
     if file == nil, !memory.isEmpty { try moveOn() }
   }
 
-  /// The body so far. Nothing may be added afterwards.
+  /// The body so far. Nothing may be appended afterwards.
   mutating func finish() -> ByteSource {
     defer { memory = [] }
     return file.map { .file($0, count: count) } ?? .memory(memory)
   }
 
-  /// Writes bytes behind those in the file. False when it takes no more.
+  /// Appends to the file. Returns false on failure, such as a full disk.
   private mutating func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
     guard let file else { return false }
     do throws(SpillFailure) {
@@ -84,7 +84,7 @@ struct BodyBuffer {
     }
   }
 
-  /// Takes the body so far to the next place that has room for it.
+  /// Moves the body so far to the next spill place that has room for it.
   private mutating func moveOn() throws(DownloadError) {
     let former = file.map { ByteSource.file($0, count: count) } ?? .memory(memory)
     while !places.isEmpty {

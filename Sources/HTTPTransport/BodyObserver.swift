@@ -1,27 +1,27 @@
 package import HTTPSemantics
 
-/// What the observer of a body wants to happen next.
+/// An observer's decision about the rest of a body.
 package enum BodyVerdict: Sendable {
-  /// Go on: more bytes are needed.
+  /// Continue: more bytes are needed.
   case more
-  /// Stop here: what has arrived is all that is needed. The download succeeds with the bytes so far.
+  /// Stop: the bytes received so far suffice. The download succeeds with them.
   case enough
-  /// Stop here: this picture will not be read. The download fails; the observer keeps the reason.
+  /// Stop: this image will not be decoded. The download fails; the observer keeps the reason.
   case refuse
 }
 
 /// Sees the bytes of a body as they arrive and can end the transfer early.
 ///
-/// All calls come from one thread at a time, in order, and must return within microseconds: every other transfer waits
-/// for them.
+/// Calls are serialised and in order, and must return within microseconds: every other transfer waits for them.
 package protocol BodyObserver: AnyObject, Sendable {
-  /// The head of a response has come, be it an error's. The last one of a download is that of its outcome.
+  /// The head of a response has arrived, error statuses included. The last call of a download is about its final
+  /// response.
   func responseBegins(status: Int, headers: [HTTPHeader])
 
-  /// A new attempt begins: whatever was seen before is void. `expectedLength` is the announced length in bytes, if any.
+  /// A new attempt begins: everything seen before is void. `expectedLength` is the announced length in bytes, if any.
   func bodyBegins(expectedLength: Int?)
 
-  /// The next piece of the body. `bytes` is valid during the call only and starts `offset` bytes into the body.
+  /// The next chunk of the body. `bytes` is valid only during the call and starts `offset` bytes into the body.
   func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict
 }
 

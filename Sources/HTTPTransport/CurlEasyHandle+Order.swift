@@ -3,9 +3,9 @@ import Foundation
 import HTTPSemantics
 
 extension CurlEasyHandle {
-  /// Sets the handle up for one request: where to, under what name, with which fields, for how long.
+  /// Configures the handle for one request: URL, header fields, timeouts, TLS and proxy.
   ///
-  /// `conditions` are sent besides the order's own fields.
+  /// `conditions` are sent in addition to the order's own fields.
   func prepare(for order: TransferRequest, conditions: [HTTPHeader]) {
     set(CURLOPT_URL, order.url.text)
     ccurl_allow_only_http(pointer)
@@ -16,11 +16,11 @@ extension CurlEasyHandle {
     set(CURLOPT_CONNECTTIMEOUT_MS, order.connectTimeout.milliseconds)
     set(CURLOPT_USERAGENT, order.userAgent)
     if order.url.scheme == "https" {
-      // Rather wait for a connection that may carry many streams than open another.
+      // Wait for a connection that may be multiplexed rather than open another.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
       set(CURLOPT_PIPEWAIT, true)
     } else {
-      // Without TLS nobody speaks HTTP/2, and waiting would make each first request wait for the answer before it.
+      // Without TLS there is no HTTP/2, and waiting would make each first request wait for the response before it.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
     setTrust(order)
@@ -34,13 +34,13 @@ extension CurlEasyHandle {
     setHeaders(order.headers + defaults.filter { order.headers.firstValue(of: $0.name) == nil } + conditions)
   }
 
-  /// Who is trusted, who we are, and over whom we go.
+  /// Certificate authorities, client certificate and proxy.
   private func setTrust(_ order: TransferRequest) {
     if let file = order.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
     if let certificate = order.clientCertificate {
       set(CURLOPT_SSLCERT, certificate.certificateFile)
       set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
-      // Without one, the TLS library would ask for it on the terminal, and wait.
+      // Without a password, the TLS library would prompt for it on the terminal, and block.
       set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
     switch order.proxy {
@@ -48,7 +48,7 @@ extension CurlEasyHandle {
     case .none: set(CURLOPT_PROXY, "")
     case .url(let url):
       set(CURLOPT_PROXY, url)
-      // Else the environment's no_proxy would make exceptions.
+      // Otherwise the environment's no_proxy would make exceptions.
       set(CURLOPT_NOPROXY, "")
     }
   }

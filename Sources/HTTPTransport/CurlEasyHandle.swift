@@ -2,16 +2,16 @@ import CCurl
 import Foundation
 import HTTPSemantics
 
-/// Owns one libcurl easy handle and what it points to: the list of header fields and the buffer for error texts.
+/// Owns one libcurl easy handle and what it points to: the list of header fields and the error buffer.
 ///
-/// Handles are used again for later transfers (`reset`), which keeps their TLS sessions. To be used on one thread.
+/// Handles are reused for later transfers (`reset`), which keeps their TLS sessions. To be used on one thread.
 final class CurlEasyHandle {
   /// libcurl's handle; valid as long as this object lives.
   let pointer: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
 
-  /// Nil when there is no memory.
+  /// Nil when out of memory.
   init?() {
     guard CurlLibrary.isReady, let pointer = curl_easy_init() else { return nil }
     self.pointer = pointer
@@ -26,7 +26,7 @@ final class CurlEasyHandle {
     errorText.deallocate()
   }
 
-  /// Back to the defaults. No transfer may run.
+  /// Resets all options. No transfer may be running.
   func reset() {
     curl_easy_reset(pointer)
     curl_slist_free_all(headerList)
@@ -37,14 +37,14 @@ final class CurlEasyHandle {
 
   func set(_ option: CURLoption, _ value: Int) { ccurl_setopt_long(pointer, option, value) }
   func set(_ option: CURLoption, _ value: Bool) { ccurl_setopt_long(pointer, option, value ? 1 : 0) }
-  /// libcurl copies the text.
+  /// libcurl copies the string.
   func set(_ option: CURLoption, _ value: String) { ccurl_setopt_string(pointer, option, value) }
 
-  /// Sends these fields besides libcurl's own, in place of those it would send under the same name.
+  /// Sends these fields; they replace libcurl's own of the same name.
   func setHeaders(_ headers: [HTTPHeader]) {
     var list: UnsafeMutablePointer<curl_slist>?
     for header in headers {
-      // A field without a value is written with a semicolon; with a colon libcurl would leave it out.
+      // libcurl sends an empty field only if it is written with a semicolon; with a colon it would remove the field.
       let line = header.value.isEmpty ? "\(header.name);" : "\(header.name): \(header.value)"
       list = curl_slist_append(list, line) ?? list
     }
@@ -65,7 +65,7 @@ final class CurlEasyHandle {
     return Int(value)
   }
 
-  /// What libcurl says about the last failure: its own words when it found some, else those of the code.
+  /// libcurl's message about the last failure: the specific one if there is one, else that of the code.
   func message(for code: CURLcode) -> String {
     let own = String(cString: errorText)
     return own.isEmpty ? String(cString: curl_easy_strerror(code)) : own
@@ -73,7 +73,7 @@ final class CurlEasyHandle {
 }
 
 extension Duration {
-  /// Whole milliseconds as libcurl and poll count them: rounded up, at least 1, at most what fits into 32 bits.
+  /// Whole milliseconds as libcurl and poll take them: rounded up, at least 1, clamped to 32 bits.
   var milliseconds: Int {
     let (seconds, attoseconds) = components
     guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }

@@ -1,18 +1,18 @@
 import CCurl
 
-/// What the libcurl that runs can do.
+/// The features of the libcurl in use.
 package struct CurlFeatures: Sendable {
   /// Such as `7.88.1`.
   package let version: String
-  /// The library for TLS and its version; nil where there is none.
+  /// The TLS library and its version; nil without TLS.
   package let tls: String?
-  /// The schemes it knows, such as `http` and `https`.
+  /// The supported schemes, such as `http` and `https`.
   package let protocols: [String]
-  /// The versions of HTTP: `1.1`, `2`, `3`.
+  /// The supported versions of HTTP: `1.1`, `2`, `3`.
   package let httpVersions: [String]
-  /// The compressions of transfers: `gzip`, `br`, `zstd`.
+  /// The supported content encodings: `gzip`, `br`, `zstd`.
   package let compressions: [String]
-  /// Whether names are looked up without holding up other transfers.
+  /// Whether name resolution does not block other transfers.
   package let resolvesAsynchronously: Bool
 
   package init() {

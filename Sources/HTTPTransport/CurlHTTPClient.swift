@@ -1,20 +1,20 @@
 import Foundation
 package import ThumbnailCore
 
-/// The small client of the photo search APIs, on the same thread, connections and limits as the pictures.
+/// The client of the photo search APIs, on the same thread, connections and limits as image downloads.
 ///
-/// Whatever the server answers is handed over with its body. Failed connections and 5xx are repeated as for pictures;
-/// 429, a 503 that names a pause, and the rest of 4xx are not, since the photo source knows better what they mean. Nor
-/// does it wait while its host wants to be left alone.
+/// Every response is returned with its body. Failed connections and 5xx are retried as for images; 429, a 503 with
+/// `Retry-After`, and the rest of 4xx are not, since the photo source knows better what they mean. Nor does it wait
+/// while its host is held.
 package struct CurlHTTPClient: HTTPClient {
-  /// Runs the requests.
+  /// Performs the requests.
   package let downloader: Downloader
 
   package init(downloader: Downloader) {
     self.downloader = downloader
   }
 
-  /// The one that the pictures' hosts stand in.
+  /// The ledger that image downloads use as well.
   package var ledger: (any HostLedger)? { downloader.configuration.ledger }
 
   package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
@@ -37,7 +37,7 @@ package struct CurlHTTPClient: HTTPClient {
 }
 
 extension HTTPClientError {
-  /// The same failure in the words of the small client.
+  /// Maps a download error.
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled

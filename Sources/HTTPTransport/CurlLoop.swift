@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 import ThumbnailCore
 
-/// What the curl thread does: takes commands, lets libcurl work, hands out results, watches deadlines. It lives on that
+/// The event loop of the curl thread: takes commands, runs libcurl, delivers results, checks deadlines. Used on that
 /// thread only.
 final class CurlLoop {
   private struct Running {
@@ -10,9 +10,9 @@ final class CurlLoop {
     let shot: CurlThread.Shot
   }
 
-  /// So long the thread sleeps when nothing runs; commands wake it.
+  /// How long the thread sleeps when no transfer runs; commands wake it.
   private static let idlePoll = Duration.seconds(60)
-  /// Handles kept for later transfers.
+  /// The most idle handles kept for reuse.
   private static let maximumSpareHandles = 16
 
   private let mailbox: CurlMailbox
@@ -28,7 +28,7 @@ final class CurlLoop {
     ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
   }
 
-  /// Returns when told to stop.
+  /// Returns on the stop command.
   func run() {
     while obey(mailbox.takeAll()) {
       var running: Int32 = 0
@@ -40,7 +40,7 @@ final class CurlLoop {
     for number in Array(transfers.keys) { end(number, with: .failure(.cancelled)) }
   }
 
-  /// False when told to stop.
+  /// Executes commands; false on the stop command.
   private func obey(_ commands: [CurlThread.Command]) -> Bool {
     for command in commands {
       switch command {
@@ -77,7 +77,7 @@ final class CurlLoop {
     }
   }
 
-  /// Ends what has missed a deadline and tells how long the thread may sleep.
+  /// Fails transfers that have missed a deadline, and returns how long the thread may sleep.
   private func failOverdue(now: ContinuousClock.Instant) -> Duration {
     var next = now + Self.idlePoll
     var overdue: [(CurlThread.Number, DownloadError.Deadline)] = []
@@ -92,7 +92,7 @@ final class CurlLoop {
     return min(next, nextSilence(now: now) ?? next) - now
   }
 
-  /// Has the transfers that have fallen silent say so, and tells when the next may.
+  /// Reports transfers that have fallen silent, and returns when the next one may.
   private func nextSilence(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     while true {
       var next: ContinuousClock.Instant?
@@ -102,19 +102,19 @@ final class CurlLoop {
         if let time = watch.next { next = min(next ?? time, time) }
         hasNews = hasNews || watch.fellSilent
       }
-      // For a silent one, the patience with the others is shorter.
+      // Once one transfer of a site is silent, the patience with the others is shorter, so check again.
       if !hasNews { return next }
     }
   }
 
-  /// Takes a transfer out of libcurl's hands, which closes its stream or connection if it is not done, and only then
-  /// hands over the result. Nothing happens when it has ended already.
+  /// Removes a transfer from libcurl, which closes its stream or connection if it is not done, and only then delivers
+  /// the result. Does nothing when it has ended already.
   private func end(_ number: CurlThread.Number, with result: Result<TransferResponse, DownloadError>) {
     takeOut(number, after: result)?.resume(with: result)
   }
 
-  /// In a function of its own: whoever gets the result may ask for the same body at once, and must not find its file
-  /// locked by a transfer that is not gone yet.
+  /// A separate function so that the transfer is released first: the receiver of the result may request the same body
+  /// at once, and must not find its file still locked.
   private func takeOut(
     _ number: CurlThread.Number, after result: Result<TransferResponse, DownloadError>
   ) -> CurlThread.Shot? {

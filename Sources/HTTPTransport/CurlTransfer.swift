@@ -1,10 +1,10 @@
 import CCurl
 import Foundation
 
-/// One running transfer: libcurl's handle for it, what has come, and in the end what came of it.
+/// One running transfer: its libcurl handle, the state of its response, and its result.
 ///
-/// It lives on the curl thread only. While the handle is in the multi handle, libcurl holds an unretained pointer to
-/// this object; `CurlLoop.transfers` keeps it alive for exactly that time.
+/// Used on the curl thread only. While the handle is in the multi handle, libcurl holds an unretained pointer to this
+/// object; `CurlLoop.transfers` keeps it alive for exactly that time.
 final class CurlTransfer {
   let handle: CurlEasyHandle
   private var reception: ResponseReceiver
@@ -32,8 +32,7 @@ final class CurlTransfer {
     }
   }
 
-  /// Hands a callback's bytes on. Returns what the callback shall return: the count, or something else to end the
-  /// transfer.
+  /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
   private static func deliver(
     _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
     _ receive: (CurlTransfer, UnsafeRawBufferPointer) -> Bool
@@ -49,19 +48,19 @@ final class CurlTransfer {
     reception.order.slot?.heard(silence.somethingCame(at: now))
   }
 
-  /// Whether reading a body to its end keeps the connection, and stopping closes it. Of HTTP/2 only the stream ends;
-  /// HTTP/1.0 closes its connection in any case.
+  /// Whether reading the body to its end keeps the connection open, which aborting would close. With HTTP/2 only the
+  /// stream is closed; HTTP/1.0 closes its connection in any case.
   private var mayKeepConnection: Bool { handle.number(CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_1_1) }
 
-  /// When to look at the clock again, and the deadline that has passed by now, if any.
+  /// When to check again, and the deadline that has passed by now, if any.
   func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
   {
     deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: reception.mayBeSlow)
   }
 
-  /// Tells the slot when the transfer has just fallen silent, and gives its memory back.
+  /// Checks whether the transfer has just fallen silent; if so tells the slot and moves the body out of memory.
   ///
-  /// - Returns: When to look again, if it has not; whether it has.
+  /// - Returns: When to check again, unless it is silent; whether it has just fallen silent.
   func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
     guard let slot = reception.order.slot, !silence.isSilent else { return (nil, false) }
     let next = silence.check(now: now, shortest: slot.shortestPatience) { slot.patience }
@@ -70,17 +69,17 @@ final class CurlTransfer {
     return (nil, true)
   }
 
-  /// How long it took until the request could be sent; nil while it could not.
+  /// How long it took until the request could be sent; nil before that.
   private var timeToConnect: Duration? {
     let microseconds = handle.offset(CURLINFO_PRETRANSFER_TIME_T)
     return microseconds > 0 ? .microseconds(microseconds) : nil
   }
 
-  // MARK: The end
+  // MARK: Result
 
-  /// What came of the transfer. To be called once, when libcurl is done with it.
+  /// The transfer's result. Call it once, when libcurl has finished it.
   func result(_ code: CURLcode) -> Result<TransferResponse, DownloadError> {
-    // An answer without a body calls no one back. Where that makes it a failure, the reception says so.
+    // A response without a body causes no write callback; the receiver checks here whether that is a failure.
     if code == CURLE_OK { _ = reception.endedWithoutBody() }
     switch reception.stop {
     case .failed(let error): return .failure(error)
@@ -91,16 +90,16 @@ final class CurlTransfer {
     return partialAnswer.map { .success($0) } ?? .failure(error(for: code))
   }
 
-  /// What came of the transfer when it is stopped because a deadline has passed.
+  /// The result when the transfer is stopped because a deadline has passed.
   func result(missing deadline: DownloadError.Deadline) -> Result<TransferResponse, DownloadError> {
     partialAnswer.map { .success($0) } ?? .failure(.timedOut(deadline))
   }
 
-  /// Leaves what has come to the next attempt, after the transfer has failed.
+  /// Leaves the body so far to the next attempt, after a failure.
   func keepPartialBody() { reception.keepPartialBody() }
 
-  /// The answer, when it does although its end is missing: the rest was of no use but to the connection, or the status
-  /// tells more than how an unwanted body broke off.
+  /// The response, if it is usable although it was cut short: the rest was only read to keep the connection, or the
+  /// status matters more than how its unneeded body failed.
   private var partialAnswer: TransferResponse? {
     reception.readsOn || reception.isStatusAll ? answer(isComplete: false) : nil
   }
@@ -122,7 +121,7 @@ final class CurlTransfer {
       timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))
   }
 
-  /// What libcurl's code means.
+  /// Maps libcurl's code to an error.
   private func error(for code: CURLcode) -> DownloadError {
     let reason = handle.message(for: code)
     switch code {
@@ -132,12 +131,13 @@ final class CurlTransfer {
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)
     case CURLE_SSL_CACERT_BADFILE: return .unusableAuthorities(reason: reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(reason: reason)
-    // What could be unpacked up to here is compressed as the server says, but damaged.
+    // If some of the body was decompressed, the encoding is right but the data is damaged.
     case CURLE_BAD_CONTENT_ENCODING where reception.received == 0: return .unknownEncoding(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
         ? .brokenOff(received: reception.received, expected: reception.expected) : .unreachable(reason: reason)
-    // Not of our making, or the reception would know why: libcurl says so of bytes behind the end of what is compressed.
+    // If the receiver had aborted it would have set `stop`: libcurl reports this for extra bytes behind compressed
+    // data.
     case CURLE_WRITE_ERROR where reception.head.isEncoded:
       return .invalidResponse(reason: "the body cannot be unpacked as the server says")
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,

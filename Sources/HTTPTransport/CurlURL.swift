@@ -3,24 +3,24 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// A URL as libcurl itself reads it, so that what we check and what it fetches cannot differ.
+/// A URL as libcurl parses it, so that what we check and what it fetches cannot differ.
 struct CurlURL: Sendable, Equatable {
   /// The whole URL, normalised, without a login.
   let text: String
-  /// The login that stood before the host, as a field.
+  /// The URL's login (user and password) as an `Authorization` field.
   let login: HTTPHeader?
-  /// In lower case.
+  /// The scheme, in lower case.
   let scheme: String
-  /// In lower case.
+  /// The host, in lower case.
   let host: String
-  /// The explicit port or the scheme's own.
+  /// The explicit port or the scheme's default.
   let port: Int
 
-  /// Parses `text`; with a base, `text` may be relative to it. Nil when it is no URL.
+  /// Parses `text`; with a base, `text` may be relative. Nil when it is not a URL.
   init?(_ text: String, relativeTo base: CurlURL? = nil) {
     guard let handle = curl_url() else { return nil }
     defer { curl_url_cleanup(handle) }
-    // Unknown schemes are let through so that they can be named; spaces and the like, common in Location, are encoded.
+    // Unknown schemes are accepted so that errors can name them; spaces and the like, common in Location, are encoded.
     let lenient = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
     if let base {
       guard curl_url_set(handle, CURLUPART_URL, base.text, lenient) == CURLUE_OK else { return nil }
@@ -37,10 +37,10 @@ struct CurlURL: Sendable, Equatable {
     port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
   }
 
-  /// Takes the login out of the URL. One without a name and a password is none.
+  /// Removes the login from the URL. An empty one counts as none.
   private static func takeLogin(out handle: OpaquePointer) -> HTTPHeader? {
     let parts = [CURLUPART_USER, CURLUPART_PASSWORD].map { name in
-      // Decoded here: they are bytes of any encoding, of which libcurl refuses some.
+      // Decoded here, since the bytes may be in any encoding, and libcurl rejects some.
       let bytes = RawPath(percentEncoded: part(name, of: handle, flags: 0) ?? "").bytes
       curl_url_set(handle, name, nil, 0)
       return bytes
@@ -57,20 +57,20 @@ struct CurlURL: Sendable, Equatable {
     return String(cString: text)
   }
 
-  /// Where connections go, and what host limits count by.
+  /// The origin: scheme, host and port, which host limits and states are kept by.
   var site: String { "\(scheme)://\(host):\(port)" }
 
-  /// The host as people write it: with its port where that is not the scheme's own.
+  /// The host for messages: with the port if it is not the scheme's default.
   var shownHost: String { port == (scheme == "https" ? 443 : 80) ? host : "\(host):\(port)" }
 
-  /// The fields with the URL's login, unless they have one of their own.
+  /// Adds the URL's login, unless the fields contain one.
   func addingLogin(to headers: [HTTPHeader]) -> [HTTPHeader] {
     guard let login, headers.firstValue(of: login.name) == nil else { return headers }
     return headers + [login]
   }
 
-  /// Whether what was meant for this URL may be sent to `other`: the same host and port, or its move from `http` to
-  /// `https` on the usual ports. Never from `https` back.
+  /// Whether credentials for this URL may be sent to `other`: the same origin, or an upgrade from `http` to `https` on
+  /// the default ports. Never a downgrade.
   func sharesCredentials(with other: CurlURL) -> Bool {
     if site == other.site { return true }
     return host == other.host && scheme == "http" && port == 80 && other.scheme == "https" && other.port == 443

@@ -1,6 +1,6 @@
 import HTTPSemantics
 
-/// The way of one attempt over redirects: where it stands, and which header fields may still be sent. A pure value.
+/// The redirects of one attempt: the current URL, and which header fields may still be sent. A pure value.
 struct RedirectChain: Sendable {
   private(set) var url: CurlURL
   private(set) var headers: [HTTPHeader]
@@ -13,8 +13,8 @@ struct RedirectChain: Sendable {
     self.maximumRedirects = maximumRedirects
   }
 
-  /// Goes where a `Location` field points. The request's own header fields stay behind for good when that is another
-  /// host: they may hold credentials.
+  /// Follows a `Location` field. The request's own header fields are dropped for good when it leads to another host,
+  /// since they may hold credentials.
   mutating func follow(_ location: String) throws(DownloadError) {
     guard redirects < maximumRedirects else { throw .tooManyRedirects(limit: maximumRedirects) }
     redirects += 1

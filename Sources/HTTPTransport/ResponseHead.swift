@@ -1,21 +1,21 @@
 import Foundation
 import HTTPSemantics
 
-/// The head of an answer, put together line by line as libcurl hands it over. A pure value.
+/// The head of a response, parsed line by line as libcurl delivers it. A pure value.
 struct ResponseHead: Sendable {
-  /// What a line meant.
+  /// The effect of a line.
   enum Event: Equatable {
-    /// There is more to come.
+    /// The head is not complete yet.
     case more
-    /// The head of the final answer is complete.
+    /// The head of the final response is complete.
     case complete
   }
 
   private(set) var status = 0
   private(set) var headers: [HTTPHeader] = []
 
-  /// Takes the next line, with or without its line break. Interim responses (1xx) and the fields that follow a body are
-  /// passed over. A line that begins with a blank continues the value of the field before it (RFC 9112, 5.2).
+  /// Parses the next line, with or without its line break. Interim responses (1xx) and trailers are skipped. A line
+  /// that begins with white space continues the previous field's value (RFC 9112, 5.2).
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Event {
     let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
     let line = String(decoding: bytes, as: UTF8.self)
@@ -23,7 +23,7 @@ struct ResponseHead: Sendable {
     if line.isEmpty {
       return status >= 200 ? .complete : .more
     } else if line.hasPrefix(" ") || line.hasPrefix("\t") {
-      // What continues no field, but the status line, means nothing (RFC 9112, 2.2).
+      // A continuation of the status line is ignored (RFC 9112, 2.2).
       if isInField { continueField(with: content) }
       return .more
     }
@@ -49,14 +49,14 @@ struct ResponseHead: Sendable {
     headers[last].value += headers[last].value.isEmpty ? text : " \(text)"
   }
 
-  /// The announced length of the body in bytes, where it tells how many bytes will come.
+  /// The announced length of the body in bytes, if it is reliable.
   var contentLength: Int? {
     guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
     return try? Self.length(in: announcedLengths)
   }
 
-  /// What is wrong with the announced length, in words: values that differ, or one that is no number (RFC 9112, 6.3).
-  /// Nil when nothing is, or when it does not count.
+  /// What is wrong with the announced length, as a message: values that differ, or an invalid number (RFC 9112, 6.3).
+  /// Nil when it is valid or does not apply.
   var lengthProblem: String? {
     guard headers.firstValue(of: "Transfer-Encoding") == nil else { return nil }
     do {
@@ -67,12 +67,12 @@ struct ResponseHead: Sendable {
     }
   }
 
-  /// A length that cannot be believed.
+  /// An invalid length.
   private struct BadLength: Error {
     let reason: String
   }
 
-  /// The values of all `Content-Length` fields. A list of equal values counts as one of them.
+  /// The values of all `Content-Length` fields; one field may hold a list of equal values.
   private var announcedLengths: [String] {
     headers.filter { $0.name.caseInsensitiveCompare("Content-Length") == .orderedSame }.flatMap { header in
       header.value.split(separator: ",", omittingEmptySubsequences: false)
@@ -86,7 +86,7 @@ struct ResponseHead: Sendable {
       guard !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
         throw BadLength(reason: "its Content-Length is no number")
       }
-      // Digits alone can only be too many.
+      // A value of digits only fails to parse if it overflows.
       let number = Int(value) ?? .max
       guard length ?? number == number else { throw BadLength(reason: "it has two Content-Lengths that differ") }
       length = number
@@ -94,17 +94,17 @@ struct ResponseHead: Sendable {
     return length
   }
 
-  /// Whether the body is compressed on its way.
+  /// Whether the body has a content encoding (compression).
   var isEncoded: Bool {
     headers.firstValue(of: "Content-Encoding").map { !$0.isEmpty && $0.lowercased() != "identity" } ?? false
   }
 
-  /// Where to go instead, when the answer is a redirect.
+  /// The target, if the response is a redirect.
   var redirectLocation: String? {
     [301, 302, 303, 307, 308].contains(status) ? headers.firstValue(of: "Location") : nil
   }
 
-  /// How long the server wants us to stay away: seconds, or an HTTP date compared with `now`.
+  /// The pause that the server requests: seconds, or an HTTP date compared with `now`.
   func retryAfter(now: Date = Date()) -> Duration? {
     guard let text = headers.firstValue(of: "Retry-After") else { return nil }
     if let seconds = Int(text) { return .seconds(min(max(0, seconds), 1 << 31)) }

@@ -1,9 +1,9 @@
 import HTTPSemantics
 import ThumbnailCore
 
-/// Bodies that broke off: gone on with where an earlier attempt has left one, and left where this one breaks off.
+/// Resuming bodies: continuing the partial body of an earlier attempt, and keeping one for the next.
 extension ResponseReceiver {
-  /// Goes on with the body of an earlier attempt, if this is its rest.
+  /// Continues the body of an earlier attempt, if this response is its rest.
   mutating func goOn(from earlier: PartialBody, _ mayKeepConnection: () -> Bool) -> Bool {
     self.earlier = nil
     stored = earlier.stored
@@ -25,8 +25,8 @@ extension ResponseReceiver {
     }
   }
 
-  /// Has a large body get a name on the disk once it outgrows memory, where it can be gone on with after the end of the
-  /// process and may be kept.
+  /// If the body can be resumed and may be stored, makes it spill into a named file once it outgrows memory, so that it
+  /// outlives the process.
   mutating func storeByName() {
     tag = PartialBody.etag(of: head)
     guard let slot = order.partial, let store = slot.store, let expected, tag != nil,
@@ -36,7 +36,7 @@ extension ResponseReceiver {
     isToBeNamed = true
   }
 
-  /// Labels a body that has just got a name, and takes the name of one away that has moved on from a full disk.
+  /// Labels a body that has just got a named file, and unlinks the file of one that has moved on from a full disk.
   mutating func keepNameUpToDate() {
     if let stored, body.givenFile !== stored.file {
       remove(stored)
@@ -52,12 +52,12 @@ extension ResponseReceiver {
     }
   }
 
-  /// Takes a name away, on the store's thread.
+  /// Unlinks a stored body, on the store's thread.
   func remove(_ stored: OpenPartial?) {
     if let stored { order.partial?.ask { stored.remove() } }
   }
 
-  /// Leaves what has come to the next attempt, after the transfer has failed. What it cannot use is thrown away.
+  /// Leaves the body so far to the next attempt, after a failure. What cannot be resumed is deleted.
   func keepPartialBody() {
     if putBackEarlierBody() { return }
     if stop == nil, isSuccess, let expected, let tag, let file = body.spilled,
@@ -72,13 +72,13 @@ extension ResponseReceiver {
     }
   }
 
-  /// Lets go of what was kept for another attempt, after the transfer has brought its answer.
+  /// Deletes what was kept for another attempt, after a successful transfer.
   func dropPartialBody() {
     putBackEarlierBody()
     remove(stored)
   }
 
-  /// Leaves the body of an earlier attempt to the next one, when this one came to no answer about it.
+  /// Leaves the body of an earlier attempt to the next one, when this one got no response about it.
   @discardableResult
   private func putBackEarlierBody() -> Bool {
     guard let earlier else { return false }

@@ -2,24 +2,25 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// Takes one answer as it comes, its head line by line and then its body, and decides when to take no more.
+/// Receives one response, its head line by line and then its body, and decides when to stop.
 ///
-/// It knows nothing of libcurl: whoever runs the transfer hands over what arrives, and ends the transfer where a method
-/// says false. How an earlier attempt's body is gone on with stands in `ResponseReceiver+Resumption`.
+/// Independent of libcurl: the caller passes in what arrives, and aborts the transfer when a method returns false.
+/// Resuming an earlier attempt's body is in `ResponseReceiver+Resumption`.
 struct ResponseReceiver {
-  /// Why no more is taken.
+  /// Why receiving was stopped.
   enum Stop {
     /// The observer needs no more.
     case enough
-    /// A status other than success whose body is of no interest.
+    /// A status other than success whose body is not needed.
     case statusIsAll
     case failed(DownloadError)
   }
 
-  /// Of the body of an error or a redirect so much is read and dropped to keep the connection; beyond, it is closed.
+  /// The body of an error or a redirect is read and dropped up to this length, to keep the connection; beyond it, the
+  /// connection is closed.
   private static let longestBodyWorthSkipping = 16 << 10
 
-  /// Heads and trailers together may not be longer, interim answers included: no server needs as much.
+  /// The longest head and trailers together, interim responses included; no server needs more.
   private static let longestHead = 128 << 10
 
   let order: TransferRequest
@@ -27,25 +28,25 @@ struct ResponseReceiver {
   private var headLength = 0
   var body: BodyBuffer
   private(set) var hasBodyBegun = false
-  /// The body's length as the server told it.
+  /// The body's length as announced by the server.
   var expected: Int?
-  /// The bytes of the body that came in this transfer.
+  /// The bytes of the body received in this transfer.
   private(set) var received = 0
-  /// The observer has said *enough*, but to read the little that is left is cheaper than to close the connection.
+  /// The observer has said *enough*, but reading the short rest is cheaper than closing the connection.
   private(set) var readsOn = false
-  /// Why no more is taken; nil while more is, and at the end of an answer that was taken to its end.
+  /// Why receiving was stopped; nil while it continues, and after a complete response.
   private(set) var stop: Stop?
 
-  /// The beginning of the body as an earlier attempt has left it, until the answer goes on with it or does not.
+  /// The partial body of an earlier attempt, until the response resumes it or does not.
   var earlier: PartialBody?
-  /// The tag under which the body can be gone on with, where it can.
+  /// The `ETag` under which the body can be resumed, if it can.
   var tag: String?
-  /// The body's name on the disk, where it has one.
+  /// The body's named file on disk, if it has one.
   var stored: OpenPartial?
-  /// Whether the body gets a name once it outgrows memory.
+  /// Whether the body gets a named file once it outgrows memory.
   var isToBeNamed = false
 
-  /// Readies for an answer. Takes what an earlier attempt has left of the body.
+  /// Prepares for a response. Takes the partial body of an earlier attempt.
   init(_ order: TransferRequest) {
     self.order = order
     body = BodyBuffer(
@@ -55,37 +56,37 @@ struct ResponseReceiver {
     conditions = earlier?.requestHeaders ?? order.conditions
   }
 
-  /// The fields to send so that no more comes than is needed: for the rest of a body, or for one that has changed.
+  /// Request fields that avoid needless bytes: a range to resume a body, or conditions.
   let conditions: [HTTPHeader]
-  /// Whether the answer may be that nothing has changed.
+  /// Whether the response may be a 304.
   let isConditional: Bool
 
   var isSuccess: Bool { (200..<300).contains(head.status) }
   private var isWanted: Bool { isSuccess || (order.keepsErrorBodies && head.redirectLocation == nil) }
 
-  /// Whether the status tells more than how the rest of the answer breaks off.
+  /// Whether the status matters more than how the rest of the response failed.
   var isStatusAll: Bool { hasBodyBegun && !isWanted }
 
-  /// Of the last attempt at a large body anything is better than nothing.
+  /// The last attempt at a large body may be slow, since slow is better than failing.
   var mayBeSlow: Bool { order.isLastAttempt && isSuccess && (expected ?? body.count) >= Self.largeBody }
   private static let largeBody = 256 << 10
 
-  // MARK: While it comes
+  // MARK: Receiving
 
-  /// Takes the next line of the head, or of what follows the body. False ends the transfer.
+  /// Takes the next line of the head or the trailers. False aborts the transfer.
   mutating func receivedHeader(_ line: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
     headLength += line.count
     guard headLength <= Self.longestHead else {
       return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.longestHead >> 10) KiB")))
     }
-    // Fields after the body are of no interest.
+    // Trailers are ignored.
     guard !hasBodyBegun, head.take(line) == .complete else { return true }
     return beginBody(announced: head.contentLength, mayKeepConnection: mayKeepConnection)
   }
 
-  /// Takes the next bytes of the body. False ends the transfer.
+  /// Takes the next bytes of the body. False aborts the transfer.
   ///
-  /// `mayKeepConnection` tells whether the connection can serve others if the body is read to its end.
+  /// `mayKeepConnection` tells whether the connection can be reused if the body is read to its end.
   mutating func receivedBody(_ bytes: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
     guard hasBodyBegun else { return end(.failed(.invalidResponse(reason: "a body without a header"))) }
     received += bytes.count
@@ -102,7 +103,7 @@ struct ResponseReceiver {
     return verdict != .enough || readsOn || endWithEnough(mayKeepConnection)
   }
 
-  /// Ends the head of an answer that has no body at all. False when the answer is a failure.
+  /// Completes the head of a response without a body. False when the response is a failure.
   mutating func endedWithoutBody() -> Bool {
     hasBodyBegun || beginBody(announced: 0, mayKeepConnection: { true })
   }
@@ -115,14 +116,14 @@ struct ResponseReceiver {
     if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
-      // The picture has changed meanwhile, or the server does not do ranges after all.
+      // The image has changed meanwhile, or the server does not support ranges after all.
       remove(earlier.stored)
       self.earlier = nil
     } else if head.status == 206 {
       return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))
     }
     guard isWanted else {
-      // Where a body ends whose length is in doubt is not known either.
+      // With an invalid length the end of the body is unknown as well.
       return lengthProblem == nil && (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
     }
     if let expected, expected > order.byteLimit {
@@ -134,21 +135,21 @@ struct ResponseReceiver {
     return true
   }
 
-  /// Ends the transfer since its observer needs no more, unless it is cheaper to read on.
+  /// Stops because the observer needs no more, unless reading the rest is cheaper.
   mutating func endWithEnough(_ mayKeepConnection: () -> Bool) -> Bool {
     readsOn = isRestWorthReading(mayKeepConnection)
     return readsOn || end(.enough)
   }
 
-  /// Whether the rest of a body that nobody needs is read all the same, to keep the connection.
+  /// Whether to read an unneeded rest of the body, to keep the connection.
   private func isRestWorthReading(_ mayKeepConnection: () -> Bool) -> Bool {
-    // With the last byte in hand the transfer ends by itself.
+    // After the last byte the transfer ends by itself.
     if body.count == expected { return true }
     let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
     return !isLast && expected.map { $0 - body.count <= order.longestRestWorthReading } == true && mayKeepConnection()
   }
 
-  /// Keeps nothing of the body in memory from now on. False when it cannot be written to a file: it stays then.
+  /// Moves the body out of memory for good. False when it cannot be written to a file; then it stays.
   mutating func leaveMemory() -> Bool {
     do throws(DownloadError) { try body.leaveMemory() } catch { return false }
     keepNameUpToDate()

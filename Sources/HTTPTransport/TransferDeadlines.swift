@@ -1,4 +1,4 @@
-/// The deadlines of one transfer. A pure value: the clock is the caller's.
+/// The deadlines of one transfer. A pure value: the caller passes the time.
 struct TransferDeadlines: Sendable {
   private let start: ContinuousClock.Instant
   private let connectTimeout: Duration
@@ -6,9 +6,9 @@ struct TransferDeadlines: Sendable {
   private let totalTimeout: Duration
   private let minimumRate: Int
   private let rateWindow: Duration
-  /// When something last came from the server; nil while nothing has.
+  /// When bytes last arrived; nil before the first.
   private(set) var lastArrival: ContinuousClock.Instant?
-  /// Since when the bytes are counted that the minimum rate is measured by; nil until the first has come.
+  /// Start of the window for the minimum rate; nil before the first byte.
   private var windowStart: ContinuousClock.Instant?
   private var bytesInWindow = 0
 
@@ -19,17 +19,17 @@ struct TransferDeadlines: Sendable {
     (minimumRate, rateWindow) = (order.minimumRate, order.rateWindow)
   }
 
-  /// Notes that so many bytes have come.
+  /// Records that bytes have arrived.
   mutating func somethingCame(_ bytes: Int = 1, at now: ContinuousClock.Instant) {
     lastArrival = now
     if windowStart == nil { windowStart = now }
     bytesInWindow += bytes
   }
 
-  /// When to look at the clock again, and the deadline that has passed by now, if any.
+  /// When to check again, and the deadline that has passed by now, if any.
   ///
-  /// `connecting` is how long it took until the request could be sent; nil while it could not. `mayBeSlow` is whether any
-  /// rate will do.
+  /// `connecting` is how long it took until the request could be sent; nil before that. `mayBeSlow` disables the
+  /// minimum rate.
   mutating func check(
     now: ContinuousClock.Instant, connecting: @autoclosure () -> Duration?, mayBeSlow: @autoclosure () -> Bool = false
   ) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?) {
@@ -51,8 +51,8 @@ struct TransferDeadlines: Sendable {
       return (min(total, lastArrival + stallTimeout), nil)
     }
 
-    // The silence counts from when the request could be sent. libcurl itself times the connecting out, except while a
-    // transfer waits to share another's connection.
+    // The stall timeout runs from when the request could be sent. libcurl enforces the connect timeout itself, except
+    // while a transfer waits to share another's connection.
     let connected = connecting()
     let silentSince = lastArrival ?? start + (connected ?? connectTimeout)
     let deadline = silentSince + stallTimeout

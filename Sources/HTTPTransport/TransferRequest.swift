@@ -1,7 +1,7 @@
 import HTTPSemantics
 import ThumbnailCore
 
-/// Everything the curl thread has to know about one transfer: one request, no redirects, no repetition.
+/// Everything the curl thread needs for one transfer: one request, no redirects, no retries.
 struct TransferRequest: Sendable {
   var url: CurlURL
   var headers: [HTTPHeader]
@@ -10,7 +10,7 @@ struct TransferRequest: Sendable {
   /// Sent unless `headers` has its own.
   var accept: String
   var compression: TransferCompression
-  /// Whether the body of an error status is kept. It never reaches the observer.
+  /// Whether the body of an error status is kept. It is not passed to the observer.
   var keepsErrorBodies: Bool
   var byteLimit: Int
   var memoryLimit: Int
@@ -22,42 +22,41 @@ struct TransferRequest: Sendable {
   var longestRestWorthReading: Int
   var connectTimeout: Duration
   var stallTimeout: Duration
-  /// What is left of the total.
+  /// What is left of the total timeout.
   var totalTimeout: Duration
-  /// The least that must come, in bytes a second over each `rateWindow`; 0 for anything.
+  /// The minimum rate over each `rateWindow`, in bytes per second; 0 disables it.
   var minimumRate: Int
   var rateWindow: Duration
-  /// Whether no other follows when this one fails.
+  /// Whether no retry follows.
   var isLastAttempt: Bool
   var certificateAuthorityFile: String?
   var proxy: ProxyChoice
-  /// Shown when this very host asks for one.
+  /// Sent only when this host asks for one.
   var clientCertificate: ClientCertificate?
   var observer: (any BodyObserver)?
-  /// What an earlier attempt has left, and where this one leaves what it brought when it breaks off.
+  /// The partial body of an earlier attempt, and where this one leaves its own when it breaks off.
   var partial: PartialBodySlot?
-  /// Told when the transfer falls silent; nil where it may be silent for as long as it likes.
+  /// Told when the transfer falls silent; nil where silence is not tracked.
   var slot: TransferSlot?
-  /// Fields that may be answered by a status without a body (304), which counts as success then. Not sent to go on with
-  /// a body.
+  /// Fields of a conditional request, for which a 304 counts as success. Not sent when resuming a body.
   var conditions: [HTTPHeader] = []
 }
 
-/// Whether a body may be compressed on its way.
+/// How content encoding (compression) is negotiated.
 enum TransferCompression: Sendable {
-  /// Asked for: it saves bytes.
+  /// Requested: it saves bytes.
   case welcome
-  /// Asked not to be: pictures are compressed already, and their length must be known. A server that does it all the
-  /// same is understood.
+  /// Declined, since images are compressed already and their length must be known. If the server compresses all the
+  /// same, the body is decompressed.
   case unwelcome
-  /// What the server says of it is not heard: it is wrong, or of no known kind.
+  /// The server's `Content-Encoding` is ignored: it is wrong or unknown.
   case ignored
 }
 
-/// What one transfer brought: any status at all.
+/// The response of one transfer, of any status.
 struct TransferResponse: Sendable {
   var head: ResponseHead
-  /// Whether it says that the body is still the one that is known, having been asked.
+  /// Whether it is a 304 to a conditional request.
   var isUnchanged: Bool
   var body: ByteSource
   var isComplete: Bool
