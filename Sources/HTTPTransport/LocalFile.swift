@@ -1,9 +1,9 @@
 import Foundation
 package import ThumbnailCore
 
-/// A local file that the user named, open to be read: a body that needs no transfer, no slot and no memory.
+/// A local file that the user named, opened for reading: a body that needs no transfer, slot or memory.
 package struct LocalFile: Sendable {
-  /// What changes when somebody writes to a file.
+  /// Changes when the file is written to.
   private struct Stamp: Equatable {
     var length: Int
     var seconds: Int
@@ -18,8 +18,7 @@ package struct LocalFile: Sendable {
   private let file: FileDescriptor
   private let stamp: Stamp
 
-  /// Opens a regular file. Never waits for whoever might write to a pipe, but may for the disk: to be called on a worker
-  /// thread.
+  /// Opens a regular file. Does not block on pipes, but may on the disk: call it on a worker thread.
   ///
   /// - Throws: `.fileNotFound`, `.fileUnreadable` with the reason, `.tooLarge` beyond `byteLimit` bytes.
   package init(path: RawPath, byteLimit: Int) throws(DownloadError) {
@@ -37,10 +36,10 @@ package struct LocalFile: Sendable {
     if stamp.length > byteLimit { throw .tooLarge(limit: byteLimit, announced: stamp.length) }
   }
 
-  /// The file's bytes, as many as there were when it was opened.
+  /// The file's bytes, with its length when it was opened.
   package var body: ByteSource { .file(file, count: stamp.length) }
 
-  /// Whether somebody has written to the file since it was opened, so that what was read of it may be of no one picture.
+  /// Whether the file was written to since it was opened, so that the bytes read may be inconsistent.
   package var hasChanged: Bool {
     var status = stat()
     return fstat(file.rawValue, &status) != 0 || Stamp(status) != stamp
@@ -51,7 +50,7 @@ package struct LocalFile: Sendable {
   private static func failure(_ code: Int32) -> DownloadError {
     switch code {
     case ENOENT, ENOTDIR: .fileNotFound
-    // What a socket answers, and a device that is not there.
+    // The errors of sockets and missing devices.
     case ENXIO, ENODEV: notRegular
     default: .fileUnreadable(reason: String(cString: strerror(code)))
     }

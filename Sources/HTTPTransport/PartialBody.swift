@@ -3,41 +3,41 @@ import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 
-/// The beginning of a body that broke off, in a file, and what is needed to go on with it.
+/// The first part of a body whose transfer broke off, in a file, and what is needed to resume it.
 ///
-/// Only bodies that had outgrown memory are kept: for the others, a new start costs less than it is to remember them.
+/// Only bodies that had outgrown memory are kept; restarting the others costs less than keeping them.
 struct PartialBody: Sendable {
-  /// Holds the body from its first byte on.
+  /// Holds the body from its first byte.
   let file: FileDescriptor
-  /// How many bytes of it are there.
+  /// How many bytes of it are present.
   let count: Int
   /// The length of the whole body.
   let total: Int
-  /// The entity tag that the server must still name it by.
+  /// The strong `ETag` that the server must still send.
   let etag: String
-  /// Where it came from, as a digest: URLs may hold secrets, and this goes to the disk.
+  /// A digest of its URL: URLs may hold secrets, and this is written to disk.
   let address: SourceKey
-  /// Its name on the disk, where it is to outlive the process.
+  /// Its files on disk, if it is to outlive the process.
   let stored: OpenPartial?
   /// Whether the observer of the download has seen the bytes.
   var isObserved: Bool
 
-  /// The fields that ask for the rest: all of it, or, if the picture has changed meanwhile, the new one.
+  /// Requests the rest; if the image has changed meanwhile, the server sends the new one instead.
   var requestHeaders: [HTTPHeader] {
     [HTTPHeader("Range", "bytes=\(count)-"), HTTPHeader("If-Range", etag)]
   }
 
-  /// Whether an answer is the rest that was asked for: exactly that range of a body of that length, under the same tag.
+  /// Whether a response is the requested rest: exactly that range of a body of that length, with the same `ETag`.
   ///
-  /// Servers have to name it (RFC 9110, 15.3.7). From one that does not, the rest may be that of a changed picture: it
-  /// may know ranges, but not `If-Range`.
+  /// A 206 must repeat the tag (RFC 9110, 15.3.7). Without it the rest may be that of a changed image, from a server
+  /// that supports ranges but not `If-Range`.
   func isContinued(by head: ResponseHead) -> Bool {
     head.status == 206 && !head.isEncoded && head.headers.firstValue(of: "ETag") == etag
       && head.headers.firstValue(of: "Content-Range") == "bytes \(count)-\(total - 1)/\(total)"
       && head.contentLength ?? (total - count) == total - count
   }
 
-  /// Shows an observer the bytes that it has not seen. Returns what it says to them; nil when they cannot be read.
+  /// Passes the bytes to an observer that has not seen them. Returns its verdict; nil when they cannot be read.
   func show(to observer: any BodyObserver) -> BodyVerdict? {
     observer.bodyBegins(expectedLength: total)
     let source = ByteSource.file(file, count: count)
@@ -51,8 +51,8 @@ struct PartialBody: Sendable {
     return .more
   }
 
-  /// The tag under which the body of an answer can be gone on with: a strong one, from a server that takes ranges and
-  /// has told the length. Nil where it cannot.
+  /// The `ETag` of a response whose body can be resumed: a strong one, from a server that supports ranges and announced
+  /// the length. Nil if it cannot.
   static func etag(of head: ResponseHead) -> String? {
     guard let etag = head.headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
       etag.utf8.count <= 1024, !head.isEncoded
@@ -65,46 +65,46 @@ struct PartialBody: Sendable {
 
 /// Carries a partial body from one attempt to the next, across the curl thread.
 final class PartialBodySlot: Sendable {
-  /// Where a body is kept beyond the process; nil where it is not.
+  /// Keeps bodies beyond the process; nil if none are kept.
   let store: PartialStore?
-  /// What the download is known by there.
+  /// The download's name in the store.
   let name: String
   private let body = Mutex<PartialBody?>(nil)
-  /// Whether the store has been asked for something since the last wait for it.
+  /// Whether work was queued at the store since the last wait for it.
   private let isStoreBusy = Atomic(false)
 
-  /// `name` tells the download from all others. Without one nothing is stored.
+  /// `name` identifies the download. Without one nothing is stored.
   init(store: PartialStore?, name: SourceKey?) {
     self.store = name == nil ? nil : store
     self.name = name?.hex ?? ""
   }
 
-  /// Takes up what is stored of the download.
+  /// Loads the stored partial body of the download, if any.
   func load() async {
     guard let store else { return }
     let found = await PartialStore.onThread { [name] in store.open(name) }
     body.withLock { $0 = found }
   }
 
-  /// Has the store see to something, without waiting for it.
+  /// Queues work on the store's thread, without waiting for it.
   func ask(_ work: @escaping @Sendable () -> Void) {
     isStoreBusy.store(true, ordering: .relaxed)
     PartialStore.onThread(work)
   }
 
-  /// Waits until the store has seen to everything that it was asked for: the next attempt needs the name.
+  /// Waits until all queued work is done, since the next attempt needs the files.
   func settle() async {
     guard isStoreBusy.exchange(false, ordering: .relaxed) else { return }
     await PartialStore.onThread {}
   }
 
-  /// How far the body is: 0 when there is none.
+  /// How many bytes are present: 0 without a body.
   var count: Int { body.withLock { $0?.count ?? 0 } }
 
   /// Leaves a body for the next attempt.
   func put(_ partial: PartialBody) { body.withLock { $0 = partial } }
 
-  /// Takes the body out, if it came from that URL. Of another it is of no use.
+  /// Takes the body if it came from that URL; for another URL it is useless.
   func take(from url: CurlURL) -> PartialBody? {
     body.withLock { body in
       guard let address = body?.address, address == url.digest else { return nil }
@@ -115,6 +115,6 @@ final class PartialBodySlot: Sendable {
 }
 
 extension CurlURL {
-  /// The URL in a form that can be stored.
+  /// A digest of the URL that can be stored.
   var digest: SourceKey { SourceKey(identity: text, headers: []) }
 }

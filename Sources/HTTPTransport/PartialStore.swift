@@ -1,24 +1,24 @@
 package import Foundation
 import ThumbnailCore
 
-/// Keeps the beginnings of large bodies on the disk, so that a later run goes on where this one broke off.
+/// Keeps partial large bodies on disk, so that a later run can resume them.
 ///
-/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` what they belong to. Who works with a pair holds a lock
-/// on its bytes, so several processes may share the folder. What was written before the machine's last start is not
-/// used: after a power failure a file can be longer than what was really written.
+/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` a label that describes them. Whoever uses a pair locks
+/// its bytes, so several processes may share the folder. Files from before the last boot are not used: after a power
+/// failure a file can be longer than what was really written.
 ///
-/// All methods but `accepts` and `openFile` go through the folder, and belong on the store's own thread: see `onThread`.
+/// All methods but `accepts` and `openFile` do slow file I/O and belong on the store's own thread: see `onThread`.
 package struct PartialStore: Sendable {
-  /// Bodies shorter than this are not kept: fetching them again costs little.
+  /// Bodies shorter than this are not kept: downloading them again is cheap.
   static let leastTotal = 1 << 20
-  /// What is older is thrown away.
+  /// The age at which files are deleted, in seconds.
   static let longestAge: TimeInterval = 7 * 86_400
 
   private let directory: String
   private let byteLimit: Int
   private let leastTotal: Int
 
-  /// `byteLimit` bounds all of them together, in bytes, as long as they will be when complete. The folder is made with
+  /// `byteLimit` bounds the total of all bodies, in bytes, counting their complete lengths. The folder is created with
   /// the first body.
   package init(directory: URL, byteLimit: Int, leastTotal: Int = Self.leastTotal) {
     self.directory = directory.path
@@ -26,21 +26,20 @@ package struct PartialStore: Sendable {
     self.leastTotal = leastTotal
   }
 
-  /// Where the files are looked for, labelled and thrown away, one request after the other: neither transfers nor tasks
-  /// wait for a disk.
+  /// Serialises finding, labelling and deleting files, so that neither transfers nor tasks wait for the disk.
   private static let thread = DispatchQueue(label: "thumbnailer.partial", qos: .utility)
 
-  /// Has something done on the store's thread, after all that was asked for before.
+  /// Queues work on the store's thread.
   package static func onThread(_ work: @escaping @Sendable () -> Void) { thread.async(execute: work) }
 
-  /// Waits for something to be done on the store's thread, after all that was asked for before.
+  /// Runs work on the store's thread, after everything queued before, and waits for its result.
   package static func onThread<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
     await withCheckedContinuation { continuation in
       thread.async { continuation.resume(returning: work()) }
     }
   }
 
-  /// What stands in `NAME.json`.
+  /// The contents of `NAME.json`.
   private struct Label: Codable {
     var address: Data
     var etag: String
@@ -48,7 +47,7 @@ package struct PartialStore: Sendable {
     var boot: String
   }
 
-  /// What is there of a download, if it can be gone on with and nobody else is doing so.
+  /// The partial body of a download, if it can be resumed and is not in use.
   func open(_ name: String) -> PartialBody? {
     let stored = StoredPartial(directory: directory, name: name)
     let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
@@ -69,14 +68,14 @@ package struct PartialStore: Sendable {
       address: SourceKey(bytes: label.address), stored: OpenPartial(names: stored, file: file), isObserved: false)
   }
 
-  /// The names of a body.
+  /// The files of a body.
   func names(of name: String) -> StoredPartial { StoredPartial(directory: directory, name: name) }
 
-  /// Whether a body of `total` bytes is worth keeping, and may be.
+  /// Whether a body of `total` bytes should be kept.
   func accepts(total: Int) -> Bool { total >= leastTotal && total <= byteLimit && Self.boot != "" }
 
-  /// A new file for a body, in place of an earlier one, which counts for nothing until it is labelled. Nil when another
-  /// process has it in hand. It takes as long as to open any new file.
+  /// Creates or truncates the file of a body, which is unusable until it is labelled. Nil when another process uses it.
+  /// Takes no longer than opening any new file.
   func openFile(_ name: String) -> OpenPartial? {
     let names = StoredPartial(directory: directory, name: name)
     func openBytes() -> Int32 { Foundation.open(names.bytesPath, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600) }
@@ -91,8 +90,8 @@ package struct PartialStore: Sendable {
     return OpenPartial(names: names, file: file)
   }
 
-  /// Says what a new file is of, so that it can be gone on with. Where there is no room for it beside what others work
-  /// with, its names are taken away. Returns whether it is kept.
+  /// Labels a new file so that it can be resumed. If there is no room beside the files in use, it is unlinked. Returns
+  /// whether it is kept.
   @discardableResult
   func label(_ opened: OpenPartial, address: SourceKey, etag: String, total: Int) -> Bool {
     let label = Label(address: address.bytes, etag: etag, total: total, boot: Self.boot)
@@ -105,7 +104,7 @@ package struct PartialStore: Sendable {
     return true
   }
 
-  /// Writes a file that only its user may read.
+  /// Writes a file readable by its user only.
   private static func write(_ bytes: Data, to path: String) -> Bool {
     unlink(path)
     let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -114,7 +113,7 @@ package struct PartialStore: Sendable {
     return bytes.withUnsafeBytes { Foundation.write(file.rawValue, $0.baseAddress, $0.count) } == bytes.count
   }
 
-  /// What all of them take now, in bytes.
+  /// The total size of all files, in bytes.
   package var usedBytes: Int {
     entries().reduce(0) { sum, entry in
       var status = stat()
@@ -122,17 +121,17 @@ package struct PartialStore: Sendable {
     }
   }
 
-  /// Throws away everything that nobody works with.
+  /// Deletes all files that are not in use.
   package func removeAll() {
     for entry in entries() { entry.stored.removeIfIdle() }
     rmdir(directory)
   }
 
-  /// Throws away what is too old, and the oldest of what is beyond the limit.
+  /// Deletes files that are too old, then the oldest beyond the limit.
   package func tidy() { makeRoom(for: 0, sparing: "") }
 
-  /// Throws away what is too old, then the oldest until there is room. False when there is none, since others work with
-  /// the rest.
+  /// Deletes files that are too old, then the oldest until there is room. False when the rest is in use and leaves no
+  /// room.
   @discardableResult
   private func makeRoom(for total: Int, sparing name: String) -> Bool {
     let now = Date().timeIntervalSince1970
@@ -148,7 +147,7 @@ package struct PartialStore: Sendable {
   private struct Entry {
     let stored: StoredPartial
     let modified: TimeInterval
-    /// What it will take when complete.
+    /// Its size when complete.
     let total: Int
   }
 
@@ -165,13 +164,13 @@ package struct PartialStore: Sendable {
     }
   }
 
-  /// Names this start of the machine; empty where the kernel does not tell.
+  /// Identifies the current boot; empty if the kernel does not report it.
   private static let boot: String =
     (try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8))?
     .trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
 }
 
-/// The names of one stored body.
+/// The file names of one stored body.
 struct StoredPartial: Sendable {
   let directory: String
   let name: String
@@ -179,7 +178,7 @@ struct StoredPartial: Sendable {
   var bytesPath: String { "\(directory)/\(name).part" }
   var labelPath: String { "\(directory)/\(name).json" }
 
-  /// The name that a file of the folder belongs to; nil for somebody else's file.
+  /// The name of the body that a file belongs to; nil for an unrelated file.
   static func name(ofFile file: String) -> String? {
     for suffix in [".part", ".json"] where file.hasSuffix(suffix) {
       let name = file.dropLast(suffix.count)
@@ -188,19 +187,19 @@ struct StoredPartial: Sendable {
     return nil
   }
 
-  /// Whether the name still stands for that open file: another process may have thrown it away before we had the lock.
+  /// Whether the path still leads to that open file: another process may have unlinked it before we got the lock.
   func isSameFile(_ open: stat) -> Bool {
     var status = stat()
     return stat(bytesPath, &status) == 0 && status.st_ino == open.st_ino && status.st_dev == open.st_dev
   }
 
-  /// Takes the names away; who has the file open goes on reading it. To be called by whoever holds the lock.
+  /// Unlinks the files; open descriptors stay valid. The caller must hold the lock.
   func remove() {
     unlink(bytesPath)
     unlink(labelPath)
   }
 
-  /// Takes the names away unless somebody works with the body.
+  /// Unlinks the files unless the body is in use.
   @discardableResult
   func removeIfIdle() -> Bool {
     let descriptor = Foundation.open(bytesPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
@@ -217,17 +216,17 @@ struct StoredPartial: Sendable {
   }
 }
 
-/// A stored body that is in hand: its names, and its file with the lock on it.
+/// A stored body in use: its paths, and its open file with the lock.
 struct OpenPartial: Sendable {
   let names: StoredPartial
   let file: FileDescriptor
 
-  /// Whether the names still stand for the file.
+  /// Whether the path still leads to the file.
   var isInPlace: Bool {
     var status = stat()
     return fstat(file.rawValue, &status) == 0 && names.isSameFile(status)
   }
 
-  /// Takes the names away, unless they are another's by now.
+  /// Unlinks the files, unless the path leads to another file by now.
   func remove() { if isInPlace { names.remove() } }
 }

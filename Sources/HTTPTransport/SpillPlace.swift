@@ -3,22 +3,22 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Where a body that outgrows memory may go.
+/// A place for the spill file of a body that outgrows memory.
 enum SpillPlace: Sendable {
-  /// A file that somebody else opens, or does not.
+  /// A file that the closure opens, if it can.
   case given(@Sendable () -> FileDescriptor?)
-  /// A new file without a name in a directory.
+  /// A new unnamed file in a directory.
   case directory(String)
-  /// A new file in memory, whose bytes are lent by the limiter.
+  /// A new file in memory (`memfd`), whose bytes the semaphore lends.
   case memory(ByteSemaphore)
 
-  /// The places to try, in their order.
+  /// The places to try, in order.
   static func all(in directories: [String], _ memory: ByteSemaphore?) -> [SpillPlace] {
     directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])
   }
 
-  /// A file to write to, gone with its last descriptor even when the process is killed, and what it takes of the memory
-  /// budget. Nil when the place is none.
+  /// Opens a file that is deleted with its last descriptor, even when the process is killed, and its share of the
+  /// memory budget. Nil when the place is not available.
   func open() throws(SpillFailure) -> (FileDescriptor, MemoryLoan?)? {
     switch self {
     case .given(let open): return open().map { ($0, nil) }
@@ -37,20 +37,20 @@ enum SpillPlace: Sendable {
   }
 }
 
-/// Why a place takes no more of a body.
+/// Why a place cannot take more of a body.
 struct SpillFailure: Error {
   let place: String
   let reason: String
 
   init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
 
-  /// What the last system call said.
+  /// With the message of `errno`.
   init(place: String) { self.init(place: place, reason: String(cString: strerror(errno))) }
 }
 
-/// What a file in memory takes of the memory budget. It goes back when the file is closed.
+/// The share of the memory budget that a file in memory holds, returned when the file is closed.
 final class MemoryLoan: Sendable {
-  /// A body of unknown length takes so much more at a time.
+  /// A body of unknown length reserves this much at a time.
   private static let step = 1 << 20
 
   private let limiter: ByteSemaphore
@@ -58,7 +58,7 @@ final class MemoryLoan: Sendable {
 
   init(_ limiter: ByteSemaphore) { self.limiter = limiter }
 
-  /// Sees to it that so many bytes are lent.
+  /// Reserves until this many bytes are covered.
   func cover(_ bytes: Int) throws(SpillFailure) {
     let isCovered = shares.withLock { shares in
       let missing = bytes - shares.reduce(0) { $0 + $1.bytes }
@@ -88,14 +88,14 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes a body from the file's beginning on.
+  /// Writes a body from the file's start.
   func write(_ body: ByteSource) throws(SpillFailure) {
     var offset = 0
     while offset < body.count {
       guard let piece = try? body.read(at: offset, length: 256 << 10), !piece.isEmpty else {
         throw SpillFailure(place: directory ?? "memory", reason: "what was written cannot be read back")
       }
-      // Rethrown by hand: `withUnsafeBytes` does not know typed errors.
+      // Rethrown by hand: `withUnsafeBytes` does not support typed throws.
       let result = piece.withUnsafeBytes { bytes in
         Result { () throws(SpillFailure) in try write(bytes, at: offset) }
       }
