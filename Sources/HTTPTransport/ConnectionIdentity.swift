@@ -1,16 +1,16 @@
 public import HTTPSemantics
 
-/// How connections leave this machine. Printed, it shows no login of a proxy.
+/// Which proxy connections use. Its description hides the proxy's login.
 public enum ProxyChoice: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-  /// As the environment says: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as libcurl reads them.
+  /// As set in the environment: `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as libcurl reads them.
   case environment
-  /// Directly, whatever the environment says.
+  /// No proxy, regardless of the environment.
   case none
-  /// Over this proxy, `http://host:port` or `socks5h://host:port`, whatever the environment says. A login stands before
-  /// the host, `http://user:password@host:port`.
+  /// This proxy, `http://host:port` or `socks5h://host:port`, regardless of the environment. A login precedes the host,
+  /// `http://user:password@host:port`.
   case url(String)
 
-  /// The choice, with the proxy's address without its login.
+  /// The choice, with the proxy's URL without its login.
   public var description: String {
     switch self {
     case .environment: "environment"
@@ -22,17 +22,17 @@ public enum ProxyChoice: Hashable, Sendable, CustomStringConvertible, CustomDebu
       } ?? url
     }
   }
-  /// The same.
+  /// The same as `description`.
   public var debugDescription: String { description }
-  /// Shows nothing more of it.
+  /// Empty, so that dumps do not show the login.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
-/// A certificate to show to one host, which no other host is shown. Printed, it does not show its password.
+/// A client certificate for one host. Its description hides the password.
 public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
   CustomReflectable
 {
-  /// Whom to show it.
+  /// The only host that it is sent to.
   public var host: HostName
   /// The path of a PEM file with the certificate, and the key where `keyFile` is nil.
   public var certificateFile: String
@@ -49,10 +49,10 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
     self.password = password
   }
 
-  /// The certificate's file and whom it is for.
+  /// The certificate's file and host.
   public var description: String { "\(certificateFile) for \(host.host)" }
-  /// The same.
+  /// The same as `description`.
   public var debugDescription: String { description }
-  /// Shows nothing more of it.
+  /// Empty, so that dumps do not show the password.
   public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -2,23 +2,22 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// Asks for the bytes of one picture.
+/// A request for the bytes of one image.
 package struct DownloadRequest: Sendable {
-  /// Where they are: `http` or `https`.
+  /// The URL: `http` or `https`.
   package var url: URL
-  /// Header fields for the URL's own host; none of them goes along a redirect to another.
+  /// Header fields for the URL's own host; they are not sent after a redirect to another host.
   package var headers: [HTTPHeader] = []
-  /// The body may not be longer than this many bytes.
+  /// The maximum length of the body, in bytes.
   package var byteLimit: Int
-  /// What tells the picture from others, credentials included, so that a later run can go on with its body. Nil keeps
-  /// nothing beyond this download.
+  /// Identifies the image, credentials included, so that a later run can resume the body. With nil nothing is kept
+  /// beyond this download.
   package var key: SourceKey?
-  /// The most attempts, the first included, where the picture is to be had elsewhere, too; nil for as many as are
-  /// configured.
+  /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
   package var attempts: Int?
-  /// The most transfers at once that the server wants to be asked for; nil for as many as are configured.
+  /// The maximum number of concurrent transfers that the server allows; nil for the configured one.
   package var downloadsPerHost: Int?
-  /// Asks for the body only if it is another than the one that is known. Nil asks for it in any case.
+  /// Makes the request conditional. Nil requests the body in any case.
   package var condition: DownloadCondition?
   /// Follows whether its server is silent.
   package var silence: ObservedValue<ServerSilence>?
@@ -38,9 +37,9 @@ package struct DownloadRequest: Sendable {
   }
 }
 
-/// Has one URL answer without a body when that is still the one that is known.
+/// Validators for one URL, whose response is a 304 if the stored body is still valid.
 package struct DownloadCondition: Sendable, Equatable {
-  /// Which URL named the body so, as a digest. No other is told.
+  /// A digest of the URL that sent the validators. They are sent to no other URL.
   package var address: SourceKey
   /// `If-None-Match`, `If-Modified-Since`.
   package var headers: [HTTPHeader]
@@ -51,38 +50,38 @@ package struct DownloadCondition: Sendable, Equatable {
   }
 }
 
-/// A picture's bytes, and how they came.
+/// The bytes of an image, and how they were transferred.
 package struct Download: Sendable {
   /// The bytes; the whole body when `isComplete`.
   package let body: ByteSource
   /// False when the observer said *enough* before the end.
   package let isComplete: Bool
-  /// Bytes of the body that arrived in the last attempt.
+  /// Bytes of the body received in the last attempt.
   package let receivedBytes: Int
-  /// The body's length as the server told it.
+  /// The body's length as announced by the server.
   package let expectedBytes: Int?
   /// The HTTP status.
   package let status: Int
-  /// The answer's header fields in the order they came.
+  /// The response's header fields in the order received.
   package let headers: [HTTPHeader]
-  /// The URL at the end of the redirects as a digest, to name it in a condition.
+  /// A digest of the final URL after redirects, for a later condition.
   package let address: SourceKey
-  /// The URL at the end of the redirects; nil when Foundation cannot hold what the server named.
+  /// The final URL after redirects; nil when Foundation cannot represent it.
   let finalURL: URL?
-  /// How many attempts it took, from 1.
+  /// The number of attempts, from 1.
   package let attempts: Int
-  /// `1.1`, `2`.
+  /// The HTTP version: `1.1`, `2`.
   package let httpVersion: String
-  /// From the start of the last request to the first byte of its answer.
+  /// From the start of the last request to the first byte of its response.
   let timeToFirstByte: Duration
-  /// All attempts and the pauses between them, waiting for a slot not counted.
+  /// The duration of all attempts and the pauses between them, without waiting for a slot.
   package let duration: Duration
-  /// Its share of the memory for bodies, which goes back when the last copy of this value goes.
+  /// Its share of the memory for bodies, released with the last copy of this value.
   let bodyShare: ByteSemaphore.Reservation?
 
-  /// Whether the server says that the body is still the one that is known; there is none in here then.
+  /// Whether the response was 304 (not modified), so that there is no body.
   package var isUnchanged: Bool { status == 304 }
 
-  /// The value of the first header field of that name, whatever its case.
+  /// The value of the first header field of that name, compared case-insensitively.
   func value(of name: String) -> String? { headers.firstValue(of: name) }
 }

@@ -1,12 +1,12 @@
-/// Why a download gave no body.
+/// Why a download failed.
 package enum DownloadError: Error, Sendable, Equatable {
   /// The deadlines a transfer can miss.
   package enum Deadline: String, Sendable {
     /// No connection in time.
     case connect
-    /// Connected, but nothing more arrived.
+    /// Connected, but then no bytes arrived.
     case stall
-    /// Something arrives, but less than the minimum rate.
+    /// Bytes arrive, but below the minimum rate.
     case rate
     /// All attempts together took too long.
     case total
@@ -18,51 +18,51 @@ package enum DownloadError: Error, Sendable, Equatable {
   case invalidURL
   /// A scheme other than `http`, `https` and, where allowed, `file`.
   case unsupportedScheme(String)
-  /// A header field whose name or value would break the request apart.
+  /// A header field whose name or value would corrupt the request.
   case invalidHeader(name: String)
   /// A `file` URL where files are not allowed.
   case fileNotAllowed
-  /// No such file.
+  /// The file does not exist.
   case fileNotFound
-  /// The file is there but cannot be read: a folder, a device, no permission.
+  /// The file exists but cannot be read: a folder, a device, no permission.
   case fileUnreadable(reason: String)
-  /// No connection: unknown name, refused, handshake failed. `reason` is libcurl's own text.
+  /// No connection: unknown name, refused, handshake failed. `reason` is libcurl's own message.
   case unreachable(reason: String)
   /// The server's certificate is not trusted.
   case untrusted(reason: String)
-  /// The certificate that we were to show cannot be read or used.
+  /// The configured client certificate cannot be read or used.
   case unusableCertificate(reason: String)
   /// The file with the certificate authorities to trust cannot be read or used.
   case unusableAuthorities(reason: String)
   /// A deadline passed.
   case timedOut(Deadline)
-  /// The server answered with a status that brings no picture. `retryAfter` is what the server asked for, not capped.
+  /// An error status. `retryAfter` is the server's value, not capped.
   case httpStatus(Int, retryAfter: Duration?)
-  /// Nobody was asked: the host wants to be left alone for so long.
+  /// No request was sent: the host asked for a pause with this much left.
   case hostPaused(host: String, retryAfter: Duration)
-  /// Nobody was asked: the host has failed too often in a row, the last time with `reason`. It is tried again after so
-  /// long.
+  /// No request was sent: the host is held after repeated failures (circuit breaker), the last one `reason`. It is
+  /// tried again after `retryAfter`.
   case hostClosed(host: String, reason: String, retryAfter: Duration)
-  /// More redirects than `limit`, be it a loop or not.
+  /// More redirects than `limit`, in a loop or not.
   case tooManyRedirects(limit: Int)
   /// A redirect to something that is not `http` or `https`.
   case redirectToUnsupportedScheme(String)
-  /// The body is longer than `limit` bytes; `announced` is its length where the server told it.
+  /// The body is longer than `limit` bytes; `announced` is its length if the server announced it.
   case tooLarge(limit: Int, announced: Int?)
   /// The connection ended before the body did.
   case brokenOff(received: Int, expected: Int?)
-  /// The server sent another part of the body than it was asked for.
+  /// The server sent another range of the body than requested.
   case wrongRange
-  /// What came back is not HTTP, or broken beyond reading.
+  /// The response is not HTTP, or malformed.
   case invalidResponse(reason: String)
-  /// The body is not compressed as the server says, from its first byte on.
+  /// The body does not have the announced content encoding, from its first byte on.
   case unknownEncoding(reason: String)
-  /// The body's observer will not have this picture; it knows why.
+  /// The observer rejected the image; it knows the reason.
   case refusedByObserver
   /// The body could not be written to a file. `path` is the directory.
   case cannotStoreBody(path: String, reason: String)
 
-  /// Whether nobody was asked, since the host is left alone for a while.
+  /// Whether no request was sent because the host is held.
   var isOfHeldHost: Bool {
     switch self {
     case .hostPaused, .hostClosed: true
@@ -70,7 +70,7 @@ package enum DownloadError: Error, Sendable, Equatable {
     }
   }
 
-  /// Whether it is the host's wish to be left alone for a while: not this picture's doing.
+  /// Whether the server asks for a pause, which concerns the whole host and not just this image.
   var isPause: Bool {
     switch self {
     case .httpStatus(429, _), .httpStatus(503, .some): true
@@ -78,7 +78,7 @@ package enum DownloadError: Error, Sendable, Equatable {
     }
   }
 
-  /// Whether another attempt may well succeed.
+  /// Whether another attempt may succeed.
   var isTransient: Bool {
     switch self {
     case .unreachable, .brokenOff, .wrongRange, .timedOut(.connect), .timedOut(.stall), .timedOut(.rate): true

@@ -2,26 +2,26 @@ import Foundation
 import Synchronization
 package import ThumbnailCore
 
-/// Fetches pictures: a slot, a transfer, redirects and repetitions, and a body in the end.
+/// Downloads images: waits for a slot, runs the transfer, follows redirects and retries.
 ///
-/// At most one transfer of a download runs at a time, and only that holds a slot: the pause before a repetition holds
-/// none, nor does the wait for a host that is left alone. Any thread may call.
+/// A download runs at most one transfer at a time and holds a slot only for that: not during a back-off, nor while its
+/// host is held. Thread-safe.
 package final class Downloader: Sendable {
-  /// What was given at the start; `maximumDownloads` may have changed since.
+  /// The initial configuration; `maximumDownloads` may have changed since.
   package let configuration: DownloadConfiguration
   private let curl: CurlThread
   let slots: Mutex<DownloadSlots>
-  /// When those wake who wait for a host, as far as somebody sees to it.
+  /// When the next wake-up for held hosts is scheduled, if any.
   let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
   private let silentHosts = SilentHosts()
   let bodyMemory: ByteSemaphore?
   private let spillMemory: ByteSemaphore?
 
-  /// Starts nothing: the curl thread begins with the first download.
+  /// Starts nothing: the curl thread starts with the first download.
   ///
-  /// With `bodyMemory`, each picture takes a share of it for what its body may hold in RAM, after its slot and before
-  /// its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends what files in memory take, where no
-  /// directory takes a large body.
+  /// With `bodyMemory`, each download reserves a share of it for what its body may hold in memory, after getting its
+  /// slot and before its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends the bytes of files
+  /// in memory, used where no directory has room for a large body.
   package init(
     _ configuration: DownloadConfiguration, bodyMemory: ByteSemaphore? = nil, spillMemory: ByteSemaphore? = nil
   ) {
@@ -37,15 +37,15 @@ package final class Downloader: Sendable {
         policy: configuration.hosts, maximumWait: configuration.maximumWait))
   }
 
-  /// Transfers that run now, silent ones included.
+  /// The running transfers, silent ones included.
   var activeDownloads: Int { slots.withLock { $0.admission.running + $0.admission.lent } }
-  /// Downloads that wait for a slot now.
+  /// The downloads that wait for a slot.
   package var waitingDownloads: Int { slots.withLock { $0.admission.waiting } }
 
-  /// How many downloads wait for a server that has fallen silent, by its host.
+  /// The number of downloads waiting for a silent server, by host.
   package var silentDownloads: [String: Int] { silentHosts.current }
 
-  /// The most transfers at once, those not counted that have lent their slot. Lowering it lets running ones end.
+  /// The most concurrent transfers, those with a lent slot excluded. Lowering it lets running ones finish.
   var maximumDownloads: Int {
     get { slots.withLock { $0.admission.maximum } }
     set {
@@ -54,9 +54,9 @@ package final class Downloader: Sendable {
     }
   }
 
-  /// Fetches a picture. The observer sees every byte of a successful answer as it comes.
+  /// Downloads an image. The observer sees every byte of a successful response as it arrives.
   ///
-  /// Cancelling the task closes the connection, or takes the download out of its line.
+  /// Cancelling the task closes the connection, or removes the download from its queue.
   package func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
@@ -80,7 +80,7 @@ package final class Downloader: Sendable {
     } catch {
       outcome = .failure(error)
     }
-    // Whoever asks for the same picture next must find its names as this download has left them.
+    // A later request for the same image must find the partial file as this download has left it.
     await partial.settle()
     let result = try outcome.get()
     let answer = result.answer
@@ -91,16 +91,16 @@ package final class Downloader: Sendable {
       address: result.url.digest,
       finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
       timeToFirstByte: answer.timeToFirstByte, duration: result.duration,
-      // Without a body there is nothing to hold it for.
+      // Without a body there is no memory to account for.
       bodyShare: answer.isUnchanged ? nil : result.bodyShare)
   }
 
   // MARK: Attempts
 
-  /// An attempt that brought this many bytes, which the next need not fetch again, does not count as failed.
+  /// An attempt that received this many bytes, which the next need not fetch again, does not count as failed.
   private static let worthwhileProgress = 256 << 10
 
-  /// The last answer, whatever its status, and how it came.
+  /// The last response, whatever its status, and how it was obtained.
   struct Outcome {
     var answer: TransferResponse
     var url: CurlURL
@@ -109,11 +109,11 @@ package final class Downloader: Sendable {
     var bodyShare: ByteSemaphore.Reservation?
   }
 
-  /// Runs an exchange until it succeeds or another attempt is not worth it.
+  /// Runs a request until it succeeds or should not be retried.
   func perform(_ fetch: FetchRequest, priority: PriorityControl) async throws(DownloadError) -> Outcome {
     var fetch = fetch
     var fetchState = FetchState()
-    // Attempts since the last that brought the body on.
+    // Attempts since the last one that made progress.
     var attempt = 0
     var attempts = 0
     var progress = fetch.partial?.count ?? 0
@@ -135,15 +135,15 @@ package final class Downloader: Sendable {
         last = (answer, url)
       } catch {
         if case .unknownEncoding = error, fetch.compression != .ignored {
-          // The body may be fine for all that.
+          // The body may be fine without decompressing it.
           fetch.compression = .ignored
           attempt -= 1
-          // See `follow`: it waits for a slot once more.
+          // See `follow`: no memory may be held while waiting for a slot.
           fetchState.bodyShare = nil
           continue
         }
         if error.isOfHeldHost {
-          // Why its host is left alone tells more than that it is.
+          // The original failure says more than that the host is now held.
           guard let failed, fetch.keepsErrorBodies, let (answer, url) = failed.answer else {
             throw failed?.error ?? error
           }
@@ -152,7 +152,7 @@ package final class Downloader: Sendable {
         failure = error
       }
       failed = (failure, last)
-      // A server that breaks off again and again, but never without bringing more, is worth staying with.
+      // A server that breaks off repeatedly, but makes progress each time, is worth retrying.
       if let count = fetch.partial?.count, count >= progress + Self.worthwhileProgress {
         (attempt, progress) = (1, count)
       }
@@ -164,42 +164,42 @@ package final class Downloader: Sendable {
         guard let last, fetch.keepsErrorBodies else { throw failure }
         return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: fetchState.spent)
       }
-      // Others do not wait for a second silence of a picture.
+      // A timed-out image is deferred, so that others do not wait for it a second time.
       if case .timedOut = failure, fetch.takesBodyShare {
         fetchState.isDeferred = true
         fetch.silence?.putOff()
       }
       Log.download.debug("attempt \(attempt) at \(fetch.url.site) failed: \(failure); again in \(pause)")
       fetchState.bodyShare = nil
-      // The pause that a host wishes is one of all who want something of it: they wait for it where they wait for slots.
+      // The pause that a host requests applies to all its downloads: they wait for it where they wait for slots.
       if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
       fetchState.spent += pause
     }
   }
 
-  /// What an exchange carries from one transfer to the next.
+  /// State carried from one transfer of a request to the next.
   private struct FetchState {
-    /// The time its transfers and pauses have taken.
+    /// The time spent in transfers and pauses.
     var spent = Duration.zero
-    /// Whether no attempt follows the one that runs.
+    /// Whether the current attempt is the last.
     var isLastAttempt = false
-    /// Its place among those who wait, for its age.
+    /// Its admission ticket, which keeps its age.
     var ticket: DownloadSlots.Admission.Ticket?
-    /// Whether it waits behind all others, since its server was silent.
+    /// Whether it waits behind all others because its server was silent.
     var isDeferred = false
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: ByteSemaphore.Reservation?
   }
 
-  /// One attempt: a transfer at each stop of the route, until an answer is no redirect.
+  /// One attempt: one transfer per redirect, until a response is not a redirect.
   private func follow(
     _ fetch: FetchRequest, fetchState: inout FetchState, priority: PriorityControl
   ) async throws(DownloadError) -> (TransferResponse, CurlURL) {
     var route = RedirectChain(
       url: fetch.url, headers: fetch.headers, maximumRedirects: configuration.maximumRedirects)
     var held: TransferSlot?
-    // Until the transfer has an end that says something of the host.
+    // The pass of a transfer without an outcome for its host yet.
     var open: HostStates.Pass?
     defer {
       if let open { ended(open, .none) }
@@ -221,7 +221,7 @@ package final class Downloader: Sendable {
       var order = fetch.order(
         at: route, timeLeft: configuration.totalTimeout - fetchState.spent, isLastAttempt: fetchState.isLastAttempt,
         configuration)
-      // The answers of a search are few, and others wait for them.
+      // API requests are few, and others wait for them, so they do not lend their slots.
       if fetch.takesBodyShare { order.slot = slot }
       let result = await curl.perform(order)
       fetchState.spent += ContinuousClock.now - start
@@ -237,13 +237,13 @@ package final class Downloader: Sendable {
       let answer = try result.get()
       fetchState.isDeferred = false
       guard let location = answer.head.redirectLocation else {
-        // Its body is in a file, but its decode counts as those of all others do.
+        // The body is in a file, but its decode is accounted for like all others.
         if slot.hasLeftMemory, !answer.isUnchanged {
           fetchState.bodyShare = try await shareOfBodyMemory(priority: priority)
         }
         return (answer, route.url)
       }
-      // Who waits for a slot holds no memory: those with a slot may be waiting for just that.
+      // A waiter for a slot must hold no memory: those with a slot may be waiting for that memory.
       fetchState.bodyShare = nil
       slot.hold(nil)
       try route.follow(location)
@@ -262,7 +262,7 @@ package final class Downloader: Sendable {
     }
   }
 
-  /// The error that an answer's status stands for; nil for success.
+  /// The error for a response's status; nil for success.
   private static func failure(of answer: TransferResponse) -> DownloadError? {
     let status = answer.head.status
     if answer.isUnchanged { return nil }
@@ -272,8 +272,8 @@ package final class Downloader: Sendable {
 
   // MARK: Slots
 
-  /// Waits for a slot at a site, and while its host is left alone. A slot held from the transfer before is given up in
-  /// the same step, so that nobody slips in between when it is the same site.
+  /// Waits for a slot at a site, and while its host is held. The slot of the previous transfer is released in the same
+  /// step, so that no other download takes it when the site is the same.
   private func waitForSlot(
     at url: CurlURL, _ fetch: FetchRequest, fetchState: inout FetchState, inPlaceOf previous: TransferSlot?,
     priority: PriorityControl
@@ -297,7 +297,7 @@ package final class Downloader: Sendable {
     do throws(DownloadError) {
       ticket = try line.get()
     } catch {
-      // The slot that was given up is another's.
+      // The released slot is free for another download.
       admitWaiting()
       throw error
     }
@@ -306,7 +306,7 @@ package final class Downloader: Sendable {
       self?.slots.withLock { $0.admission.move(ticket, to: level) }
     }
     defer { priority.stopObserving(observation) }
-    // The priority may have changed before it was observed.
+    // The priority may have changed before the observation began.
     slots.withLock { $0.admission.move(ticket, to: priority.current) }
     admitWaiting()
     let pass = try await slot.granted.wait { [weak self] in
@@ -320,9 +320,9 @@ package final class Downloader: Sendable {
     changeAdmission { $0.release(ticket) }
   }
 
-  /// What a transfer's end says of its host. Of one that answers others, a silent picture says nothing; one that breaks
-  /// off after it has brought much works; and what an API means by 429 its client knows, which keeps the pauses of its
-  /// service.
+  /// What a transfer's outcome says about its host. A timeout says nothing if the host responds to others; a connection
+  /// that breaks off after much data counts as a response; and what an API means by 429 is left to its client, which
+  /// keeps the service's pace.
   private func verdict(
     of result: Result<TransferResponse, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
   ) -> HostStates.Verdict {
@@ -337,12 +337,12 @@ package final class Downloader: Sendable {
     return verdict
   }
 
-  /// How long a transfer may bring nothing before it is silent.
+  /// How long a transfer may receive nothing before it counts as silent.
   func patience(for ticket: DownloadSlots.Admission.Ticket) -> Duration {
     slots.withLock { $0.admission.patience(for: ticket) }
   }
 
-  /// Changes the books of who waits and runs, and does what follows.
+  /// Changes the admission, then starts what can start.
   func changeAdmission(_ change: (inout DownloadSlots.Admission) -> Void) {
     slots.withLock { change(&$0.admission) }
     admitWaiting()

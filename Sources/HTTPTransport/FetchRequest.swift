@@ -2,7 +2,7 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// One request with all its attempts and redirects, be it for a picture or for a small answer. A pure value.
+/// One request with all its attempts and redirects, for an image or an API response. A pure value.
 struct FetchRequest: Sendable {
   var url: CurlURL
   var headers: [HTTPHeader]
@@ -10,14 +10,14 @@ struct FetchRequest: Sendable {
   var accept: String
   /// See `TransferRequest`.
   var compression = TransferCompression.unwelcome
-  /// See `TransferRequest`. Also: of an error status only 5xx is worth another attempt.
+  /// See `TransferRequest`. Also: only 5xx error statuses are retried.
   var keepsErrorBodies = false
   var memoryLimit: Int
   /// See `BodyBuffer`.
   var spillDirectories: [String]
   /// See `BodyBuffer`.
   var spillMemory: ByteSemaphore?
-  /// Whether its body counts among those that share the memory for bodies.
+  /// Whether it reserves a share of the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?
   /// See `TransferRequest`.
@@ -27,18 +27,18 @@ struct FetchRequest: Sendable {
   /// See `DownloadRequest`.
   var downloadsPerHost: Int?
   var condition: DownloadCondition?
-  /// Told when its server falls silent; nil where nobody wants to know.
+  /// Told when its server falls silent; nil where that does not matter.
   var silence: SilenceReport?
 
-  /// Whether it waits while its host is left alone. Not where the picture is to be had elsewhere or may be stale, nor for
-  /// the answers of a service: whoever asked that decides itself.
+  /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for API
+  /// requests, whose client decides itself.
   var mayWait: Bool { attempts == nil && !keepsErrorBodies }
 
-  /// What is sent at one stop of the route.
+  /// The transfer for the current URL of a redirect chain.
   func order(
     at route: RedirectChain, timeLeft: Duration, isLastAttempt: Bool, _ configuration: DownloadConfiguration
   ) -> TransferRequest {
-    // Beyond a year there is no deadline; without a bound, adding one to the clock could overflow.
+    // Capped at a year, since adding a longer duration to the clock could overflow.
     let year = Duration.seconds(365 * 86_400)
     return TransferRequest(
       url: route.url, headers: route.headers, userAgent: configuration.userAgent, accept: accept,
@@ -55,14 +55,14 @@ struct FetchRequest: Sendable {
       conditions: condition?.address == route.url.digest ? condition?.headers ?? [] : [])
   }
 
-  /// Checks what the caller gave: a URL of a scheme that may be used, and header fields that stay one line. A login in
-  /// the URL becomes a field, and with that goes where the others may go.
+  /// Validates the URL's scheme and the header fields. A login in the URL becomes an `Authorization` field and follows
+  /// the same rules as other fields.
   static func checked(_ url: URL, headers: [HTTPHeader]) throws(DownloadError) -> (CurlURL, [HTTPHeader]) {
     guard let parsed = CurlURL(url.absoluteString) else { throw .invalidURL }
     switch parsed.scheme {
     case "http", "https":
       guard !parsed.host.isEmpty else { throw .invalidURL }
-    // Those that may be read do not come this way: see `LocalFile`.
+    // Allowed local files do not come this way: see `LocalFile`.
     case "file": throw .fileNotAllowed
     default: throw .unsupportedScheme(parsed.scheme)
     }

@@ -2,15 +2,15 @@ public import Foundation
 public import HTTPSemantics
 public import ThumbnailCore
 
-/// Header fields for the pictures of certain hosts, such as credentials.
+/// Header fields for the images of certain hosts, such as credentials.
 ///
-/// They become part of the sources: what is fetched with them is cached apart from what is fetched without, and they
-/// are never sent along a redirect to another host.
+/// They become part of the sources: images fetched with them have different cache keys, and they are never sent after a
+/// redirect to another host.
 public struct HostHeaders: Sendable, Equatable {
   fileprivate struct Field: Equatable {
     var host: HostName?
     var header: HTTPHeader
-    /// Of a login that gives way to another one in the URL, its name.
+    /// The user name, for a login that is overridden by one in the URL.
     var login: String?
   }
 
@@ -27,20 +27,20 @@ public struct HostHeaders: Sendable, Equatable {
     fields.append(Field(host: host, header: header))
   }
 
-  /// Adds the field of a login that gives way to a login in the URL, as those of `.netrc` do. It is still taken for a URL
-  /// with the same name and no password.
+  /// Adds the field of a login that a login in the URL overrides, as with `.netrc`. It still applies to a URL with the
+  /// same user name and no password.
   mutating func add(_ header: HTTPHeader, login: String, for host: HostName) {
     fields.append(Field(host: host, header: header, login: login))
   }
 
-  /// These fields, and behind them others.
+  /// These fields, followed by others.
   public func merging(_ others: HostHeaders) -> HostHeaders {
     var result = self
     result.fields += others.fields
     return result
   }
 
-  /// The fields for a URL, in the order they were added. Of fields with one name the first is taken.
+  /// The fields for a URL, in the order they were added. Of fields with one name the first counts.
   public func headers(for url: URL) -> [HTTPHeader] {
     var result: [HTTPHeader] = []
     for field in fields where field.host?.matches(url) ?? true && !field.givesWay(to: url) {
@@ -50,14 +50,14 @@ public struct HostHeaders: Sendable, Equatable {
     return result
   }
 
-  /// Compares hosts, names and values in their order.
+  /// Compares hosts, names and values, in order.
   public static func == (lhs: HostHeaders, rhs: HostHeaders) -> Bool {
     lhs.fields == rhs.fields
   }
 }
 
 extension HostHeaders.Field {
-  /// Whether the URL has a login of its own.
+  /// Whether the URL's own login overrides this one.
   fileprivate func givesWay(to url: URL) -> Bool {
     guard let login else { return false }
     let (user, password) = (url.user(percentEncoded: false) ?? "", url.password(percentEncoded: false))
@@ -67,8 +67,8 @@ extension HostHeaders.Field {
 }
 
 extension ImageSource {
-  /// The same picture, asked for with the fields for its host. Fields that it has already stay as they are; a local
-  /// file stays as it is.
+  /// The same image, requested with the fields for its host. Fields that it already has are kept; a local file is
+  /// unchanged.
   public func adding(_ headers: HostHeaders) -> ImageSource {
     guard !isUserFile, !headers.isEmpty else { return self }
     let more = headers.headers(for: url).filter { self.headers.firstValue(of: $0.name) == nil }

@@ -1,12 +1,12 @@
 import Foundation
 import HTTPSemantics
 
-/// A file of logins for hosts, `~/.netrc` as ftp and curl know it.
+/// A file of logins for hosts, `~/.netrc` as for ftp and curl.
 ///
-/// As with curl, a login in a URL goes before the file's: of that, only the password for the same name is taken. A
-/// `default` login, which is for every host there is, is passed over: a list of pictures may name any.
+/// As with curl, a login in a URL overrides the file's: then only the password for the same name is used. A `default`
+/// login, which would apply to every host, is ignored: a list of images may name any host.
 public struct Netrc: Sendable {
-  /// Why the file cannot be used, in words that say what to do.
+  /// Why the file cannot be used, as a message that says what to do.
   public struct Problem: Error, Equatable {
     /// One line.
     public let message: String
@@ -17,7 +17,7 @@ public struct Netrc: Sendable {
 
   /// Reads a file.
   ///
-  /// - Throws: `Problem` when it cannot be read, or when others may read it, too.
+  /// - Throws: `Problem` when it cannot be read, or when other users may read it.
   public init(path: String) throws(Problem) {
     var status = stat()
     guard stat(path, &status) == 0, let data = FileManager.default.contents(atPath: path) else {
@@ -29,9 +29,9 @@ public struct Netrc: Sendable {
     try self.init(text: String(decoding: data, as: UTF8.self), name: path)
   }
 
-  /// Reads the file's text. Macros are passed over.
+  /// Parses the file's text. Macros are ignored.
   ///
-  /// - Throws: `Problem` for words that mean nothing, with their line.
+  /// - Throws: `Problem` for unknown words, with their line.
   init(text: String, name: String = ".netrc") throws(Problem) {
     var entry: Entry?
     var isMacro = false
@@ -59,7 +59,7 @@ public struct Netrc: Sendable {
           words = []
           isMacro = true
         default:
-          // The word itself is not shown: it may be a password.
+          // The word is not shown, since it may be a password.
           throw Problem(message: "\(name), line \(number + 1): a word stands where machine, login or password should")
         }
       }
@@ -79,7 +79,8 @@ public struct Netrc: Sendable {
     headers.add(HTTPHeader("Authorization", "Basic \(token)"), login: login, for: host)
   }
 
-  /// The words of a line: parted by white space, or in quotes with backslashes. `#` at a word's beginning ends the line.
+  /// The words of a line: separated by white space, or in quotes with backslashes. `#` at the start of a word ends the
+  /// line.
   private static func words(of line: Substring) -> [String] {
     var words: [String] = []
     var word: String?

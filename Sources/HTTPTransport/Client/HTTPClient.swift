@@ -2,30 +2,30 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// A small HTTP exchange whose answer fits in memory: what the photo search APIs need.
+/// A simple HTTP client for responses that fit in memory, used for photo search APIs.
 package protocol HTTPClient: Sendable {
-  /// Sends a GET and returns whatever the server answered, error statuses included. Connection errors and 5xx are tried
-  /// again first, as for pictures.
+  /// Sends a GET and returns the response, error statuses included. Connection errors and 5xx are retried first, as for
+  /// images.
   ///
-  /// - Throws: `HTTPClientError` when no answer was to be had.
+  /// - Throws: `HTTPClientError` when there was no response.
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
 
-  /// What is known of services by everybody who shares a cache; nil where each keeps its own books.
+  /// Host and service states shared by all processes with the same cache; nil if nothing is shared.
   var ledger: (any HostLedger)? { get }
 }
 
 extension HTTPClient {
-  /// Nobody's.
+  /// Nothing is shared.
   package var ledger: (any HostLedger)? { nil }
 }
 
-/// A GET request for a small answer.
+/// A GET request for a small response.
 package struct HTTPRequest: Sendable {
-  /// Where to; `http` or `https`.
+  /// The URL; `http` or `https`.
   package var url: URL
-  /// Extra header fields. They are sent to the URL's own host only, never across a redirect to another.
+  /// Extra header fields, sent to the URL's own host only, never after a redirect to another host.
   package var headers: [HTTPHeader] = []
-  /// The answer may not be longer than this many bytes.
+  /// The maximum length of the response body, in bytes.
   var byteLimit = 8 << 20
 
   package init(url: URL, headers: [HTTPHeader] = [], byteLimit: Int = 8 << 20) {
@@ -35,31 +35,31 @@ package struct HTTPRequest: Sendable {
   }
 }
 
-/// A complete answer.
+/// A complete response.
 package struct HTTPResponse: Sendable {
   /// The HTTP status, such as 200 or 403.
   package var status: Int
-  /// The header fields in the order they came.
+  /// The header fields in the order received.
   package var headers: [HTTPHeader]
   /// The whole body.
   package var body: Data
-  /// How long the server asks to be left alone (`Retry-After`), where it says so.
+  /// The pause that the server requests (`Retry-After`), if any.
   package var retryAfter: Duration?
 
-  /// The value of the first field of that name, whatever its case.
+  /// The value of the first field of that name, compared case-insensitively.
   package func value(of name: String) -> String? {
     headers.firstValue(of: name)
   }
 }
 
-/// Why there was no answer.
+/// Why there was no response.
 package enum HTTPClientError: Error, Sendable {
   /// The task was cancelled.
   case cancelled
-  /// Name resolution, connection, TLS or deadline: the server cannot be reached. `reason` is curl's own text.
+  /// Name resolution, connection, TLS or deadline failed: the server cannot be reached. `reason` is curl's own message.
   case unreachable(reason: String)
-  /// Nobody was asked: the host wants to be left alone for so long.
+  /// No request was sent: the host asked for a pause with this much left.
   case paused(Duration)
-  /// The answer broke off, was too long, or was not HTTP.
+  /// The response was truncated, too long, or not HTTP.
   case invalidResponse(reason: String)
 }

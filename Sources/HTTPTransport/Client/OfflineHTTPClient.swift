@@ -1,4 +1,4 @@
-/// The small client where nobody is to be asked.
+/// The client for offline mode: every request fails.
 package struct OfflineHTTPClient: HTTPClient {
   package init() {}
 
