@@ -2,12 +2,12 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// An access key that shows itself to nobody but the request it is for.
+/// An access key that is redacted wherever it is printed; only the request header contains it.
 struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
   private let value: String
 
-  /// Takes a key without the blanks and line breaks around it. Nil when nothing is left, something that cannot stand in a
-  /// header field, or only dots and the like, as in the examples of instructions.
+  /// Trims white space. Nil for an empty text, for one that is invalid in a header field, and for placeholders such as
+  /// dots in copied instructions.
   init?(_ text: String) {
     let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
     guard trimmed.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
@@ -16,15 +16,15 @@ struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertibl
     value = trimmed
   }
 
-  /// The header field that carries the key, behind a scheme where there is one.
+  /// The header field with the key, after the scheme if there is one.
   func header(scheme: String) -> HTTPHeader {
     HTTPHeader("Authorization", scheme.isEmpty ? value : "\(scheme) \(value)")
   }
 
-  /// Tells the key from others of its owner, and tells nothing else of it: a part of its digest.
+  /// A prefix of the key's digest, to tell keys apart without revealing them.
   var mark: String { SHA256.hash(value.utf8).prefix(4).map { String($0, radix: 16) }.joined(separator: "-") }
 
-  /// The text with every occurrence of the key replaced.
+  /// The text with every occurrence of the key redacted.
   func blottedOut(of text: String) -> String { text.replacing(value, with: "[key]") }
 
   var description: String { "[key]" }

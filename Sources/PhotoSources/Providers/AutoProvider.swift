@@ -1,12 +1,12 @@
 import Foundation
 import Synchronization
 
-/// Several providers, of which the next stands in when the one before cannot be had.
+/// A list of providers, each the fallback of the one before.
 ///
-/// That is decided at the first page of each search, before there is any photo: when a provider turns us away, takes no
-/// more requests, cannot be reached or finds nothing. A query that it does not accept is no reason.
+/// The choice is made at the first page of each search: the next provider is used if one blocks us, has reached a rate
+/// limit, cannot be reached or finds nothing. A query that a provider rejects is an error.
 public final class AutoProvider: PhotoProvider {
-  /// Who answered last, which several forms of one provider know together.
+  /// The provider that responded last; shared by all mapped copies.
   private final class Selection: Sendable {
     struct State {
       var current = 0
@@ -19,7 +19,7 @@ public final class AutoProvider: PhotoProvider {
   private let candidates: [any PhotoProvider]
   private let selection: Selection
 
-  /// Providers in the order they are asked; the first stands for all before any was asked.
+  /// Providers in order of preference; until one has responded, the first is the current one.
   init(_ first: any PhotoProvider, _ others: any PhotoProvider...) {
     candidates = [first] + others
     selection = Selection()
@@ -32,26 +32,26 @@ public final class AutoProvider: PhotoProvider {
 
   private var current: any PhotoProvider { candidates[selection.state.withLock { $0.current }] }
 
-  /// The name of the provider that answered last.
+  /// The name of the provider that responded last.
   public var name: String { current.name }
-  /// What the provider that answered last can do.
+  /// The capabilities of the provider that responded last.
   public var capabilities: ProviderCapabilities { current.capabilities }
-  /// Why a provider stands in for the first one, in words; nil when none does.
+  /// Why a fallback is used, for messages; nil if none is.
   public var fallbackReason: String? { selection.state.withLock { $0.reason } }
-  /// The names of all providers, in the order they are asked.
+  /// The names of all providers, in order of preference.
   var names: [String] { candidates.map(\.name) }
 
-  /// The same with another form of each provider. Both know who answered last.
+  /// The same list with each provider transformed. Both share the current provider.
   func mapping(_ transform: (any PhotoProvider) -> any PhotoProvider) -> AutoProvider {
     AutoProvider(candidates.map(transform), selection)
   }
 
-  /// Takes note that photos came from the provider of that name, though it was not asked: they had been stored.
+  /// Makes the provider of that name the current one, because its stored photos were used.
   func noteStored(from name: String) {
     if let index = names.firstIndex(of: name) { settle(index, because: nil) }
   }
 
-  /// One page of what the first provider finds that can be had; later pages come from the same.
+  /// One page of the first provider that works and finds photos; later pages come from the same provider.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     if let cursor {
       guard let joint = JointCursor(cursor, among: names),
@@ -66,7 +66,7 @@ public final class AutoProvider: PhotoProvider {
     }
   }
 
-  /// Photos by chance of the first provider that can be had. One that picks none gives the first that it has instead.
+  /// Random photos of the first provider that works. From one that cannot pick at random, its first photos.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     try await firstAnswer { (provider) throws(ProviderError) in
       if provider.capabilities.picksRandom { return try await provider.random(count: count) }
@@ -76,7 +76,7 @@ public final class AutoProvider: PhotoProvider {
     }
   }
 
-  /// Tells the provider that the photo is of.
+  /// Forwarded to the photo's provider.
   public func reportUse(of photo: Photo) async throws(ProviderError) {
     try await candidates.first { $0.name == photo.provider }?.reportUse(of: photo)
   }
@@ -100,7 +100,7 @@ public final class AutoProvider: PhotoProvider {
       switch try await answer(of: index, ask) {
       case .failure(let error): errors.append(error)
       case .success(let answer):
-        // That there is nothing is an answer only where the first gave none.
+        // An empty response of a fallback counts only if the first provider failed.
         if isEmpty(answer), case .success = first { continue }
         settle(index, because: reason)
         return answer
@@ -111,7 +111,7 @@ public final class AutoProvider: PhotoProvider {
     return try first.get()
   }
 
-  /// What a provider answers, or why another may stand in for it.
+  /// The provider's response, or an error that allows a fallback.
   private func answer<Answer: Sendable>(
     of index: Int, _ ask: @Sendable (any PhotoProvider) async throws(ProviderError) -> Answer
   ) async throws(ProviderError) -> Result<Answer, ProviderError> {
@@ -130,7 +130,7 @@ public final class AutoProvider: PhotoProvider {
     }
   }
 
-  /// A page whose cursor says whose it is.
+  /// The page with a cursor that names its provider.
   private func mark(_ page: PhotoPage, _ provider: any PhotoProvider) -> PhotoPage {
     var page = page
     page.next = page.next.map { JointCursor(provider: provider.name, own: $0).cursor }
@@ -138,11 +138,11 @@ public final class AutoProvider: PhotoProvider {
   }
 }
 
-/// A cursor of one among several providers, with its name before it.
+/// A cursor prefixed with the name of its provider.
 struct JointCursor {
-  /// Whose it is.
+  /// The provider's name.
   var provider: String
-  /// The cursor as the provider itself gave it.
+  /// The provider's own cursor.
   var own: PageCursor
 
   init(provider: String, own: PageCursor) {
@@ -150,18 +150,18 @@ struct JointCursor {
     self.own = own
   }
 
-  /// Reads what `cursor` wrote; nil for a cursor of none of those providers.
+  /// Parses a `cursor`; nil unless it is one of the named providers'.
   init?(_ cursor: PageCursor, among names: [String]) {
     guard let name = names.first(where: { cursor.token.hasPrefix("\($0):") }) else { return nil }
     self.init(provider: name, own: PageCursor(String(cursor.token.dropFirst(name.count + 1))))
   }
 
-  /// Both in one.
+  /// The combined cursor.
   var cursor: PageCursor { PageCursor("\(provider):\(own.token)") }
 }
 
 extension ProviderError {
-  /// Whether another provider may have what this one does not give.
+  /// Whether a fallback provider may succeed.
   fileprivate var letsAnotherStandIn: Bool {
     switch self {
     case .rateLimited, .blocked, .unreachable, .unsupported: true

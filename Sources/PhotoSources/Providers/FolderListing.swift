@@ -1,22 +1,21 @@
 import Foundation
 import ThumbnailCore
 
-/// The pictures of a folder and its subfolders, in order: their paths lie in a file without a name, or in memory where they
-/// are few. Reading blocks.
+/// The sorted paths of a folder's images, in an unnamed temporary file, or in memory if they are few. Reading blocks.
 struct FolderListing: Sendable {
   private let records: ByteSource
   private let marks: PathMarks
-  /// What could not be listed.
+  /// What could not be listed, and why.
   let skipped: [SkippedItem]
 
   init(records: ByteSource, marks: PathMarks, skipped: [SkippedItem]) {
     (self.records, self.marks, self.skipped) = (records, marks, skipped)
   }
 
-  /// The number of pictures.
+  /// The number of images.
   var count: Int { marks.count }
 
-  /// The paths of pictures, in the order of `places`. Those behind one another are read at one go.
+  /// The paths at these indices. Runs of consecutive indices are read in one go.
   func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [(path: String, name: String)] {
     var paths: [(path: String, name: String)] = []
     var reader = PathReader(records, 0..<0)
@@ -38,8 +37,8 @@ struct FolderListing: Sendable {
     return paths
   }
 
-  /// The places of the pictures in whose path all the words occur, in order; the words as `SearchText.words` gives
-  /// them. Nil when `cancelled` is set meanwhile.
+  /// The indices of the paths that contain all words, ascending; the words as returned by `SearchText.words`. Nil if
+  /// `cancelled` is set meanwhile.
   func indices(matching words: [[UInt8]], cancelled: CancellationFlag) throws(SystemFailure) -> [UInt32]? {
     var matches: [UInt32] = []
     var folder: [UInt8] = []

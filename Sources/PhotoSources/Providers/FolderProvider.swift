@@ -2,45 +2,45 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// The pictures of a folder and its subfolders, found by their paths.
+/// The images of a folder and its subfolders, searched by their paths.
 ///
-/// All words of a query must occur in a picture's path within the folder, whatever their case and accents. The order is
-/// the same in every run: a folder's own pictures, then its subfolders, names with numbers in order of the numbers.
-/// The folder is listed once, with the first search; pictures that come later are not seen. Hidden files are left out.
-/// The list of a large folder lies in a file without a name, in `TMPDIR` or `/var/tmp`.
+/// A query matches if all its words occur in the path within the folder, ignoring case and diacritics. The order is the
+/// same in every run: a folder's own images, then its subfolders, in natural order. The folder is listed once, at the
+/// first search; files added later are not seen. Hidden files are left out. The list of a large folder is kept in an
+/// unnamed file in `TMPDIR` or `/var/tmp`.
 public final class FolderProvider: PhotoProvider {
   private struct State {
     var listing: FolderListing?
-    /// The last search and the places of what it found: most searches are for its next page.
+    /// The last query and the indices of its results, since most searches are for the next page.
     var lastWords: [[UInt8]] = []
     var lastMatches: [UInt32] = []
   }
 
   /// `folder`
   public let name = "folder"
-  /// Searches and picks at random; knows the total.
+  /// Searches and picks at random; reports the total.
   public let capabilities = ProviderCapabilities(searches: true, picksRandom: true, knowsTotal: true)
   /// The folder's absolute path.
   public let path: String
 
   private let extensions: Set<String>
   private let state = Mutex(State())
-  /// One thread, so that two searches at once do not list the folder twice.
+  /// A single thread, so that concurrent searches do not list the folder twice.
   private let pool = WorkerPool(name: "folder", threads: 1)
 
-  /// The pictures under `path`, which is not looked at before the first search. A relative path counts from the current
-  /// directory.
+  /// The images under `path`, which is not accessed before the first search. A relative path is resolved against the
+  /// current directory.
   ///
-  /// - Parameter extensions: The ends of the names of what counts as a picture, without the dot; by default those of
-  ///   JPEG, PNG, WebP, GIF, TIFF, HEIF and AVIF.
+  /// - Parameter extensions: The file name extensions of images, without the dot; by default those of JPEG, PNG, WebP,
+  ///   GIF, TIFF, HEIF and AVIF.
   public init(path: String, extensions: Set<String>? = nil) {
     self.path = URL(fileURLWithPath: path).standardizedFileURL.path
     self.extensions = extensions.map { Set($0.map { $0.lowercased() }) } ?? FolderWalk.pictureExtensions
   }
 
-  /// One page of the pictures whose paths hold all words of the query. A folder without any has one empty page.
+  /// One page of the images whose paths contain all words of the query. A folder without images has one empty page.
   ///
-  /// What could not be listed is told with the first page.
+  /// The first page reports what could not be listed.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     let start = cursor.map { Int($0.token) ?? -1 } ?? 0
     guard start >= 0 else {
@@ -51,7 +51,7 @@ public final class FolderProvider: PhotoProvider {
     }
   }
 
-  /// Different pictures of the folder, in an order by chance.
+  /// Distinct random images of the folder.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     try await onThread { provider, cancelled throws(ProviderError) in
       let listing = try provider.listing(cancelled)
@@ -80,7 +80,7 @@ public final class FolderProvider: PhotoProvider {
     return listing
   }
 
-  /// The places of the pictures that match; nil for all of them.
+  /// The indices of the matching images; nil for all.
   private func matches(
     of text: String, in listing: FolderListing, _ cancelled: CancellationFlag
   ) throws(ProviderError) -> [UInt32]? {
@@ -111,7 +111,7 @@ public final class FolderProvider: PhotoProvider {
     }
   }
 
-  /// Different places by chance, without a list of all places where only a few are wanted.
+  /// Distinct random indices. Uses no list of all indices if only a few are wanted.
   private static func picks(_ count: Int, of total: Int) -> [Int] {
     if count >= total / 2 { return Array((0..<total).shuffled().prefix(max(0, count))) }
     var seen: Set<Int> = []

@@ -1,13 +1,12 @@
 import Foundation
 import ThumbnailCore
 
-/// Lists the pictures of a folder and its subfolders. Blocks; made for one use on a thread of its own.
+/// Lists the images of a folder and its subfolders. Blocks; made for a single use on a thread of its own.
 ///
-/// Hidden files and folders are left out, as is everything that is neither a file nor a folder. Links are followed.
-/// Every folder is listed once, under its own path where it lies within the listed one, so that links in a circle come
-/// to an end.
+/// Leaves out hidden files and folders, and all that is neither a file nor a folder. Follows symbolic links. Every
+/// folder is listed once, under its real path if that lies within the root, so cycles of links end.
 struct FolderWalk {
-  /// The ends of the names of pictures that are read in process, in lower case.
+  /// The extensions of images that are decoded in process, in lower case.
   static let pictureExtensions = Set(
     [ImageFormat.jpeg, .png, .webp, .gif, .tiff, .heif, .avif].flatMap(\.fileExtensions))
 
@@ -21,12 +20,12 @@ struct FolderWalk {
   private var visited: Set<FolderID> = []
   private var sorter: PathSorter
   private var skipped: [SkippedItem] = []
-  /// Folders to be listed, the next one last.
+  /// A stack of the folders to list.
   private var pending: [String] = []
-  /// Links to folders, which come after all real ones.
+  /// Symbolic links to folders, listed after all real folders.
   private var linked: [String] = []
 
-  /// A walk through the folder at an absolute path.
+  /// A walk of the folder at an absolute path.
   init(root: String, extensions: Set<String> = pictureExtensions, sorter: PathSorter = PathSorter()) {
     self.root = root
     self.sorter = sorter
@@ -61,7 +60,7 @@ struct FolderWalk {
 
   private mutating func nextFolder() -> String? {
     if let path = pending.popLast() { return path }
-    // In order, so that of two links to one folder it is always the same that leads there.
+    // Sorted, so that of several links to one folder always the same one is followed.
     linked.sort { NaturalOrder.areInOrder($1.utf8, $0.utf8) }
     return linked.popLast()
   }
@@ -97,7 +96,7 @@ struct FolderWalk {
         throw .listingFailed(root, error)
       }
     }
-    // The last is listed first.
+    // Reversed, since the stack's last folder is listed first.
     pending += subfolders.sorted { NaturalOrder.areInOrder($1.utf8, $0.utf8) }
   }
 
@@ -138,25 +137,25 @@ struct FolderWalk {
     return extensions.contains(end)
   }
 
-  /// The end of a name in lower case as one number, which compares faster than a text. Nil when it is longer than any
-  /// format's.
+  /// The lower-case extension packed into an integer, which compares faster than a string. Nil if it is longer than
+  /// eight bytes.
   private static func packed(_ end: some Collection<UInt8>) -> UInt64? {
     guard (1...8).contains(end.count) else { return nil }
     return end.reduce(0) { $0 << 8 | UInt64((0x41...0x5a).contains($1) ? $1 | 0x20 : $1) }
   }
 
-  /// Lends the bytes of an entry's name, with a zero behind them.
+  /// Calls `body` with the bytes of an entry's name, which are followed by a zero byte.
   private static func withName(
     of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) throws(SystemFailure) -> Void
   ) throws(SystemFailure) {
-    // The kernel's record is only as long as the name: the 256 bytes that C declares may not all be there.
+    // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
     let base = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
     try body(
       UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))
   }
 
-  /// What a name stands for, as `readdir` would say; nil with `errno` set when that cannot be found out.
+  /// The type of a directory entry as a `DT_` value; nil with `errno` set if `fstatat` fails.
   private static func kind(
     of name: UnsafeBufferPointer<UInt8>, in directory: OpaquePointer, followingLinks: Bool
   ) -> Int? {
@@ -177,7 +176,7 @@ struct FolderWalk {
 }
 
 extension ProviderError {
-  /// The list of a folder's pictures could not be kept, or read again.
+  /// The list of a folder's images could not be written or read.
   static func listingFailed(_ path: String, _ failure: SystemFailure) -> ProviderError {
     let place = PathSorter.standardDirectories[0]
     return .folderUnreadable(

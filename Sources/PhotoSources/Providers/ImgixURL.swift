@@ -1,27 +1,27 @@
 import Foundation
 import ThumbnailCore
 
-/// URLs of pictures at servers that make any size of them, as imgix does.
+/// URLs for servers that scale images on demand, with the parameters of imgix.
 enum ImgixURL {
-  /// Parameters that say how the picture is to be made. All others stay as they are: `ixid` tells Unsplash who shows
-  /// the photo, and its terms want it kept.
+  /// The rendering parameters, which are replaced. All others are kept: Unsplash's terms require `ixid`, which
+  /// identifies the application.
   private static let rendering: Set<String> = [
     "w", "h", "fit", "crop", "q", "fm", "dpr", "auto", "ar", "max-w", "max-h", "cs",
   ]
 
   private static let standardManner = [("fit", "max"), ("q", "85"), ("fm", "jpg"), ("dpr", "1")]
-  /// What Pexels' own answers have. Its `auto=compress` chooses the quality, not the format.
+  /// As in the URLs of Pexels' API. Its `auto=compress` affects the quality, not the format.
   private static let pexelsManner = [("auto", "compress"), ("cs", "tinysrgb"), ("dpr", "1")]
 
-  /// The URL of the whole picture, just large enough that the thumbnail need not be enlarged.
+  /// The URL of the whole image, just large enough that the thumbnail is not upscaled.
   ///
-  /// The server never crops: the gravity is ours to decide, and another thumbnail of the picture may need the rest.
-  /// JPEG by name, since a server that chooses for itself may choose AVIF, which costs 25 times the memory to decode.
+  /// The server never crops: the gravity is applied here, and other thumbnails of the image may need the rest. The
+  /// format is fixed to JPEG, since content negotiation may yield AVIF, which takes 25 times the memory to decode.
   ///
   /// - Parameters:
-  ///   - source: The picture's own size in pixels.
+  ///   - source: The image's own size in pixels.
   ///   - box: The thumbnail's size in device pixels.
-  ///   - server: Whose parameters are used.
+  ///   - server: The server whose parameters are used.
   static func variant(
     of raw: URL, source: PixelSize, box: PixelSize, fit: Fit, server: PhotoForms.Server = .imgix
   ) -> URL {
@@ -34,7 +34,7 @@ enum ImgixURL {
     return components.url ?? raw
   }
 
-  /// The box to ask the server for: the whole picture, in its own proportions, scaled to hold the thumbnail.
+  /// The size to request: the whole image, in its aspect ratio, scaled to cover or fit the thumbnail.
   static func serverSize(source: PixelSize, box: PixelSize, fit: Fit) -> PixelSize {
     let width = Double(max(source.width, 1))
     let height = Double(max(source.height, 1))
@@ -43,7 +43,7 @@ enum ImgixURL {
     return PixelSize(side(width * scale), side(height * scale))
   }
 
-  /// A hair less before rounding up, so that the side that the box decides comes out as itself.
+  /// Rounds up, with a tolerance for floating-point error, so that the side set by the box stays exact.
   private static func side(_ exact: Double) -> Int { Int((exact - 1e-6).rounded(.up).clamped(to: 1...1e6)) }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What is wrong with a piece of JSON, in a few words that quote nothing of it: it may hold credentials.
+/// Describes a JSON decoding error briefly without quoting the JSON, which may hold credentials.
 enum JSONFault {
   static func reason(_ error: any Error) -> String {
     switch error {
@@ -19,7 +19,7 @@ enum JSONFault {
     }
   }
 
-  /// The names on the way to a value, from the element of a list on that it is in.
+  /// The key path to a value, starting at the innermost list element.
   private static func path(_ keys: [any CodingKey]) -> String {
     let names = (keys.split { $0.intValue != nil }.last ?? []).map(\.stringValue)
     return names.isEmpty ? "it" : Snippet.line(names.joined(separator: "."), limit: 60)
@@ -35,9 +35,9 @@ enum JSONFault {
   }
 }
 
-/// An element of a list that may be bad without spoiling the others.
+/// A list element that may fail to decode without failing the list.
 struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
-  /// The element, or what is wrong with it.
+  /// The element, or why it could not be decoded.
   let result: Result<Value, ItemFault>
 
   init(from decoder: any Decoder) {
@@ -49,9 +49,9 @@ struct Lenient<Value: Decodable & Sendable>: Decodable, Sendable {
   }
 }
 
-/// What is wrong with an element of a list.
+/// Why a list element is unusable.
 struct ItemFault: Error {
   let reason: String
-  /// False when the element is well-formed, but of a kind that is not wanted.
+  /// False if the element is well-formed, but of an unwanted kind.
   var isMalformed = true
 }

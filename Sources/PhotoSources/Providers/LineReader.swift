@@ -1,25 +1,25 @@
 import Foundation
 import ThumbnailCore
 
-/// Cuts what comes from a file, a pipe or a terminal into lines. Blocks; for use on a thread of its own.
+/// Splits the input from a file, pipe or terminal into lines. Blocks; for use on a thread of its own.
 ///
-/// Holds one piece of 64 KiB and the unfinished line, never more than `longestLine` bytes of it.
+/// Buffers 64 KiB of input and the unfinished line, of which it keeps at most `longestLine` bytes.
 struct LineReader {
-  /// What came next.
+  /// The result of a read.
   enum Event {
-    /// A line without its end, and its number, from 1.
+    /// A line without its terminator, and its number, from 1.
     case line([UInt8], number: Int)
-    /// A line that was too long to be kept.
+    /// A line that exceeds `longestLine`.
     case overlong(number: Int)
-    /// Nothing came for a while.
+    /// The timeout has passed without input.
     case idle
-    /// There is nothing more.
+    /// The end of the input.
     case end
-    /// Reading failed with this number of an error.
+    /// Reading failed with this `errno`.
     case failure(Int32)
   }
 
-  /// The length in bytes that a line may have.
+  /// The longest line, in bytes.
   static let longestLine = 64 << 10
   private static let pieceSize = 64 << 10
 
@@ -35,7 +35,7 @@ struct LineReader {
   /// Reads from an open file.
   init(_ file: FileDescriptor) { self.file = file }
 
-  /// Waits for the next line, at most for the given number of milliseconds at a stretch.
+  /// Waits for the next line; each wait for input lasts at most `patience` milliseconds.
   mutating func next(patience: Int32) -> Event {
     while true {
       if let event = lineFromPiece() { return event }
@@ -44,7 +44,7 @@ struct LineReader {
     }
   }
 
-  /// A line whose end is in the piece at hand. The rest of the piece is put aside as the beginning of a line.
+  /// A line that ends within the buffer. Nil if none does: the rest of the buffer is then kept as the start of a line.
   private mutating func lineFromPiece() -> Event? {
     guard position < piece.count else { return nil }
     let rest = piece[position...]
@@ -82,12 +82,11 @@ struct LineReader {
     line.isEmpty && !isOverlong ? .end : finishLine()
   }
 
-  /// Reads the next piece. Nil when there is one or the end was reached.
+  /// Fills the buffer. Nil if that succeeds or the input has ended.
   private mutating func readPiece(patience: Int32) -> Event? {
-    // poll() waits for ever for a number that is no file's.
+    // poll() ignores negative descriptors and would wait forever.
     guard file.rawValue >= 0 else { return .failure(EBADF) }
-    // Looked at before reading, since a thread that is stuck in read() cannot be told to stop. A named pipe that nobody
-    // has opened for writing yet is waited for, too.
+    // poll() first, since a thread blocked in read() cannot be cancelled. Also waits for a writer to open a named pipe.
     var state = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
     let ready = poll(&state, 1, patience)
     if ready == 0 || ready < 0 && errno == EINTR { return .idle }
@@ -105,7 +104,7 @@ struct LineReader {
     isAtEnd = piece.isEmpty
     if isAtStart, !isAtEnd {
       isAtStart = false
-      // A byte order mark, as editors of Windows write it.
+      // The byte order mark of some Windows editors.
       if piece.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
     }
     return nil

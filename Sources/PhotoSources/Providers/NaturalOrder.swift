@@ -1,7 +1,7 @@
-/// The order in which people expect names: `img2` before `img10`.
+/// Natural sort order: `img2` before `img10`.
 ///
-/// Runs of digits compare as numbers, everything else byte by byte as UTF-8, which is the order of Unicode's code
-/// points and the same on every machine. A slash comes before everything else, so that a folder's files stand together.
+/// Runs of digits compare as numbers, everything else bytewise as UTF-8, which is code point order and independent of
+/// the locale. A slash sorts first, so that the files of a folder are contiguous.
 enum NaturalOrder {
   /// Whether the first name comes before the second. Names that differ only in leading zeros compare byte by byte.
   static func areInOrder(_ left: some Collection<UInt8>, _ right: some Collection<UInt8>)
@@ -23,7 +23,7 @@ enum NaturalOrder {
     return i == left.endIndex
   }
 
-  /// Steps over a run of digits and gives those after the leading zeros.
+  /// Skips a run of digits and returns those after the leading zeros.
   private static func digits<Bytes: Collection<UInt8>>(
     of bytes: Bytes, from index: inout Bytes.Index
   ) -> Bytes.SubSequence {

@@ -1,11 +1,11 @@
 import Foundation
 import ThumbnailCore
 
-/// The path of one picture below a listed folder: its folder, empty or with a slash at its end, and its name.
+/// The encoded path of an image below the listed folder: its folder, empty or with a trailing slash, and its name.
 ///
-/// As bytes: the lengths of both as two bytes each, the smaller first, then both.
+/// Two little-endian 16-bit lengths, of the folder and of the name, then both as bytes.
 struct PathRecord {
-  /// The lengths before the path, in bytes.
+  /// The size of the two lengths, in bytes.
   static let headLength = 4
 
   /// The lengths and the path.
@@ -22,7 +22,7 @@ struct PathRecord {
   /// Folder and name.
   var path: ArraySlice<UInt8> { bytes[Self.headLength...] }
 
-  /// The kernel opens no path as long as two bytes can say.
+  /// Longer paths than 16 bits can hold cannot be opened anyway.
   static func append(folder: some Collection<UInt8>, name: some Collection<UInt8>, to bytes: inout [UInt8]) {
     for length in [folder.count, name.count] {
       let length = UInt16(clamping: length)
@@ -32,7 +32,7 @@ struct PathRecord {
     bytes += name.prefix(Int(UInt16.max))
   }
 
-  /// The length of a record with its head, whose first bytes stand at a place.
+  /// The length of a record including its head, which begins at `start`.
   static func length(at start: Int, in bytes: [UInt8]) -> Int {
     headLength + number(at: start, in: bytes) + number(at: start + 2, in: bytes)
   }
@@ -49,7 +49,7 @@ struct PathRecord {
     return (bytes[folder..<name], bytes[name..<name + number(at: start + 2, in: bytes)])
   }
 
-  /// A folder's own pictures come before its subfolders.
+  /// The images of a folder come before its subfolders.
   static func areInOrder<Bytes: Collection<UInt8>>(
     _ left: (folder: Bytes, name: Bytes), _ right: (folder: Bytes, name: Bytes)
   ) -> Bool {
@@ -63,7 +63,7 @@ struct PathRecord {
   }
 }
 
-/// Where every 64th record begins, so that any is found without going through all before it.
+/// The offset of every 64th record, so that any record is found without scanning from the start.
 struct PathMarks {
   static let distance = 64
 
@@ -71,22 +71,22 @@ struct PathMarks {
   /// The number of records.
   private(set) var count = 0
 
-  /// The next record begins here.
+  /// Adds the record at this offset.
   mutating func add(at start: Int) {
     if count.isMultiple(of: Self.distance) { starts.append(start) }
     count += 1
   }
 }
 
-/// Reads records one after the other, through a small buffer.
+/// Reads records sequentially through a small buffer.
 struct PathReader {
   private let records: ByteSource
-  /// What is not in the buffer yet.
+  /// The range that is not buffered yet.
   private var rest: Range<Int>
   private var buffer: [UInt8] = []
   private var place = 0
 
-  /// Reads what lies in a range, which begins with a record and ends with one.
+  /// Reads a range, which has to begin and end at record boundaries.
   init(_ records: ByteSource, _ range: Range<Int>) { (self.records, rest) = (records, range) }
 
   /// The next record; nil at the end.
@@ -98,7 +98,7 @@ struct PathReader {
     return PathRecord(bytes: Array(buffer[place..<place + length]))
   }
 
-  /// Has so many bytes in the buffer; false at the end.
+  /// Fills the buffer up to this many bytes; false at the end.
   private mutating func fill(_ wanted: Int) throws(SystemFailure) -> Bool {
     while buffer.count - place < wanted {
       guard !rest.isEmpty else { return false }
@@ -117,10 +117,10 @@ struct PathReader {
   }
 }
 
-/// Several sorted runs as one: of their next records the first comes next.
+/// Merges several sorted runs into one.
 struct PathMerge {
   private var readers: [PathReader]
-  /// The next record of each run that is not at its end, the first of all last.
+  /// The next record of each unfinished run, in descending order.
   private var heads: [(record: PathRecord, reader: Int)] = []
 
   init(_ readers: [PathReader]) throws(SystemFailure) {

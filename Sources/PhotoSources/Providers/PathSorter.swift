@@ -1,40 +1,41 @@
 import Foundation
 import ThumbnailCore
 
-/// Puts the paths of a folder's pictures in order, in memory that does not grow with their number.
+/// Sorts the paths of a folder's images in bounded memory, as an external merge sort.
 ///
-/// What outgrows a quarter of a megabyte is sorted in runs, which lie in a file without a name and are merged there. In
-/// order: a folder's own pictures, then its subfolders one after the other; both in natural order.
+/// Runs of 256 KiB are sorted, written to an unnamed temporary file and merged there. In the resulting order, a
+/// folder's own images precede its subfolders; both are in natural order.
 struct PathSorter {
-  /// The most runs that are merged at once: each has a buffer of its own.
+  /// The most runs merged at once, since each has a buffer.
   private static let widestMerge = 32
 
   private let runBytes: Int
   private let directories: [String]
-  /// The records of the run that is being gathered, and where each begins.
+  /// The records of the current run, and the offset of each.
   private var gathered: [UInt8] = []
   private var starts: [UInt32] = []
   private var file: RecordFile?
   private var runs: [Range<Int>] = []
-  /// No directory takes a file.
+  /// Whether no directory accepts a temporary file.
   private var staysInMemory = false
 
-  /// A sorter without any paths.
+  /// An empty sorter.
   ///
   /// - Parameters:
-  ///   - runBytes: How much is held in memory before it goes into a file; less than 4 GiB.
-  ///   - directories: Where to make the file: the first that takes one. Where none does, all stays in memory.
+  ///   - runBytes: The size of a run in memory; less than 4 GiB.
+  ///   - directories: Candidates for the temporary file; the first that accepts one is used. If none does, all stays in
+  ///     memory.
   init(runBytes: Int = 256 << 10, directories: [String] = Self.standardDirectories) {
     (self.runBytes, self.directories) = (runBytes, directories)
   }
 
-  /// `TMPDIR`, or a folder that lies on a disk where `/tmp` may lie in memory.
+  /// `TMPDIR`, or a directory on a disk, since `/tmp` may be in memory.
   static var standardDirectories: [String] {
     let temporary = FileManager.default.temporaryDirectory.path
     return ProcessInfo.processInfo.environment["TMPDIR"] == nil ? ["/var/tmp", temporary] : [temporary]
   }
 
-  /// Takes a picture. `folder` is empty or ends with a slash.
+  /// Adds an image. `folder` is empty or ends with a slash.
   mutating func add(_ name: some Collection<UInt8>, in folder: some Collection<UInt8>) throws(SystemFailure) {
     starts.append(UInt32(gathered.count))
     PathRecord.append(folder: folder, name: name, to: &gathered)
@@ -85,7 +86,7 @@ struct PathSorter {
     }
   }
 
-  /// Writes what is gathered as a run.
+  /// Sorts and writes the current run.
   private mutating func endRun() throws(SystemFailure) {
     if file == nil { file = RecordFile(directories) }
     guard let file else {
@@ -102,13 +103,13 @@ struct PathSorter {
   }
 }
 
-/// Records in a file without a name, written through a buffer. Of one thread.
+/// A buffered, unnamed temporary file of records. Not thread-safe.
 private final class RecordFile {
   private let descriptor: FileDescriptor
   private var buffer: [UInt8] = []
   private var written = 0
 
-  /// Nil where no directory takes a file.
+  /// Nil if no directory accepts a file.
   init?(_ directories: [String]) {
     guard let descriptor = directories.lazy.compactMap({ try? FileDescriptor.unnamed(in: $0) }).first else {
       return nil
@@ -116,9 +117,9 @@ private final class RecordFile {
     self.descriptor = descriptor
   }
 
-  /// The length with what is still in the buffer, in bytes.
+  /// The length including the buffer, in bytes.
   var count: Int { written + buffer.count }
-  /// What is written.
+  /// The records written to the file.
   var records: ByteSource { .file(descriptor, count: written) }
 
   func append(_ record: ArraySlice<UInt8>) throws(SystemFailure) {

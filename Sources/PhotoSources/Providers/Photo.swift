@@ -1,35 +1,35 @@
 public import Foundation
 public import ThumbnailCore
 
-/// A photo of a provider: what it is called, whom it is by, and where to get it.
+/// A photo of a provider: its metadata and its source.
 ///
-/// Can be encoded, to be stored with a page of a search. Header fields that its source is asked with are left out: they
-/// may be credentials.
+/// Can be encoded, to be stored with a page of a search. The request headers of its source are left out, since they may
+/// be credentials.
 public struct Photo: Identifiable, Equatable, Sendable, Codable {
-  /// What the provider knows the photo by; the same in every answer.
+  /// The provider's id of the photo, the same in every response.
   public let id: String
   /// The name of the provider.
   public let provider: String
-  /// A few words on what is to be seen.
+  /// A short description.
   public var title: String?
-  /// The photo's own size in pixels, where the provider tells.
+  /// The photo's own size in pixels, if the provider tells.
   public var size: PixelSize?
-  /// Who made it.
+  /// The author's name.
   public var author: String?
-  /// The author's page, as the provider wants it linked.
+  /// The author's page, as the provider requires it to be linked.
   public var authorURL: URL?
-  /// Whom to thank, in one line: `Photo by Ada on Unsplash`.
+  /// The credit line: `Photo by Ada on Unsplash`.
   public var attribution: String?
-  /// The photo's page, as the provider wants it linked.
+  /// The photo's page, as the provider requires it to be linked.
   public var pageURL: URL?
-  /// Under what terms it may be used.
+  /// The licence.
   public var licence: PhotoLicence?
-  /// Where the provider wants to be told that the photo is put to use: see `PhotoProvider.reportUse(of:)`.
+  /// The URL that reports a use of the photo: see `PhotoProvider.reportUse(of:)`.
   public var downloadLocation: URL?
 
   private let location: PhotoLocation
 
-  /// A photo that is to be had in one size only.
+  /// A photo of which there is one size only.
   public init(
     id: String, provider: String, title: String? = nil, size: PixelSize? = nil, author: String? = nil,
     authorURL: URL? = nil, pageURL: URL? = nil, licence: PhotoLicence? = nil, source: ImageSource
@@ -49,21 +49,21 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
     self.location = location
   }
 
-  /// What tells the photo from all others of its provider: its id, and its place where that is the provider's only one.
+  /// Identifies the photo within its provider: its id, and for a photo with a single source also the source's key.
   var fingerprint: [UInt8] {
     if case .single(let source) = location { return Array(id.utf8) + [0] + source.key.bytes }
     return Array(id.utf8)
   }
 
-  /// The smallest form of the photo that the provider's server has and that is large enough for a thumbnail.
+  /// The source of the smallest form on the provider's server that is large enough for a thumbnail.
   ///
-  /// Of several thumbnails, ask for the largest: one download serves all, and all forms of a photo have one identity in
-  /// the cache. For a file this looks up its length and time of modification, a few microseconds.
+  /// For several thumbnails, use the largest: one download serves all, and all forms of a photo share one identity in
+  /// the cache. For a file this reads its length and modification time, which takes a few microseconds.
   ///
   /// - Parameters:
   ///   - size: The thumbnail's box, in device pixels. For `Scaling.best`, twice that.
-  ///   - fit: How the photo is laid into the box.
-  ///   - original: Whether the photo is to be had as it was uploaded, whatever the box.
+  ///   - fit: How the photo fits the box.
+  ///   - original: Whether to use the photo as uploaded, whatever the box.
   public func source(for size: PixelSize, fit: Fit, original: Bool = false) -> ImageSource {
     switch location {
     case .single(let source): return source
@@ -77,14 +77,14 @@ public struct Photo: Identifiable, Equatable, Sendable, Codable {
   }
 }
 
-/// The terms a photo may be used under.
+/// A licence.
 public struct PhotoLicence: Hashable, Sendable, Codable {
-  /// What the terms are called.
+  /// The licence's name.
   public var name: String
-  /// Where they can be read.
+  /// The URL of its text.
   public var url: URL?
 
-  /// Names terms.
+  /// Makes a licence.
   public init(name: String, url: URL? = nil) {
     self.name = name
     self.url = url

@@ -1,19 +1,19 @@
 import Foundation
 import ThumbnailCore
 
-/// The sizes that a provider's server has of a photo, and how their URLs are written.
+/// The sizes of a photo on a provider's server, and the scheme of their URLs.
 struct PhotoForms: Hashable, Sendable, Codable {
-  /// The manners of servers.
+  /// The URL schemes of servers.
   enum Server: String, Codable {
-    /// Any size, by the parameters of imgix.
+    /// Any size, with the parameters of imgix.
     case imgix
-    /// Any size, by those parameters of imgix that Pexels uses itself.
+    /// Any size, with the imgix parameters that Pexels uses itself.
     case pexels
     /// The widths of `CommonsThumbnail.steps`. `url` is one of them.
     case commons
-    /// One small form, which is `url`, and the original.
+    /// One small form, `url`, and the original.
     case openverse
-    /// Any size, as the end of the path. `url` is the part before.
+    /// Any size, as the end of the path. `url` is the part before it.
     case picsum
   }
 
@@ -21,21 +21,21 @@ struct PhotoForms: Hashable, Sendable, Codable {
   struct Cell {
     /// The thumbnail's box, in device pixels.
     var box: PixelSize
-    /// How the photo is laid into it.
+    /// How the photo fits the box.
     var fit: Fit
   }
 
   var server: Server
-  /// What the URLs of all forms are made of.
+  /// The URL that the others are derived from.
   var url: URL
-  /// The photo as it was uploaded, where `url` does not lead to it.
+  /// The photo as uploaded, if `url` is not that.
   var original: URL?
 
-  /// Where the photo is to be had, the best place first; the others stand in for it. Never empty.
+  /// The URLs to try, the best first; the others are fallbacks. Never empty.
   ///
   /// - Parameters:
-  ///   - size: The photo's own size in pixels, where it is known.
-  ///   - cell: What it has to be large enough for; nil for the photo as it was uploaded.
+  ///   - size: The photo's own size in pixels, if known.
+  ///   - cell: What the form has to be large enough for; nil for the photo as uploaded.
   func urls(ofSize size: PixelSize?, for cell: Cell?) -> [URL] {
     switch server {
     case .imgix, .pexels:
@@ -47,15 +47,15 @@ struct PhotoForms: Hashable, Sendable, Codable {
     }
   }
 
-  /// The most downloads at once that the server wants to be asked for; nil where it does not say.
+  /// The most concurrent downloads that the server allows; nil if unknown.
   ///
-  /// Commons renders at most four thumbnails at once for one address, and throttles whoever asks for more.
+  /// Commons renders at most four thumbnails at a time for one client address, and throttles clients that request more.
   var downloadsPerHost: Int? { server == .commons ? 2 : nil }
 }
 
 extension PhotoForms.Cell {
-  /// The whole photo, in its own proportions, scaled until it is large enough. Without its size, it is taken for a
-  /// landscape of 3:2.
+  /// The size of the whole photo in its aspect ratio, scaled until it is large enough. A photo of unknown size is taken
+  /// for a 3:2 landscape.
   func scaledSize(of size: PixelSize?) -> PixelSize {
     ImgixURL.serverSize(source: size ?? PixelSize(30_000, 20_000), box: box, fit: fit)
   }

@@ -1,13 +1,13 @@
 import Foundation
 import ThumbnailCore
 
-/// Where a photo's bytes are.
+/// Where a photo is loaded from.
 enum PhotoLocation: Equatable, Sendable {
-  /// At one URL.
+  /// A single URL.
   case single(ImageSource)
-  /// In a file that the user named or whose folder the user named.
+  /// A file named by the user, or in a folder named by the user.
   case file(path: String)
-  /// At a provider's server, in several sizes. All of them are one picture to the cache.
+  /// A provider's server, which has several sizes. To the cache they are all the same image.
   case served(PhotoForms)
 }
 

@@ -2,14 +2,14 @@
 public struct PhotoPage: Equatable, Sendable {
   /// The photos, in the provider's order.
   public var photos: [Photo]
-  /// Where the next page begins; nil after the last.
+  /// The cursor of the next page; nil on the last.
   public var next: PageCursor?
-  /// How many photos match in all, where the provider tells.
+  /// The total number of results, if the provider tells.
   public var total: Int?
-  /// What stood on the page but is no photo to be had.
+  /// The unusable items of the page.
   public var skipped: [SkippedItem]
 
-  /// Puts a page together.
+  /// Makes a page.
   public init(photos: [Photo], next: PageCursor?, total: Int? = nil, skipped: [SkippedItem] = []) {
     self.photos = photos
     self.next = next
@@ -18,23 +18,23 @@ public struct PhotoPage: Equatable, Sendable {
   }
 }
 
-/// Where a page begins, in words that only the provider understands. Can be stored and used again later.
+/// An opaque cursor of the provider's. Can be stored and used again later.
 public struct PageCursor: Hashable, Sendable, Codable {
-  /// The provider's own mark.
+  /// The provider's token.
   public let token: String
 
-  /// A cursor for a provider's mark.
+  /// Makes a cursor.
   public init(_ token: String) { self.token = token }
 }
 
-/// Something that was left out of a page, and why.
+/// An item that was left out of a page, and why.
 public struct SkippedItem: Hashable, Sendable {
-  /// Where it stood: `line 7`, `item 3`, or a path.
+  /// The item's position: `line 7`, `item 3`, or a path.
   public var place: String
-  /// What is wrong with it, and what to do where something can be done.
+  /// Why it is unusable, and what to do about it, if anything.
   public var reason: String
 
-  /// Describes what was left out.
+  /// Makes a skipped item.
   public init(place: String, reason: String) {
     self.place = place
     self.reason = reason
@@ -43,7 +43,7 @@ public struct SkippedItem: Hashable, Sendable {
   /// Both in one line.
   public var message: String { "\(place): \(reason)" }
 
-  /// The first of several in one line, and how many others there are; nil without any.
+  /// The first of several items in one line, with the number of others; nil if there are none.
   public static func message(of items: [SkippedItem]) -> String? {
     items.first.map { items.count > 1 ? "\($0.message), and \(items.count - 1) more" : $0.message }
   }

@@ -1,75 +1,74 @@
-/// A place that photos come from, page by page: a photo search, a folder, a list of URLs.
+/// A source of photos, page by page: a photo search, a folder, a list of URLs.
 ///
-/// Providers know where the photos are; they never fetch one. Several calls may run at once.
+/// Providers return the sources of photos; they never fetch the images. Calls may be concurrent.
 public protocol PhotoProvider: Sendable {
-  /// What the provider is called in messages and in JSON: `unsplash`, `folder`, `urls`. Where one stands in
-  /// for another, the one that answers.
+  /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. With fallbacks, that of the provider in
+  /// use.
   var name: String { get }
-  /// What the provider can do.
+  /// The provider's capabilities.
   var capabilities: ProviderCapabilities { get }
 
   /// One page of the photos that match a query.
   ///
   /// - Parameters:
-  ///   - query: The same for all pages of one search.
-  ///   - cursor: The `next` of the page before; nil asks for the first page.
-  /// - Throws: `ProviderError.cancelled` when the task is cancelled, else what stood in the way.
+  ///   - query: The query, the same for all pages of a search.
+  ///   - cursor: The `next` of the previous page; nil for the first page.
+  /// - Throws: `ProviderError.cancelled` when the task is cancelled, else the error that occurred.
   func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage
 
-  /// Up to `count` different photos, picked by chance. Fewer when there are no more.
+  /// Up to `count` distinct random photos. Fewer if there are no more.
   ///
-  /// - Throws: `ProviderError.unsupported` where `capabilities.picksRandom` is false.
+  /// - Throws: `ProviderError.unsupported` if `capabilities.picksRandom` is false.
   func random(count: Int) async throws(ProviderError) -> [Photo]
 
-  /// Tells the provider that a photo is put to use: inserted into a document, set as a background, exported.
+  /// Reports to the provider that a photo is used: inserted into a document, set as a background, exported.
   ///
-  /// Unsplash's terms ask for it. Not to be called when a photo is shown or prefetched; those count themselves, since
-  /// the photo comes from the provider's own server. Most providers do not want to know, and then nothing is sent.
+  /// Unsplash's terms require it. Not to be called when a photo is shown or prefetched; views are counted by the
+  /// provider's image server. For most providers this does nothing.
   func reportUse(of photo: Photo) async throws(ProviderError)
 }
 
 extension PhotoProvider {
-  /// Nothing.
+  /// Does nothing.
   public func reportUse(of photo: Photo) async throws(ProviderError) {}
 }
 
-/// What to look for, and in which portions.
+/// A query and its page size.
 public struct PhotoQuery: Hashable, Sendable {
-  /// The words to look for. Without any, all photos match.
+  /// The words to search for. An empty text matches all photos.
   public let text: String
-  /// How many photos a page should have; at least 1. A provider may give fewer, and gives no more than its
-  /// `largestPageSize`.
+  /// The number of photos a page; at least 1. A provider may return fewer, and returns at most its `largestPageSize`.
   public let pageSize: Int
 
-  /// Looks for `text` in pages of `pageSize` photos; 30 by default.
+  /// A query for `text` in pages of `pageSize` photos; 30 by default.
   public init(_ text: String = "", pageSize: Int = 30) {
     self.text = text
     self.pageSize = max(1, pageSize)
   }
 }
 
-/// What a photo provider can do.
+/// The capabilities of a photo provider.
 public struct ProviderCapabilities: Hashable, Sendable {
-  /// Whether it finds photos by words. Where not, a query with words fails.
+  /// Whether it searches by words. If not, a query with words fails.
   public var searches: Bool
-  /// Whether it can pick photos by chance.
+  /// Whether it can pick random photos.
   public var picksRandom: Bool
-  /// The most photos a page can have; nil for no limit.
+  /// The largest page; nil for no limit.
   public var largestPageSize: Int?
   /// Whether it needs an access key.
   public var needsKey: Bool
-  /// Whether a page tells how many photos match in all.
+  /// Whether pages report the total number of results.
   public var knowsTotal: Bool
-  /// Whether a search can be made again from its first page.
+  /// Whether a search can be repeated from its first page.
   public var canRestart: Bool
-  /// Whether its pages are made by a server that may, by mistake, give the same photos for ever: a search then ends with
-  /// the first page that brings none that is new.
+  /// Whether a faulty server might return the same photos without end: a prefetch then ends at the first page without a
+  /// new photo.
   public var mayRunInCircles: Bool
-  /// Whether a photo that comes again is meant again, as in a list that somebody has written: a prefetch tells of each
-  /// one, and does the work once.
+  /// Whether repeated photos are intended, as in a hand-written list: a prefetch reports each one, but processes it
+  /// once.
   public var repeatsOnPurpose: Bool
 
-  /// Describes a provider.
+  /// Makes the capabilities.
   public init(
     searches: Bool, picksRandom: Bool, largestPageSize: Int? = nil, needsKey: Bool = false, knowsTotal: Bool = false,
     canRestart: Bool = true, mayRunInCircles: Bool = false, repeatsOnPurpose: Bool = false

@@ -1,23 +1,23 @@
 import ThumbnailCore
 
-/// Why a provider has no photos to give. No case ever holds an access key.
+/// The errors of providers. No case ever holds an access key.
 public enum ProviderError: Error, Hashable, Sendable {
   /// The task was cancelled.
   case cancelled
   /// The provider does not accept the access key.
   case unauthorized(provider: String)
-  /// Too many requests. `retryAfter` is how long the provider is to be left alone: as it says itself, or else as its
-  /// documentation does, and then it may be longer than need be.
+  /// Too many requests. `retryAfter` is the time that the provider gives, or else the one from its documentation, which
+  /// may be longer than necessary.
   case rateLimited(provider: String, retryAfter: Duration?)
-  /// The provider does not understand or accept the query.
+  /// The provider rejects the query.
   case badRequest(provider: String, reason: String)
   /// The provider refuses to serve us.
   case blocked(provider: String, reason: String)
-  /// There is no such service at the address.
+  /// There is no such service at the URL.
   case notFound(provider: String)
-  /// No answer was to be had, after some attempts.
+  /// There was no response, even after retries.
   case unreachable(provider: String, reason: String)
-  /// The answer is not what the provider's documentation promises. `snippet` is its beginning.
+  /// The response does not match the provider's documentation. `snippet` is its beginning.
   case malformed(provider: String, snippet: String)
   /// There is no such folder.
   case folderMissing(path: String)
@@ -27,20 +27,20 @@ public enum ProviderError: Error, Hashable, Sendable {
   case folderUnreadable(path: String, reason: String)
   /// The list of URLs cannot be read.
   case listUnreadable(path: String, reason: String)
-  /// The provider cannot do that.
+  /// The provider does not support the operation.
   case unsupported(provider: String, reason: String)
-  /// No provider of that name.
+  /// There is no provider of that name.
   case unknownProvider(String)
   /// The provider needs an access key in an environment variable that is not set.
   case keyMissing(provider: String, variable: String, page: String)
-  /// The environment variable for the provider's access key holds something that is no key.
+  /// The environment variable for the provider's access key holds no usable key.
   case keyUnusable(provider: String, variable: String, page: String)
-  /// The provider's address is not a URL it can be reached at.
+  /// The provider's base URL is invalid.
   case invalidAddress(String)
-  /// Several providers were asked, one after the other, and none answered: why, of each.
+  /// All of several providers failed; with the error of each.
   case noneAnswers([ProviderError])
 
-  /// A short name of the case that stays the same, for programs: `rate-limited`.
+  /// A stable, machine-readable name of the case: `rate-limited`.
   public var code: String {
     switch self {
     case .cancelled: "cancelled"
@@ -64,7 +64,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     }
   }
 
-  /// What happened and what to do, in one line that can follow the name of a program: no capital, no full stop.
+  /// What happened and what to do, in one line for use after a program's name: no capital, no full stop.
   public var message: String {
     switch self {
     case .cancelled:
@@ -112,7 +112,7 @@ public enum ProviderError: Error, Hashable, Sendable {
 
   private static let networkAdvice = "check the network and the address, or try again later"
 
-  /// All that went wrong in one line, with the same advice only once.
+  /// All errors in one line, without repeating the same advice.
   private static func message(of errors: [ProviderError]) -> String {
     let troubles = errors.map { error in
       if case .unreachable(let provider, let reason) = error {

@@ -2,13 +2,13 @@ import Foundation
 import HTTPTransport
 import ThumbnailCore
 
-/// The name of a provider as a person writes it: `auto`, `folder:PATH`, `unsplash`, `pexels`, `commons`, `openverse` or
+/// A provider as specified by the user: `auto`, `folder:PATH`, `unsplash`, `pexels`, `commons`, `openverse` or
 /// `picsum`.
 public enum ProviderSpecification: Hashable, Sendable {
-  /// Unsplash or Pexels, whichever has its access key set, in this order; else Wikimedia Commons, and Openverse where
-  /// that cannot be had.
+  /// Unsplash or Pexels, whichever has its access key set, in this order; else Wikimedia Commons, with Openverse as its
+  /// fallback.
   case auto
-  /// The pictures of a folder; the path is absolute or counts from the current directory.
+  /// The images of a folder; a relative path is resolved against the current directory.
   case folder(path: String)
   /// The photos of unsplash.com.
   case unsplash
@@ -16,9 +16,9 @@ public enum ProviderSpecification: Hashable, Sendable {
   case pexels
   /// The photos of Wikimedia Commons.
   case commons
-  /// The photos that Openverse finds.
+  /// The photos that Openverse indexes.
   case openverse
-  /// The pictures of Lorem Picsum.
+  /// The images of Lorem Picsum.
   case picsum
 
   /// The environment variable that holds the access key of Unsplash.
@@ -26,7 +26,7 @@ public enum ProviderSpecification: Hashable, Sendable {
   /// The environment variable that holds the access key of Pexels.
   public static let pexelsKeyVariable = "PEXELS_API_KEY"
 
-  /// Where the access keys of providers are looked for, and where people get them, by the providers' names.
+  /// The environment variables of access keys, and where to get a key, by provider name.
   static let keys = [
     UnsplashProvider.name: (variable: unsplashKeyVariable, page: "https://unsplash.com/developers"),
     PexelsProvider.name: (variable: pexelsKeyVariable, page: "https://www.pexels.com/api/"),
@@ -37,7 +37,7 @@ public enum ProviderSpecification: Hashable, Sendable {
     OpenverseProvider.name: .openverse, PicsumProvider.name: .picsum,
   ]
 
-  /// Reads a name. A path may begin with `~/`, which shells leave alone behind the colon.
+  /// Parses a specification. A path may begin with `~/`, which shells do not expand after the colon.
   ///
   /// - Throws: `ProviderError.unknownProvider` for anything else.
   public init(parsing text: String) throws(ProviderError) {
@@ -51,16 +51,16 @@ public enum ProviderSpecification: Hashable, Sendable {
     }
   }
 
-  /// The provider that is meant.
+  /// The specified provider.
   ///
   /// - Parameters:
-  ///   - environment: The environment variables, where access keys are.
-  ///   - baseURL: Where to reach the provider's API, when not at its own address.
-  ///   - client: Fetches the answers of APIs.
+  ///   - environment: The environment variables, which hold the access keys.
+  ///   - baseURL: The URL of the provider's API, if not its own.
+  ///   - client: Sends the API requests.
   ///   - namesContact: Whether the client's `User-Agent` names a contact.
-  ///   - application: The name of the application, which links to Unsplash carry.
-  ///   - formats: What counts as a picture in a folder; by default what is read in process.
-  ///   - clock: The time, as the provider keeps it.
+  ///   - application: The name of the application, for links to Unsplash.
+  ///   - formats: The file name extensions of images in a folder; by default those decoded in process.
+  ///   - clock: The provider's clock.
   func provider(
     environment: [String: String], baseURL: String? = nil, client: any HTTPClient, namesContact: Bool = true,
     application: String = "thumbs", formats: Set<ImageFormat>? = nil, clock: ProviderClock = ProviderClock()

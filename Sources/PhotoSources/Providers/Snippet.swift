@@ -1,8 +1,8 @@
 import Foundation
 
-/// Foreign text made fit for one line of a message.
+/// Untrusted text, sanitised for use in a one-line message.
 enum Snippet {
-  /// The beginning of a text on one line, without control characters.
+  /// The start of a text on one line, without control characters.
   static func line(_ text: String, limit: Int = 120) -> String {
     let unsafe: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator, .surrogate]
     var line = ""
@@ -22,14 +22,14 @@ enum Snippet {
     return line
   }
 
-  /// The beginning of an answer's body. `secret` is blotted out, should the server repeat it.
+  /// The start of a response body. Occurrences of `secret` are redacted, in case the server echoes it.
   static func body(_ body: Data, hiding secret: AccessKey?) -> String {
-    // More than is shown is looked at, so that no part of a secret remains at the end of what is shown.
+    // Redacts more than is shown, so that no part of a secret remains at the cut.
     let text = String(decoding: body.prefix(4096), as: UTF8.self)
     let line = Snippet.line(secret?.blottedOut(of: text) ?? text)
     return line.isEmpty ? "an empty answer" : line
   }
 
-  /// A text in quotes, short enough for a message.
+  /// A quoted text, short enough for a message.
   static func quoted(_ text: some StringProtocol) -> String { "“\(line(String(text), limit: 60))”" }
 }

@@ -2,24 +2,24 @@ import Foundation
 import HTTPSemantics
 import ThumbnailCore
 
-/// What one line of a list of URLs says.
+/// A parsed line of a list of URLs.
 enum URLListLine {
-  /// Nothing: it is blank or a comment.
+  /// A blank line or a comment.
   case nothing
   /// A photo.
   case photo(Photo)
-  /// Something that is no photo, and why.
+  /// An invalid line, and why.
   case bad(reason: String)
 
-  /// Why a line is bad.
+  /// Why a line is invalid.
   private struct Fault: Error { let reason: String }
 
-  /// Reads a line.
+  /// Parses a line.
   ///
   /// - Parameters:
-  ///   - bytes: The line without its end.
+  ///   - bytes: The line without its terminator.
   ///   - number: The line's number, from 1.
-  ///   - allowsFiles: Whether local files may be named.
+  ///   - allowsFiles: Whether local files are allowed.
   static func parse(_ bytes: [UInt8], number: Int, allowsFiles: Bool) -> URLListLine {
     guard let text = String(validating: bytes, as: UTF8.self) else { return .bad(reason: "it is not UTF-8 text") }
     let line = text.trimmingCharacters(in: .whitespaces)
@@ -50,7 +50,7 @@ enum URLListLine {
       url = try values.decode(String.self, forKey: .url)
       title = try values.decodeIfPresent(String.self, forKey: .title)
       headers = try values.decodeIfPresent([String: String].self, forKey: .headers) ?? [:]
-      // Ids that come out of a database may be numbers.
+      // Ids exported from a database may be numbers.
       if let number = try? values.decodeIfPresent(Int.self, forKey: .id) {
         id = String(number)
       } else {
@@ -66,13 +66,13 @@ enum URLListLine {
     } catch {
       throw Fault(reason: JSONFault.reason(error))
     }
-    // In order of their names: the digest of the source depends on nothing else.
+    // Sorted by name, so that the digest of the source does not depend on their order.
     let headers = entry.headers.sorted { $0.key < $1.key }.map { HTTPHeader($0.key, $0.value) }
     guard headers.allSatisfy(isSendable) else {
       throw Fault(reason: "headers holds a name or value that HTTP does not allow")
     }
     let location = try location(of: entry.url, headers: headers, allowsFiles: allowsFiles)
-    // One URL with other header fields may be another picture.
+    // The same URL with other request headers may be another image.
     let id = entry.id ?? (headers.isEmpty ? entry.url : "\(entry.url) (line \(number))")
     return Photo(id: id, provider: URLListProvider.name, title: entry.title ?? title(of: location), location: location)
   }
@@ -110,7 +110,7 @@ enum URLListLine {
     }
   }
 
-  /// What stands before the first colon, where that can be a scheme; in lower case.
+  /// The part before the first colon in lower case, if it can be a scheme.
   private static func scheme(of text: String) -> String? {
     guard let colon = text.firstIndex(of: ":"), let first = text.first, first.isASCII, first.isLetter else {
       return nil
@@ -130,7 +130,7 @@ enum URLListLine {
     return name.isEmpty || name == "/" ? nil : name
   }
 
-  /// Whether the field can be sent: a name of token characters, and a value that cannot begin another line.
+  /// Whether the field is safe to send: a name of token characters, and a value that cannot start another header line.
   private static func isSendable(_ header: HTTPHeader) -> Bool {
     let marks = "!#$%&'*+-.^_`|~".utf8
     return !header.name.isEmpty

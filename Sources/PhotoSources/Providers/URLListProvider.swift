@@ -3,35 +3,35 @@ import ThumbnailCore
 
 /// The photos of a list of URLs, from a file or the standard input.
 ///
-/// A line is a URL, or a JSON object `{"url": …}` that may also have an `id`, a `title`, and `headers` to send with the
-/// request (an object of texts). Blank lines and lines that begin with `#` mean nothing. A line that cannot be read is
-/// left out and told among the page's `skipped`, with its number.
+/// A line is a URL, or a JSON object `{"url": …}` with optional `id`, `title` and `headers` for the request (an object
+/// of strings). Blank lines and lines that begin with `#` are ignored. Invalid lines are reported in the page's
+/// `skipped`, with their numbers.
 ///
-/// The list is read as pages are asked for, and never kept: one without an end works. When nothing more comes for a
-/// tenth of a second, a page goes out with less than was asked.
+/// The list is streamed as pages are requested, so it may be endless. If no line arrives for 100 ms, a shorter page is
+/// returned.
 public final class URLListProvider: PhotoProvider {
   static let name = "urls"
 
   /// `urls`
   public var name: String { Self.name }
-  /// Neither searches nor picks at random.
+  /// Supports neither search nor random photos.
   public let capabilities: ProviderCapabilities
 
   private let reader: URLListReader
-  /// One thread, which may wait for a line for hours, and which alone touches the reader.
+  /// A single thread, which may wait for a line for hours, and is the only one that uses the reader.
   private let pool = WorkerPool(name: "url-list", threads: 1)
 
-  /// Reads a file, which is not opened before the first page.
+  /// Reads a file, which is opened at the first page.
   ///
-  /// - Parameter allowsFiles: Whether the list may name local files, as paths or `file:` URLs. A list may come from
-  ///   elsewhere, so by default it may not. Relative paths count from the current directory.
+  /// - Parameter allowsFiles: Whether the list may name local files, as paths or `file:` URLs. Off by default, since a
+  ///   list may be untrusted. Relative paths are resolved against the current directory.
   public convenience init(path: String, allowsFiles: Bool = false) {
     self.init(.path(path), allowsFiles: allowsFiles)
   }
 
-  /// Reads the standard input, which can be done once.
+  /// Reads the standard input, which is possible only once.
   public static func standardInput(allowsFiles: Bool = false) -> URLListProvider {
-    // A number of our own: the standard input stays open when the provider goes.
+    // A duplicated descriptor, so that the standard input stays open when the provider is dropped.
     URLListProvider(
       .open(FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), name: "-"), allowsFiles: allowsFiles)
   }
@@ -43,10 +43,10 @@ public final class URLListProvider: PhotoProvider {
     reader = URLListReader(input, allowsFiles: allowsFiles)
   }
 
-  /// Whether the thread is reading, or waiting for something to read.
+  /// Whether the thread is reading or waiting for input.
   var isReading: Bool { pool.running > 0 }
 
-  /// The next lines. Pages are to be asked for one after the other; asking a file for its first page begins anew.
+  /// The next lines. Pages have to be requested in sequence; for a file, the first page can be requested again.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     guard SearchText.words(of: query.text).isEmpty else {
       throw .unsupported(provider: name, reason: "a list of URLs cannot be searched; leave out the query")
@@ -64,7 +64,7 @@ public final class URLListProvider: PhotoProvider {
     return try result.get()
   }
 
-  /// Not possible: a list is read in its order.
+  /// Not supported: a list is read in order.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     throw .unsupported(provider: name, reason: "a list of URLs is read in its order, not at random")
   }

@@ -1,19 +1,19 @@
 import Foundation
 import ThumbnailCore
 
-/// The thread's side of a list of URLs: the open file, and what was read and not yet asked for.
+/// The part of `URLListProvider` that runs on its thread: the open file, and lines read but not yet requested.
 final class URLListReader: @unchecked Sendable {
-  // Safety: all methods are called on the one thread of the provider's pool, so one after the other.
+  // Safety: all methods are called on the single thread of the provider's pool.
 
-  /// What a list is read from.
+  /// The input of a list.
   enum Input: Sendable {
-    /// A file, opened when the first page is asked for.
+    /// A file, opened at the first page.
     case path(String)
-    /// A file that is open already, such as the standard input.
+    /// A file that is already open, such as the standard input.
     case open(FileDescriptor, name: String)
   }
 
-  /// For how many milliseconds a page that has begun waits for more lines before it goes out as it is.
+  /// How long a page that has begun waits for more lines before it is returned, in milliseconds.
   private static let patience: Int32 = 100
 
   private let input: Input
@@ -30,9 +30,9 @@ final class URLListReader: @unchecked Sendable {
     self.allowsFiles = allowsFiles
   }
 
-  /// The next page: up to `count` lines, good and bad.
+  /// The next page: up to `count` lines, valid and invalid.
   ///
-  /// What was read before a cancellation or a failure is not lost: it comes with the next page.
+  /// Lines read before a cancellation or a failure are kept for the next page.
   func page(
     at cursor: PageCursor?, of count: Int, cancelled: CancellationFlag
   ) throws(ProviderError) -> PhotoPage {
@@ -54,12 +54,12 @@ final class URLListReader: @unchecked Sendable {
     return PhotoPage(photos: photos, next: isAtEnd ? nil : PageCursor("\(pagesGiven)"), skipped: skipped)
   }
 
-  /// Reads one line. False when the page should go out as it is.
+  /// Reads one line. False if the page should be returned now.
   private func takeLine() -> Bool {
     switch reader?.next(patience: Self.patience) ?? .end {
     case .line(let bytes, let number):
       if number == 1, bytes.contains(0) || String(validating: bytes, as: UTF8.self) == nil {
-        // A picture where a list was meant would be thousands of bad lines.
+        // Fail early if the file is an image: it would give thousands of invalid lines.
         failure = .listUnreadable(
           path: name, reason: "it is no text; give a list of URLs, or fetch a single picture with thumbs get")
         return true
@@ -97,7 +97,7 @@ final class URLListReader: @unchecked Sendable {
     case .open(let file, _):
       reader = LineReader(file)
     case .path(let path):
-      // Not blocking: a named pipe that nobody writes to would hold the thread here, where it cannot be told to stop.
+      // Not blocking: open() of a named pipe without a writer would block, and could not be cancelled.
       let number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       guard number >= 0 else { throw .listUnreadable(path: path, reason: String(cString: strerror(errno))) }
       reader = LineReader(FileDescriptor(owning: number))

@@ -1,6 +1,6 @@
-/// What the APIs write into an answer that is an error, each in its own way.
+/// The error message in an API's response. Each API has its own format.
 struct APIErrorResponse: Decodable {
-  /// In words; nil when there are none.
+  /// The message; nil if there is none.
   let text: String?
 
   private enum CodingKeys: CodingKey { case errors, error, detail, message }

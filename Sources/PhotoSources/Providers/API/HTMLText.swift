@@ -1,16 +1,16 @@
 import Foundation
 
-/// The words in a piece of HTML, as some APIs give names and titles.
+/// The text of an HTML fragment; some APIs return names and titles as HTML.
 enum HTMLText {
   private static let entities = ["amp": "&", "lt": "<", "gt": ">", "quot": "\"", "apos": "'", "nbsp": " "]
-  /// Elements whose contents are not shown.
+  /// Elements whose content is not displayed.
   private static let unseen: Set<String> = ["style", "script", "template"]
-  /// Elements without contents, which have no closing tag.
+  /// Void elements, which have no closing tag.
   private static let empty: Set<String> = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr",
   ]
 
-  /// The text without tags, comments and what is hidden, with entities resolved; blanks and line breaks stand as they are.
+  /// The text without tags, comments and hidden elements, with entities resolved. White space is kept.
   static func plain(_ html: String) -> String {
     guard html.contains("<") || html.contains("&") else { return html }
     var text = ""
@@ -31,7 +31,7 @@ enum HTMLText {
     return text
   }
 
-  /// Where the first link leads; nil without one.
+  /// The `href` of the first link; nil without one.
   static func firstLink(_ html: String) -> String? {
     guard let start = html.range(of: "href=\"", options: .caseInsensitive)?.upperBound,
       let end = html[start...].firstIndex(of: "\"")
@@ -56,7 +56,7 @@ enum HTMLText {
     return number.flatMap(UnicodeScalar.init).map { String($0) }
   }
 
-  /// Takes a tag or comment off the beginning. False when it is a mere sign.
+  /// Removes a tag or comment from the start. False if the `<` is a literal character.
   private static func takeTag(_ rest: inout Substring) -> Bool {
     if rest.hasPrefix("<!--") {
       rest = rest.firstRange(of: "-->").map { rest[$0.upperBound...] } ?? ""
@@ -79,7 +79,7 @@ enum HTMLText {
     return true
   }
 
-  /// Whether a tag says that its element is not shown. Commons keeps what is for programs in such elements.
+  /// Whether the tag hides its element. Commons puts machine-readable data into such elements.
   private static func isHidden(_ tag: Substring) -> Bool {
     let pattern = /\sstyle\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/
     guard let match = tag.lowercased().firstMatch(of: pattern),
@@ -89,7 +89,7 @@ enum HTMLText {
       .contains { $0 == "display:none" || $0 == "display:none!important" }
   }
 
-  /// Takes the rest of an element off the beginning, with the elements in it and its closing tag.
+  /// Removes the rest of an element from the start, up to and including its closing tag.
   private static func skipElement(_ name: Substring, _ rest: inout Substring) {
     var depth = 1
     while depth > 0, let mark = rest.firstIndex(of: "<") {

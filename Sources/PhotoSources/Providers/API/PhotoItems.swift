@@ -1,21 +1,20 @@
 import Foundation
 import ThumbnailCore
 
-/// Makes photos of the items of an answer, and of their fields what the library believes.
+/// Makes photos of the items of a response and validates their fields.
 enum PhotoItems {
-  /// The longest side that is believed, in pixels.
+  /// The longest plausible side, in pixels.
   private static let longestSide = 1_000_000
-  /// The longest URL that is believed, in bytes. What servers and proxies take is about as much.
+  /// The longest accepted URL, in bytes: about the limit of servers and proxies.
   private static let longestURL = 8192
-  /// So much of a text is looked at, in Unicode scalars: more than is ever shown, and markup besides.
+  /// How much of a text is parsed, in Unicode scalars: more than is ever displayed, with room for markup.
   private static let longestText = 16_384
 
-  /// The photos among a page's items, and what is wrong with the others. Fails only when all are malformed.
+  /// The photos of a page's items, and the faults of the others. Fails only when all items are malformed.
   ///
   /// - Parameters:
-  ///   - largestPage: The most items that the service puts on a page. What is beyond that is left out: nobody asked for
-  ///     it, and it would all have to be held.
-  ///   - make: Makes a photo; nil for an item of a kind that is left out without a word.
+  ///   - largestPage: The service's largest page size. Items beyond it are dropped, which bounds the memory.
+  ///   - make: Makes a photo; nil for an item of a kind to be left out silently.
   static func photos<Item: Decodable & Sendable>(
     of items: [Lenient<Item>], from provider: String, largestPage: Int, by make: (Item) throws(ItemFault) -> Photo?
   ) throws(ProviderError) -> (photos: [Photo], skipped: [SkippedItem]) {
@@ -42,7 +41,7 @@ enum PhotoItems {
     return (photos, skipped)
   }
 
-  /// An id that can stand in messages and in the cache.
+  /// Validates an id, so that it can be used in messages and in the cache.
   static func id(_ id: String) throws(ItemFault) -> String {
     guard (1...200).contains(id.utf8.count), id.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7f }) else {
       throw ItemFault(reason: "id cannot be used")
@@ -58,13 +57,13 @@ enum PhotoItems {
     return PixelSize(width, height)
   }
 
-  /// The URL that a field holds, which an item cannot do without.
+  /// The URL in a required field.
   static func url(_ text: String, _ field: String) throws(ItemFault) -> URL {
     guard let url = webURL(text) else { throw ItemFault(reason: "\(field) is not a URL of the web") }
     return url
   }
 
-  /// A URL of the web; nil for anything else. One that begins with `//` is taken for `https`.
+  /// An `http` or `https` URL; nil for anything else. One that begins with `//` becomes `https`.
   static func webURL(_ text: String?) -> URL? {
     guard let text, text.utf8.count <= longestURL, let url = URL(string: text.hasPrefix("//") ? "https:\(text)" : text),
       let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme), let host = url.host(), !host.isEmpty
@@ -72,7 +71,7 @@ enum PhotoItems {
     return url
   }
 
-  /// A field's text on one line, without HTML; nil when nothing is left.
+  /// A field's text on one line, without HTML; nil if it is empty.
   static func text(_ text: String?) -> String? {
     guard let text else { return nil }
     let beginning = String(text.unicodeScalars.prefix(longestText))
@@ -82,7 +81,7 @@ enum PhotoItems {
 }
 
 extension PageCursor {
-  /// The number of a page, from 1, that a provider whose pages are numbered made the cursor of.
+  /// The page number, from 1, in a cursor of a provider with numbered pages.
   static func number(of cursor: PageCursor?, for provider: String) throws(ProviderError) -> Int {
     guard let cursor else { return 1 }
     guard let page = Int(cursor.token), (1...1_000_000).contains(page) else {

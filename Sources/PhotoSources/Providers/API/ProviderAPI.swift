@@ -4,14 +4,14 @@ import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// Speaks HTTP with the API of a provider: its pace, its header fields, and what each status means.
+/// The HTTP client of a provider's API: paces the requests, adds header fields and maps statuses to errors.
 ///
-/// The client below repeats what may pass, such as a 503. The access key goes to the API's own host only, and stands in
-/// no message.
+/// The underlying client retries transient failures such as a 503. The access key is sent to the API's own host only,
+/// and appears in no message.
 final class ProviderAPI: Sendable {
-  /// The URL that all paths are below.
+  /// The base URL of all paths.
   let baseURL: URL
-  /// What the provider is called in messages.
+  /// The provider's name in messages.
   var name: String { dialect.name }
 
   private let dialect: ProviderDialect
@@ -19,7 +19,7 @@ final class ProviderAPI: Sendable {
   private let client: any HTTPClient
   private let clock: ProviderClock
   private let pace: Mutex<RequestPace>
-  /// Hands out the requests that may be under way at once: not bytes.
+  /// A semaphore for the concurrent requests; its units are requests, not bytes.
   private let places: ByteSemaphore
 
   init(
@@ -35,8 +35,8 @@ final class ProviderAPI: Sendable {
     places = ByteSemaphore(capacity: dialect.pace.atOnce)
   }
 
-  /// The URL of a path below the base with a query, in which everything but letters, digits and `-._~` is encoded:
-  /// `&`, `+` and `#` in a query mean themselves.
+  /// The URL of a path below the base with a query. All but letters, digits and `-._~` is percent-encoded, so `&`, `+`
+  /// and `#` in values are literal.
   func url(_ path: String, _ query: [(name: String, value: String)]) throws(ProviderError) -> URL {
     let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     var components = URLComponents(url: baseURL.appending(path: path), resolvingAgainstBaseURL: true)
@@ -48,9 +48,9 @@ final class ProviderAPI: Sendable {
     return url
   }
 
-  /// Asks once, when it is our turn. Nil for an answer that says there is nothing: 404, where `missingMeansEmpty`.
+  /// Sends one request when its turn comes. Nil for a 404 if `missingMeansEmpty` is set.
   ///
-  /// A URL at another host than the API's own is not asked at all: it would get the key.
+  /// A URL at a host other than the API's is refused, since the key would be sent to it.
   func get(_ url: URL, missingMeansEmpty: Bool = false) async throws(ProviderError) -> HTTPResponse? {
     guard url.scheme?.lowercased() == baseURL.scheme?.lowercased(), HostName(of: url) == HostName(of: baseURL) else {
       throw .badRequest(provider: name, reason: "\(Snippet.quoted(url.host() ?? "")) is not the API's own host")
@@ -67,20 +67,20 @@ final class ProviderAPI: Sendable {
       throw self.error(for: error)
     }
     if let pause = dialect.allowance(response, clock.date()) { await close(for: pause) }
-    // The status first: at the limit the body is not even JSON.
+    // The status comes first: a rate limit's body is not even JSON.
     if let error = dialect.exception(response) { throw await noted(error) }
     if (200..<300).contains(response.status) { return response }
     if response.status == 404, missingMeansEmpty { return nil }
     throw await noted(error(for: response))
   }
 
-  /// Asks for JSON and reads it.
+  /// Requests JSON and decodes it.
   func decode<Answer: Decodable>(_ type: Answer.Type, at url: URL) async throws(ProviderError) -> Answer {
     guard let response = try await get(url) else { throw .notFound(provider: name) }
     return try decode(type, from: response)
   }
 
-  /// Reads an answer's JSON.
+  /// Decodes a response's JSON.
   func decode<Answer: Decodable>(_ type: Answer.Type, from response: HTTPResponse) throws(ProviderError) -> Answer {
     do {
       return try JSONDecoder().decode(type, from: response.body)
@@ -113,7 +113,7 @@ final class ProviderAPI: Sendable {
     return place
   }
 
-  /// Asks nothing for so long, or for as long as was settled before. Returns how long that is.
+  /// Blocks requests for the given time, or longer if a longer pause is set already. Returns the remaining time.
   @discardableResult
   private func close(for pause: Duration) async -> Duration {
     await withPace { pace, now in
@@ -122,13 +122,14 @@ final class ProviderAPI: Sendable {
     }
   }
 
-  /// Where the service counts our requests: by key, or by address where there is none. Without a login in the URL.
+  /// The key of the shared rate limit: services count by access key, or by client address without one. Holds no user or
+  /// password of the URL.
   private var place: String {
     let host = "\(baseURL.host() ?? ""):\(baseURL.port.map { "\($0)" } ?? "")"
     return "\(host)\(baseURL.path) \(key?.mark ?? "")"
   }
 
-  /// Reads and changes the pace: the one that all who share a cache keep together, where there is one.
+  /// Reads and changes the pace. With a cache it is shared by all processes that use the cache.
   @discardableResult
   private func withPace<Value: Sendable>(
     _ body: @escaping @Sendable (inout RequestPace, ContinuousClock.Instant) -> Value
@@ -145,10 +146,10 @@ final class ProviderAPI: Sendable {
     }
   }
 
-  /// An error, after which nothing is asked for as long as it says, or as is known from the provider's documentation.
+  /// Applies a rate limit error: blocks requests for as long as the error, or else the provider's documentation, says.
   private func noted(_ error: ProviderError) async -> ProviderError {
     guard case .rateLimited(let provider, let told) = error else { return error }
-    // Zero seconds and a moment in the past ask for no pause, and yet were the answer to one request too many.
+    // A `Retry-After` of zero, or in the past, still follows one request too many.
     let pause = max(told ?? dialect.unnamedPause(clock.date()), .seconds(1))
     return .rateLimited(provider: provider, retryAfter: await close(for: pause))
   }
@@ -185,7 +186,7 @@ final class ProviderAPI: Sendable {
     }
   }
 
-  /// What the answer says itself: the errors it lists, or else its beginning.
+  /// The message in the response: the errors it lists, or else the beginning of its body.
   private func reason(_ response: HTTPResponse) -> String {
     if let answer = try? JSONDecoder().decode(APIErrorResponse.self, from: response.body), let text = answer.text {
       return hidden(text)

@@ -2,20 +2,20 @@ import Foundation
 import HTTPSemantics
 import HTTPTransport
 
-/// What is particular about the HTTP of one provider.
+/// How one provider's HTTP API differs from the others.
 struct ProviderDialect: Sendable {
-  /// What the provider is called in messages.
+  /// The provider's name in messages.
   var name: String
-  /// The header fields of every request, the key aside.
+  /// The header fields of every request, except for the key.
   var headers: [HTTPHeader] = []
-  /// What stands before the key in its header field: `Client-ID`. Empty where nothing does.
+  /// The scheme before the key in its header field: `Client-ID`. Empty without one.
   var keyScheme = ""
-  /// How fast it may be asked.
+  /// The request rate.
   var pace = RequestPace.Rule()
-  /// Reads from an answer, and the time it came, for how long there are no more requests to be had. Nil while there are.
+  /// Reads from a response, and the time it arrived, how long the limit is used up. Nil while requests are left.
   var allowance: @Sendable (HTTPResponse, Date) -> Duration? = { _, _ in nil }
-  /// How long it is left alone when it takes no more requests and does not say for how long.
+  /// The pause after a rate limit error that does not give a time.
   var unnamedPause: @Sendable (Date) -> Duration = { _ in .seconds(60) }
-  /// Says what an answer means where it means something else than with others. Sees every answer, whatever its status.
+  /// Maps responses that mean something else than elsewhere to errors. Called for every response, whatever its status.
   var exception: @Sendable (HTTPResponse) -> ProviderError? = { _ in nil }
 }

@@ -1,14 +1,14 @@
 import ThumbnailCore
 
-/// Photos by chance of a service that gives only so many at a time, and may repeat itself.
+/// Collects random photos from a service with a limited batch size, which may repeat photos.
 enum RandomPhotos {
-  /// Asks for more until there are enough different ones, or none come.
+  /// Requests batches until there are enough distinct photos, or a batch brings none.
   ///
   /// - Parameters:
-  ///   - count: How many are wanted.
-  ///   - provider: What the service is called in messages.
-  ///   - calls: How often it is asked at most: one that repeats itself would be asked for ever.
-  ///   - batch: Asks once; is told how many are missing, and may give more or fewer.
+  ///   - count: The number of photos wanted.
+  ///   - provider: The service's name in messages.
+  ///   - calls: The most requests, since a service that repeats itself would be called without end.
+  ///   - batch: Requests one batch, given the number still missing; may return more or fewer.
   static func collect(
     _ count: Int, from provider: String, calls: Int, by batch: (_ missing: Int) async throws(ProviderError) -> [Photo]
   ) async throws(ProviderError) -> [Photo] {
@@ -22,7 +22,7 @@ enum RandomPhotos {
         if batch.isEmpty { break }
         photos += batch.filter { seen.insert($0.id).inserted }
       } catch {
-        // What has come is worth more than the error, unless nobody wants it any more.
+        // The photos so far are better than the error, unless the task was cancelled.
         if photos.isEmpty || error == .cancelled { throw error }
         Log.providers.warning("\(provider): \(photos.count) of \(count) photos: \(error.message)")
         break

@@ -1,37 +1,36 @@
 import Foundation
 import ThumbnailCore
 
-/// When the next request may go to a provider, so that its limits are kept before they are hit. A pure value without a
-/// clock of its own.
+/// A rate limiter: decides when the next request may be sent, so that the provider's limits are not hit. A pure value
+/// without a clock.
 struct RequestPace {
-  /// What a provider wants.
+  /// A provider's limits.
   struct Rule: Sendable {
-    /// From the start of one request to the start of the next, on average at least.
+    /// The least average interval between the starts of two requests.
     var interval = Duration.zero
-    /// How many may follow each other at once, when there was none for long enough.
+    /// How many requests may be sent at once after a sufficient idle time.
     var burst = 1
-    /// The most requests under way at once.
+    /// The most concurrent requests.
     var atOnce = 8
   }
 
-  /// What a request has to do.
+  /// The decision about a request.
   enum Turn: Equatable {
-    /// Go after so long a wait. The turn is taken: whoever asks next comes behind.
+    /// Send it after this wait. The turn is taken: the next request gets a later one.
     case go(after: Duration)
-    /// Not go at all: for so long the provider takes no more.
+    /// Do not send it: the provider takes no requests for this long.
     case refused(retryAfter: Duration)
   }
 
   private let rule: Rule
-  /// When the next request would start, if all had kept the interval.
+  /// When the next request would start if all had kept the interval.
   private var due: ContinuousClock.Instant?
   /// When the provider takes requests again.
   private var closedUntil: ContinuousClock.Instant?
 
   init(_ rule: Rule) { self.rule = rule }
 
-  /// The pace as all processes have noted it together. Times that are further ahead than makes sense, as after the clock
-  /// was set back, count for nothing.
+  /// The pace that all processes share. Times too far ahead, as after the clock was set back, are ignored.
   init(_ rule: Rule, _ record: HostRecord, now: ContinuousClock.Instant, date: Date) {
     self.rule = rule
     func instant(_ time: Date?, atMost longest: Duration) -> ContinuousClock.Instant? {
@@ -42,15 +41,15 @@ struct RequestPace {
     closedUntil = instant(record.until, atMost: Self.longestPause)
   }
 
-  /// Notes the pace for the others.
+  /// Saves the pace for other processes.
   func write(to record: inout HostRecord, now: ContinuousClock.Instant, date: Date) {
     record.due = due.map { date + ($0 - now) / .seconds(1) }
     record.until = closedUntil.map { date + ($0 - now) / .seconds(1) }
   }
 
-  /// So many are believed to wait for their turn at once.
+  /// The most processes assumed to wait at once; bounds how far ahead `due` may be.
   private static let mostProcesses = 100
-  /// No pause is believed to be longer.
+  /// Longer pauses are ignored or cut to this.
   static let longestPause = Duration.seconds(86_400)
 
   /// Takes the next turn.
@@ -61,15 +60,15 @@ struct RequestPace {
     return .go(after: max(.zero, due - rule.interval * (rule.burst - 1) - now))
   }
 
-  /// Gives a turn back whose request was given up before it went, so that the next need not wait for its sake.
+  /// Returns the turn of a request that was cancelled before it was sent, so that later ones need not wait for it.
   mutating func giveBack() { due = due.map { $0 - rule.interval } }
 
-  /// Lets nothing through for a while. A shorter pause does not end a longer one.
+  /// Blocks requests for a while. Never shortens a pause.
   mutating func close(for pause: Duration, at now: ContinuousClock.Instant) {
     closedUntil = max(closedUntil ?? now, now + pause)
   }
 
-  /// For how long nothing is let through; nil when requests may go.
+  /// The remaining pause; nil if requests may be sent.
   func pause(at now: ContinuousClock.Instant) -> Duration? {
     closedUntil.flatMap { $0 > now ? $0 - now : nil }
   }

@@ -1,4 +1,4 @@
-/// A field that nothing depends on: a value of another type than expected counts as missing, and the rest is read.
+/// An optional field that decodes leniently: a value of an unexpected type counts as missing.
 @propertyWrapper
 struct Tolerant<Value: Decodable & Sendable>: Decodable, Sendable {
   var wrappedValue: Value?
@@ -9,7 +9,7 @@ struct Tolerant<Value: Decodable & Sendable>: Decodable, Sendable {
 }
 
 extension KeyedDecodingContainer {
-  /// What synthesised code calls for such a field. It may be missing altogether.
+  /// Called by synthesised code. The key may be missing.
   func decode<Value>(_ type: Tolerant<Value>.Type, forKey key: Key) throws -> Tolerant<Value> {
     try decodeIfPresent(type, forKey: key) ?? Tolerant(wrappedValue: nil)
   }

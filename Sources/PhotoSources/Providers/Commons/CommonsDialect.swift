@@ -1,11 +1,11 @@
 import Foundation
 import HTTPTransport
 
-/// What is particular about the HTTP of Wikimedia Commons.
+/// The HTTP dialect of Wikimedia Commons.
 enum CommonsDialect {
-  /// 200 requests a minute of programs that name a contact, one after the other.
+  /// 200 requests a minute for clients whose `User-Agent` names a contact, one at a time.
   private static let pace = RequestPace.Rule(interval: .milliseconds(300), atOnce: 1)
-  /// 10 a minute of all others: four at once, and six more in the time of a minute.
+  /// 10 a minute for all others: a burst of four, and six more within the minute.
   private static let paceOfStrangers = RequestPace.Rule(interval: .seconds(10), burst: 4, atOnce: 1)
 
   static func dialect(namesContact: Bool) -> ProviderDialect {
@@ -16,7 +16,7 @@ enum CommonsDialect {
 
   private static func exception(_ response: HTTPResponse, namesContact: Bool) -> ProviderError? {
     let name = CommonsProvider.name
-    // Comes as a 429 with a Retry-After, and yet will never be answered otherwise.
+    // This error comes as a 429 with `Retry-After`, but a retry never succeeds.
     if response.status >= 400, String(decoding: response.body.prefix(16384), as: UTF8.self).contains("w.wiki/GHai") {
       return .badRequest(provider: name, reason: "it has no thumbnails of that width")
     }
@@ -38,7 +38,7 @@ enum CommonsDialect {
     let error: Fault
   }
 
-  /// Errors arrive with the status 200.
+  /// API errors have the status 200.
   private static func fault(in response: HTTPResponse) -> ProviderError? {
     guard let fault = try? JSONDecoder().decode(FaultyResponse.self, from: response.body).error else { return nil }
     let name = CommonsProvider.name
@@ -53,7 +53,7 @@ enum CommonsDialect {
     }
   }
 
-  /// Whether the search is in trouble, not the query: others of its errors are about words that are too many or none.
+  /// Whether the search service has failed. Other error codes concern the query, such as too many words.
   private static func isTrouble(_ code: String) -> Bool {
     code.hasPrefix("cirrussearch-") && ["busy", "backend", "timeout"].contains { code.contains($0) }
   }

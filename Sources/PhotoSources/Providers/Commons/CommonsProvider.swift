@@ -1,21 +1,21 @@
 import Foundation
 import HTTPTransport
 
-/// The photos of Wikimedia Commons, through its search. It needs no key, but a `User-Agent` that names a contact.
+/// The photos of Wikimedia Commons, through its search API. It needs no key, but a `User-Agent` that names a contact.
 ///
-/// Each photo has a licence of its own: it is to be shown with `attribution` and `licence`, linked to `pageURL`.
+/// Each photo has its own licence: show it with `attribution` and `licence`, linked to `pageURL`.
 public struct CommonsProvider: PhotoProvider {
   static let name = "commons"
-  /// The most files whose thumbnails one request may ask for.
+  /// The most files whose thumbnails one request may name.
   static let largestPage = 50
-  /// The width in pixels of the thumbnails that the API is asked to name; the other steps follow from it.
+  /// The width in pixels of the thumbnail URLs requested from the API; those of other steps are derived from them.
   private static let namedWidth = 500
-  /// A search has no files beyond this many; who asks for them gets an error.
+  /// The largest offset of a search; beyond it the API returns an error.
   private static let depth = 10_000
-  /// So many pages in a row may hold nothing but files of other kinds.
+  /// The most consecutive pages without a photo, all their files being of other kinds.
   private static let mostBarrenPages = 5
 
-  /// Where the API is.
+  /// The default base URL.
   public static let defaultBaseURL = "https://commons.wikimedia.org"
 
   /// `commons`
@@ -27,11 +27,11 @@ public struct CommonsProvider: PhotoProvider {
 
   private let api: ProviderAPI
 
-  /// A provider.
+  /// A Commons provider.
   ///
   /// - Parameters:
-  ///   - baseURL: The site's address, when it is not Commons' own; it may have a path.
-  ///   - namesContact: Whether the client's `User-Agent` names a contact. Commons takes fewer requests without.
+  ///   - baseURL: The URL of the site, if not Commons' own; may have a path.
+  ///   - namesContact: Whether the client's `User-Agent` names a contact. The rate limit is lower without.
   init(
     baseURL: URL, namesContact: Bool = true, client: any HTTPClient, clock: ProviderClock = ProviderClock()
   ) {
@@ -39,10 +39,10 @@ public struct CommonsProvider: PhotoProvider {
       CommonsDialect.dialect(namesContact: namesContact), baseURL: baseURL, client: client, clock: clock)
   }
 
-  /// One page of what Commons finds, without the files that are no photos. Without words, of everything there is.
+  /// One page of search results, without files that are no photos. An empty query matches everything.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     var page = try await page(of: query, at: cursor)
-    // Not the end of the search: there was nothing but drawings and the like.
+    // A page without photos, only drawings for instance, does not end the search.
     var pagesLeft = Self.mostBarrenPages
     while page.photos.isEmpty, page.skipped.isEmpty, let next = page.next, pagesLeft > 0 {
       pagesLeft -= 1
@@ -51,11 +51,11 @@ public struct CommonsProvider: PhotoProvider {
     return page
   }
 
-  /// Photos by chance; fewer than asked for where Commons picks many files of other kinds.
+  /// Random photos; fewer than requested if many of the picked files are of other kinds.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     try await RandomPhotos.collect(count, from: name, calls: max(0, count) / Self.largestPage + 2) {
       (missing) throws(ProviderError) in
-      // Some more, since not all are photos: a second call for the last few would take as long as the first.
+      // Requests some more, since not all are photos, and a second call costs as much as the first.
       try await page(of: PhotoQuery("", pageSize: missing + missing / 4 + 1), at: nil, sortedBy: "random").photos
     }
   }
@@ -72,11 +72,11 @@ public struct CommonsProvider: PhotoProvider {
       ("iiextmetadatafilter", "LicenseShortName|LicenseUrl|Artist|ObjectName"),
     ]
     if let order { parameters.append(("gsrsort", order)) }
-    // A cursor cannot change what is asked for.
+    // A cursor must not override the query's own parameters.
     let known = Set(parameters.map(\.0))
     parameters += try CommonsCursor.parameters(of: cursor).filter { !known.contains($0.name) }
     let answer = try await api.decode(CommonsResponse.self, at: try api.url("w/api.php", parameters))
-    // They come in any order.
+    // The pages of the response are unordered.
     let items = (answer.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
     let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
       (item) throws(ItemFault) in
@@ -96,9 +96,9 @@ public struct CommonsProvider: PhotoProvider {
   }
 }
 
-/// Turns what Commons wants repeated for the next page into a cursor and back.
+/// Converts the continuation parameters of the API to cursors and back.
 enum CommonsCursor {
-  /// The cursor of the parameters, as the query of a URL.
+  /// The parameters as a cursor, in the form of a URL query.
   static func cursor(of parameters: [String: FlexibleText]) -> PageCursor {
     var components = URLComponents()
     components.queryItems = parameters.sorted { $0.key < $1.key }.map {
@@ -107,7 +107,7 @@ enum CommonsCursor {
     return PageCursor(components.percentEncodedQuery ?? "")
   }
 
-  /// The parameters of a cursor; none for the first page.
+  /// The parameters of a cursor; empty for the first page.
   static func parameters(of cursor: PageCursor?) throws(ProviderError) -> [(name: String, value: String)] {
     guard let cursor else { return [] }
     let items = URLComponents(string: "?\(cursor.token)")?.queryItems ?? []

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The answer of Wikimedia Commons to a search.
+/// The response of Wikimedia Commons to a search.
 struct CommonsResponse: Decodable, Sendable {
   struct Query: Decodable, Sendable {
-    /// In an order by chance: `index` tells the right one.
+    /// Unordered: `index` is the position.
     let pages: [Lenient<CommonsPage>]
   }
 
-  /// What the next request has to repeat; nil on the last page.
+  /// The parameters to repeat in the request for the next page; nil on the last page.
   let `continue`: [String: FlexibleText]?
   /// Nil when nothing was found.
   let query: Query?
@@ -15,7 +15,7 @@ struct CommonsResponse: Decodable, Sendable {
   enum CodingKeys: CodingKey { case `continue`, query }
 }
 
-/// A text that may also come as a number.
+/// A string that may also be encoded as a number.
 struct FlexibleText: Decodable, Sendable {
   let text: String
 
@@ -31,7 +31,7 @@ struct FlexibleText: Decodable, Sendable {
   }
 }
 
-/// A file as Commons describes it: the fields that are used, of which only those without a `?` are needed.
+/// A file in the API's response; only fields without a `?` are required.
 struct CommonsPage: Decodable, Sendable {
   struct Image: Decodable, Sendable {
     let url: String
@@ -52,7 +52,7 @@ struct CommonsPage: Decodable, Sendable {
       mime = try? values.decode(String.self, forKey: .mime)
       thumburl = try? values.decode(String.self, forKey: .thumburl)
       descriptionurl = try? values.decode(String.self, forKey: .descriptionurl)
-      // Without any field it is a list instead of an object.
+      // The API encodes an empty object as a list.
       extmetadata = (try? values.decode([String: Field].self, forKey: .extmetadata)) ?? [:]
     }
   }
@@ -70,13 +70,13 @@ struct CommonsPage: Decodable, Sendable {
   let pageid: Int
   let title: String
   @Tolerant var index: Int?
-  /// Missing where the answer was too long; it comes with the next one.
+  /// Missing if the response was too long; the next response has it.
   let imageinfo: [Image]?
 
-  /// The kinds of files that are shown; the search finds TIFF and GIF as well.
+  /// The accepted types; the search returns TIFF and GIF, too.
   private static let kinds: Set<String> = ["image/jpeg", "image/png", "image/webp"]
 
-  /// The photo as the library knows it; nil for a file of another kind, or one that is yet to come.
+  /// Converts to a `Photo`; nil for a file of another kind, or one whose data come with a later response.
   func photo() throws(ItemFault) -> Photo? {
     guard let image = imageinfo?.first else { return nil }
     if let mime = image.mime, !Self.kinds.contains(mime.lowercased()) { return nil }
@@ -100,7 +100,7 @@ struct CommonsPage: Decodable, Sendable {
 
   private func text(_ field: String, of image: Image) -> String? { PhotoItems.text(image.extmetadata[field]?.value) }
 
-  /// `File:Test lake.jpg` without what stands for the software.
+  /// `File:Test lake.jpg` without prefix and extension.
   private var plainTitle: String? {
     let name = title.hasPrefix("File:") ? title.dropFirst(5) : title[...]
     return PhotoItems.text(String(name.lastIndex(of: ".").map { name[..<$0] } ?? name))

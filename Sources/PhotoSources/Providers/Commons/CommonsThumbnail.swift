@@ -1,21 +1,21 @@
 import Foundation
 import ThumbnailCore
 
-/// The thumbnails that Wikimedia Commons has of a file.
+/// The thumbnails that Wikimedia Commons offers of a file.
 ///
-/// Only the widths of `steps` are to be had; any other is refused. Their URLs differ in the width that stands before
-/// `px-` at the end of the path, and nothing else is taken for granted about them.
+/// Only the widths in `steps` are served; others are refused. The URLs differ only in the width before `px-` at the end
+/// of the path; no other part of them is assumed.
 struct CommonsThumbnail {
-  /// The widths there are, in pixels.
+  /// The available widths, in pixels.
   static let steps = [20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]
 
-  /// The thumbnail that the API named.
+  /// The thumbnail URL in the API's response.
   let url: URL
-  /// The file as it was uploaded.
+  /// The URL of the original file.
   let original: URL
 
-  /// Where the photo is to be had. The original comes first only if no thumbnail is large enough: Commons may turn away
-  /// programs that ask for originals, and then its largest thumbnail stands in.
+  /// The URLs to try, in order. The original comes first only if no thumbnail is large enough, with the largest
+  /// thumbnail as its fallback, since Commons may refuse originals to programs.
   func urls(ofSize size: PixelSize?, for cell: PhotoForms.Cell?) -> [URL] {
     let width = size?.width ?? .max
     let smaller = Self.steps.filter { $0 < width }
@@ -27,19 +27,19 @@ struct CommonsThumbnail {
     return [original] + [smaller.last.flatMap(thumbnail(ofWidth:))].compactMap { $0 }
   }
 
-  /// The width of the thumbnail that the API named.
+  /// The width in the URL of the API's response.
   private var namedWidth: Int? { widthRange(in: url.absoluteString).flatMap { Int(url.absoluteString[$0]) } }
 
   private func thumbnail(ofWidth width: Int) -> URL? {
     var text = url.absoluteString
-    // What is smaller than the thumbnail that was asked for has none.
+    // A file smaller than the requested thumbnail has none.
     guard url != original, let range = widthRange(in: text) else { return nil }
     if text[range] == "\(width)" { return url }
     text.replaceSubrange(range, with: "\(width)")
     return URL(string: text)
   }
 
-  /// Where the width stands: in the last part of the path, in digits before the first `px-`.
+  /// The range of the width: the digits before the first `px-` of the last path component.
   private func widthRange(in text: String) -> Range<String.Index>? {
     let path = text.prefix { $0 != "?" && $0 != "#" }
     let name = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]

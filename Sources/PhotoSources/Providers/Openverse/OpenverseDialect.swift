@@ -2,7 +2,7 @@ import Foundation
 import HTTPSemantics
 import HTTPTransport
 
-/// What is particular about the HTTP of Openverse.
+/// The HTTP dialect of Openverse.
 enum OpenverseDialect {
   /// Twenty requests a minute without a key.
   static let dialect = ProviderDialect(
@@ -10,8 +10,8 @@ enum OpenverseDialect {
 
   private static let allowancePrefix = "x-ratelimit-available-"
 
-  /// There is a limit for each of several scopes, and the header fields have the scopes' names at their ends:
-  /// `X-RateLimit-Limit-anon_burst: 20/min` and `X-RateLimit-Available-anon_burst: 19`.
+  /// Each of several scopes has a limit, and its header fields end in the scope's name: `X-RateLimit-Limit-anon_burst:
+  /// 20/min` and `X-RateLimit-Available-anon_burst: 19`.
   private static func allowance(_ response: HTTPResponse, _ date: Date) -> Duration? {
     response.headers.compactMap { header -> Duration? in
       let name = header.name.lowercased()

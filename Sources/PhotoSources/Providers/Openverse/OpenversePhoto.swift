@@ -1,6 +1,6 @@
 import Foundation
 
-/// A photo as Openverse's API describes it: the fields that are used, of which only those without a `?` are needed.
+/// A photo in the API's response; only fields without a `?` are required.
 struct OpenversePhoto: Decodable, Sendable {
   let id: String
   let url: String
@@ -23,7 +23,7 @@ struct OpenversePhoto: Decodable, Sendable {
     case foreignLandingURL = "foreign_landing_url"
   }
 
-  /// The photo as the library knows it.
+  /// Converts to a `Photo`.
   func photo() throws(ItemFault) -> Photo {
     let id = try PhotoItems.id(id)
     let original = try PhotoItems.url(url, "url")
@@ -43,7 +43,7 @@ struct OpenversePhoto: Decodable, Sendable {
     return photo
   }
 
-  /// `by-sa` and `2.0` in the words of Creative Commons: `CC BY-SA 2.0`.
+  /// The licence as Creative Commons writes it: `CC BY-SA 2.0` for `by-sa` and `2.0`.
   private var licenceName: String {
     let name =
       switch license.lowercased() {
@@ -55,7 +55,7 @@ struct OpenversePhoto: Decodable, Sendable {
   }
 }
 
-/// The answer to a search.
+/// The response to a search.
 struct OpenverseResponse: Decodable, Sendable {
   @Tolerant var resultCount: Int?
   @Tolerant var pageCount: Int?

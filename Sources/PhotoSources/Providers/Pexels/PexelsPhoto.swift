@@ -1,6 +1,6 @@
 import Foundation
 
-/// A photo as Pexels' API describes it: the fields that are used, of which only those without a `?` are needed.
+/// A photo in the API's response; only fields without a `?` are required.
 struct PexelsPhoto: Decodable, Sendable {
   struct Sources: Decodable, Sendable {
     let original: String
@@ -20,7 +20,7 @@ struct PexelsPhoto: Decodable, Sendable {
     case photographerURL = "photographer_url"
   }
 
-  /// The photo as the library knows it.
+  /// Converts to a `Photo`.
   func photo() throws(ItemFault) -> Photo {
     let size = try PhotoItems.size(width, height)
     let original = try PhotoItems.url(src.original, "src.original")
@@ -36,10 +36,10 @@ struct PexelsPhoto: Decodable, Sendable {
   }
 }
 
-/// The answer to a search, or to the question for the photos of the day.
+/// The response to a search or to a request for curated photos.
 struct PexelsResponse: Decodable, Sendable {
   @Tolerant var totalResults: Int?
-  /// Only whether it is there counts: where it leads is wrong (`/v1/v1/search`).
+  /// Used only as a flag, since the URL is wrong (`/v1/v1/search`).
   @Tolerant var nextPage: String?
   let photos: [Lenient<PexelsPhoto>]
 

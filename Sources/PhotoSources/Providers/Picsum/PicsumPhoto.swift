@@ -1,6 +1,6 @@
 import Foundation
 
-/// A picture as Lorem Picsum's list describes it: the fields that are used, of which only those without a `?` are needed.
+/// An image in Lorem Picsum's list; only fields without a `?` are required.
 struct PicsumPhoto: Decodable, Sendable {
   let id: String
   let width: Int
@@ -14,12 +14,12 @@ struct PicsumPhoto: Decodable, Sendable {
     case downloadURL = "download_url"
   }
 
-  /// The photo as the library knows it.
+  /// Converts to a `Photo`.
   func photo() throws(ItemFault) -> Photo {
     let id = try PhotoItems.id(id)
     let size = try PhotoItems.size(width, height)
     let download = try PhotoItems.url(downloadURL, "download_url")
-    // `https://picsum.photos/id/7/4728/3168`: the same with other sides is the same picture smaller.
+    // `https://picsum.photos/id/7/4728/3168`: replacing width and height gives the same image scaled.
     guard download.pathComponents.suffix(2) == ["\(width)", "\(height)"] else {
       throw ItemFault(reason: "download_url does not end with the picture's size")
     }

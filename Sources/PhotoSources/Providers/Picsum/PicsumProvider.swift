@@ -1,30 +1,30 @@
 import Foundation
 import HTTPTransport
 
-/// The pictures of Lorem Picsum (picsum.photos): about a thousand photos from Unsplash for demonstrations. It needs no
-/// key and cannot search.
+/// The images of Lorem Picsum (picsum.photos): about a thousand photos from Unsplash for demonstrations. It needs no
+/// key and has no search.
 public struct PicsumProvider: PhotoProvider {
   static let name = "picsum"
-  /// The most pictures the list puts on a page.
+  /// The list's largest page.
   static let largestPage = 100
-  /// How many full pages the list has, at least: some of them are picked by chance.
+  /// The least number of full pages of the list; random photos come from one of these.
   private static let fullPages = 9
 
-  /// Where the service is.
+  /// The default base URL.
   public static let defaultBaseURL = "https://picsum.photos"
 
   /// `picsum`
   public var name: String { Self.name }
-  /// Lists and picks at random, 100 pictures a page; finds nothing by words.
+  /// Lists and picks at random, 100 images a page; has no search.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(searches: false, picksRandom: true, largestPageSize: Self.largestPage, mayRunInCircles: true)
   }
 
   private let api: ProviderAPI
 
-  /// A provider.
+  /// A Picsum provider.
   ///
-  /// - Parameter baseURL: The service's address, when it is not Picsum's own; it may have a path.
+  /// - Parameter baseURL: The URL of the service, if not Picsum's own; may have a path.
   init(baseURL: URL, client: any HTTPClient, clock: ProviderClock = ProviderClock()) {
     api = ProviderAPI(ProviderDialect(name: Self.name), baseURL: baseURL, client: client, clock: clock)
   }
@@ -37,7 +37,7 @@ public struct PicsumProvider: PhotoProvider {
     return try await page(try PageCursor.number(of: cursor, for: name), of: min(query.pageSize, Self.largestPage))
   }
 
-  /// Pictures by chance, all of them from one page of the list: 100 at most.
+  /// Random images, all from one page of the list: at most 100.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     guard count > 0 else { return [] }
     var photos = try await page(Int.random(in: 1...Self.fullPages), of: Self.largestPage).photos
@@ -53,7 +53,7 @@ public struct PicsumProvider: PhotoProvider {
       (item) throws(ItemFault) in
       try item.photo()
     }
-    // The first page always says that there is another, so an empty one is the end, too.
+    // The first page always links to a next one, so an empty page ends the list, too.
     let link = response.value(of: "Link")
     let hasNext = !items.isEmpty && link?.contains("rel=\"next\"") ?? (items.count >= count)
     return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(number + 1)") : nil, skipped: skipped)

@@ -1,14 +1,14 @@
 import Foundation
 import ThumbnailCore
 
-/// URLs of pictures at Lorem Picsum, which makes any size of them.
+/// URLs of Lorem Picsum, which scales images on demand.
 enum PicsumURL {
-  /// The longest side that the server makes, in pixels.
+  /// The longest side that the server renders, in pixels.
   private static let longestSide = 5000
 
-  /// The URL of a picture in the size that a cell needs, or in its own.
+  /// The URL of an image in the size that a cell needs, or in its own size.
   ///
-  /// The server crops what is not of the picture's own proportions, so these are kept.
+  /// The aspect ratio is kept, since the server crops to any other.
   ///
   /// - Parameter picture: The part of the URL before the size: `https://picsum.photos/id/7`.
   static func variant(of picture: URL, source: PixelSize?, for cell: PhotoForms.Cell?) -> URL {

@@ -2,7 +2,7 @@ import Foundation
 import HTTPSemantics
 import HTTPTransport
 
-/// What is particular about the HTTP of Unsplash.
+/// The HTTP dialect of Unsplash.
 enum UnsplashDialect {
   static let dialect = ProviderDialect(
     name: UnsplashProvider.name, headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
@@ -19,7 +19,7 @@ enum UnsplashDialect {
       }
     })
 
-  /// The limit is one for each hour, and nothing says when the hour ends: by the clock, at the latest.
+  /// The limit is hourly, and no field tells when the hour ends: on the hour at the latest.
   @Sendable private static func restOfHour(_ date: Date) -> Duration {
     let hour = 3600.0
     return .seconds(hour - date.timeIntervalSince1970.truncatingRemainder(dividingBy: hour))
@@ -29,7 +29,7 @@ enum UnsplashDialect {
     response.value(of: "X-Ratelimit-Remaining").flatMap { Int($0) }
   }
 
-  /// A used-up limit comes as a 403 in plain text, not as the 429 that the documentation names.
+  /// An exceeded rate limit is a 403 with plain text, not the documented 429.
   private static func isRateLimit(_ response: HTTPResponse) -> Bool {
     remaining(response) == 0
       || String(decoding: response.body.prefix(4096), as: UTF8.self).contains("Rate Limit")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A photo as Unsplash's API describes it: the fields that are used, of which only those without a `?` are needed.
+/// A photo in the API's response; only fields without a `?` are required.
 struct UnsplashPhoto: Decodable, Sendable {
   struct URLs: Decodable, Sendable {
     let raw: String
@@ -26,7 +26,7 @@ struct UnsplashPhoto: Decodable, Sendable {
   let width: Int
   let height: Int
   @Tolerant var description: String?
-  /// Not in Unsplash's own specification, and yet always sent.
+  /// Not in Unsplash's specification, but always sent.
   @Tolerant var altDescription: String?
   let urls: URLs
   @Tolerant var links: Links?
@@ -37,12 +37,12 @@ struct UnsplashPhoto: Decodable, Sendable {
     case altDescription = "alt_description"
   }
 
-  /// The photo as the library knows it. Links to Unsplash say who sent the visitor, as its terms want it.
+  /// Converts to a `Photo`. Links to Unsplash name the application as referrer, as its terms require.
   func photo(application: String) throws(ItemFault) -> Photo {
     let id = try PhotoItems.id(id)
     let size = try PhotoItems.size(width, height)
     let raw = try PhotoItems.url(urls.raw, "urls.raw")
-    // The API does not offer them, and yet some have come through it, with a watermark.
+    // Watermarked photos of Unsplash+ should not be in the API, but some have been returned.
     guard raw.host()?.lowercased() != "plus.unsplash.com" else {
       throw .init(reason: "it is an Unsplash+ photo, which is not free to use", isMalformed: false)
     }
@@ -67,7 +67,7 @@ struct UnsplashPhoto: Decodable, Sendable {
   }
 }
 
-/// The answer to a search.
+/// The response to a search.
 struct UnsplashSearchResponse: Decodable, Sendable {
   @Tolerant var total: Int?
   @Tolerant var totalPages: Int?
@@ -79,7 +79,7 @@ struct UnsplashSearchResponse: Decodable, Sendable {
   }
 }
 
-/// The answer to a request for photos by chance: one, or a list.
+/// The response to a request for random photos: one, or a list.
 enum UnsplashRandomResponse: Decodable, Sendable {
   case one(Lenient<UnsplashPhoto>)
   case several([Lenient<UnsplashPhoto>])
@@ -92,7 +92,7 @@ enum UnsplashRandomResponse: Decodable, Sendable {
     }
   }
 
-  /// The photos, good and bad.
+  /// The photos, valid and invalid.
   var photos: [Lenient<UnsplashPhoto>] {
     switch self {
     case .one(let photo): [photo]

@@ -3,20 +3,20 @@ import HTTPTransport
 
 /// The photos of unsplash.com, through its API.
 ///
-/// Photos are to be shown with `attribution`, linked to `authorURL` and `pageURL`; when one is put to use, that is to be
-/// told with `reportUse(of:)`. Views count themselves: the pictures come from Unsplash's own servers, with the `ixid` that
-/// says who shows them. The access key goes to the API's own host only, and stands in no message, log or description.
+/// Show photos with `attribution`, linked to `authorURL` and `pageURL`, and report uses with `reportUse(of:)`. Views
+/// are counted by Unsplash's image server, by the `ixid` in the URL. The access key is sent to the API's own host only,
+/// and appears in no message, log or description.
 public struct UnsplashProvider: PhotoProvider {
   static let name = "unsplash"
-  /// The most photos the API puts on a page; more are asked for in vain.
+  /// The API's largest page; larger page sizes have no effect.
   static let largestPage = 30
 
-  /// Where the API is.
+  /// The default base URL.
   public static let defaultBaseURL = "https://api.unsplash.com"
 
   /// `unsplash`
   public var name: String { Self.name }
-  /// Searches and picks at random, 30 photos at a time; knows the total; needs a key.
+  /// Searches and picks at random, 30 photos at a time; reports the total; needs a key.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(
       searches: true, picksRandom: true, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true,
@@ -26,11 +26,11 @@ public struct UnsplashProvider: PhotoProvider {
   private let api: ProviderAPI
   private let application: String
 
-  /// A provider that uses an access key of Unsplash.
+  /// A provider with an access key of Unsplash.
   ///
   /// - Parameters:
-  ///   - baseURL: The API's address, when it is not Unsplash's own; it may have a path.
-  ///   - application: The name of the application, which links to Unsplash carry.
+  ///   - baseURL: The URL of the API, if not Unsplash's own; may have a path.
+  ///   - application: The name of the application, for links to Unsplash.
   init(
     accessKey: AccessKey, baseURL: URL, application: String = "thumbs", client: any HTTPClient,
     clock: ProviderClock = ProviderClock()
@@ -39,7 +39,7 @@ public struct UnsplashProvider: PhotoProvider {
     self.application = application
   }
 
-  /// One page of what Unsplash finds. Without words, of its newest photos.
+  /// One page of search results. An empty query returns the newest photos.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
     let page = try PageCursor.number(of: cursor, for: name)
     let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -58,14 +58,14 @@ public struct UnsplashProvider: PhotoProvider {
       let answer = try api.decode(UnsplashSearchResponse.self, from: response)
       (items, total, pages) = (answer.results, answer.total, answer.totalPages)
     }
-    // Beyond its last page Unsplash says that there are none at all. Only the first page can say so.
+    // Beyond the last page the API reports a total of 0, which is right only on the first page.
     if total == 0, page > 1 { total = nil }
     let hasNext = !items.isEmpty && Self.hasNext(after: page, of: pages, isFull: items.count >= count, response)
     let (photos, skipped) = try photos(of: items)
     return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(page + 1)") : nil, total: total, skipped: skipped)
   }
 
-  /// Photos by chance. Unsplash gives 30 at a time and may repeat itself, so a large number can come out smaller.
+  /// Random photos. Unsplash returns 30 at a time and may repeat some, so a large request can return fewer.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     try await RandomPhotos.collect(count, from: name, calls: max(0, count) / Self.largestPage + 3) {
       (missing) throws(ProviderError) in
@@ -75,24 +75,24 @@ public struct UnsplashProvider: PhotoProvider {
 
   private func randomBatch(of count: Int) async throws(ProviderError) -> [Photo] {
     let url = try api.url("photos/random", [("count", "\(count)")])
-    // With no photo to pick from, the answer is a 404.
+    // With no photo to pick from, the response is a 404.
     guard let response = try await api.get(url, missingMeansEmpty: true) else { return [] }
     let (photos, _) = try photos(of: api.decode(UnsplashRandomResponse.self, from: response).photos)
     return photos
   }
 
-  /// Whether there is a page after this one that is not empty: as the `Link` field tells, which counts most, else by
-  /// the number of pages, else because this one is full.
+  /// Whether there is another non-empty page: according to the `Link` field, else the number of pages, else whether
+  /// this page is full.
   private static func hasNext(after page: Int, of pages: Int?, isFull: Bool, _ response: HTTPResponse) -> Bool {
-    // Only whether there is a link matters: where it leads is Unsplash's own host, be our base another.
+    // Used only as a flag: the URL has Unsplash's own host, whatever the base URL.
     if let link = response.value(of: "Link") { return link.contains("rel=\"next\"") }
     if let pages, pages > 0 { return page < pages }
     return isFull
   }
 
-  /// Calls the photo's `downloadLocation`, as Unsplash's terms want it when a photo is put to use.
+  /// Requests the photo's `downloadLocation`, as Unsplash's terms require when a photo is used.
   ///
-  /// Nothing is sent for a photo of another provider, or one without that location.
+  /// Nothing is sent for a photo of another provider, or one without that URL.
   public func reportUse(of photo: Photo) async throws(ProviderError) {
     guard photo.provider == name, let location = photo.downloadLocation else { return }
     _ = try await api.get(location, missingMeansEmpty: true)
