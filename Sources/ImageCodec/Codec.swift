@@ -3,18 +3,18 @@ import Foundation
 import Synchronization
 package import ThumbnailCore
 
-/// libvips as a whole: starting it, and letting go of what it keeps for a thread.
+/// The process-wide state of libvips: initialisation, formats, and cleanup per thread.
 package enum Codec {
-  /// Starts libvips, once and from any thread. It takes about 50 ms, so nothing calls it before the first decode.
+  /// Initialises libvips once, from any thread. It takes about 50 ms, so nothing calls it before the first decode.
   ///
-  /// Each pipeline runs on one thread, since pictures are decoded side by side. The operation cache is off: it would
-  /// keep pictures alive. Operations that libvips does not trust with bytes from strangers are blocked.
+  /// libvips runs one thread per decode, since images are decoded in parallel. Its operation cache is off, as it would
+  /// keep images alive. Operations that libvips marks as unsafe for untrusted data are blocked.
   package static func start() throws(CodecError) { if let startFailure { throw startFailure } }
 
-  /// Gives the memory back to the system that earlier decodes have left free in the heap. Takes milliseconds.
+  /// Returns heap memory that earlier decodes have freed to the system. Takes milliseconds.
   package static func returnFreeMemory() { cvips_return_free_memory() }
 
-  /// Whether `start()` has succeeded, without trying it.
+  /// Whether `start()` has succeeded; reading it does not start libvips.
   private static let hasStarted = Atomic(false)
 
   private static let startFailure: CodecError? = {
@@ -22,12 +22,12 @@ package enum Codec {
     vips_concurrency_set(1)
     vips_cache_set_max(0)
     vips_block_untrusted_set(1)
-    // What it does not trust of JPEG XL is the reader; what is written are our own pixels.
+    // Only JPEG XL's loader is unsafe; its saver gets our own pixels.
     vips_operation_block_set("VipsForeignSaveJxl", 0)
     // glibc's malloc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its
-    // initial value they go back to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
+    // initial value they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
     cvips_set_mmap_threshold(128 << 10)
-    // libvips warns on stderr about every odd picture; that belongs into the log.
+    // libvips warns on stderr about every unusual image; log these warnings instead.
     cvips_set_log_handler { message in
       guard let message else { return }
       let text = String(cString: message)
@@ -37,8 +37,8 @@ package enum Codec {
     return nil
   }()
 
-  /// Frees what libvips keeps for the calling thread. To be called as the last thing on a thread that has rendered;
-  /// without effect on others.
+  /// Frees what libvips keeps for the calling thread. To be called last on a thread that has rendered; has no effect on
+  /// others.
   package static func threadWillEnd() {
     if hasStarted.load(ordering: .acquiring) { vips_thread_shutdown() }
   }
@@ -46,7 +46,7 @@ package enum Codec {
   /// The version of libvips, such as `8.14.1`.
   package static var version: String { String(cString: vips_version_string()) }
 
-  /// The formats that this libvips can read in process, of those that are allowed.
+  /// The formats that this libvips can read in process, restricted to the allowed ones.
   static func readableFormats() throws(CodecError) -> Set<ImageFormat> {
     try start()
     return Set(ImageFormat.allCases.filter { format in loaderName(format).map(hasOperation) ?? false })
@@ -73,7 +73,7 @@ package enum Codec {
     }
   }
 
-  /// The saver of a format; nil for those that are not written.
+  /// The name of a format's saver; nil for those that are not written.
   static func saverName(_ format: ImageFormat) -> String? {
     switch format {
     case .jpeg: "jpegsave_buffer"
@@ -92,7 +92,7 @@ package enum Codec {
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 
-  /// Takes libvips' words about what went wrong, one line. They may speak of another thread's picture.
+  /// Takes libvips' error text, as one line. It may belong to another thread's image.
   static func errorText() -> String {
     guard let buffer = vips_error_buffer_copy() else { return "" }
     defer { g_free(buffer) }

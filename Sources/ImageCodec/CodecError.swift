@@ -1,25 +1,26 @@
 package import ThumbnailCore
 
-/// Why a picture could not be read, shrunk or written.
+/// Why an image could not be read, downsampled or encoded.
 ///
-/// The stage that failed decides the case. A `detail` is the decoder's own words; since libvips' error buffer is shared
-/// by all threads it may speak of another picture, so nothing is decided by it.
+/// The stage that failed decides the case. A `detail` is the decoder's error text; libvips' error buffer is shared by
+/// all threads, so it may describe another image and nothing is decided by it.
 package enum CodecError: Error, Sendable, Equatable, Codable {
-  /// Nobody wants the result any more.
+  /// The decode was cancelled.
   case cancelled
   /// The body has no bytes.
   case empty
-  /// The bytes are something else: "an HTML page", "a ZIP archive".
+  /// The bytes are not an image: "an HTML page", "a ZIP archive".
   case notAPicture(looksLike: String)
-  /// A picture format that is not read in this process.
+  /// An image format that is not read in this process.
   case unsupportedFormat(ImageFormat)
   /// The header states more than the limits allow.
   case limitExceeded(Limit, value: Int, maximum: Int)
-  /// The file ends before the picture does.
+  /// The file ends before the image does.
   case truncated(detail: String)
   /// The bytes contradict the format.
   case damaged(Stage, detail: String)
-  /// The coefficient reader cannot read the file, which libvips may: "arithmetic coding". Never a final answer.
+  /// The coefficient reader cannot read the file, but libvips may: "arithmetic coding". Always followed by another
+  /// attempt.
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)
@@ -27,37 +28,37 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case decoderUnavailable(ImageFormat)
   /// This build of libvips cannot write the format.
   case encoderUnavailable(ImageFormat)
-  /// The cheapest way to read the picture takes more bytes than there are in all.
+  /// The cheapest plan for the image takes more bytes than the whole budget.
   case exceedsMemoryBudget(needed: Int, budget: Int)
-  /// The body's own file could not be read.
+  /// Reading the body's file failed.
   case unreadableBody(detail: String)
-  /// The helper process gave no answer about the picture.
+  /// The helper process returned no valid response.
   case helperFailed(HelperFailure)
   /// libvips did not start.
   case libraryUnavailable(detail: String)
 
-  /// What a limit is about.
+  /// Which limit was exceeded.
   package enum Limit: Sendable, Equatable, Codable {
-    /// The number of pixels of a picture of this size.
+    /// The number of pixels of an image of this size.
     case pixels(PixelSize)
-    /// The longer side of a picture of this size.
+    /// The longer side of an image of this size.
     case side(PixelSize)
     /// The number of frames or pages.
     case frames
-    /// The length of the file.
+    /// The length of the file in bytes.
     case bytes
     /// The number of scans of a progressive JPEG.
     case scans
   }
 
-  /// How far the work had come.
+  /// The stage that failed.
   package enum Stage: String, Sendable, Equatable, Codable {
     case header, decode, shrink, encode
   }
 }
 
 extension CodecError {
-  /// Whether the picture is at fault, so that a part of it may still be read.
+  /// Whether the image is at fault, so that a part of it may still be readable.
   var isDamage: Bool {
     switch self {
     case .truncated, .damaged: true
@@ -67,7 +68,7 @@ extension CodecError {
 }
 
 extension CodecError: CustomStringConvertible {
-  /// One line that names what is wrong, with its numbers.
+  /// One line that says what is wrong, with its numbers.
   package var description: String {
     switch self {
     case .cancelled: "cancelled"

@@ -1,25 +1,25 @@
 import ThumbnailCore
 
-/// Why a helper process gave no answer about a picture.
+/// Why a helper process returned no response for an image.
 package enum HelperFailure: Error, Sendable, Equatable, Codable {
-  /// Nobody wants the answer any more.
+  /// The request was cancelled.
   case cancelled
-  /// It could not be started, or did not say who it is.
+  /// It could not be started, or sent no valid greeting.
   case cannotStart(detail: String)
-  /// It ended in the middle: "signal 6, Aborted".
+  /// It exited during the request: "signal 6, Aborted".
   case crashed(how: String)
-  /// It had not answered by its deadline.
+  /// It did not respond before its deadline.
   case tooSlow(milliseconds: Int)
-  /// Its answer makes no sense.
+  /// Its response is invalid.
   case nonsense(detail: String)
-  /// The picture needs more memory than the helper may take.
+  /// The image needs more memory than the helper may take, in bytes.
   case outOfMemory(limit: Int)
-  /// ImageMagick has not the memory that the picture takes; it has a limit of its own too.
+  /// ImageMagick lacks the memory for the image; it also has a limit of its own.
   case imageMagickOutOfMemory
 }
 
 extension HelperFailure: CustomStringConvertible {
-  /// One line without advice.
+  /// One line, without advice.
   package var description: String {
     switch self {
     case .cancelled: "cancelled"

@@ -1,9 +1,9 @@
 import Foundation
 package import ThumbnailCore
 
-/// A tiny picture of each format, to try whether this machine reads it.
+/// A tiny image of each format, to test whether this machine can read it.
 package enum FormatSample {
-  /// The picture's file.
+  /// The bytes of the image file.
   package static func bytes(of format: ImageFormat) -> [UInt8] {
     switch format {
     case .svg: Array(svg.utf8)
@@ -15,7 +15,7 @@ package enum FormatSample {
   private static let svg =
     #"<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><path fill="red" d="M0 0h8v8H0z"/></svg>"#
 
-  /// Of 8×8 pixels, but for EXR and Radiance with 4×4; one empty page of PDF.
+  /// 8×8 pixels, 4×4 for EXR and Radiance, one empty page for PDF.
   private static let encoded: [ImageFormat: String] = [
     .jpeg: """
     /9j/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0aHBwgJC4nICIsIxwcKDcpLDAxNDQ0Hyc5PTgyPC4zNDL/2wBDAQkJCQwL

@@ -1,31 +1,32 @@
 import ThumbnailCore
 
-/// What stands before the pixels of a BMP: Windows' headers (`BITMAPINFOHEADER` and its successors) and those of OS/2
-/// (`BITMAPCOREHEADER`, `OS22XBITMAPHEADER`), behind a file header, within an array of bitmaps, or alone as a DIB.
+/// The headers of a BMP: those of Windows (`BITMAPINFOHEADER` and its successors) and of OS/2 (`BITMAPCOREHEADER`,
+/// `OS22XBITMAPHEADER`), after a file header, in an array of bitmaps, or alone as a DIB.
 struct BitmapHeader: Equatable {
-  /// The lengths that an info header can have, in bytes.
+  /// The valid lengths of an info header, in bytes.
   static let lengths: Set<Int> = [12, 16, 40, 52, 56, 64, 108, 124]
   private static let depths: Set<Int> = [1, 2, 4, 8, 16, 24, 32]
   private static let fileHeaderLength = 14
 
   let size: PixelSize
-  /// Whether the first row of the file is the upper one.
+  /// Whether the first row of the file is the top one.
   let isTopDown: Bool
   let bitsPerPixel: Int
-  /// Where red, green, blue and alpha stand in a pixel of 16 or 32 bits; no alpha where its mask is 0.
+  /// The bit masks of red, green, blue and alpha in a pixel of 16 or 32 bits; the alpha mask is 0 if there is none.
   let masks: [UInt32]
-  /// Where the palette begins, how many colours it has, and the bytes of each: blue, green, red, and sometimes one more.
+  /// The offset of the palette, its number of colours, and the bytes per colour: blue, green, red, and sometimes one
+  /// more.
   let palette: (start: Int, count: Int, stride: Int)
-  /// Where the pixels begin.
+  /// The offset of the pixels.
   let pixels: Int
 
   var hasAlpha: Bool { masks[3] != 0 }
-  /// The bytes of a row, in whole words of 32 bits.
+  /// The bytes per row, padded to 32 bits.
   var rowBytes: Int { (size.width * bitsPerPixel + 31) / 32 * 4 }
   /// The bytes from the first pixel to the last.
   var pixelBytes: Int { rowBytes * (size.height - 1) + (size.width * bitsPerPixel + 7) / 8 }
 
-  /// Whether bytes are those of a DIB, an info header without a file header before it.
+  /// Whether the bytes are a DIB: an info header without a file header.
   static func isBare(_ bytes: HeaderBytes) -> Bool {
     guard let length = bytes.littleEndian(at: 0, count: 4), lengths.contains(length) else { return false }
     let planes = length == 12 ? 8 : 12
@@ -34,7 +35,7 @@ struct BitmapHeader: Equatable {
       && bytes.littleEndian(at: 4, count: 2) != 0 && (length == 12 || (bytes.littleEndian(at: 16, count: 4) ?? 0) <= 6)
   }
 
-  /// Reads a header; nil for compressed pixels, and for anything that does not add up.
+  /// Parses a header; nil for compressed pixels, and for inconsistent values.
   init?(_ bytes: HeaderBytes) {
     var start = bytes.has("BA") ? Self.fileHeaderLength : 0
     let pixelStart: Int?
@@ -56,7 +57,7 @@ struct BitmapHeader: Equatable {
       let depth = word(isCore ? 10 : 14), Self.depths.contains(depth), let compression = isCore ? 0 : long(16),
       let used = isCore ? 0 : long(32)
     else { return nil }
-    // Signed numbers of 32 bits: a negative height says that the rows come from above.
+    // Signed 32-bit numbers: a negative height means that the rows are stored top-down.
     let rows = isCore ? height : Int(Int32(truncatingIfNeeded: height))
     guard width > 0, width <= Int32.max, rows != 0, rows != Int(Int32.min) else { return nil }
     if depth <= 8, used > 1 << depth { return nil }
@@ -69,7 +70,7 @@ struct BitmapHeader: Equatable {
     case (0, _): masks = depth == 16 ? [0x7C00, 0x3E0, 0x1F, 0] : [0xFF_0000, 0xFF00, 0xFF, 0]
     case (3, 16), (3, 32), (6, 16), (6, 32):
       guard !isOfOS2 else { return nil }
-      // Older headers have the masks behind them, newer ones within.
+      // In older headers the masks follow the header, in newer ones they are part of it.
       let count = length >= 56 || compression == 6 ? 4 : 3
       let found = (0..<count).compactMap { bytes.littleEndian(at: start + 40 + 4 * $0, count: 4) }.map { UInt32($0) }
       guard found.count == count, found.prefix(3).allSatisfy({ $0 != 0 }) else { return nil }

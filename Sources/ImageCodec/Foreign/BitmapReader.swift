@@ -2,18 +2,18 @@ import CVips
 import Foundation
 import ThumbnailCore
 
-/// Reads the pixels of an uncompressed BMP, of any shape: ImageMagick, which reads the compressed ones, refuses sides
-/// beyond its policy's limit, the headers of OS/2 and bitmaps without a file header.
+/// Reads the pixels of an uncompressed BMP of any size. ImageMagick, which reads the compressed ones, refuses sides
+/// beyond its policy's limit, OS/2 headers and bitmaps without a file header.
 struct BitmapReader {
   /// The most bytes that headers and palettes take.
   private static let longestHeader = 4096
-  /// What is shown in place of rows that are not there.
+  /// The value of samples whose rows are missing.
   private static let missing: UInt8 = 128
 
   let header: BitmapHeader
   private let bytes: UnsafeRawBufferPointer
 
-  /// Nil for a BMP of another kind. The bytes are those of the file, and must stay as long as this is used.
+  /// Nil for other BMPs. `bytes` are those of the file, and must outlive the reader.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard let header = BitmapHeader(HeaderBytes(Array(bytes.prefix(Self.longestHeader)))) else { return nil }
     (self.header, self.bytes) = (header, bytes)
@@ -21,7 +21,7 @@ struct BitmapReader {
 
   private var bands: Int { header.hasAlpha ? 4 : 3 }
 
-  /// All pixels as sRGB of 8 bits, with alpha where the file has it. With `isTolerant` rows that are not there are grey.
+  /// All pixels as 8-bit sRGB, with alpha if the file has it. With `isTolerant` missing rows are grey.
   func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
     let available = bytes.count - header.pixels
     guard available >= header.pixelBytes || isTolerant && available >= header.rowBytes else {
@@ -79,7 +79,7 @@ struct BitmapReader {
     }
   }
 
-  /// The part of a pixel below a mask, stretched to 8 bits.
+  /// The component of a pixel that the mask selects, scaled to 8 bits.
   private static func sample(_ pixel: UInt32, _ mask: UInt32) -> UInt8 {
     let shift = UInt32(mask.trailingZeroBitCount)
     let most = UInt64(mask >> shift)

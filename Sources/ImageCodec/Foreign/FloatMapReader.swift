@@ -2,15 +2,15 @@ import CVips
 import Foundation
 import ThumbnailCore
 
-/// Reads the pixels of a Portable FloatMap (PFM): 32-bit floating-point samples, in linear light, last row first.
+/// Reads the pixels of a Portable FloatMap (PFM): 32-bit floating-point samples, in linear light, bottom row first.
 ///
-/// libvips 8.14 leaves the rows in the file's order, which is upside down, and takes the samples for display values.
+/// libvips 8.14 keeps the file's row order, which is upside down, and treats the samples as display values.
 ///
-/// Source: Paul Debevec's description of the format, as netpbm has it (`pfm(5)`).
+/// Source: Paul Debevec's description of the format, as in netpbm's `pfm(5)`.
 struct FloatMapReader {
-  /// The most bytes that a header takes.
+  /// The longest header, in bytes.
   private static let longestHeader = 256
-  /// What is shown in place of rows that are not there: middle grey in linear light.
+  /// The value of samples whose rows are missing: mid-grey in linear light.
   private static let missing: Float = 0.2
   private static let sampleBytes = 4
 
@@ -18,11 +18,11 @@ struct FloatMapReader {
   /// 3 for `PF`, 1 for `Pf`.
   private let channels: Int
   private let isLittleEndian: Bool
-  /// Where the samples begin.
+  /// The offset of the samples.
   private let start: Int
   private let bytes: UnsafeRawBufferPointer
 
-  /// Nil for any other netpbm file. The bytes are those of the file, and must stay as long as this is used.
+  /// Nil for other netpbm files. `bytes` are those of the file, and must outlive the reader.
   init?(_ bytes: UnsafeRawBufferPointer) {
     guard bytes.count > 3, bytes[0] == UInt8(ascii: "P") else { return nil }
     switch bytes[1] {
@@ -41,14 +41,14 @@ struct FloatMapReader {
       height > 0, let scale = token().flatMap({ Double($0) }), scale.isFinite, scale != 0
     else { return nil }
     size = PixelSize(Int(width), Int(height))
-    // The sign tells the order of the bytes.
+    // The sign of the scale gives the byte order.
     isLittleEndian = scale < 0
-    // One blank ends the header.
+    // A single white-space byte ends the header.
     start = place + 1
     self.bytes = bytes
   }
 
-  /// All pixels as linear light from 0 to 1, in three channels. With `isTolerant` rows that are not there are grey.
+  /// All pixels in linear light from 0 to 1, in three channels. With `isTolerant` missing rows are grey.
   func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
     let rowBytes = size.width * channels * Self.sampleBytes
     let (needed, overflow) = rowBytes.multipliedReportingOverflow(by: size.height)

@@ -1,17 +1,17 @@
 import CVips
 package import ThumbnailCore
 
-/// Makes the thumbnails of a picture of a format that only a helper decodes.
+/// Makes the thumbnails of an image whose format only a helper decodes.
 ///
-/// libvips reads the header, so this is for the helper alone. What a drawing (SVG, PDF) shows has no pixels: it is drawn
-/// in the size that the largest thumbnail needs, and is never too small for a box.
+/// For the helper only, as libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the size
+/// that the largest thumbnail needs, so it is never too small for a box.
 package struct ForeignDownsampler {
   package let body: ByteSource
   package let file: FileDescriptor
   package let format: ImageFormat
   package let limits: DecodeLimits
   package let memoryLimit: Int
-  /// Whether ImageMagick reads what libvips could.
+  /// Whether ImageMagick reads the image instead of libvips.
   package let usesImageMagick: Bool
 
   package init(
@@ -26,9 +26,10 @@ package struct ForeignDownsampler {
     self.usesImageMagick = usesImageMagick
   }
 
-  /// Decodes once and makes every thumbnail, one result for each variant. With `isTolerant` the rows up to the damage do.
+  /// Decodes once and makes every thumbnail, one result per variant. With `isTolerant` the rows before the damage are
+  /// used.
   ///
-  /// - Throws: What concerns them all.
+  /// - Throws: Errors that concern all variants.
   package func render(_ variants: [Variant], isTolerant: Bool = false) throws(CodecError) -> [RenderedVariant] {
     if body.count == 0 { throw .empty }
     if body.count > limits.maximumBytes {
@@ -60,7 +61,7 @@ package struct ForeignDownsampler {
     return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: flag).run()
   }
 
-  /// The size to lay into a variant's box: a drawing's own one as many times as it takes to be no smaller than the box.
+  /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.
   private func size(of whole: ImageProbe, for variant: Variant) -> PixelSize {
     let (size, box) = (whole.size, variant.size)
     guard format.isDrawing else { return size }
@@ -68,7 +69,7 @@ package struct ForeignDownsampler {
     return PixelSize(size.width * times, size.height * times)
   }
 
-  /// Lets the reader leave out what no thumbnail needs, and reads the header anew.
+  /// Has the reader decode at the smallest sufficient size, and reads the header again.
   private func reduce(
     _ reader: inout ForeignReader, from whole: ImageProbe, to needed: PixelSize
   ) throws(CodecError) -> ImageProbe {
@@ -94,12 +95,12 @@ package struct ForeignDownsampler {
     return reduced
   }
 
-  /// What libvips reads in the header.
+  /// The header as libvips parses it.
   private func header(_ reader: ForeignReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
     if let bitmap = reader.bitmap?.header {
-      // The pixels are read later: what the header claims may be beyond the limits.
+      // The pixels are read later, since the header may claim a size beyond the limits.
       var probe = ImageProbe(format: format, storedSize: bitmap.size)
       (probe.hasAlpha, probe.channels, probe.bitsPerSample) = (bitmap.hasAlpha, bitmap.hasAlpha ? 4 : 3, 8)
       return probe

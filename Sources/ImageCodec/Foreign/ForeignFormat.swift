@@ -1,18 +1,19 @@
 import CVips
 package import ThumbnailCore
 
-/// The formats that only a helper decodes, as libvips reads them.
+/// The formats that only a helper decodes, with libvips' loaders for them.
 package enum ForeignFormat {
-  /// Lets libvips call the loaders that it does not trust and that the helper needs; all others stay blocked.
+  /// Unblocks the unsafe libvips loaders that the helper needs; all others stay blocked.
   package static func unblockLoaders() {
     for name in ["Svg", "Pdf", "Jxl", "Jp2k", "Openexr", "Ppm", "Magick", "Rad"] {
       vips_operation_block_set("VipsForeignLoad\(name)", 0)
     }
   }
 
-  /// The format to be tried when a pipeline's own reader has refused the bytes with `refusal`; nil when that is final.
+  /// The format to try in a helper after the pipeline's own parser has refused the bytes with `refusal`; nil if that is
+  /// final.
   ///
-  /// An SVG may be compressed with gzip, which shows only when it is unpacked: the helper finds out.
+  /// An SVG may be compressed with gzip, which only shows when it is decompressed: the helper finds out.
   package static func candidate(after refusal: CodecError) -> ImageFormat? {
     switch refusal {
     case .unsupportedFormat(let format): format
@@ -39,9 +40,9 @@ package enum ForeignFormat {
 }
 
 extension ImageFormat {
-  /// Whether pictures of this format are decoded in the pipeline's own process.
+  /// Whether images of this format are decoded in the pipeline's process.
   package var isReadInProcess: Bool { Codec.loaderName(self) != nil }
 
-  /// Whether there are no pixels in the file: it is drawn in whatever size is asked.
+  /// Whether the file has no pixels and is rendered at any size.
   package var isDrawing: Bool { self == .svg || self == .pdf }
 }

@@ -2,23 +2,23 @@ import CVips
 import Foundation
 import ThumbnailCore
 
-/// Opens a picture of a format that only a helper decodes, in the size that is needed where the format allows it.
+/// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.
 struct ForeignReader {
   let format: ImageFormat
-  /// The picture's file, which must be open as long as this is used.
+  /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
-  /// What ImageMagick or a reader of ours reads, in memory.
+  /// The file in memory, for ImageMagick and our own readers.
   private let mapping: Mapping?
-  /// What reads a BMP without ImageMagick.
+  /// Reads an uncompressed BMP without ImageMagick.
   let bitmap: BitmapReader?
-  /// What reads a PFM.
+  /// Reads a PFM.
   let floatMap: FloatMapReader?
-  /// How a drawing is enlarged or reduced as it is drawn.
+  /// The scale at which a drawing is rendered.
   var scale = 1.0
-  /// The page of the file: for JPEG 2000, how often the picture is halved.
+  /// The page of the file; for JPEG 2000 the resolution level: how often the image is halved.
   var page = 0
 
-  /// Makes ready to open the first `byteCount` bytes of a file.
+  /// A reader for the first `byteCount` bytes of a file.
   init(format: ImageFormat, file: FileDescriptor, byteCount: Int, usesImageMagick: Bool) throws(CodecError) {
     self.format = format
     self.file = file
@@ -31,8 +31,8 @@ struct ForeignReader {
     if format == .ico, let mapping { page = Self.largestIcon(mapping.bytes) }
   }
 
-  /// Reads the header; pixels come when they are asked for. With `isTolerant` our own readers fill what is not there with
-  /// grey; of the others the caller leaves out the rows that cannot be read.
+  /// Reads the header; pixels are decoded lazily. With `isTolerant` our own readers fill missing rows with grey; for
+  /// the other readers the caller drops unreadable rows.
   func open(
     _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
   ) throws(CodecError) -> VipsPicture {
@@ -53,7 +53,7 @@ struct ForeignReader {
         case .pdf: cvips_load_pdf(source, out, failOn, scale)
         case .jpegXL: cvips_load_jxl(source, out, failOn)
         case .jpeg2000: cvips_load_jp2k(source, out, failOn, Int32(page))
-        // It reads by name only.
+        // This loader takes only a file name.
         case .openEXR: cvips_load_openexr("/proc/self/fd/\(file.rawValue)", out, failOn)
         case .radiance: cvips_load_radiance(source, out, failOn)
         default: cvips_load_pnm(source, out, failOn)
@@ -63,13 +63,13 @@ struct ForeignReader {
     return format == .radiance ? try picture.applying(.header) { cvips_unpack_radiance($0, $1) } : picture
   }
 
-  /// The place of the largest picture in an icon's directory, of equal ones that with the most colours.
+  /// The index of the largest image in an icon's directory; of equal ones, that with the most colours.
   private static func largestIcon(_ bytes: UnsafeRawBufferPointer) -> Int {
     let header = HeaderBytes(Array(bytes.prefix(6 + 16 * 256)))
     let count = min(header.littleEndian(at: 4, count: 2) ?? 0, 256)
     let ranks = (0..<count).map { index -> Int in
       let entry = 6 + 16 * index
-      // A side of 256 does not fit into its byte and is written as 0.
+      // A side of 256 does not fit into the byte and is stored as 0.
       let (width, height) = (header[entry] ?? 0, header[entry + 1] ?? 0)
       let pixels = (width == 0 ? 256 : width) * (height == 0 ? 256 : height)
       return pixels << 16 | (header.littleEndian(at: entry + 6, count: 2) ?? 0)
@@ -77,7 +77,7 @@ struct ForeignReader {
     return ranks.indices.max { ranks[$0] < ranks[$1] } ?? 0
   }
 
-  /// A file's bytes as memory.
+  /// A memory-mapped file.
   private final class Mapping {
     let bytes: UnsafeRawBufferPointer
 

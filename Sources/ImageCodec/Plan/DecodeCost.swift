@@ -1,20 +1,20 @@
 import ThumbnailCore
 
-/// What a decode takes in memory at its peak, from the header alone.
+/// Predicts the peak memory of a decode, in bytes, from the header alone.
 ///
-/// The figures were measured with libvips 8.14.1 on pictures of 24 megapixels and rounded up; `DecodeCostTests` holds
-/// them against small pictures in a process of its own.
+/// The figures were measured with libvips 8.14.1 on images of 24 megapixels and rounded up; `DecodeCostTests` verifies
+/// them with small images in a separate process.
 enum DecodeCost {
-  /// What any decode takes: the pipeline, its threads' buffers, the decoder's tables.
+  /// The base cost of any decode: the pipeline, its threads' buffers, the decoder's tables.
   static let fixed = 3 << 20
-  /// The rows of the decoder's width that the reduction keeps at most, measured at 700 for a thumbnail of 32 pixels and
-  /// 1,650 for one of 1000.
+  /// The most rows of the decoder's width that the reduction keeps; measured 700 for a thumbnail of 32 pixels and 1,650
+  /// for one of 1000.
   private static let keptRows = 1800
-  /// The same where a JPEG is at most halved: 650 to 900 were measured.
+  /// The same for a JPEG that is at most halved; measured 650 to 900.
   private static let keptRowsOfHalving = 1000
 
-  /// The peak of one pass in bytes: while the picture is decoded, or, with the decoder's memory free again, while the
-  /// thumbnails are turned, shrunk and encoded.
+  /// The peak of one pass in bytes: during decoding, or, once the decoder's memory is free, while the thumbnails are
+  /// rotated, downsampled and encoded.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
     let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
@@ -22,8 +22,8 @@ enum DecodeCost {
     return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass) + encoding)
   }
 
-  /// An animation: the decoder and a frame of it, all the thumbnails' frames, and their encoder, which for WebP holds two
-  /// frames and what it has written, for GIF an index of all pixels and their palette.
+  /// An animation: the decoder and one of its frames, all the thumbnails' frames, and the encoder. WebP's encoder holds
+  /// two frames and its output, GIF's holds an index of all pixels and their palette.
   private static func frames(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     let frame = probe.storedSize.pixelCount
     let outputs = pass.steps.reduce(0) { $0 + $1.geometry.output.pixelCount }
@@ -32,10 +32,10 @@ enum DecodeCost {
     return overflow ? .max / 4 : fixed + bodyLength + frame * 24 + min(made, .max / 8)
   }
 
-  /// What the decoder itself holds.
+  /// The memory of the decoder itself.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if case .coefficients = pass.reader {
-      // Each component's coefficients, of 16 bits.
+      // Each component's 16-bit coefficients.
       return Int(Double(pass.baseSize.pixelCount) * 2.05 * probe.samplesPerPixel)
     }
     let pixels = Double(probe.storedSize.pixelCount)
@@ -44,13 +44,13 @@ enum DecodeCost {
     let bytes: Double =
       switch probe.format {
       case .jpeg:
-        // Coefficients of 16 bits, padded to whole blocks of up to 32 pixels.
+        // 16-bit coefficients, padded to whole MCUs of up to 32 pixels.
         probe.isProgressive
           ? Double((probe.storedSize.width + 31) * (probe.storedSize.height + 31)) * 2 * probe.samplesPerPixel : 0
       case .png:
         probe.isProgressive ? pixels * Double(probe.channels) * sampleBytes * 1.1 : 0
       case .webp:
-        // The file, the frame, and for lossless ones the whole picture as ARGB.
+        // The file, the frame, and for lossless ones the whole image as ARGB.
         Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)
           + (probe.hasAlpha == true ? pixels * 1.2 : 0) + (probe.frameCount == 1 ? 0 : pixels * 8)
       case .gif:
@@ -65,9 +65,9 @@ enum DecodeCost {
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }
 
-  /// The rows in flight between the decoder and the reduced picture.
+  /// The rows in flight between the decoder and the reduced image.
   private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    // The raster of the coefficient reader is counted with it.
+    // The coefficient reader's cost includes its raster.
     if case .coefficients = pass.reader { return 0 }
     let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
     let view = pass.sharedView ?? pass.steps.first?.geometry.view ?? PixelSize(1, 1)
@@ -77,18 +77,18 @@ enum DecodeCost {
     return row * min(kept, 2 * pass.baseSize.height)
   }
 
-  /// What the decoder's rows are reduced to while it is still there: the shared raster, or the first step's.
+  /// The output raster while the decoder is still alive: the shared raster, or the first step's.
   private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     if case .coefficients = pass.reader { return pass.baseSize.pixelCount * 3 }
-    // A JPEG has no transparency.
+    // A JPEG has no alpha.
     let bands = probe.format == .jpeg ? 3 : 4
     if let shared = pass.sharedView { return shared.pixelCount * bands }
     guard let first = pass.steps.first else { return 0 }
     return (first.needsWholeView ? first.geometry.view : first.geometry.cut).pixelCount * bands
   }
 
-  /// The rasters that are alive at once behind the decoder: the shared one, the views that later steps need, and the one
-  /// being made with its turned or flattened copy.
+  /// The rasters alive at once after decoding: the shared one, the views that later steps need, and the current one
+  /// with its rotated or flattened copy.
   private static func rasters(_ pass: DecodePlan.Pass) -> Int {
     var kept = (pass.sharedView?.pixelCount ?? 0) * 4
     if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }
@@ -104,7 +104,7 @@ enum DecodeCost {
     return kept + largest
   }
 
-  /// What encoding one thumbnail takes.
+  /// The bytes that encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
     return switch Encoder.format(of: step.variant.format) ?? (step.variant.format == .same ? probe.format : .webp) {
@@ -118,7 +118,7 @@ enum DecodeCost {
 }
 
 extension DecodePlan.Step {
-  /// Whether the picture must be at hand uncropped: for later steps, or to find where to crop.
+  /// Whether the whole uncropped view is needed: for later steps, or to find where to crop.
   var needsWholeView: Bool {
     isParent || (geometry.crops && (variant.gravity == .attention || variant.gravity == .entropy))
   }

@@ -2,13 +2,13 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, the largest view first. `scaling` overrides that of the variants.
+  /// Plans one decode for thumbnails, ordered by view size, largest first. `scaling` overrides that of the variants.
   init(
     probe: ImageProbe, geometries: [(variant: Variant, geometry: ThumbnailGeometry)], scaling: Scaling?,
     mayReadCoefficients: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
-    // What the decoder must give at least so that every view is a reduction of it.
+    // The smallest decoded size of which every view is a reduction.
     var needed = PixelSize(1, 1)
     for (variant, geometry) in geometries {
       let factor = (scaling ?? variant.scaling) == .best ? 2 : 1
@@ -29,7 +29,7 @@ extension DecodePlan.Pass {
     chainSteps()
     if case .coefficients = reader { return }
     if steps.filter({ $0.parent == .base }).count > 1 {
-      // Twice the largest view keeps the second reduction invisible, however large the picture.
+      // At twice the largest view the second reduction stays invisible, however large the image is.
       let base = orientation.upright(baseSize)
       var largest = PixelSize(1, 1)
       for step in steps where step.parent == .base {
@@ -46,7 +46,7 @@ extension DecodePlan.Pass {
       let view = steps[index].geometry.view
       let parent = steps.indices.prefix(index).last { candidate in
         let other = steps[candidate].geometry
-        // The uncropped view of a very long picture would cost more to keep than it saves.
+        // The uncropped view of a very elongated image would cost more to keep than it saves.
         let isCheap = other.view.pixelCount <= 4 * other.cut.pixelCount
         return isCheap && other.view.width >= 2 * view.width && other.view.height >= 2 * view.height
       }
@@ -57,7 +57,7 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// The scale at which the coefficient reader gives enough; nil where there is none, or where it cannot read the file.
+  /// The scale at which the coefficient reader gives enough pixels; nil if there is none or it cannot read the file.
   private static func coefficientScale(for probe: ImageProbe, needed: PixelSize) -> JPEGScale? {
     guard let traits = probe.jpeg, traits.obstacle == nil else { return nil }
     return JPEGScale.allCases.sorted().first { scale in
@@ -71,7 +71,7 @@ extension DecodePlan.Pass {
     switch probe.format {
     case .jpeg:
       for factor in [8, 4, 2] {
-        // libjpeg rounds up; libvips drops the last column and row where they are not whole.
+        // libjpeg rounds up; libvips drops a partial last column and row.
         let size = PixelSize(stored.width / factor, stored.height / factor)
         if size.width >= needed.width && size.height >= needed.height { return (.shrunkJPEG(factor: factor), size) }
       }

@@ -1,27 +1,27 @@
 package import JPEGCoefficients
 package import ThumbnailCore
 
-/// How a picture is read and in which order its thumbnails are made of it, with what that costs.
+/// How an image is decoded and in which order its thumbnails are made, with the predicted cost.
 package struct DecodePlan: Sendable, Equatable {
-  /// The decoder that reads the picture, and how much it leaves out.
+  /// The decoder that reads the image, and at which reduction.
   enum Reader: Sendable, Equatable {
-    /// libvips, every pixel.
+    /// libvips, all pixels.
     case libvips
-    /// The coefficient reader, which leaves out most of the file.
+    /// The coefficient reader, which skips most of the file.
     case coefficients(JPEGScale)
-    /// libjpeg computes one pixel for `factor` × `factor`: 2, 4 or 8.
+    /// libjpeg computes one pixel per `factor` × `factor` block of pixels: 2, 4 or 8.
     case shrunkJPEG(factor: Int)
     /// libwebp scales each row to this size as it decodes.
     case scaledWebP(PixelSize)
-    /// libvips, every frame of an animated picture, one after the other.
+    /// libvips, all frames of an animated image, one after the other.
     case frames
   }
 
-  /// One thumbnail.
+  /// The making of one thumbnail.
   struct Step: Sendable, Equatable {
-    /// Where its pixels come from.
+    /// The image that it is downsampled from.
     enum Parent: Sendable, Equatable {
-      /// The decoder, or the shared raster where there is one.
+      /// The decoder's output, or the shared raster if there is one.
       case base
       /// The whole view of an earlier step of the same pass.
       case step(Int)
@@ -30,33 +30,34 @@ package struct DecodePlan: Sendable, Equatable {
     var variant: Variant
     var geometry: ThumbnailGeometry
     var parent = Parent.base
-    /// Whether a later step needs the whole view of this one.
+    /// Whether a later step is derived from this one's whole view.
     var isParent = false
   }
 
-  /// One reading of the picture.
+  /// One decode of the image.
   struct Pass: Sendable, Equatable {
     var reader: Reader
-    /// The size that the decoder gives, as stored.
+    /// The decoded size, as stored (before orientation).
     var baseSize: PixelSize
-    /// A raster of this upright size is made first, when several steps need the decoder's rows, which come only once.
+    /// If several steps need the decoder's rows, which are produced only once, a raster of this upright size is made
+    /// first.
     var sharedView: PixelSize?
-    /// The thumbnails, the largest first.
+    /// The thumbnails, largest first.
     var steps: [Step]
   }
 
-  /// What the plan was made for.
+  /// The header that the plan was made for.
   package var probe: ImageProbe
-  /// One pass; one for each variant where doing all at once takes too much memory.
+  /// One pass; or one per variant if a common one takes too much memory.
   var passes: [Pass]
-  /// The most bytes that carrying out the plan takes at a time, beside the body and the thumbnails themselves.
+  /// The predicted peak memory of carrying out the plan, in bytes, without the body and the thumbnails themselves.
   package var predictedBytes: Int
-  /// Whether a file that breaks off gives the rows so far instead of an error.
+  /// Whether a truncated file yields the rows so far instead of an error.
   var isTolerant: Bool
-  /// Whether the body is all of the file. Of one that a download has stopped, only the coefficients are there.
+  /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
   package var isBodyWhole = true
 
-  /// The finest scale at which the coefficient reader is to read the file; nil where something else reads it too.
+  /// The finest scale at which the coefficient reader is to read the file; nil if another reader is needed too.
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
@@ -68,13 +69,13 @@ package struct DecodePlan: Sendable, Equatable {
 
   /// Makes the cheapest plan that is good enough.
   ///
-  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes a decode of its own; if that
-  /// is still too much, `Scaling.best` gives way to `Scaling.fast`.
+  /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes its own decode; if that is
+  /// still too much, `Scaling.fast` replaces `Scaling.best`.
   ///
   /// - Parameters:
   ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over, and where that reader is
   ///     not worthwhile.
-  ///   - pictureSize: The upright size of the picture where `probe` is of a smaller one that stands for it. That decides
+  ///   - pictureSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.
@@ -105,7 +106,7 @@ package struct DecodePlan: Sendable, Equatable {
 }
 
 extension Array<(variant: Variant, geometry: ThumbnailGeometry)> {
-  /// Those that one reading of the picture can serve: the same frames, and the same colours.
+  /// Groups of variants that one decode can serve: same frames, same colours.
   fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
     var groups: [[Element]] = []
     for entry in self {
@@ -121,7 +122,7 @@ extension Array<(variant: Variant, geometry: ThumbnailGeometry)> {
 }
 
 extension Variant {
-  /// Whether a thumbnail of this picture is animated.
+  /// Whether a thumbnail of this image is animated.
   func showsAllFrames(of probe: ImageProbe) -> Bool {
     guard frames == .all, probe.frameCount != 1 else { return false }
     return [.webp, .gif].contains(probe.format) && [.auto, .same, .webp].contains(format)

@@ -1,13 +1,13 @@
 package import JPEGCoefficients
 import ThumbnailCore
 
-/// Decides when a body that is still arriving is enough for everything that is asked of it.
+/// Decides when an arriving body is sufficient for all variants currently requested.
 ///
-/// That is so with a progressive JPEG of which all that is asked comes from its first scans, and, where previews may be
-/// used, with a sequential one whose preview is large enough. The plan is made as late as the first scan has arrived, and
-/// anew when the demand has changed meanwhile.
+/// This applies to a progressive JPEG if its first scans suffice for all of them, and, where previews are allowed, to a
+/// sequential one whose preview is large enough. The plan is made when the first scan has arrived, and made again when
+/// the demand has changed.
 package struct EarlyStop: Sendable {
-  /// What of a body it takes.
+  /// How much of a body is needed.
   private enum Need {
     case whole
     case scans(JPEGScale)
@@ -22,7 +22,7 @@ package struct EarlyStop: Sendable {
   private var position = 0
   private var planned: (generation: Int, need: Need)?
 
-  /// `memoryBudget` is what a decode may take in bytes, as for the plan that is made in the end.
+  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan.
   package init(
     demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true,
     mayUsePreview: Bool = false
@@ -33,10 +33,10 @@ package struct EarlyStop: Sendable {
     self.mayUsePreview = mayUsePreview
   }
 
-  /// The finest scale that can be read of the bytes so far; nil when the whole body is needed for whatever it may be.
+  /// The finest scale that the bytes so far are sufficient for; nil if any use needs the whole body.
   package var finestScale: JPEGScale? { scans.finestScale }
 
-  /// Takes the next bytes of the body, and `probe` as soon as its header is known. True when no more are needed.
+  /// Consumes the next bytes of the body, with `probe` once the header is known. True when no more are needed.
   package mutating func take(_ bytes: UnsafeRawBufferPointer, probe: ImageProbe?) -> Bool {
     scans.feed(bytes)
     position += bytes.count
@@ -48,7 +48,7 @@ package struct EarlyStop: Sendable {
     }
   }
 
-  /// What the plan for all that is asked now takes.
+  /// How much of the body the plan for the current demand needs.
   private mutating func need(of probe: ImageProbe) -> Need {
     let asked = demand.current
     if let planned, planned.generation == asked.generation { return planned.need }
@@ -58,7 +58,7 @@ package struct EarlyStop: Sendable {
   }
 
   private func need(of probe: ImageProbe, for variants: [Variant]) -> Need {
-    // Nobody asks for a moment when a variant is answered and the next not taken yet.
+    // The demand is briefly empty after one variant is delivered and before the next is taken.
     if variants.isEmpty { return .whole }
     if mayUsePreview,
       let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: memoryBudget)
@@ -68,7 +68,7 @@ package struct EarlyStop: Sendable {
     let plan = try? DecodePlan.make(
       probe: probe, bodyLength: 0, variants: variants, memoryBudget: memoryBudget,
       mayReadCoefficients: mayReadCoefficients)
-    // The coefficients of a sequential file stand all over it: the watcher never tells of them.
+    // The coefficients of a sequential file are spread over all of it: the watcher never reports them.
     return plan?.coefficientScale.map { .scans($0) } ?? .whole
   }
 }

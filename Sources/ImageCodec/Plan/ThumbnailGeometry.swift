@@ -1,23 +1,23 @@
 import ThumbnailCore
 
-/// Where the pixels of a thumbnail come from, all sizes upright.
+/// The geometry of a thumbnail; all sizes are upright.
 ///
-/// The whole picture is shrunk to `view`, a piece of `cut` is taken out of it, and that is enlarged to `output` in the
-/// one case that enlarging was asked for. So nothing large is ever enlarged.
+/// The whole image is reduced to `view`, a part of size `cut` is cropped from it, and that is enlarged to `output` only
+/// if enlarging was requested. So nothing large is ever enlarged.
 struct ThumbnailGeometry: Sendable, Equatable {
-  /// The size of the whole picture before it is cropped, never larger than the picture.
+  /// The size of the reduced image before cropping, never larger than the source image.
   var view: PixelSize
-  /// The size of what is kept of it.
+  /// The size of the cropped part.
   var cut: PixelSize
   /// The size of the thumbnail.
   var output: PixelSize
 
-  /// Lays a picture into a variant's box.
+  /// Fits an image into a variant's box.
   ///
-  /// - `contain` keeps the picture's aspect, rounded to whole pixels, at least 1.
-  /// - `cover` gives exactly the box when the picture is large enough. A picture that is not is cropped to the box's
-  ///   aspect instead, at its own size: 300×200 in a box of 400×400 becomes 200×200.
-  /// - `fill` gives exactly the box; each side by itself stays at the picture's own when that is shorter.
+  /// - `contain` keeps the image's aspect ratio, rounded to whole pixels, at least 1.
+  /// - `cover` gives exactly the box if the image is large enough. Otherwise the image is cropped to the box's aspect
+  ///   ratio at its own size: 300×200 in a box of 400×400 becomes 200×200.
+  /// - `fill` gives exactly the box; a side of the image that is shorter than the box's stays as it is.
   init(picture: PixelSize, variant: Variant) {
     let box = variant.size
     switch variant.fit {
@@ -42,10 +42,10 @@ struct ThumbnailGeometry: Sendable, Equatable {
     (self.view, self.cut, self.output) = (view, cut, output)
   }
 
-  /// Whether a part is cut away.
+  /// Whether anything is cropped.
   var crops: Bool { cut != view }
 
-  /// Which part of the view is kept. For gravities that depend on what the picture shows: the middle.
+  /// The part of the view to keep. For gravities that depend on the image's content: the centre.
   func cutRectangle(_ gravity: Gravity) -> PixelRectangle {
     let (spareWidth, spareHeight) = (view.width - cut.width, view.height - cut.height)
     var (x, y) = (spareWidth / 2, spareHeight / 2)
@@ -61,16 +61,16 @@ struct ThumbnailGeometry: Sendable, Equatable {
 
   private static func isLarger(_ a: PixelSize, than b: PixelSize) -> Bool { a.width > b.width || a.height > b.height }
 
-  /// `size` scaled, up or down, until it just fits into `box`.
+  /// `size` scaled up or down to the largest that fits into `box`.
   private static func contained(_ size: PixelSize, in box: PixelSize) -> PixelSize {
-    // Compares the aspects without division; the products stay far below 63 bits for sides within the limits.
+    // Compares aspect ratios without division; the products stay far below 63 bits for sides within the limits.
     if size.width * box.height >= size.height * box.width {
       return PixelSize(box.width, max(1, rounded(size.height * box.width, by: size.width)))
     }
     return PixelSize(max(1, rounded(size.width * box.height, by: size.height)), box.height)
   }
 
-  /// `size`, larger than `box` in both directions, shrunk until it just covers it.
+  /// `size`, larger than `box` in both directions, reduced to the smallest that covers it.
   private static func covering(_ size: PixelSize, box: PixelSize) -> PixelSize {
     if size.width * box.height >= size.height * box.width {
       return PixelSize(max(box.width, rounded(size.width * box.height, by: size.height)), box.height)

@@ -1,15 +1,15 @@
 import Synchronization
 package import ThumbnailCore
 
-/// The variants that are asked of one picture at the moment.
+/// The variants currently requested of one source image.
 ///
-/// Whoever takes the requests changes it, from any thread. The observer of the picture's transfer looks at it with every
-/// piece that arrives: a lock that is hardly ever taken, and a number to compare.
+/// The job table updates it from any thread. The observer of the image's transfer reads it with every chunk: one
+/// uncontended lock and a comparison of numbers.
 package final class VariantDemand: Sendable {
-  /// What was asked at one moment.
+  /// The demand at one moment.
   struct Snapshot: Sendable {
     fileprivate(set) var variants: Set<Variant>
-    /// Another with every change.
+    /// Changes with every update.
     fileprivate(set) var generation = 0
   }
 
@@ -17,7 +17,7 @@ package final class VariantDemand: Sendable {
 
   package init(_ variants: Set<Variant> = []) { state = Mutex(Snapshot(variants: variants)) }
 
-  /// What is asked now.
+  /// The current demand.
   var current: Snapshot { state.withLock { $0 } }
 
   package func insert(_ variant: Variant) {

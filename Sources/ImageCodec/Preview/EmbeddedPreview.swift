@@ -1,20 +1,20 @@
 import ThumbnailCore
 
-/// The small JPEG that a camera put into a picture's EXIF data.
+/// The small JPEG that a camera embeds in an image's EXIF data.
 package struct EmbeddedPreview: Sendable, Equatable {
-  /// How much of the first scan is read to compare the preview with it.
+  /// How many bytes of the first scan are read to compare the preview with it.
   static let comparedBytes = 64 << 10
 
-  /// Where in the file it lies.
+  /// Its byte range in the file.
   var range: Range<Int>
   /// Its size as stored.
   var size: PixelSize
-  /// The EXIF orientation that is said of it apart, if any.
+  /// Its own EXIF orientation, if stated separately.
   var orientation: Int?
-  /// How much of the file it takes to look at the preview and compare it: up to 64 KiB into the first scan.
+  /// The bytes of the file needed to decode the preview and compare it: up to 64 KiB into the first scan.
   package var sufficientLength = 0
 
-  /// Whether it can stand for the picture: as large as all the thumbnails need, twice that for `Scaling.best`.
+  /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`.
   func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
     let upright = Orientation(exif: probe.orientation).upright(size)
     return !variants.isEmpty
@@ -25,8 +25,8 @@ package struct EmbeddedPreview: Sendable, Equatable {
       }
   }
 
-  /// Whether the preview has the picture's aspect within 1 % and its orientation, so that it was not letterboxed, cropped
-  /// or turned apart.
+  /// Whether the preview has the image's aspect ratio within 1 % and its orientation, so that it was not letterboxed,
+  /// cropped or rotated separately.
   func fits(_ probe: ImageProbe) -> Bool {
     let (across, down) = (size.width * probe.storedSize.height, size.height * probe.storedSize.width)
     return abs(across - down) * 100 <= down && size.width < probe.storedSize.width
@@ -35,9 +35,9 @@ package struct EmbeddedPreview: Sendable, Equatable {
 }
 
 extension Exif {
-  /// The preview in a TIFF structure that starts at `start`; nil when there is none that is a JPEG of 8 bits.
+  /// The preview in a TIFF structure that starts at `start`; nil unless there is one that is an 8-bit JPEG.
   ///
-  /// `offset` is where in the file the bytes begin.
+  /// `offset` is the position of `bytes` in the file.
   static func preview(in bytes: HeaderBytes, at start: Int, offset: Int) -> EmbeddedPreview? {
     let isBigEndian = bytes.has("MM", at: start)
     guard isBigEndian || bytes.has("II", at: start) else { return nil }
@@ -67,8 +67,8 @@ extension Exif {
     return EmbeddedPreview(range: range, size: size, orientation: orientation)
   }
 
-  /// The size in the frame header of a JPEG among the bytes; nil for one that is not Huffman coded, of 8 bits, and of one
-  /// or three components.
+  /// The size in the frame header of a JPEG in `range`; nil unless it is Huffman coded, with 8 bits and one or three
+  /// components.
   private static func frameSize(of bytes: HeaderBytes, in range: Range<Int>) -> PixelSize? {
     guard bytes.has([0xFF, 0xD8], at: range.lowerBound) else { return nil }
     var position = range.lowerBound + 2

@@ -1,49 +1,49 @@
 import JPEGCoefficients
 package import ThumbnailCore
 
-/// Makes thumbnails of a picture's embedded preview, once that is seen to show what the picture shows.
+/// Makes thumbnails from an image's embedded preview after verifying that both show the same.
 ///
-/// Editors change pictures and leave the preview as it was. So the picture's first rows, as many as 64 KiB of its first
-/// scan hold, are compared with the preview's. What was changed further down is not seen.
+/// Editors may change an image and keep the old preview. So the image's first rows, as many as 64 KiB of its first scan
+/// hold, are compared with the preview's. Changes further down are not detected.
 package struct PreviewDownsampler: Sendable {
-  /// The largest mean difference of a sample, of 0 to 255, over a grid of the rows compared.
+  /// The largest accepted mean difference per sample (0 to 255), over a grid of the compared rows.
   ///
-  /// Of 30 photographs and drawings, the preview and its own picture differ by 0.1 to 7.6; of 494 pairs of different
-  /// ones of one aspect, none by less than 17.
+  /// Of 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different ones of
+  /// the same aspect ratio differ by 17 or more.
   static let mostDifference = 8.0
-  /// The least standard deviation of the grid's brightness: a clear sky looks like any other.
+  /// The smallest accepted standard deviation of the grid's brightness: all clear skies look alike.
   static let leastContrast = 4.0
-  /// The columns of the grid.
+  /// The number of columns of the grid.
   private static let columns = 40
 
   let probe: ImageProbe
   package let preview: EmbeddedPreview
-  /// The plan for the preview in the picture's place.
+  /// The plan for decoding the preview instead of the image.
   package let plan: DecodePlan
-  /// What it takes in bytes, the comparison included.
+  /// Its predicted peak memory in bytes, the comparison included.
   package let predictedBytes: Int
 
-  /// Nil when the preview is not large enough, does not fit, or costs more than `memoryBudget`.
+  /// Nil if the preview is too small, does not match, or costs more than `memoryBudget` bytes.
   package init?(_ variants: [Variant], probe: ImageProbe, memoryBudget: Int) {
     guard let preview = probe.preview, preview.serves(variants, of: probe) else { return nil }
     var stand = ImageProbe(format: .jpeg, storedSize: preview.size)
     stand.orientation = probe.orientation
     stand.frameCount = 1
     stand.hasAlpha = false
-    // How it is coded is not looked at: the dearest way is reckoned with.
+    // The preview's coding process is not parsed, so assume the most expensive one.
     stand.isProgressive = true
     guard
       let plan = try? DecodePlan.make(
         probe: stand, bodyLength: preview.range.count, variants: variants, memoryBudget: memoryBudget,
         pictureSize: probe.size)
     else { return nil }
-    // The comparison reads the picture at 1/8: three planes of 16 bits, and the raster.
+    // The comparison decodes the image at 1/8: three planes of 16 bits, and the raster.
     let compared = JPEGScale.eighth.size(of: probe.storedSize).pixelCount * 10
     guard plan.predictedBytes + compared <= memoryBudget else { return nil }
     (self.probe, self.preview, self.plan, predictedBytes) = (probe, preview, plan, plan.predictedBytes + compared)
   }
 
-  /// Renders the thumbnails as `Downsampler` does; nil when the preview cannot be read or is not of this picture.
+  /// Renders the thumbnails as `Downsampler` does; nil if the preview cannot be read or does not match the image.
   package func render(_ body: ByteSource, cancellation: CancellationFlag) -> [RenderedVariant]? {
     guard let bytes = try? body.read(at: preview.range.lowerBound, length: preview.range.count),
       bytes.count == preview.range.count
@@ -70,7 +70,7 @@ package struct PreviewDownsampler: Sendable {
       body: body.prefix(preview.sufficientLength), storedSize: probe.storedSize, scale: .eighth, isTolerant: true,
       cancellation: cancellation
     ).read().raster
-    // With a profile of its own the picture's samples mean something else than the preview's.
+    // With a profile the image's samples are not comparable to the preview's.
     guard picture.profile == nil else { return false }
     let pass = DecodePlan.Pass(reader: .libvips, baseSize: preview.size, steps: [])
     let decoder = PictureDecoder(body: small, plan: plan, pass: pass, cancellation: cancellation)
@@ -86,8 +86,7 @@ package struct PreviewDownsampler: Sendable {
     return difference <= Self.mostDifference && Self.contrast(known, bands: picture.bands) >= Self.leastContrast
   }
 
-  /// How many rows from the top there are before only the mid-grey of missing data follows. The last two may lack
-  /// something.
+  /// The number of rows from the top before the mid-grey of missing data. The last two may be incomplete.
   private static func decodedRows(of raster: Raster) throws(CodecError) -> Int {
     let row = raster.size.width * raster.bands
     return try raster.withBytes { bytes in
@@ -97,7 +96,7 @@ package struct PreviewDownsampler: Sendable {
     }
   }
 
-  /// The means of the samples in each cell of a grid over the first rows, the samples of a cell side by side.
+  /// The mean samples of each cell of a grid over the first rows, with the samples of a cell adjacent.
   private static func grid(_ raster: Raster, rows: Int, across: Int, down: Int) throws(CodecError) -> [Double] {
     let (width, bands) = (raster.size.width, raster.bands)
     return try raster.withBytes { bytes in

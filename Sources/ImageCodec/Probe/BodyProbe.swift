@@ -1,8 +1,8 @@
 package import ThumbnailCore
 
-/// Reads the header of a complete body, wherever in the file it stands.
+/// Parses the header of a complete body, wherever in the file it is.
 ///
-/// Blocks while it reads a file: a few reads of 64 KiB, more only where frames have to be counted.
+/// Blocks while it reads a file: a few reads of 64 KiB, more only if frames have to be counted.
 package func probe(_ body: ByteSource, limits: DecodeLimits = DecodeLimits()) throws(CodecError) -> ImageProbe {
   if body.count == 0 { throw .empty }
   if body.count > limits.maximumBytes {

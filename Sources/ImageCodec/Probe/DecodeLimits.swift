@@ -1,13 +1,13 @@
 import ThumbnailCore
 
-/// What a picture may claim before it is refused unread.
+/// The limits beyond which an image is refused by its header.
 package struct DecodeLimits: Sendable, Equatable, Codable {
   /// The most pixels, 268,435,456 by default: 16384×16384, beyond every camera and most scans.
   package var maximumPixels = 1 << 28
   /// The longest side in pixels, 65,535 by default: JPEG's own limit. It bounds the length of one row in memory.
   package var maximumSide = 65_535
   /// The most frames or pages, 10,000 by default. Only the first is shown, but decoders keep a table entry for each, so
-  /// a file of nothing but tiny frames takes many times its own length in memory.
+  /// a file of tiny frames takes many times its own length in memory.
   var maximumFrames = 10_000
   /// The longest file in bytes, 256 MiB by default.
   package var maximumBytes = 256 << 20
@@ -21,7 +21,7 @@ package struct DecodeLimits: Sendable, Equatable, Codable {
     self.maximumBytes = maximumBytes
   }
 
-  /// Refuses a picture whose header claims too much. Called as soon as anything is known of it.
+  /// Refuses an image whose header exceeds a limit. Called as soon as any part of it is known.
   func check(_ probe: ImageProbe) throws(CodecError) {
     let size = probe.size
     guard size.width > 0, size.height > 0 else { throw .damaged(.header, detail: "its size is \(size)") }

@@ -1,8 +1,8 @@
 import ThumbnailCore
 
-/// Reads a GIF's screen and first frame, then counts the other frames.
+/// Parses a GIF's screen and first frame, then counts the other frames.
 ///
-/// The size is the one libnsgif gives: the screen, unless it is missing, improbable or exceeded by the first frame.
+/// The size is libnsgif's: the screen's, unless it is missing, improbable or smaller than the first frame.
 struct GIFHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -22,10 +22,10 @@ struct GIFHeader: HeaderParser {
   private var frames = 0
   private var steps = 0
 
-  /// So many steps are taken however small the blocks are: more than the most frames allowed need.
+  /// The number of parse steps allowed regardless of block sizes: more than the most allowed frames need.
   private static let freeSteps = 100_000
-  /// Beyond them, blocks of fewer bytes than this on average are nobody's picture, but would occupy the thread that
-  /// downloads for all.
+  /// Beyond these, files whose blocks have fewer bytes than this on average are refused: they are no real images, but
+  /// would keep the shared download thread busy.
   private static let smallestAverage = 32
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
@@ -43,7 +43,7 @@ struct GIFHeader: HeaderParser {
     case .block:
       return try parseBlock(bytes)
     case .extensionLabel:
-      // 0xF9 is a graphic control extension, the only one that matters here.
+      // 0xF9 is a graphic control extension, the only relevant one.
       awaiting = bytes[0] == 0xF9 && frames == 0 ? .graphicControl : .subBlock
       let length = bytes[0] == 0xF9 && frames == 0 ? 2 : 1
       position += 1
@@ -82,7 +82,7 @@ struct GIFHeader: HeaderParser {
     case 0:
       return expectBlock(at: position + 1)
     default:
-      // Rubbish after a frame is ignored, as decoders do.
+      // Garbage after a frame is ignored, as decoders do.
       return try endOfFile()
     }
   }
@@ -104,7 +104,7 @@ struct GIFHeader: HeaderParser {
     }
     draft?.frameCount = frames
     awaiting = .subBlock
-    // The sub-blocks begin after the colour table and one byte that tells the code size.
+    // The sub-blocks follow the colour table and one byte for the code size.
     position += 10 + Self.colourTableLength(flags) + 1
     return position..<position + 1
   }
@@ -116,7 +116,7 @@ struct GIFHeader: HeaderParser {
 
   private static func colourTableLength(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
 
-  /// libnsgif distrusts screens of these sizes, which old encoders wrote whatever the picture was.
+  /// libnsgif ignores screens of these sizes, which old encoders wrote for every image.
   private static func isImprobable(_ width: Int, _ height: Int) -> Bool {
     let monitors = [(640, 480), (640, 512), (800, 600), (1024, 768), (1280, 1024), (1600, 1200)]
     return width == 0 || height == 0 || width > 2048 || height > 2048

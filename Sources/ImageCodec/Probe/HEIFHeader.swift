@@ -1,9 +1,9 @@
 import ThumbnailCore
 
-/// Reads the properties of the primary picture of a HEIF or AVIF file.
+/// Parses the properties of the primary image of a HEIF or AVIF file.
 ///
-/// The decoder applies the rotation, mirroring and cropping that the file asks for, so the size given is the one after
-/// them, and no orientation is left. The EXIF orientation, which says the same again, is ignored as the standard asks.
+/// The decoder applies the file's rotation, mirroring and cropping, so the size is the one after them and `orientation`
+/// is 1. The EXIF orientation, which repeats them, is ignored as the standard requires.
 struct HEIFHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -11,7 +11,7 @@ struct HEIFHeader: HeaderParser {
     case meta
   }
 
-  /// The longest table of contents that is read, in bytes. A picture of thousands of tiles needs some hundred KiB.
+  /// The longest `meta` box that is read, in bytes. An image of thousands of tiles needs some hundred KiB.
   private static let longestMeta = 1 << 20
 
   private(set) var draft: ImageProbe?
@@ -48,12 +48,12 @@ struct HEIFHeader: HeaderParser {
     }
   }
 
-  /// Whether a box reaches beyond the end of the file.
+  /// Whether a box extends beyond the end of the file.
   static func endsEarly(_ body: ByteSource) -> Bool {
     var offset = 0
     for _ in 0..<1000 where offset < body.count {
       guard let header = try? body.read(at: offset, length: 16) else { return false }
-      // A length of 0 means up to the end of the file, which no file contradicts.
+      // A length of 0 means up to the end of the file, so it cannot exceed it.
       if header.prefix(4).allSatisfy({ $0 == 0 }) { return false }
       guard let box = Box(HeaderBytes(header), at: 0), box.length < 1 << 48 else { return true }
       offset += box.length
@@ -61,7 +61,7 @@ struct HEIFHeader: HeaderParser {
     return offset > body.count
   }
 
-  /// One box of the container: where its content lies within the bytes it was found in.
+  /// One box of the container: the range of its content in the bytes that it was parsed from.
   private struct Box {
     let kind: String
     let header: Int
@@ -83,7 +83,7 @@ struct HEIFHeader: HeaderParser {
     }
   }
 
-  /// The boxes that stand one after another in `range`, with their contents.
+  /// The consecutive boxes in `bytes` from `start`, with their contents.
   private func boxes(in bytes: HeaderBytes, from start: Int) -> [(kind: String, content: HeaderBytes)] {
     var found: [(String, HeaderBytes)] = []
     var offset = start
@@ -106,7 +106,7 @@ struct HEIFHeader: HeaderParser {
     for section in sections where section.kind == "ipma" { indices += associations(section.content, of: item) }
     var probe = ImageProbe(format: format, storedSize: PixelSize(0, 0))
     var size = PixelSize(0, 0)
-    // Transformations apply in the order in which they are associated; the size always comes before them.
+    // Transformations apply in the order of their associations; the size always precedes them.
     for index in indices where list.indices.contains(index - 1) {
       let (kind, content) = list[index - 1]
       switch kind {
@@ -130,7 +130,7 @@ struct HEIFHeader: HeaderParser {
     return probe
   }
 
-  /// The numbers, from 1, of an item's properties.
+  /// The indices, from 1, of an item's properties.
   private func associations(_ bytes: HeaderBytes, of item: Int) -> [Int] {
     guard let version = bytes[0], let flags = bytes[3], let entries = bytes.bigEndian(at: 4, count: 4) else {
       return []
@@ -154,7 +154,7 @@ struct HEIFHeader: HeaderParser {
     return []
   }
 
-  /// The size left by a clean aperture, given as two fractions.
+  /// The size after a clean aperture (`clap`), which is given as two fractions.
   private func cropped(_ size: PixelSize, by content: HeaderBytes) -> PixelSize {
     let numbers = (0..<4).compactMap { content.bigEndian(at: 4 * $0, count: 4) }
     guard numbers.count == 4, numbers[1] > 0, numbers[3] > 0 else { return size }

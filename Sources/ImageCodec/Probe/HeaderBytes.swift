@@ -1,4 +1,4 @@
-/// A few bytes of a header. Reading past the end gives nil, never a trap.
+/// Some bytes of a header. Reading past the end returns nil instead of trapping.
 struct HeaderBytes: Sendable {
   private var bytes: [UInt8]
 
@@ -9,7 +9,7 @@ struct HeaderBytes: Sendable {
 
   subscript(index: Int) -> Int? { index >= 0 && index < bytes.count ? Int(bytes[index]) : nil }
 
-  /// An unsigned number of up to 7 bytes, most significant first.
+  /// A big-endian unsigned number of up to 7 bytes.
   func bigEndian(at index: Int, count: Int) -> Int? {
     guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
     var value = 0
@@ -17,7 +17,7 @@ struct HeaderBytes: Sendable {
     return value
   }
 
-  /// An unsigned number of up to 7 bytes, least significant first.
+  /// A little-endian unsigned number of up to 7 bytes.
   func littleEndian(at index: Int, count: Int) -> Int? {
     guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
     var value = 0
@@ -25,7 +25,7 @@ struct HeaderBytes: Sendable {
     return value
   }
 
-  /// Whether the ASCII text stands at `index`.
+  /// Whether the ASCII text is at `index`.
   func has(_ text: StaticString, at index: Int = 0) -> Bool {
     text.withUTF8Buffer { wanted in
       index >= 0 && index <= bytes.count - wanted.count
@@ -33,12 +33,12 @@ struct HeaderBytes: Sendable {
     }
   }
 
-  /// Whether these bytes stand at `index`.
+  /// Whether these bytes are at `index`.
   func has(_ wanted: [UInt8], at index: Int = 0) -> Bool {
     index >= 0 && index <= bytes.count - wanted.count && bytes[index..<index + wanted.count].elementsEqual(wanted)
   }
 
-  /// The bytes from `range`, clipped to what is there.
+  /// The bytes in `range`, clipped to what is there.
   func slice(_ range: Range<Int>) -> HeaderBytes {
     HeaderBytes(Array(bytes[range.clamped(to: 0..<bytes.count)]))
   }

@@ -1,21 +1,21 @@
-/// Reads the header of one format.
+/// Parses the header of one format.
 ///
-/// It asks for one range of bytes after another, so the same parser serves a body that is still arriving and one that
-/// is complete. Ranges that only go forward can be read from a stream.
+/// It requests one byte range after another, so the same parser serves an arriving body and a complete one. Ranges that
+/// only move forward can be served from a stream.
 protocol HeaderParser: Sendable {
-  /// What is known so far, complete enough to be held against the limits.
+  /// What is known so far; nil until it can be checked against the limits.
   var draft: ImageProbe? { get }
-  /// Whether `draft` is final but for its number of frames.
+  /// Whether `draft` is final except for its number of frames.
   var isSettled: Bool { get }
 
-  /// Takes the bytes of the range asked for last, fewer only where the body ends, and returns the next range that is
-  /// needed: nil when nothing is. The first range is `0..<sniffLength`.
+  /// Parses the bytes of the last requested range, fewer only if the body ends, and returns the next range to read; nil
+  /// when none is needed. The first range is `0..<sniffLength`.
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>?
 }
 
 extension HeaderParser {
-  /// The error of a header that breaks off.
+  /// The error for a truncated header.
   func cutOff() -> CodecError { .truncated(detail: "in the header") }
-  /// The error of a header that contradicts itself.
+  /// The error for an inconsistent header.
   func damaged(_ detail: String) -> CodecError { .damaged(.header, detail: detail) }
 }

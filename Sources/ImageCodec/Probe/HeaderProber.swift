@@ -1,40 +1,39 @@
-/// Reads a picture's header while its bytes arrive.
+/// Parses an image's header while its bytes arrive.
 ///
-/// It holds only the range that its parser waits for, at most `mostHeld` bytes whatever comes, and nothing once it is
-/// done.
+/// It buffers only the range that its parser waits for, at most `mostHeld` bytes, and nothing once it is done.
 package struct HeaderProber: Sendable {
-  /// How far the header is known.
+  /// The state of parsing.
   package enum Status: Sendable, Equatable {
     /// More bytes are needed.
     case more
-    /// The header is known. The number of frames may still grow while more bytes are fed.
+    /// The header is known. The number of frames may still grow as more bytes arrive.
     case probed(ImageProbe)
-    /// The picture will not be read.
+    /// The image is refused.
     case failed(CodecError)
-    /// The stream cannot tell, since the header points backwards: the whole body must be asked.
+    /// The stream is not sufficient, since the header points backwards or to too long a range: probe the complete body.
     case unclear
   }
 
-  /// The most bytes that are held at a time.
+  /// The most bytes buffered at a time.
   static let mostHeld = (1 << 20) + 64
 
-  /// What is known by now.
+  /// The state so far.
   package private(set) var status = Status.more
 
   private let limits: DecodeLimits
   private var parser = SniffingParser()
   private var wanted: Range<Int>? = SniffingParser.firstRange
-  /// The bytes from `heldStart` up to `position`, or none.
+  /// The buffered bytes, from `heldStart` up to `position`, or none.
   private var held = HeaderBytes()
   private var heldStart = 0
   private var position = 0
 
   package init(limits: DecodeLimits) { self.limits = limits }
 
-  /// The number of bytes held now.
+  /// The number of bytes buffered now.
   var heldCount: Int { held.count }
 
-  /// Takes the next bytes of the body, in order.
+  /// Consumes the next bytes of the body, in order.
   @discardableResult
   package mutating func feed(_ bytes: UnsafeRawBufferPointer) -> Status {
     var rest = bytes[...]
@@ -55,7 +54,7 @@ package struct HeaderProber: Sendable {
       guard position >= range.upperBound else { break }
       step(range)
     }
-    // Nothing waits for the rest, but the count goes on.
+    // The rest is not needed, but counts for the position.
     position += rest.count
     return status
   }

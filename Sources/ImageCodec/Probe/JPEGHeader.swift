@@ -1,10 +1,10 @@
 import JPEGCoefficients
 import ThumbnailCore
 
-/// Walks a JPEG's segments up to the first scan.
+/// Parses a JPEG's segments up to the first scan.
 ///
-/// The frame header tells the size; the first scan tells whether all components come together. The EXIF orientation
-/// stands before both.
+/// The frame header gives the size; the first scan shows whether all components are interleaved. The EXIF orientation
+/// precedes both.
 struct JPEGHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -24,7 +24,7 @@ struct JPEGHeader: HeaderParser {
   private var componentCount = 0
   private var segments = 0
 
-  /// More than any encoder writes; a file of nothing but empty segments ends here.
+  /// More than any encoder writes; bounds files of only empty segments.
   private static let maximumSegments = 100_000
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
@@ -34,7 +34,7 @@ struct JPEGHeader: HeaderParser {
     case .marker:
       return try parseMarker(bytes)
     case .exif:
-      // A segment that breaks off is found at the next marker.
+      // A truncated segment is detected at the next marker.
       if bytes.has("Exif\0\0") {
         if orientation == nil { orientation = Exif.orientation(in: bytes, at: 6) }
         if preview == nil { preview = Exif.preview(in: bytes, at: 6, offset: nextSegment - bytes.count) }
@@ -52,7 +52,7 @@ struct JPEGHeader: HeaderParser {
     }
   }
 
-  /// Keeps a preview that may stand for the picture. Of a progressive file the first scans do that, and better.
+  /// Keeps a preview that may replace the image. For a progressive file the first scans serve better.
   private mutating func keepPreview() {
     guard var preview, let draft, !draft.isProgressive, draft.jpeg?.obstacle == nil, preview.fits(draft) else { return }
     preview.sufficientLength = position + EmbeddedPreview.comparedBytes

@@ -1,26 +1,26 @@
 import ThumbnailCore
 
-/// The eight ways a camera stores a picture, as EXIF numbers them, and what makes each upright.
+/// The eight EXIF orientations of a stored image, and the transformation that makes each upright.
 struct Orientation: Sendable, Equatable {
   /// 1 to 8.
   let exif: Int
 
-  /// Anything but 1 to 8 counts as upright, as viewers do.
+  /// Any value other than 1 to 8 counts as upright, as in viewers.
   init(exif: Int) { self.exif = (1...8).contains(exif) ? exif : 1 }
 
-  /// Whether width and height change places.
+  /// Whether width and height are swapped.
   var swapsSides: Bool { exif >= 5 }
 
-  /// The upright size of a picture stored with `size`.
+  /// The upright size of an image stored with `size`.
   func upright(_ size: PixelSize) -> PixelSize { swapsSides ? PixelSize(size.height, size.width) : size }
 
-  /// The stored size of a picture that is upright with `size`.
+  /// The stored size of an image that is upright with `size`.
   func stored(_ size: PixelSize) -> PixelSize { upright(size) }
 
-  /// Where the pixels of an upright rectangle lie in a picture stored with `size`.
+  /// The stored pixels of an upright rectangle, in an image stored with `size`.
   func stored(_ rectangle: PixelRectangle, in size: PixelSize) -> PixelRectangle {
     let (x, y, cut) = (rectangle.x, rectangle.y, rectangle.size)
-    // What remains to the right of the rectangle and below it, in the upright picture.
+    // The margins to the right of the rectangle and below it, in the upright image.
     let right = upright(size).width - x - cut.width
     let below = upright(size).height - y - cut.height
     let origin =
@@ -38,7 +38,7 @@ struct Orientation: Sendable, Equatable {
   }
 }
 
-/// A part of a picture, in pixels from its upper left corner.
+/// A part of an image, in pixels from its upper left corner.
 struct PixelRectangle: Sendable, Equatable {
   var x: Int
   var y: Int
@@ -49,7 +49,7 @@ struct PixelRectangle: Sendable, Equatable {
 enum Exif {
   private static let orientationTag = 0x0112
 
-  /// The orientation in a TIFF structure that starts at `start`; nil when there is none or it makes no sense.
+  /// The orientation in a TIFF structure that starts at `start`; nil if it is missing or invalid.
   static func orientation(in bytes: HeaderBytes, at start: Int) -> Int? {
     let isBigEndian: Bool
     if bytes.has("MM", at: start) {
@@ -68,7 +68,7 @@ enum Exif {
       let entry = directory + 2 + 12 * index
       guard let tag = number(entry, 2) else { return nil }
       if tag == orientationTag, let kind = number(entry + 2, 2) {
-        // A SHORT as the standard says; some writers use a LONG.
+        // A SHORT in the standard; some writers use a LONG.
         let value = kind == 4 ? number(entry + 8, 4) : number(entry + 8, 2)
         return value.flatMap { (1...8).contains($0) ? $0 : nil }
       }

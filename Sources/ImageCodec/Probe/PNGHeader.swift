@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// Walks a PNG's chunks up to the first pixel data.
+/// Parses a PNG's chunks up to the first pixel data.
 struct PNGHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -17,7 +17,7 @@ struct PNGHeader: HeaderParser {
   private var nextChunk = 8
   private var chunks = 0
 
-  /// The longest EXIF chunk that is looked into, in bytes.
+  /// The longest EXIF chunk that is parsed, in bytes.
   private static let longestExif = 65_536
   private static let maximumChunks = 100_000
 

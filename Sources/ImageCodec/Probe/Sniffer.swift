@@ -1,25 +1,25 @@
 import ThumbnailCore
 
-/// Tells what a file is from its first bytes, whatever its name or its server says.
+/// Detects a file's format from its first bytes, regardless of its name or Content-Type.
 enum Sniffer {
-  /// The bytes that tell all binary formats.
+  /// The bytes that suffice for all binary formats.
   static let shortLength = 32
-  /// The bytes in which text formats show themselves.
+  /// The bytes that suffice for most text formats.
   static let longLength = 1024
-  /// The bytes in which an SVG's first element is looked for behind comments, white space and a DOCTYPE.
+  /// The bytes in which an SVG's first element is searched for, after comments, white space and a DOCTYPE.
   static let longestProlog = 65_536
 
-  /// What gzip data is called: it may be a compressed SVG.
+  /// The name for gzip data, which may be a compressed SVG.
   static let gzip = "gzip data"
 
   enum Verdict: Equatable {
     case format(ImageFormat)
-    /// More bytes are needed to tell: up to `longLength`, and then up to `longestProlog`.
+    /// More bytes are needed: up to `longLength`, and then up to `longestProlog`.
     case needsMore
     case other(looksLike: String)
   }
 
-  /// Looks at the first bytes of a body; `isAll` when there are no more, or as many as are ever looked at.
+  /// Sniffs the first bytes of a body; `isAll` if there are no more, or the maximum has been read.
   static func sniff(_ bytes: HeaderBytes, isAll: Bool) -> Verdict {
     if let format = binaryFormat(bytes) { return .format(format) }
     if let name = binaryName(bytes) { return .other(looksLike: name) }
@@ -44,8 +44,8 @@ enum Sniffer {
     return heifFormat(bytes)
   }
 
-  /// A BMP's reserved words are zero, or hold an OS/2 pointer's hot spot before a header of a known length: ordinary text
-  /// that begins with "BM" has neither. OS/2 puts several bitmaps into an array, and a DIB has no file header at all.
+  /// A BMP's reserved words are zero, or hold an OS/2 pointer's hot spot before a header of a known length: ordinary
+  /// text that begins with "BM" has neither. OS/2 puts several bitmaps into an array, and a DIB has no file header.
   private static func isBitmap(_ bytes: HeaderBytes) -> Bool {
     if bytes.has("BM") {
       return bytes.bigEndian(at: 6, count: 4) == 0
@@ -72,7 +72,8 @@ enum Sniffer {
     "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "miaf",
   ]
 
-  /// HEIF and AVIF share a container; the brands tell them apart, the compatible ones where the major one is common.
+  /// HEIF and AVIF share a container; the brands distinguish them, the compatible ones if the major one is common to
+  /// both.
   private static func heifFormat(_ bytes: HeaderBytes) -> ImageFormat? {
     guard bytes.has("ftyp", at: 4), let length = bytes.bigEndian(at: 0, count: 4) else { return nil }
     let end = min(length, bytes.count)

@@ -1,15 +1,15 @@
 import ThumbnailCore
 
-/// The first parser of every body: tells the format, then hands over to the format's own parser.
+/// The first parser of every body: detects the format, then delegates to that format's parser.
 struct SniffingParser: HeaderParser {
   private var format: (any HeaderParser)?
-  /// How many bytes were asked for.
+  /// The number of bytes requested so far.
   private var asked = Sniffer.shortLength
 
   var draft: ImageProbe? { format?.draft }
   var isSettled: Bool { format?.isSettled ?? false }
 
-  /// The range to be read first.
+  /// The first range to read.
   static let firstRange = 0..<Sniffer.shortLength
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
@@ -29,7 +29,7 @@ struct SniffingParser: HeaderParser {
     }
   }
 
-  /// The allow-list: what is not here is not read in this process.
+  /// The allow-list: any other format is not read in this process.
   private static func parser(for format: ImageFormat) -> (any HeaderParser)? {
     switch format {
     case .jpeg: JPEGHeader()

@@ -1,8 +1,8 @@
 import ThumbnailCore
 
-/// Reads the first directory of a TIFF or BigTIFF, then follows the chain to count the pages.
+/// Parses the first directory of a TIFF or BigTIFF, then follows the chain to count the pages.
 ///
-/// Directories often stand at the end of the file and may point backwards, so a stream alone does not always tell.
+/// Directories are often at the end of the file and may point backwards, so a stream does not always suffice.
 struct TIFFHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -67,7 +67,7 @@ struct TIFFHeader: HeaderParser {
   private var entryLength: Int { isBig ? 20 : 12 }
   private var countLength: Int { isBig ? 8 : 2 }
 
-  /// A number in the file's byte order. One of 8 bytes whose first is not zero is beyond any file and reads as nil.
+  /// A number in the file's byte order; nil for 8-byte numbers beyond any file's length.
   private func number(_ bytes: HeaderBytes, at index: Int, count: Int) -> Int? {
     guard count == 8 else {
       return isBigEndian ? bytes.bigEndian(at: index, count: count) : bytes.littleEndian(at: index, count: count)
@@ -110,7 +110,7 @@ struct TIFFHeader: HeaderParser {
 
   private mutating func settle() -> Range<Int> {
     if let probe = draft {
-      // A tile may be larger than the picture, and is held whole all the same.
+      // A tile may be larger than the image, and is still held whole.
       let width = max(probe.storedSize.width, tile?.width ?? 0)
       let rows = tile?.height ?? min(stripRows, probe.storedSize.height)
       let pixel = (isPlanar ? 1 : probe.channels) * max(8, probe.bitsPerSample)
@@ -121,7 +121,7 @@ struct TIFFHeader: HeaderParser {
     return expectNextOffset()
   }
 
-  /// The first value of an entry, when it stands in the entry itself.
+  /// The first value of an entry, if it is stored inline.
   private func value(_ bytes: HeaderBytes, ofEntryAt start: Int) -> Int? {
     guard let kind = number(bytes, at: start + 2, count: 2) else { return nil }
     let length = [1: 1, 3: 2, 4: 4, 16: 8][kind] ?? 0
@@ -152,7 +152,7 @@ struct TIFFHeader: HeaderParser {
     }
     guard (1...64).contains(probe.channels) else { throw damaged("\(probe.channels) samples for each pixel") }
     guard (1...128).contains(probe.bitsPerSample) else { throw damaged("samples of \(probe.bitsPerSample) bits") }
-    // Beyond 32 bits no picture is meant, and the products below could overflow.
+    // No real image is larger than 32 bits allow, and the products below could overflow.
     guard probe.storedSize.longerSide <= 1 << 32 else {
       throw damaged("a side of \(probe.storedSize.longerSide) pixels")
     }
@@ -165,7 +165,7 @@ struct TIFFHeader: HeaderParser {
     return count > (isBig ? 4 : 2)
   }
 
-  /// Where the bits of the first sample stand, when there are too many samples for the entry to hold them.
+  /// The range with the first sample's bits, if the samples are too many to be stored inline.
   private func outOfLineBits(_ bytes: HeaderBytes) -> Range<Int>? {
     for index in 0..<entryCount {
       let start = index * entryLength

@@ -1,7 +1,7 @@
 import ThumbnailCore
 
-/// Reads a WebP's first chunk and, of an extended file, walks the others for the orientation, which encoders put last,
-/// and for the number of frames.
+/// Parses a WebP's first chunk and, for an extended file, the others: for the orientation, which encoders put last, and
+/// to count the frames.
 struct WebPHeader: HeaderParser {
   private enum Awaiting {
     case sniffed
@@ -36,7 +36,7 @@ struct WebPHeader: HeaderParser {
     case .chunk:
       return try parseChunk(bytes)
     case .frame:
-      // The picture of a frame stands after its 16 bytes of geometry; there may be an ALPH chunk before the colours.
+      // A frame's image data follows 16 bytes of geometry; an ALPH chunk may precede the colours.
       if frames == 1, bytes.has("VP8L", at: 16) { draft?.isLossless = true }
       return expectChunk()
     case .exif:
@@ -89,7 +89,7 @@ struct WebPHeader: HeaderParser {
 
   private mutating func expectChunk() -> Range<Int>? {
     isSettled = sawPixels && !mayHaveExif
-    // Frames are counted to the end; for anything else there is nothing more to learn.
+    // Frames are counted to the end; other files need no more parsing.
     if nextChunk + 8 > end || (isSettled && !isAnimated) {
       isSettled = true
       return nil
@@ -101,7 +101,7 @@ struct WebPHeader: HeaderParser {
 
   private mutating func parseChunk(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     guard let length = bytes.littleEndian(at: 4, count: 4), bytes.count >= 8 else {
-      // What follows the picture may be missing; whether the picture itself is whole, the decoder finds out.
+      // Chunks after the image may be missing; the decoder finds out whether the image itself is complete.
       if sawPixels {
         isSettled = true
         return nil

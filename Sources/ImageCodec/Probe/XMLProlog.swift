@@ -1,16 +1,16 @@
-/// What stands before the first element of an XML document: white space, comments, processing instructions and a DOCTYPE.
+/// What precedes the first element of an XML document: white space, comments, processing instructions and a DOCTYPE.
 enum XMLProlog {
-  /// How the first bytes of a file continue behind all that.
+  /// What follows the prolog.
   enum Rest: Equatable {
-    /// With an element of this name, in lower case and without its prefix.
+    /// An element of this name, in lower case and without its prefix.
     case element(String)
-    /// Not within the bytes that were looked at.
+    /// The prolog does not end within the given bytes.
     case unfinished
-    /// With something that is no XML.
+    /// Something that is not XML.
     case other
   }
 
-  /// Passes a prolog; `bytes` begin behind a byte order mark.
+  /// Skips the prolog; `bytes` start after a byte order mark.
   static func pass(_ bytes: ArraySlice<UInt8>) -> Rest {
     var rest = bytes
     while true {
@@ -40,7 +40,7 @@ enum XMLProlog {
     return .element(text.split(separator: ":").last.map { String($0) } ?? text)
   }
 
-  /// The place behind a DOCTYPE, whose own declarations stand in brackets.
+  /// The index after a DOCTYPE, whose internal subset is in brackets.
   private static func endOfDeclaration(_ bytes: ArraySlice<UInt8>) -> Int? {
     var (depth, quote): (Int, UInt8?) = (0, nil)
     var index = bytes.startIndex
@@ -66,7 +66,7 @@ enum XMLProlog {
     return nil
   }
 
-  /// The place behind the first `mark`.
+  /// The index after the first `mark`.
   private static func end(of mark: StaticString, in bytes: ArraySlice<UInt8>) -> Int? {
     let mark = Array("\(mark)".utf8)
     guard let last = mark.last, bytes.count >= mark.count else { return nil }
