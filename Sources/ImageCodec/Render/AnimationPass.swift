@@ -2,9 +2,9 @@ import CVips
 import Foundation
 import ThumbnailCore
 
-/// One reading of an animated picture and the animated thumbnails that come of it.
+/// One decode of an animated image and the animated thumbnails made from it.
 ///
-/// Frame by frame: of the picture only one frame is in memory at a time, of the thumbnails all.
+/// Only one frame of the source is in memory at a time, but all frames of the thumbnails.
 struct AnimationPass {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
@@ -12,19 +12,19 @@ struct AnimationPass {
   let source: SourceDescription
   let cancellation: CancellationFlag
 
-  /// How many frames are planned for where the header does not tell. A picture with more is refused.
+  /// The number of frames assumed in the plan if the header does not tell. An image with more is refused.
   static let fewFrames = 100
 
-  /// How the frames follow each other.
+  /// The animation's timing.
   private struct Timing {
     var count: Int
-    /// How long each is shown, in milliseconds.
+    /// The duration of each frame, in milliseconds.
     var delays: [Int32]
-    /// How often all are shown; 0 is for ever.
+    /// The number of repetitions; 0 means forever.
     var loops: Int32
   }
 
-  /// The thumbnails in the order of the steps. What fails for one fails for all.
+  /// The thumbnails in the order of the steps. An error in one is an error for all.
   func run() -> [RenderedVariant] {
     do throws(CodecError) {
       return try decoder.withFrames { picture throws(CodecError) in
@@ -52,7 +52,7 @@ struct AnimationPass {
     if count > plan.probe.frameCount ?? Self.fewFrames {
       throw .limitExceeded(.frames, value: count, maximum: plan.probe.frameCount ?? Self.fewFrames)
     }
-    // A decoder that leaves out the frame that breaks off would pass off a part as good.
+    // The decoder drops a truncated frame silently, which would make an incomplete animation look complete.
     if !plan.isTolerant, let announced = plan.probe.frameCount, count < announced || decoder.lacksTrailer {
       throw .truncated(detail: "after frame \(count)")
     }
@@ -70,7 +70,7 @@ struct AnimationPass {
     return timing
   }
 
-  /// Each step's frames, one below the other, with alpha.
+  /// Each step's frames, stacked vertically, with alpha.
   private func render(_ picture: VipsPicture, _ timing: Timing) throws(CodecError) -> [Raster] {
     let size = pass.baseSize
     let orientation = Orientation(exif: plan.probe.orientation)
@@ -87,7 +87,7 @@ struct AnimationPass {
       let upright = try frame.upright(orientation)
       for (index, step) in pass.steps.enumerated() {
         let view = try upright.picture().resized(to: step.geometry.view)
-        // What draws the eye in the first frame is shown in all: the picture must not jump.
+        // The crop of the first frame is used for all, so that the image does not jump.
         if number == 0, step.geometry.crops, [.attention, .entropy].contains(step.variant.gravity) {
           cuts[index] = try view.partBySight(of: step.geometry.cut, gravity: step.variant.gravity)
         }
@@ -111,7 +111,7 @@ struct AnimationPass {
     } else if strip.isOpaque {
       picture = try picture.withoutAlpha()
     }
-    // A copy, since what is said of it would else be said of the strip.
+    // A copy, since metadata set on the image would else change the strip too.
     if let kept {
       picture = try kept.attached(to: picture)
     } else {
@@ -125,7 +125,7 @@ struct AnimationPass {
   }
 }
 
-/// Frames of one size, of four bands, put one below the other as they come.
+/// Frames of one size and four bands, stacked vertically as they arrive.
 private struct FrameStrip {
   private let frame: PixelSize
   private let count: Int

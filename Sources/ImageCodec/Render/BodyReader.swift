@@ -4,23 +4,23 @@ import ThumbnailCore
 
 /// Serves a body to libvips through a `VipsSource`.
 ///
-/// Reads are positioned, so that a descriptor's own offset, which other threads may share, is never touched. Every read
-/// asks whether the work was cancelled, so a decoder that streams its file stops soon.
+/// Reads are positioned, so they never touch a descriptor's own offset, which other threads may share. Every read
+/// checks for cancellation, so a decoder that streams its file stops soon.
 ///
 /// libvips calls from its worker threads, one at a time; it keeps a reference until the source is gone.
 final class BodyReader {
   private let body: ByteSource
   private let cancellation: CancellationFlag
-  /// What the decoder gets behind the body's last byte.
+  /// Bytes served to the decoder after the body's last byte.
   private let ending: [UInt8]
-  /// Whether the decoder gets something behind the body's last byte.
+  /// Whether `ending` has any bytes.
   var addsEnding: Bool { !ending.isEmpty }
   private var position = 0
-  /// Whether the decoder asked for bytes when there were none left. After a failure it says that the file is too short.
+  /// Whether the decoder read at the end of the body. After a failure this shows that the file is truncated.
   private(set) var ranDry = false
-  /// Whether the decoder got fewer bytes than it asked for. libtiff asks for exactly what it needs; others do not.
+  /// Whether the decoder got fewer bytes than it requested. libtiff requests exactly what it needs; others do not.
   private(set) var ranShort = false
-  /// Whether the body's file gave an error.
+  /// Whether reading the body's file failed.
   private(set) var failedToRead = false
 
   init(_ body: ByteSource, ending: [UInt8] = [], cancellation: CancellationFlag) {
@@ -29,7 +29,7 @@ final class BodyReader {
     self.cancellation = cancellation
   }
 
-  /// Runs `call` with a source of this body. What `call` makes keeps the source for itself.
+  /// Runs `call` with a source of this body. What `call` makes retains the source.
   func withSource<Result>(
     _ call: (UnsafeMutablePointer<VipsSource>) throws(CodecError) -> Result
   ) throws(CodecError) -> Result {
@@ -47,7 +47,7 @@ final class BodyReader {
     return try call(source)
   }
 
-  /// Lets the cancellation flag end whatever is computed from `picture`.
+  /// Has the cancellation flag abort all computations from `picture`.
   func watch(_ picture: VipsPicture) {
     let user = Unmanaged.passRetained(self).toOpaque()
     cvips_watch(
@@ -59,7 +59,7 @@ final class BodyReader {
       { user, _ in BodyReader.release(user) })
   }
 
-  // Safety: `user` is the reference that `withSource` and `watch` retained and that `release` gives back, once each.
+  // Safety: `user` is the reference that `withSource` and `watch` retained and that `release` balances, once each.
   private static func from(_ user: UnsafeMutableRawPointer?) -> BodyReader {
     // GLib hands back the pointer it was given, which is never null.
     Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue()

@@ -2,12 +2,12 @@ import Foundation
 import JPEGCoefficients
 import ThumbnailCore
 
-/// Makes a raster of the coefficients of a JPEG: how the codec uses `CoefficientDecoder`.
+/// Makes a raster from a JPEG's coefficients: the codec's adapter of `CoefficientDecoder`.
 package struct CoefficientReader {
-  /// Whether JPEGs are left to this reader unless somebody decides otherwise.
+  /// The default of whether JPEGs are read by this reader.
   ///
-  /// Not in a debug build: without optimisation it is a hundred times slower, libvips is not. A test that starts a debug
-  /// build of `thumbs` gets it there by the environment.
+  /// Off in a debug build: without optimisation the reader is a hundred times slower, but libvips is not. A test that
+  /// starts a debug build of `thumbs` enables it with an environment variable.
   package static let isWorthwhile: Bool = {
     #if DEBUG
       ProcessInfo.processInfo.environment["THUMBNAILER_READS_COEFFICIENTS"] == "1"
@@ -17,25 +17,25 @@ package struct CoefficientReader {
   }()
   /// The file.
   let body: ByteSource
-  /// The size in its header, as the plan knows it.
+  /// The size in the header, as the plan knows it.
   let storedSize: PixelSize
-  /// How much is kept.
+  /// The scale to decode at.
   let scale: JPEGScale
-  /// Whether a body that breaks off gives what there is, the rest in mid-grey, instead of an error.
+  /// Whether a truncated body yields what there is, the rest in mid-grey, instead of an error.
   var isTolerant = false
-  /// Whether it matters that the rest of the file is there, though nothing behind the scans that are needed is decoded.
+  /// Whether to verify that the rest of the file is present, though nothing after the needed scans is decoded.
   var expectsEnd = false
   let cancellation: CancellationFlag
-  /// The bytes at a time, for tests; nil for the decoder's own number.
+  /// The window's length in bytes, for tests; nil for the decoder's default.
   var window: Int?
 
-  /// What is read: the picture as stored, not upright, gray or RGB, with the file's ICC profile; how many bytes of the
-  /// body that took; and how many scans were looked through.
+  /// The result: the raster as stored, not upright, gray or RGB, with the file's ICC profile; the bytes of the body
+  /// that it took; and the number of scans visited.
   typealias Reading = (raster: Raster, consumedBytes: Int, scans: Int)
 
-  /// Reads the picture. Blocks; asks for cancellation once a row of blocks.
+  /// Decodes the image. Blocks; checks for cancellation once per row of blocks.
   ///
-  /// - Throws: `.handedOver` where libvips may know better, `.truncated`, `.damaged`, `.limitExceeded`, `.cancelled`,
+  /// - Throws: `.handedOver` where libvips may succeed, `.truncated`, `.damaged`, `.limitExceeded`, `.cancelled`,
   ///   `.unreadableBody`.
   func read() throws(CodecError) -> Reading {
     switch body {
@@ -69,7 +69,7 @@ package struct CoefficientReader {
 extension ByteSource: JPEGSource {}
 
 extension JPEGScale {
-  /// The size of what is given for a picture of `size` pixels.
+  /// The reduced size of an image of `size` pixels.
   func size(of size: PixelSize) -> PixelSize {
     let scaled = self.size(of: JPEGSize(size.width, size.height))
     return PixelSize(scaled.width, scaled.height)

@@ -1,10 +1,10 @@
 package import ThumbnailCore
 
-/// What became of one variant.
+/// The result for one variant.
 package struct RenderedVariant: Sendable {
-  /// What was asked.
+  /// The requested variant.
   package let variant: Variant
-  /// The thumbnail, or why there is none.
+  /// The thumbnail, or the error.
   package let result: Result<Thumbnail, CodecError>
 
   package init(variant: Variant, result: Result<Thumbnail, CodecError>) {
@@ -12,15 +12,16 @@ package struct RenderedVariant: Sendable {
     self.result = result
   }
 
-  /// Whether there is no thumbnail because of what is wrong with the picture.
+  /// Whether there is no thumbnail because the image is damaged.
   package var isOfDamagedPicture: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
 }
 
-/// Carries out a plan: decodes once, makes every thumbnail, encodes each.
+/// Carries out a plan: decodes once, then downsamples and encodes every thumbnail.
 package enum Downsampler {
-  /// What comes of a first rendering once `again` has read anew what is damaged: what could be read, else the first error.
+  /// The results after `again` has re-read the image for damaged variants: each keeps its first error if that fails
+  /// too.
   ///
-  /// Blocks, as `render` does, where anything is damaged.
+  /// Blocks, as `render` does, if anything is damaged.
   package static func salvaging(
     _ results: [RenderedVariant], again: (_ damaged: [Variant]) throws(CodecError) -> [RenderedVariant]
   ) -> [RenderedVariant] {
@@ -31,10 +32,10 @@ package enum Downsampler {
     }
   }
 
-  /// Renders the thumbnails of a plan, one result for each variant, the largest first.
+  /// Renders the thumbnails of a plan, one result per variant, the largest first.
   ///
-  /// Blocks the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends. The same
-  /// function shrinks a stored thumbnail: that is a body like any other.
+  /// Blocks the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends. It also
+  /// shrinks stored thumbnails, which are bodies like any other.
   package static func render(
     _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
   ) -> [RenderedVariant] {

@@ -2,21 +2,21 @@ import CVips
 package import Foundation
 package import ThumbnailCore
 
-/// Writes finished pixels as a file in memory.
+/// Encodes finished pixels to an image file in memory.
 package enum Encoder {
-  /// How hard WebP's encoder tries, 0 to 6. 4 is its own default.
+  /// WebP's encoding effort, 0 to 6; libvips' default is 4.
   private static let webpEffort = 4
-  /// How hard AVIF's encoder tries, 0 to 9.
+  /// AVIF's encoding effort, 0 to 9.
   private static let avifEffort = 3
-  /// How hard JPEG XL's encoder tries, 3 to 9. 7 is its own default, which takes five times as long.
+  /// JPEG XL's encoding effort, 3 to 9. The default, 7, takes five times as long.
   private static let jxlEffort = 4
-  /// How hard GIF's encoder tries, 1 to 10. 7 is its own default.
+  /// GIF's encoding effort, 1 to 10; libvips' default is 7.
   private static let gifEffort = 7
-  /// How hard PNG's compression tries, 0 to 9. 6 is its own default.
+  /// PNG's compression level, 0 to 9; libvips' default is 6.
   private static let pngEffort = 6
 
-  /// Encodes a picture of 1 to 4 bands of 8 bits, as `standardColours()` gives it. `isOpaque` tells whether its alpha,
-  /// if any, can be dropped, `source` what it was made of, and `kept` what of that one's metadata goes with it.
+  /// Encodes an image of 1 to 4 bands of 8 bits, as `standardColours()` gives it. `isOpaque` tells whether its alpha,
+  /// if any, can be dropped, `source` the format of the source image, and `kept` its metadata to embed.
   ///
   /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
   static func encode(
@@ -37,10 +37,10 @@ package enum Encoder {
     return (try save(try kept?.attached(to: final) ?? final, as: format, variant: variant, keeps: kept != nil), format)
   }
 
-  /// The format that is meant, where it does not depend on the picture.
+  /// The image format of an output format; nil if it depends on the image.
   static func format(of format: OutputFormat) -> ImageFormat? { ImageFormat(rawValue: format.rawValue) }
 
-  /// The format that a thumbnail is written in.
+  /// The format in which a thumbnail is written.
   static func written(as format: OutputFormat, source: ImageFormat, isTransparent: Bool) -> ImageFormat {
     if let meant = Self.format(of: format) { return meant }
     if format == .same, Codec.canWrite(source) { return source }
@@ -48,7 +48,7 @@ package enum Encoder {
     return Codec.canWrite(.webp) ? .webp : .png
   }
 
-  /// Writes a picture as it is. One whose pages have a height of their own becomes animated, where the format can.
+  /// Encodes an image unchanged. One with a page height becomes animated if the format can be.
   package static func save(
     _ picture: VipsPicture, as format: ImageFormat, variant: Variant, keeps: Bool
   ) throws(CodecError) -> Data {
@@ -56,7 +56,7 @@ package enum Encoder {
     var length = 0
     let image = picture.pointer
     let quality = Int32(min(max(variant.quality, 1), 100))
-    // Without anything to keep, what decoders have left in the picture is not written either.
+    // Without `kept`, metadata that decoders left in the image is stripped.
     let strips: Int32 = keeps ? 0 : 1
     func effort(_ standard: Int, _ range: ClosedRange<Int>) -> Int32 {
       let asked = variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 }
@@ -74,7 +74,7 @@ package enum Encoder {
       }
     defer { g_free(bytes) }
     guard result == 0, let bytes else { throw .damaged(.encode, detail: Codec.errorText()) }
-    // A copy of the exact length: libvips' own buffer may be twice as long, and the cache counts what it holds.
+    // A copy of the exact length: libvips' own buffer may be twice as long, and the cache accounts for what it holds.
     return Data(bytes: bytes, count: length)
   }
 }

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Looks into an ICC profile for one question: is it sRGB already?
+/// Parses an ICC profile to find out whether it is sRGB.
 ///
-/// Most pictures that carry a profile carry sRGB's, in a dozen editions. To convert from it would cost 3 to 4 ms a
-/// picture and change nothing.
+/// Most embedded profiles are sRGB, in a dozen editions. Converting from them would cost 3 to 4 ms per image and change
+/// nothing.
 struct ICCProfile {
   private let bytes: HeaderBytes
   private let tags: [String: Range<Int>]
 
-  /// Reads the table of tags. Nil when the bytes are no profile.
+  /// Parses the tag table. Nil if the bytes are no profile.
   init?(_ array: [UInt8]) {
     bytes = HeaderBytes(array)
     guard bytes.has("acsp", at: 36), let count = bytes.bigEndian(at: 128, count: 4), count <= 100 else { return nil }
@@ -22,7 +22,7 @@ struct ICCProfile {
     self.tags = tags
   }
 
-  /// Whether the primaries and the tone curves are sRGB's, and nothing else takes part.
+  /// Whether the primaries and tone curves are sRGB's, and no other tag affects colours.
   var isSRGB: Bool {
     guard bytes.has("RGB ", at: 16), tags["A2B0"] == nil, tags["A2B1"] == nil else { return false }
     let primaries = [
@@ -38,12 +38,12 @@ struct ICCProfile {
     }
   }
 
-  /// sRGB's own tone curve.
+  /// sRGB's tone curve.
   private static func linear(_ value: Double) -> Double {
     value <= 0.04045 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
   }
 
-  /// A fraction of 16 and 16 bits, which may be negative.
+  /// A signed 16.16 fixed-point number.
   private func fixed(_ offset: Int) -> Double? {
     bytes.bigEndian(at: offset, count: 4).map { Double(Int32(truncatingIfNeeded: $0)) / 65536 }
   }
@@ -55,7 +55,7 @@ struct ICCProfile {
     return [x, y, z]
   }
 
-  /// The value of a tone curve: a table, or the parametric form that sRGB is written in.
+  /// The value of a tone curve: a table, or the parametric form that sRGB profiles use.
   private func curve(_ name: String, at input: Double) -> Double? {
     guard let start = tags[name]?.lowerBound else { return nil }
     if bytes.has("curv", at: start), let count = bytes.bigEndian(at: start + 8, count: 4), count > 16 {

@@ -1,20 +1,20 @@
 import CVips
 import ThumbnailCore
 
-/// What of a picture's metadata its thumbnails keep, read from its header.
+/// The metadata of a source image that its thumbnails keep, read from its header.
 struct KeptMetadata: Sendable {
   /// The ICC profile.
   var profile: [UInt8]?
-  /// EXIF fields by libvips' names for them.
+  /// EXIF fields by libvips' names.
   var fields: [(name: String, value: String)] = []
 
   private static let copyrightFields = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
 
-  /// Takes what a policy keeps out of a picture that was opened. Nil where the policy keeps nothing.
+  /// Reads what the policy keeps from an opened image. Nil if the policy keeps nothing.
   init?(_ policy: MetadataPolicy, of picture: VipsPicture) {
     switch policy {
     case .none: return nil
-    // Floating-point samples are not kept as they are, whatever the profile says of them.
+    // Floating-point samples are always converted, whatever the profile.
     case .profile: profile = picture.isFloatingPoint ? nil : picture.profile
     case .copyright:
       for name in Self.copyrightFields {
@@ -27,9 +27,9 @@ struct KeptMetadata: Sendable {
     }
   }
 
-  /// The picture with it. A profile that does not fit the pixels, such as a CMYK picture's, is left out.
+  /// The image with this metadata. A profile that does not fit the pixels, such as a CMYK one, is left out.
   func attached(to picture: VipsPicture) throws(CodecError) -> VipsPicture {
-    // A copy: the picture may be one that others use, too.
+    // A copy, since the image may be shared.
     let copy = try picture.applying { cvips_copy($0, $1) }
     vips_image_remove(copy.pointer, VIPS_META_ICC_NAME)
     if let profile, HeaderBytes(profile).has(picture.bands < 3 ? "GRAY" : "RGB ", at: 16) {

@@ -2,19 +2,19 @@ import CVips
 package import Foundation
 package import ThumbnailCore
 
-/// A grid of small pictures with captions, as one large JPEG.
+/// A contact sheet: a grid of small images with captions, as one large JPEG.
 ///
-/// The cells come one by one. A row of them is kept in memory; the rows before it are pixels in a file without a name, and
-/// are encoded from there. So memory does not grow with the number of cells. To be used on one thread at a time, one of a
-/// pool that calls `Codec.threadWillEnd()`.
+/// Cells are added one by one. The current row is in memory; earlier rows are pixels in an unnamed file, and are
+/// encoded from there, so memory does not grow with the number of cells. To be used on one thread at a time, of a pool
+/// that calls `Codec.threadWillEnd()`.
 package struct Montage {
-  /// What a cell shows.
+  /// The content of a cell.
   package struct Cell {
-    /// The bytes of a picture file that is read in process; nil for none.
+    /// The bytes of an image file that is read in process; nil for none.
     var picture: [UInt8]?
-    /// Lines of text under it.
+    /// The lines of text below it.
     var caption: [String]
-    /// Whether the text is red, and so is the cell's edge.
+    /// Whether text and border are red.
     var isFailure = false
 
     package init(picture: [UInt8]? = nil, caption: [String], isFailure: Bool = false) {
@@ -26,17 +26,17 @@ package struct Montage {
 
   static let columns = 10
   private static let fewestColumns = 3
-  /// The box of a picture.
+  /// The box that an image fits into, in pixels.
   static let box = PixelSize(160, 160)
   private static let lineHeight = 16
   private static let captionLines = 3
-  /// The most lines in a cell without a picture.
+  /// The most lines in a cell without an image.
   private static let longestText = 13
-  /// About as many characters as go into a line.
+  /// The approximate number of characters per line.
   private static let lineLength = 24
   private static let padding = 6
   private static let gap = 6
-  /// The size of a cell without the gap around it.
+  /// The size of a cell without the gap around it, in pixels.
   static let cellSize = PixelSize(box.width + 2 * padding, box.height + 3 * padding + captionLines * lineHeight)
   static let width = columns * (cellSize.width + gap) + gap
   private static let rowHeight = cellSize.height + gap
@@ -46,21 +46,21 @@ package struct Montage {
   private static let red = RGBColor(red: 0xBB, green: 0, blue: 0)
 
   private let file: FileDescriptor
-  /// The row that is being filled.
+  /// The current row.
   private var row: PixelCanvas
   private var cellsInRow = 0
   private var cells = 0
-  /// The height of what is in the file.
+  /// The height of the rows in the file, in pixels.
   private var height = 0
 
-  /// A montage without cells. `scratch` is an empty file for its pixels, 1.4 MB for each ten cells.
+  /// An empty montage. `scratch` is an empty file for its pixels, 1.4 MB per ten cells.
   package init(scratch: FileDescriptor) throws(SystemFailure) {
     file = scratch
     row = PixelCanvas(width: Self.width, height: Self.rowHeight, colour: Self.ground)
     try write(PixelCanvas(width: Self.width, height: Self.gap, colour: Self.ground))
   }
 
-  /// Adds a cell behind the last one. A picture that cannot be read leaves its box empty.
+  /// Appends a cell. An image that cannot be read leaves its box empty.
   ///
   /// - Throws: When the file cannot be written.
   package mutating func add(_ cell: Cell) throws(SystemFailure) {
@@ -85,7 +85,7 @@ package struct Montage {
     if cellsInRow == Self.columns { try endRow() }
   }
 
-  /// The picture as a JPEG, with a line of text at its foot. Nothing can be added afterwards.
+  /// The montage as a JPEG, with a line of text at the bottom. No cell can be added afterwards.
   package mutating func finish(_ foot: String) throws(MontageFailure) -> Data {
     do throws(SystemFailure) {
       if cellsInRow > 0 { try endRow() }
@@ -97,14 +97,14 @@ package struct Montage {
     }
     do throws(CodecError) {
       try Codec.start()
-      // Blocked with all that reads what strangers may have written; these pixels are ours, and have no format to lie in.
+      // libvips blocks this loader as unsafe for untrusted data; these pixels are our own.
       vips_operation_block_set("VipsForeignLoadRaw", 0)
       let picture = try VipsPicture.make(.encode) {
         cvips_load_raw("/proc/self/fd/\(file.rawValue)", $0, Int32(Self.width), Int32(height), 3)
       }
       .applying(.encode) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
       .cropped(to: PixelRectangle(x: 0, y: 0, size: PixelSize(usedWidth, height)))
-      // Without effort libjpeg writes as it goes; with it, it holds the coefficients of the whole picture.
+      // With effort 0 libjpeg encodes in one pass; otherwise it holds the coefficients of the whole image.
       let variant = Variant(size: Self.box, quality: 85, effort: 0)
       return try Encoder.save(picture, as: .jpeg, variant: variant, keeps: false)
     } catch {
@@ -112,7 +112,7 @@ package struct Montage {
     }
   }
 
-  /// What a montage of less than a row takes, with room for the foot.
+  /// The width used by a montage of less than a row, with room for the bottom line.
   private var usedWidth: Int {
     Self.gap + min(max(cells, Self.fewestColumns), Self.columns) * (Self.cellSize.width + Self.gap)
   }
@@ -138,7 +138,7 @@ package struct Montage {
     height += canvas.height
   }
 
-  /// Draws a line of text. A libvips that knows no text leaves it out.
+  /// Draws a line of text, unless libvips was built without text support.
   private mutating func write(_ text: String, x: Int, y: Int, colour: RGBColor) {
     guard !text.isEmpty, (try? Codec.start()) != nil, Codec.hasOperation("text") else { return }
     defer { vips_error_clear() }
@@ -148,12 +148,12 @@ package struct Montage {
     row.stain(through: raster, x: x, y: y, widest: Self.cellSize.width - 2 * Self.padding, colour: colour)
   }
 
-  /// One line of a text.
+  /// A text cut to one line.
   private static func shortened(_ text: String) -> String {
     text.count <= lineLength ? text : text.prefix(lineLength - 1) + "…"
   }
 
-  /// The lines that a text takes, broken between words and within those that are too long.
+  /// The text wrapped into lines between words, and within words that are too long.
   private static func wrapped(_ text: String) -> [String] {
     var lines = [""]
     for word in text.split(separator: " ") {
@@ -175,7 +175,7 @@ package struct Montage {
     return lines
   }
 
-  /// The text as Pango takes it, without what is not for people.
+  /// The text escaped for Pango markup, without control characters.
   private static func markup(_ text: String) -> String {
     var markup = ""
     for scalar in text.unicodeScalars.prefix(200) {

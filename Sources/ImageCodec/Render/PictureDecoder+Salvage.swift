@@ -1,18 +1,18 @@
 import CVips
 import ThumbnailCore
 
-/// What can be read of a picture that breaks off or is damaged further down.
+/// Reads what can be read of a truncated or damaged image.
 extension PictureDecoder {
-  /// The rows that are tried at a time: as many as libvips' decoders give at once.
+  /// The number of rows tried at a time: the height of the strips that libvips' decoders output.
   private static let step = 16
 
-  /// Whether the rows up to the damage are read as strictly as ever, and the rest left out. libjpeg and the GIF decoder go
-  /// on behind the damage by themselves; others would leave in the rows whatever memory held.
+  /// Whether only the rows before the damage are used, read strictly. libjpeg and the GIF decoder continue after damage
+  /// by themselves; other decoders would leave uninitialised memory in the rows.
   var salvagesRows: Bool { plan.isTolerant && ![.jpeg, .gif].contains(plan.probe.format) }
 
-  /// The picture with mid-grey in the place of the rows that cannot be read, in standard colours then.
+  /// The image with unreadable rows filled with mid-grey, and then in standard colours.
   ///
-  /// - Throws: What is wrong with the first rows, where not even they can be read.
+  /// - Throws: The error of the first rows if not even they can be read.
   func salvaged(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
     let size = picture.size
     let rows = try readableRows()
@@ -23,7 +23,7 @@ extension PictureDecoder {
     return try good.applying { cvips_extend_down($0, $1, Int32(size.height), grey, Int32(grey.count)) }
   }
 
-  /// How many rows from the top can be read, by reading them.
+  /// The number of rows from the top that can be read, found by reading them.
   private func readableRows() throws(CodecError) -> Int {
     let reader = BodyReader(body, cancellation: cancellation)
     let picture = try open(reader)

@@ -2,23 +2,24 @@ import JPEGCoefficients
 import CVips
 import ThumbnailCore
 
-/// Opens a body with the reader that the plan names, and says what went wrong in the plan's terms.
+/// Opens a body with the plan's reader, and maps libvips' errors to `CodecError`.
 struct PictureDecoder {
   let body: ByteSource
   let plan: DecodePlan
   let pass: DecodePlan.Pass
   let cancellation: CancellationFlag
-  /// Opens the formats that are read in a helper only; nil for the pipeline's own.
+  /// Opens the formats that are read only in a helper; nil for formats read in process.
   var foreign: ForeignReader?
 
-  /// Decodes the picture and computes what `reduce` makes of it. The decoder's memory is free on return.
+  /// Decodes the image and computes the result of `reduce`. The decoder's memory is free on return.
   ///
-  /// `reduce` gets the picture as stored, not yet upright, in its own colours; its rows can be read once, downwards.
+  /// `reduce` gets the image as stored, not yet upright, in its own colours; its rows can be read once, from top to
+  /// bottom.
   func decode(_ reduce: (VipsPicture) throws(CodecError) -> VipsPicture) throws(CodecError) -> Raster {
     if cancellation.isSet { throw .cancelled }
     try Codec.start()
     try checkScans()
-    // What earlier pictures left in the error buffer without failing would be taken for this one's words.
+    // Text that earlier images left in the error buffer would otherwise be taken for this one's.
     vips_error_clear()
     let reader = BodyReader(body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
@@ -31,11 +32,11 @@ struct PictureDecoder {
     }
   }
 
-  /// Reads what the plan wants of a JPEG's coefficients: the picture as stored, in its own colours, at the pass's base
+  /// Decodes a JPEG's coefficients at the plan's scale: the image as stored, in its own colours, at the pass's base
   /// size.
   ///
-  /// - Throws: `.handedOver` where the file is not what its header let expect and libvips may know better. Damage is an
-  ///   error, though libjpeg would pass over some of it: what it puts in the place is grey.
+  /// - Throws: `.handedOver` if the file differs from what its header promised and libvips may succeed. Damage is an
+  ///   error, though libjpeg would accept some of it and fill in grey.
   func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: scale, isTolerant: plan.isTolerant,
@@ -43,7 +44,8 @@ struct PictureDecoder {
     return try reader.read().raster
   }
 
-  /// Opens all frames of an animated picture, one below the other, lends it, and says what went wrong as `decode` does.
+  /// Opens all frames of an animated image, stacked vertically, passes them to `body`, and maps errors as `decode`
+  /// does.
   func withFrames<Result>(_ body: (VipsPicture) throws(CodecError) -> Result) throws(CodecError) -> Result {
     if cancellation.isSet { throw .cancelled }
     try Codec.start()
@@ -63,7 +65,7 @@ struct PictureDecoder {
     }
   }
 
-  /// What a policy keeps of the picture's metadata. What cannot be read is kept by nobody.
+  /// The image's metadata that a policy keeps; nil if it cannot be read.
   func metadata(_ policy: MetadataPolicy) -> KeptMetadata? {
     guard policy != .none, !cancellation.isSet, (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
@@ -71,16 +73,16 @@ struct PictureDecoder {
     return KeptMetadata(policy, of: picture)
   }
 
-  /// The end marker, for a JPEG that lacks nothing else, as far as can be seen: of a progressive one libjpeg tells before
-  /// the first row whether the last scan is whole.
+  /// The end marker, for a JPEG that apparently lacks only that: of a progressive one libjpeg finds out before the
+  /// first row whether the last scan is complete.
   private var missingEnd: [UInt8] {
     guard plan.probe.format == .jpeg, !plan.isTolerant, !JPEGCompleteness.hasEnd(body) else { return [] }
     let isWhole = plan.probe.isProgressive ? JPEGCompleteness.hasAllScans(body) : hasAllBlocks
     return isWhole ? JPEGCompleteness.endMarker : []
   }
 
-  /// Whether no block of a sequential JPEG is missing: of the last rows libjpeg would tell too late. What only libjpeg can
-  /// read is let pass.
+  /// Whether a sequential JPEG has all its blocks; libjpeg would report missing ones only with the last rows. True for
+  /// files that only libjpeg can read.
   private var hasAllBlocks: Bool {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: .eighth, cancellation: cancellation)
@@ -94,7 +96,7 @@ struct PictureDecoder {
   }
 
   func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
-    // That a block is missing before an end marker is only a warning of libjpeg's.
+    // A block missing before an end marker is only a warning in libjpeg.
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
     let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : strict
     let format = plan.probe.format
@@ -125,8 +127,8 @@ struct PictureDecoder {
     return max(Double(size.width) / Double(stored.width), Double(size.height) / Double(stored.height))
   }
 
-  /// The plan's memory and the thumbnails' sizes follow from the header as we read it; a decoder that sees another
-  /// picture in the same bytes would break both promises. libwebp's own rounding is let pass.
+  /// The predicted memory and the thumbnails' sizes follow from our own header parser; a decoder that sees a different
+  /// size would invalidate both. Tolerates libwebp's rounding.
   private func checkSize(_ size: PixelSize) throws(CodecError) {
     let tolerance = if case .scaledWebP = pass.reader { 1 } else { 0 }
     guard abs(size.width - pass.baseSize.width) <= tolerance, abs(size.height - pass.baseSize.height) <= tolerance
@@ -135,8 +137,8 @@ struct PictureDecoder {
     }
   }
 
-  /// Refuses a progressive JPEG that would hold the decoder for long, and, where a broken-off file would pass, one that
-  /// has not a single pixel.
+  /// Refuses a progressive JPEG with so many scans that it would block the decoder for long, and, if truncated files
+  /// are accepted, one without a single pixel.
   private func checkScans() throws(CodecError) {
     guard plan.probe.format == .jpeg, plan.probe.isProgressive || plan.isTolerant else { return }
     let found: (scans: Int, firstScanBytes: Int)
@@ -152,7 +154,8 @@ struct PictureDecoder {
     if plan.isTolerant { try checkFirstBlocks() }
   }
 
-  /// Refuses a JPEG without a single whole block, which libjpeg would show all grey. What only libjpeg can read is let pass.
+  /// Refuses a JPEG without a single complete block, which libjpeg would decode to grey. Accepts what only libjpeg can
+  /// read.
   private func checkFirstBlocks() throws(CodecError) {
     let reader = CoefficientReader(
       body: body, storedSize: plan.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation)
@@ -173,13 +176,13 @@ struct PictureDecoder {
     return endsEarly(reader) ? .truncated(detail: detail) : error
   }
 
-  /// Whether the body is a GIF without the byte that ends one.
+  /// Whether the body is a GIF without its trailer byte.
   var lacksTrailer: Bool {
     plan.probe.format == .gif && (try? body.read(at: body.count - 1, length: 1)) != [0x3B]
   }
 
-  /// Whether a failure came of missing bytes. Decoders that stream their file have asked for more than there was; the
-  /// others load all of it first, so the file's own structure has to tell.
+  /// Whether a failure was caused by missing bytes. Decoders that stream their file have read past its end; the others
+  /// load all of it first, so the file's structure is checked.
   private func endsEarly(_ reader: BodyReader) -> Bool {
     switch plan.probe.format {
     case .webp:

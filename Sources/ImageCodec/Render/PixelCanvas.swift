@@ -1,20 +1,20 @@
 import ThumbnailCore
 
-/// A small surface of opaque RGB to draw on, 8 bit. What goes over its edges is left out.
+/// A small bitmap of opaque 8-bit RGB to draw on. Drawing is clipped to its edges.
 struct PixelCanvas {
   let width: Int
   let height: Int
-  /// Rows from the top down, three samples a pixel.
+  /// Rows from the top down, three samples per pixel.
   private(set) var samples: [UInt8]
 
-  /// A surface of one colour.
+  /// A canvas of one colour.
   init(width: Int, height: Int, colour: RGBColor) {
     (self.width, self.height) = (width, height)
     samples = [UInt8](repeating: 0, count: width * height * 3)
     fill(x: 0, y: 0, size: PixelSize(width, height), colour: colour)
   }
 
-  /// Gives a rectangle one colour.
+  /// Fills a rectangle with a colour.
   mutating func fill(x: Int, y: Int, size: PixelSize, colour: RGBColor) {
     let columns = max(0, x)..<max(max(0, x), min(x + size.width, width))
     let line = (0..<columns.count).flatMap { _ in [colour.red, colour.green, colour.blue] }
@@ -35,7 +35,7 @@ struct PixelCanvas {
     }
   }
 
-  /// Colours what is below the ink of a mask, at most `widest` pixels across.
+  /// Paints a colour through a mask, at most `widest` pixels wide.
   mutating func stain(through mask: Raster, x: Int, y: Int, widest: Int, colour: RGBColor) {
     read(mask) { pixels in
       let channels = [Int(colour.red), Int(colour.green), Int(colour.blue)]
@@ -49,13 +49,13 @@ struct PixelCanvas {
     }
   }
 
-  /// Lends a raster's samples; reading them cannot fail.
+  /// Passes a raster's samples to `body`; reading them cannot fail.
   private func read(_ raster: Raster, _ body: (UnsafeRawBufferPointer) -> Void) {
     try? raster.withBytes { bytes in body(bytes) }
   }
 
-  /// Goes through the pixels of a rectangle that are on the canvas: the place of the first sample, and the number of the
-  /// pixel in the rectangle.
+  /// Iterates over the pixels of a rectangle that are on the canvas: the index of the first sample, and the pixel's
+  /// index in the rectangle.
   private mutating func each(
     _ x: Int, _ y: Int, _ size: PixelSize, widest: Int = .max,
     _ body: (inout PixelCanvas, _ place: Int, _ index: Int) -> Void

@@ -1,8 +1,8 @@
 package import ThumbnailCore
 
 extension Raster {
-  /// Reads a picture file of a format that is read in process, at most as large as `box`, opaque, gray or RGB. Always with
-  /// libvips' own decoder; the picture is taken to be upright.
+  /// Decodes an image file of a format that is read in process, at most as large as `box`, opaque, gray or RGB. Always
+  /// uses libvips' decoder; the image is assumed to be upright.
   package convenience init(reading bytes: [UInt8], within box: PixelSize) throws(CodecError) {
     let body = ByteSource.memory(bytes)
     let variant = Variant(size: box, fit: .contain)

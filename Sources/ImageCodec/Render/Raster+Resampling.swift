@@ -1,17 +1,17 @@
 import ThumbnailCore
 
 extension Raster {
-  /// Whether `resampled` can do it: opaque gray or RGB. Transparent pixels must not bleed, which is left to libvips.
+  /// Whether `resampled` supports it: opaque gray or RGB. libvips handles transparency, where colours must not bleed.
   var canBeResampled: Bool { bands == 1 || bands == 3 }
 
-  /// The picture at another size: Lanczos with three lobes, in the samples' own colours, within one level of exact.
+  /// The image at another size: Lanczos with three lobes, in the samples' own colour space, within one level of exact.
   ///
   /// - Parameters:
-  ///   - size: The size of the whole picture in the end, in pixels.
-  ///   - extent: How much of this raster the picture fills, in pixels from the upper left corner: 750.125 across where
-  ///     6001 pixels were reduced by eight to 751. Nil: all of it.
-  ///   - crop: The part of the new picture to make, the same pixel for pixel as that part of the whole. Nil: all of it.
-  /// - Throws: `.damaged(.shrink, …)` for sizes that make no sense, for other bands, for want of memory.
+  ///   - size: The size of the whole resampled image, in pixels.
+  ///   - extent: The part of this raster that the image covers, in pixels from the upper left corner: 750.125 across
+  ///     where 6001 pixels were reduced by eight to 751. Nil: all of it.
+  ///   - crop: The part of the new image to compute, pixel for pixel equal to that part of the whole. Nil: all of it.
+  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, other numbers of bands, or if there is no memory.
   func resampled(
     to size: PixelSize, extent: PixelExtent? = nil, crop: PixelRectangle? = nil
   ) throws(CodecError) -> Raster {
@@ -28,7 +28,7 @@ extension Raster {
     }
   }
 
-  /// The picture in sRGB or gray, whatever its profile says that it is in now.
+  /// The image converted from its profile to sRGB or gray.
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
     guard !keepingProfile, let profile, !(ICCProfile(profile)?.isSRGB ?? false) else { return self }
     defer { withExtendedLifetime(self) {} }
@@ -36,14 +36,14 @@ extension Raster {
   }
 }
 
-/// A width and a height in pixels and parts of pixels.
+/// A width and height in fractional pixels.
 struct PixelExtent: Sendable, Equatable {
   var width: Double
   var height: Double
 }
 
 extension PixelRectangle {
-  /// Whether it has pixels, and none outside a picture of this size.
+  /// Whether it is not empty and lies within an image of this size.
   func fits(into size: PixelSize) -> Bool {
     x >= 0 && y >= 0 && self.size.width > 0 && self.size.height > 0 && self.size.width <= size.width - x
       && self.size.height <= size.height - y

@@ -1,13 +1,13 @@
 import ThumbnailCore
 
 extension Raster {
-  /// The picture turned upright: itself where it is so already.
+  /// The image rotated upright; itself if it is upright already.
   ///
-  /// - Throws: `.damaged(.shrink, …)` for want of memory.
+  /// - Throws: `.damaged(.shrink, …)` if there is no memory.
   func upright(_ orientation: Orientation) throws(CodecError) -> Raster {
     guard orientation.exif != 1 else { return self }
     let (width, height) = (size.width, size.height)
-    // Where the upright picture's first pixel is stored, and how far from each pixel its right and lower neighbour.
+    // The index of the upright image's first pixel, and the offsets from a pixel to its right and lower neighbours.
     let (origin, right, below) =
       switch orientation.exif {
       case 2: (width - 1, -1, width)

@@ -1,22 +1,22 @@
 import CVips
 package import ThumbnailCore
 
-/// The pixels of a small picture in memory: sRGB or gray, 8 bit, with or without alpha, not premultiplied.
+/// The pixels of a small image in memory: sRGB or gray, 8 bits, with or without alpha, not premultiplied.
 ///
-/// What it was computed from, the decoder above all, can be let go. It owns its memory: rows from the top down, without
-/// padding, the samples of a pixel side by side.
+/// It does not depend on what it was computed from, so the decoder can be freed. It owns its memory: rows from the top
+/// down, without padding, samples interleaved.
 package final class Raster {
   package let size: PixelSize
   /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
   let bands: Int
-  /// The ICC profile that says what the samples mean, where they are not sRGB or gray already.
+  /// The ICC profile of the samples, unless they are sRGB or gray.
   let profile: [UInt8]?
   private let pixels: UnsafeMutableRawPointer
   private let byteCount: Int
 
-  /// Computes a picture, which must be of 8-bit samples and 1 to 4 bands.
+  /// Computes the pixels of an image with 8-bit samples and 1 to 4 bands.
   ///
-  /// - Throws: `.damaged(.decode, …)` when the decoder or anything after it fails.
+  /// - Throws: `.damaged(.decode, …)` when the decoder or a later operation fails.
   init(computing picture: VipsPicture) throws(CodecError) {
     var length = 0
     guard let memory = vips_image_write_to_memory(picture.pointer, &length) else {
@@ -25,10 +25,9 @@ package final class Raster {
     (pixels, byteCount, size, bands, profile) = (memory, length, picture.size, picture.bands, nil)
   }
 
-  /// Makes a raster whose samples `fill` writes, every one of `size.width * size.height * bands` bytes: they come
-  /// uninitialised.
+  /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
   ///
-  /// - Throws: what `fill` throws; `.damaged(.shrink, …)` when there is no memory, or no such raster.
+  /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size or if there is no memory.
   package init(
     size: PixelSize, bands: Int, profile: [UInt8]? = nil,
     filling fill: (UnsafeMutableRawBufferPointer) throws(CodecError) -> Void
@@ -49,20 +48,20 @@ package final class Raster {
 
   var hasAlpha: Bool { bands == 2 || bands == 4 }
 
-  /// Whether no pixel is transparent, not even partly.
+  /// Whether every pixel is fully opaque.
   var isOpaque: Bool {
     guard hasAlpha else { return true }
     let bytes = UnsafeRawBufferPointer(start: pixels, count: byteCount)
     return stride(from: bands - 1, to: byteCount, by: bands).allSatisfy { bytes[$0] == 255 }
   }
 
-  /// Lends the samples.
+  /// Passes the samples to `body`; they are valid during the call.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(CodecError) -> Result) throws(CodecError) -> Result {
     defer { withExtendedLifetime(self) {} }
     return try body(UnsafeRawBufferPointer(start: pixels, count: byteCount))
   }
 
-  /// The pixels as a picture, with the profile embedded. The raster must outlive everything made of it.
+  /// The pixels as a libvips image, with the profile embedded. The raster must outlive everything made from it.
   package func picture() throws(CodecError) -> VipsPicture {
     let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
     let image = cvips_image_of_memory(

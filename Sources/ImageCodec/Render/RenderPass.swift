@@ -1,22 +1,22 @@
 import CVips
 import ThumbnailCore
 
-/// One decode and the thumbnails that come of it.
+/// One decode and the thumbnails made from it.
 struct RenderPass {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
   let decoder: PictureDecoder
   let source: SourceDescription
   let cancellation: CancellationFlag
-  /// What of the picture's metadata goes with the thumbnails.
+  /// The source image's metadata to embed in the thumbnails.
   var kept: KeptMetadata?
 
-  /// All steps of a pass have one policy.
+  /// All steps of a pass have one metadata policy.
   private var keepsProfile: Bool { pass.steps.first?.variant.metadata == .profile }
 
   private var orientation: Orientation { Orientation(exif: plan.probe.orientation) }
 
-  /// Makes the thumbnails in the order of the steps. What fails in decoding fails for all; later failures are each
+  /// Makes the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
   /// step's own.
   func run() -> [RenderedVariant] {
     guard let first = pass.steps.first else { return [] }
@@ -45,18 +45,18 @@ struct RenderPass {
     }
   }
 
-  /// What the steps are made of that have no larger one to be made of.
+  /// The source of the steps that are not derived from a larger one.
   private enum Base {
     /// The first step's raster itself; there is no other such step.
     case firstStep(Raster)
-    /// A raster as stored that every such step can be made of, and how much of it the picture fills, where not all.
+    /// A raster as stored for all such steps, and the part of it that the image covers, if not all.
     case shared(Raster, fills: PixelExtent?)
   }
 
-  /// Reads the picture. What the decoder took is free on return.
+  /// Decodes the image. The decoder's memory is free on return.
   private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
-    // libvips encodes, whoever decodes. Left to itself it starts at its first call, with other settings, and two threads
-    // that call first see it half started.
+    // libvips encodes in any case. If not started here it would initialise itself at its first call, with other
+    // settings, and two threads calling first would see it half initialised.
     try Codec.start()
     if case .coefficients(let scale) = pass.reader {
       let stored = plan.probe.storedSize
@@ -64,7 +64,7 @@ struct RenderPass {
       let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
       return .shared(try decoder.readCoefficients(at: scale), fills: fills)
     }
-    // libvips gives its rows once, so it is asked for one raster.
+    // libvips outputs its rows once, so it computes one raster.
     guard let shared = pass.sharedView else {
       return .firstStep(
         try decoder.decode { picture throws(CodecError) in try shrunk(try displayable(picture), for: first) })
@@ -75,13 +75,13 @@ struct RenderPass {
     return .shared(raster, fills: nil)
   }
 
-  /// A picture of floating-point samples as screens show it, all others as they are.
+  /// An image of floating-point samples converted to display values, others unchanged.
   ///
-  /// Light is linear in such samples and may be many times as bright as white: shrunk before it is cut off at white, a
-  /// lamp would outshine its surroundings, and every other format is shrunk in its display values, too.
+  /// Such samples are linear light and may be many times as bright as white. Downsampled before they are clipped to
+  /// white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
   private func displayable(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
     guard picture.isFloatingPoint else { return picture }
-    // A copy, of which the profile can be taken: it told what the samples were before.
+    // A copy to remove the profile from, which described the samples before conversion.
     let shown = try picture.standardColours().applying { cvips_copy($0, $1) }
     vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
     return shown
@@ -94,13 +94,13 @@ struct RenderPass {
     }
   }
 
-  /// Reduces a raster, as stored, to a step's view, and to its cut where that is known beforehand: by our resampler
-  /// where it can, else by libvips. `extent` is how much of the raster the picture fills, where not all.
+  /// Resamples a raster, as stored, to a step's view, and crops it if the crop is known in advance: with our resampler
+  /// where it applies, else with libvips. `extent` is the part of the raster that the image covers, if not all.
   private func reduced(
     _ raster: Raster, extent: PixelExtent? = nil, for step: DecodePlan.Step
   ) throws(CodecError) -> Raster {
     let view = orientation.stored(step.geometry.view)
-    // What is larger than the raster is left to libvips, which enlarges in another way.
+    // Enlarging is left to libvips, which uses another method.
     guard raster.canBeResampled, view.width <= raster.size.width, view.height <= raster.size.height else {
       defer { withExtendedLifetime(raster) {} }
       return try Raster(computing: try shrunk(try raster.picture(), for: step))
@@ -109,7 +109,7 @@ struct RenderPass {
       keepingProfile: keepsProfile)
   }
 
-  /// The same for a picture of libvips'.
+  /// The same for a libvips image.
   private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
     let view = orientation.stored(step.geometry.view)
     let resized = try picture.resized(to: view)
@@ -122,7 +122,7 @@ struct RenderPass {
     step.needsWholeView ? nil : orientation.stored(step.geometry.cutRectangle(step.variant.gravity), in: view)
   }
 
-  /// Turns a step's raster upright, crops it where that was left, enlarges it where that was asked, and encodes it.
+  /// Rotates a step's raster upright, applies the remaining crop and enlargement, and encodes it.
   private func finish(_ raster: Raster, step: DecodePlan.Step) throws(CodecError) -> Thumbnail {
     let geometry = step.geometry
     var pixels = try raster.upright(orientation)
@@ -140,7 +140,7 @@ struct RenderPass {
     let picture = try pixels.picture().resized(to: geometry.output)
     let (data, format) = try Encoder.encode(
       picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
-    // The picture reads the raster's memory, which nothing else keeps alive.
+    // The image points into the raster's memory, which nothing else keeps alive.
     withExtendedLifetime(pixels) {}
     return Thumbnail(
       data: data, size: picture.size, format: format, source: source, isDamaged: plan.isTolerant)

@@ -1,34 +1,35 @@
 import Foundation
 
-/// The weights that make each new sample out of the old ones along one axis: Lanczos with three lobes, widened by the
-/// reduction, as libvips, Pillow and ImageMagick shrink by default.
+/// The weights that compute each new sample along one axis: Lanczos with three lobes, stretched by the reduction
+/// factor, as libvips, Pillow and ImageMagick downsample by default.
 ///
-/// Beyond the picture's edge its outermost sample goes on for ever, as in libvips.
+/// Beyond the edge the outermost sample is repeated, as in libvips.
 struct ResampleKernel {
-  /// The weights of one sample sum to exactly this, which is 1 with `fractionBits` bits behind the point.
+  /// 1 in fixed point with `fractionBits` fraction bits; the weights of each sample sum to exactly this.
   static let one = 1 << fractionBits
   static let fractionBits = 14
 
-  /// How many weights each sample has.
+  /// The number of weights per sample.
   let taps: Int
-  /// Where each new sample's window begins in the source, in ascending order. The window may end beyond the source, with
-  /// weights of nothing.
+  /// The source index where each new sample's window begins, ascending. The window may extend beyond the source, with
+  /// weights of 0.
   private(set) var starts: [Int]
-  /// `taps` weights for each new sample, one sample behind the other.
+  /// `taps` weights per new sample, in sample order.
   private(set) var weights: [Int16]
-  /// The part of the source that has a weight.
+  /// The range of source samples that are used.
   private(set) var source: Range<Int>
 
-  /// The kernel for the samples `range` of `target` new ones that stand for the first `extent` of `count` old ones.
+  /// The kernel for the new samples in `range`, out of `target` that cover the first `extent` of `count` source
+  /// samples.
   ///
-  /// The counts are at least 1, `extent` is positive, `range` lies within the new samples. The number of taps becomes a
-  /// multiple of `group`, and every start one of `alignment`, both powers of two.
+  /// The counts are at least 1, `extent` is positive, `range` is within the new samples. The number of taps is rounded
+  /// up to a multiple of `group`, and every start down to one of `alignment`, both powers of two.
   init(count: Int, extent: Double, target: Int, range: Range<Int>, group: Int, alignment: Int) {
     let scale = extent / Double(target)
     let stretch = max(1, scale)
     func inside(_ position: Int) -> Int { min(max(position, 0), count - 1) }
     let windows = range.map { index in
-      // The middles of old samples lie at whole numbers.
+      // The centres of source samples are at whole numbers.
       let middle = (Double(index) + 0.5) * scale - 0.5
       let first = Int((middle - Self.lobes * stretch).rounded(.up))
       let last = Int((middle + Self.lobes * stretch).rounded(.down))
@@ -51,7 +52,7 @@ struct ResampleKernel {
         exact[inside(window.first + index) - window.start] += value
         total += value
       }
-      // The running sum is rounded, not each weight: so they sum to exactly one.
+      // Rounding the running sum, not each weight, makes the weights sum to exactly one.
       var (sum, written) = (0.0, 0)
       for value in exact {
         sum += value / total * Double(Self.one)
@@ -67,7 +68,7 @@ struct ResampleKernel {
   /// Calls `body` with the kernel's value at `from`, `from + step` and so on.
   ///
   /// sinc(x)·sinc(x/3) is sin²u·(3 − 4·sin²u) / 3u² for u = πx/3, and the sine at one point gives that at the next by a
-  /// rotation: a few calls of the mathematical library for all.
+  /// rotation: a few `sin` and `cos` calls for all.
   private static func forEachValue(from: Double, step: Double, count: Int, _ body: (_ index: Int, Double) -> Void) {
     let unit = Double.pi / lobes
     var (sine, cosine) = (sin(from * unit), cos(from * unit))

@@ -1,7 +1,7 @@
-// The vector arithmetic of the resampler. The forms are those that the compiler was seen to turn into few instructions
-// for any x86-64: see what a change does to the machine code and to the time before making it.
+// The vector arithmetic of the resampler, in forms that the compiler turns into few instructions on any x86-64. Before
+// changing it, check the machine code and measure.
 extension Resampler {
-  /// The sums of 16 columns.
+  /// Accumulators for 16 columns.
   struct Sums {
     private var a: SIMD4<Int32>
     private var b: SIMD4<Int32>
@@ -14,7 +14,7 @@ extension Resampler {
       (b, c, d) = (a, a, a)
     }
 
-    /// Adds 16 samples of two rows. `weights` has the upper row's and the lower row's, four times.
+    /// Adds 16 weighted samples of two rows. `weights` holds the upper and the lower row's weight, repeated four times.
     @inline(__always)
     mutating func add(_ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ weights: SIMD8<Int16>) {
       let (upper, lower) = (upper.loadUnaligned(as: SIMD16<UInt8>.self), lower.loadUnaligned(as: SIMD16<UInt8>.self))
@@ -26,7 +26,7 @@ extension Resampler {
       d &+= sumsOfPairs(interleaved(v.highHalf, m.highHalf), weights)
     }
 
-    /// Writes them without their last `shift` bits.
+    /// Stores them, shifted right by `shift` bits.
     @inline(__always)
     func store(shiftedBy shift: Int32, to row: UnsafeMutablePointer<Int16>) {
       let left = SIMD8<Int32>(lowHalf: a &>> shift, highHalf: b &>> shift)
@@ -54,14 +54,14 @@ extension Resampler {
     return both
   }
 
-  /// Two weights, four times.
+  /// Two weights, repeated four times.
   @inline(__always)
   static func pair(_ weights: UnsafePointer<Int16>) -> SIMD8<Int16> {
     let both = UnsafeRawPointer(weights).loadUnaligned(as: Int32.self)
     return unsafeBitCast(SIMD4<Int32>(repeating: both), to: SIMD8<Int16>.self)
   }
 
-  /// The products of two vectors, each added to its neighbour: in this form one instruction on x86 (`pmaddwd`).
+  /// The products of two vectors, summed pairwise: this form compiles to one instruction on x86 (`pmaddwd`).
   @inline(__always)
   static func sumsOfPairs(_ a: SIMD8<Int16>, _ b: SIMD8<Int16>) -> SIMD4<Int32> {
     let products = SIMD8<Int32>(truncatingIfNeeded: a) &* SIMD8<Int32>(truncatingIfNeeded: b)

@@ -1,19 +1,19 @@
 import ThumbnailCore
 
-/// Shrinks rasters of 1 or 3 bands of 8 bits, several times as fast as libvips.
+/// Downsamples rasters of 1 or 3 bands of 8 bits, several times as fast as libvips.
 ///
-/// The picture is reduced downwards first: for each new row, the old ones under its window are woven into one row of
-/// 16-bit samples, which is reduced across at once. So what is touched for a new row stays in the processor's cache, and
-/// only that one row is held beside the two rasters.
+/// Vertical reduction comes first: for each new row, the source rows in its window are combined into one row of 16-bit
+/// samples, which is at once reduced horizontally. So the working set stays in the processor's cache, and only that one
+/// row is needed besides the two rasters.
 ///
-/// The loops work on unsafe memory and check nothing. They rely on what `Raster.resampled` has checked, and on the
-/// kernels: every window begins in the source, and its weights beyond the source are nothing.
+/// The loops use unsafe memory without bounds checks. They rely on the checks of `Raster.resampled`, and on the
+/// kernels: every window begins within the source, and its weights beyond the source are 0.
 struct Resampler {
-  /// The longest side of a raster: far beyond any base, and what the arithmetic of offsets is sure to bear.
+  /// The longest side of a raster: far beyond any base, and safe for the arithmetic of offsets.
   private static let longestSide = 1 << 20
-  /// Samples between the two reductions have 6 bits behind the point; with Lanczos' overshoot they stay within 16 bits.
+  /// Samples between the two reductions have 6 fraction bits; with Lanczos' overshoot they fit into 16 bits.
   private static let rowBits = 6
-  /// How many samples are woven at once.
+  /// The number of samples combined at once.
   private static let chunk = 16
 
   private let base: PixelSize
@@ -21,8 +21,8 @@ struct Resampler {
   private let across: ResampleKernel
   private let down: ResampleKernel
 
-  /// Prepares to make `part` of the picture that has `target` pixels when all of it is made. `Raster.resampled` explains
-  /// the parameters, and checks them.
+  /// Prepares to compute `part` of an image whose full size is `target`. `Raster.resampled` documents and checks the
+  /// parameters.
   init(base: PixelSize, bands: Int, extent: PixelExtent, target: PixelSize, part: PixelRectangle) {
     (self.base, self.bands) = (base, bands)
     across = ResampleKernel(
@@ -33,30 +33,30 @@ struct Resampler {
       group: 2, alignment: 1)
   }
 
-  /// Whether a picture of this size can be read or made.
+  /// Whether an image of this size can be read or written.
   static func canBear(_ size: PixelSize) -> Bool {
     (1...longestSide).contains(size.width) && (1...longestSide).contains(size.height)
   }
 
-  /// The most bytes that resampling takes beside the two rasters, upright or not: the kernels and the row between the
-  /// reductions. 60 kB for 750×500 to 256×171.
+  /// An upper bound of the bytes that resampling takes besides the two rasters, in any orientation: the kernels and the
+  /// intermediate row. 60 kB for 750×500 to 256×171.
   static func workingBytes(base: PixelSize, target: PixelSize) -> Int {
     40 * (base.width + base.height) + 64 * (target.width + target.height) + 1024
   }
 
-  /// What this resampling takes, in bytes.
+  /// The bytes that this resampling takes.
   var bytes: Int {
     let kernels = [across, down].map { 2 * $0.weights.count + 8 * ($0.starts.count + $0.taps) }
     return kernels[0] + kernels[1] + 2 * (rowLength + pairsLength + reducedLength)
   }
 
-  // The regions of the row between the reductions, in samples: as long as the vectors and windows that begin in them
+  // The lengths of the intermediate row's regions, in samples: as far as the vectors and windows that begin in them
   // reach.
   private var rowLength: Int { across.source.count * bands + max(across.taps, Self.chunk) }
   private var pairsLength: Int { bands == 1 ? 0 : 4 * (across.source.count + across.taps + 2) }
   private var reducedLength: Int { across.starts.count * bands + 8 }
 
-  /// Makes the part's pixels. `input` has those of the base, `output` the room for those of the part.
+  /// Computes the part's pixels from the base's in `input`; `output` has room for them.
   func run(_ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
     guard let pixels = input.baseAddress, let target = output.baseAddress else { return }
     precondition(input.count == base.pixelCount * bands)
@@ -81,13 +81,13 @@ struct Resampler {
     }
   }
 
-  /// Weaves the old rows under the window of the new row `y` into one, `count` samples from `left` on.
+  /// Combines the source rows in the window of the new row `y` into one, for `count` samples from `left` on.
   private func reduceDown(_ left: UnsafeRawPointer, count: Int, y: Int, into row: UnsafeMutablePointer<Int16>) {
     down.weights.withUnsafeBufferPointer { weights in
       guard let weights = weights.baseAddress.map({ $0 + y * down.taps }) else { return }
       let stride = base.width * bands
       let top = left + down.starts[y] * stride
-      // The window may end below the picture, with weights of nothing.
+      // The window may extend below the image, with weights of 0.
       let rows = min(down.taps, base.height - down.starts[y])
       let shift = Int32(ResampleKernel.fractionBits - Self.rowBits)
       let half = Int32(1) << (shift - 1)
@@ -99,7 +99,7 @@ struct Resampler {
           sums.add(source, source + stride, Self.pair(weights + 2 &* pair))
           source += 2 &* stride
         }
-        // A last row whose partner lies below the picture, with a weight of nothing.
+        // The last row of an odd number; its partner below the image has weight 0.
         if rows & 1 != 0 { sums.add(source, source, Self.pair(weights + (rows - 1))) }
         sums.store(shiftedBy: shift, to: row + x)
         x += Self.chunk
@@ -115,7 +115,7 @@ struct Resampler {
     }
   }
 
-  /// Lays out a row of RGB so that the samples of two neighbours stand side by side: r r g g b b and two of no meaning.
+  /// Rearranges a row of RGB so that the samples of two neighbours are adjacent: r r g g b b and two unused ones.
   private static func pairUp(
     _ row: UnsafeMutablePointer<Int16>, count: Int, into pairs: UnsafeMutablePointer<Int16>
   ) {
@@ -130,14 +130,14 @@ struct Resampler {
   private static let acrossShift = Int32(ResampleKernel.fractionBits + rowBits)
   private static let acrossHalf = Int32(1) << (acrossShift - 1)
 
-  /// Reduces a row of paired RGB across, to samples that may overshoot. Writes one sample beyond the row.
+  /// Reduces a row of paired RGB horizontally, to samples that may overshoot. Writes one sample beyond the row.
   private func reduceRGBAcross(_ pairs: UnsafeMutablePointer<Int16>, into output: UnsafeMutablePointer<Int16>) {
     across.weights.withUnsafeBufferPointer { weights in
       guard var weights = weights.baseAddress else { return }
       var target = output
       for start in across.starts {
         var source = pairs + 4 &* (start &- across.source.lowerBound)
-        // Two sums, so that one addition need not wait for the other.
+        // Two accumulators, so that additions do not depend on each other.
         var (sum, other) = (SIMD4<Int32>(repeating: Self.acrossHalf), SIMD4<Int32>())
         for _ in 0..<across.taps / 4 {
           sum &+= Self.sumsOfPairs(Self.load(source), Self.pair(weights))

@@ -1,10 +1,10 @@
 import CVips
 
 extension VipsPicture {
-  /// The picture in sRGB or gray, 8 bit, with at most four bands. A picture that is so already is returned as it is.
+  /// The image in sRGB or gray, 8 bits, with at most four bands; itself if it is so already.
   ///
-  /// An embedded profile is honoured where it fits the pixels; one that does not is ignored, as browsers do. With
-  /// `keepingProfile` the colours stay the profile's own, but for those of CMYK.
+  /// An embedded profile is applied if it fits the pixels, else ignored, as in browsers. With `keepingProfile` the
+  /// colours stay in the profile's space, except for CMYK.
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> VipsPicture {
     var picture = try converted(keepingProfile: keepingProfile)
     if picture.format != VIPS_FORMAT_UCHAR {
@@ -22,7 +22,7 @@ extension VipsPicture {
       if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb") }) {
         return managed
       }
-      // The failed attempt has left its words behind.
+      // Drops the error text of the failed attempt.
       vips_error_clear()
     }
     switch space {
@@ -36,7 +36,7 @@ extension VipsPicture {
       if vips_colourspace_issupported(pointer) != 0 {
         return try applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) }
       }
-      // Bands without a meaning: the first three as they are, or the first as gray.
+      // Bands of unknown meaning: the first three as RGB, or the first as gray.
       let count: Int32 = bands >= 3 ? 3 : 1
       return try applying { cvips_extract_bands($0, $1, 0, count) }
         .applying {
@@ -45,7 +45,7 @@ extension VipsPicture {
     }
   }
 
-  /// Whether a profile is embedded that is not sRGB's.
+  /// Whether the embedded profile, if any, is not sRGB.
   private var hasForeignProfile: Bool {
     profile.map { !(ICCProfile($0)?.isSRGB ?? false) } ?? false
   }

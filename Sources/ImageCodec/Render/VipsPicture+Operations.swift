@@ -2,31 +2,32 @@ import CVips
 import ThumbnailCore
 
 extension VipsPicture {
-  /// The picture scaled to exactly `target`. Transparent pixels do not bleed their colour into their neighbours.
+  /// The image scaled to exactly `target`. Transparent pixels do not bleed their colour into their neighbours.
   func resized(to target: PixelSize) throws(CodecError) -> VipsPicture {
     guard target != size else { return self }
     let across = Double(target.width) / Double(size.width)
     let down = Double(target.height) / Double(size.height)
     guard hasAlpha else { return try applying { cvips_resize($0, $1, across, down) } }
-    // Premultiplied samples of the picture's own depth, as browsers use: libvips' floating-point ones would take four
-    // times the memory in rows of the full width.
+    // Premultiplied in the image's own bit depth, as in browsers: libvips' floating-point samples would take four times
+    // the memory in rows of the full width.
     let (format, opaque) = (format, opaqueAlpha)
     let resized = try applying { cvips_premultiply($0, $1, opaque) }
       .applying { cvips_cast($0, $1, format) }
       .applying { cvips_resize($0, $1, across, down) }
       .applying { cvips_unpremultiply($0, $1, opaque) }
-    // Whole numbers are rounded, not cut off; floating-point samples run from 0 to 1, so rounding would leave two levels.
+    // Integers are rounded, not truncated; floating-point samples range from 0 to 1, so rounding would leave two
+    // levels.
     let exact = isFloatingPoint ? resized : try resized.applying { cvips_round($0, $1) }
     return try exact.applying { cvips_cast($0, $1, format) }
   }
 
-  /// What alpha is where nothing shows through. libvips has 255 for floating-point samples, too.
+  /// The alpha value of an opaque pixel. libvips uses 255 for floating-point samples too.
   private var opaqueAlpha: Double {
     format == VIPS_FORMAT_USHORT && [VIPS_INTERPRETATION_RGB16, VIPS_INTERPRETATION_GREY16].contains(interpretation)
       ? 65_535 : 255
   }
 
-  /// A part of the picture.
+  /// A part of the image.
   func cropped(to part: PixelRectangle) throws(CodecError) -> VipsPicture {
     guard part.size != size else { return self }
     return try applying {
@@ -35,32 +36,32 @@ extension VipsPicture {
     }
   }
 
-  /// The part that draws the eye, or the one with the most detail. Reads the picture several times.
+  /// The crop that libvips' attention or entropy strategy finds. Reads the image several times.
   ///
-  /// It is searched for without alpha: with it, libvips counts in histograms of 40 MB.
+  /// The search ignores alpha: with it, libvips uses histograms of 40 MB.
   func croppedBySight(to target: PixelSize, gravity: Gravity) throws(CodecError) -> VipsPicture {
     try cropped(to: try partBySight(of: target, gravity: gravity))
   }
 
-  /// Where that part is.
+  /// The rectangle of that crop.
   func partBySight(of target: PixelSize, gravity: Gravity) throws(CodecError) -> PixelRectangle {
     let interesting = gravity == .entropy ? VIPS_INTERESTING_ENTROPY : VIPS_INTERESTING_ATTENTION
     let found = try flattened(onto: .white).applying {
       cvips_smartcrop($0, $1, Int32(target.width), Int32(target.height), interesting)
     }
-    // A cropped image knows where its original's corner lies from its own.
+    // A cropped image stores the offset of its original's corner.
     let (x, y) = (-Int(vips_image_get_xoffset(found.pointer)), -Int(vips_image_get_yoffset(found.pointer)))
     return PixelRectangle(x: x, y: y, size: target)
   }
 
-  /// The picture as RGB with alpha.
+  /// The image as RGB with alpha.
   func withFourBands() throws(CodecError) -> VipsPicture {
     var picture = self
     if bands < 3 { picture = try picture.applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) } }
     return picture.hasAlpha ? picture : try picture.applying { cvips_addalpha($0, $1) }
   }
 
-  /// The picture turned upright. Reads it in any order.
+  /// The image rotated upright. Reads it in any order.
   func upright(_ orientation: Orientation) throws(CodecError) -> VipsPicture {
     let turned =
       switch orientation.exif {
@@ -72,7 +73,7 @@ extension VipsPicture {
     return [2, 4, 5, 7].contains(orientation.exif) ? try turned.applying { cvips_flip($0, $1) } : turned
   }
 
-  /// The picture on an opaque ground.
+  /// The image on an opaque background.
   func flattened(onto colour: RGBColor) throws(CodecError) -> VipsPicture {
     guard hasAlpha else { return self }
     let isGray = bands == 2
@@ -83,7 +84,7 @@ extension VipsPicture {
     return try applying { cvips_flatten($0, $1, channels, isGray ? 1 : 3) }
   }
 
-  /// The picture without its alpha.
+  /// The image without its alpha.
   func withoutAlpha() throws(CodecError) -> VipsPicture {
     guard hasAlpha else { return self }
     let colours = Int32(bands - 1)

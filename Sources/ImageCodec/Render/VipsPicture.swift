@@ -1,15 +1,15 @@
 import CVips
 import ThumbnailCore
 
-/// One `VipsImage`, which it owns: the reference goes back when the last user lets go.
+/// Owns one reference to a `VipsImage`, which `deinit` releases.
 ///
-/// An image is a recipe; its pixels are computed when something reads them. What it was made from stays alive as long
-/// as it does, through libvips' own references. To be used by one thread at a time.
+/// An image is a recipe; its pixels are computed when something reads them. libvips' own references keep alive what it
+/// was made from. To be used by one thread at a time.
 package final class VipsPicture {
-  /// Lent for the time of a call.
+  /// Valid as long as this object lives.
   let pointer: UnsafeMutablePointer<VipsImage>
 
-  /// Takes over a reference.
+  /// Takes ownership of a reference.
   init(owning pointer: UnsafeMutablePointer<VipsImage>) { self.pointer = pointer }
 
   deinit { g_object_unref(pointer) }
@@ -19,13 +19,13 @@ package final class VipsPicture {
   var format: VipsBandFormat { vips_image_get_format(pointer) }
   var isFloatingPoint: Bool { vips_band_format_isfloat(format) != 0 }
   var hasAlpha: Bool { vips_image_hasalpha(pointer) != 0 }
-  /// The colour space as the pixels suggest it, where the header contradicts them.
+  /// The colour space, inferred from the pixels if it contradicts the header.
   var interpretation: VipsInterpretation { vips_image_guess_interpretation(pointer) }
   var hasProfile: Bool { vips_image_get_typeof(pointer, VIPS_META_ICC_NAME) != 0 }
 
-  /// Makes a picture by a call of libvips that returns 0 and an image through its pointer.
+  /// Makes an image with a libvips call that returns 0 and stores the image through its pointer.
   ///
-  /// - Throws: `.damaged(stage, …)` with libvips' words when the call fails.
+  /// - Throws: `.damaged(stage, …)` with libvips' error text when the call fails.
   static func make(
     _ stage: CodecError.Stage, _ call: (_ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
   ) throws(CodecError) -> VipsPicture {
@@ -34,7 +34,7 @@ package final class VipsPicture {
     return VipsPicture(owning: out)
   }
 
-  /// The picture that `operation` makes of this one.
+  /// The result of applying `operation` to this image.
   func applying(
     _ stage: CodecError.Stage = .shrink,
     _ operation: (
