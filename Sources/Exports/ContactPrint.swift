@@ -3,13 +3,12 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// A contact sheet as one JPEG: ten thumbnails a row, with what they are called, how large they are and whom they are by,
-/// and in red what failed.
+/// A contact sheet as one JPEG: ten thumbnails a row, with name, size and author, and failures in red.
 ///
-/// Takes hardly more memory for a thousand pictures than for ten. Shows the first `mostCells` of them: a picture has an end
-/// where a page has none.
+/// Memory hardly grows with the number of images. Shows only the first `mostCells` of them, since the size of a JPEG is
+/// limited.
 public final class ContactPrint: Sendable {
-  /// The most pictures that are shown. The print is then 1786 × 23,238 pixels, 5 to 10 MB.
+  /// The most images shown. The JPEG then has 1786 × 23,238 pixels and 5 to 10 MB.
   public static let mostCells = 1000
 
   private struct State {
@@ -22,9 +21,9 @@ public final class ContactPrint: Sendable {
   private let folder: String
   private let pool = WorkerPool(name: "thumbnailer.print", threads: 1) { Codec.threadWillEnd() }
 
-  /// A print without pictures.
+  /// An empty contact sheet.
   ///
-  /// - Parameter scratchFolder: Where a file without a name may grow to 125 MB meanwhile.
+  /// - Parameter scratchFolder: The directory of an unnamed temporary file of up to 125 MB.
   public init(scratchFolder: String) throws(ExportError) {
     folder = scratchFolder
     do throws(SystemFailure) {
@@ -34,10 +33,10 @@ public final class ContactPrint: Sendable {
     }
   }
 
-  /// The number of pictures that came when there was no room for more.
+  /// The number of images beyond `mostCells`.
   public var leftOut: Int { state.withLock(\.leftOut) }
 
-  /// Adds a picture. Its first thumbnail is shown where it is embedded and of a format that is read in process.
+  /// Adds an image. Its first thumbnail is shown if it is embedded and in a format that is decoded in process.
   public func add(_ cell: SheetCell) async throws(ExportError) {
     let cell = Montage.Cell(cell)
     try await onPool { state throws(ExportError) in
@@ -50,7 +49,7 @@ public final class ContactPrint: Sendable {
     }
   }
 
-  /// The JPEG's bytes, with a line about the whole at its foot. To be called once, at the end.
+  /// Returns the JPEG, with `foot` as its last line. To be called once, at the end.
   public func finish(_ foot: String) async throws(ExportError) -> Data {
     try await onPool { state throws(ExportError) in
       let rest = state.leftOut > 0 ? "; \(state.leftOut) more are not shown" : ""
@@ -67,7 +66,7 @@ public final class ContactPrint: Sendable {
 
   private func failed(_ reason: String) -> ExportError { ExportError(path: folder, reason: reason) }
 
-  /// Runs blocking work on the print's own thread, to its end, even in a task that is cancelled.
+  /// Runs blocking work on the sheet's own thread to completion, even if the task is cancelled.
   private func onPool<Value: Sendable>(
     _ body: @escaping @Sendable (inout sending State) throws(ExportError) -> Value
   ) async throws(ExportError) -> Value {
@@ -84,7 +83,7 @@ public final class ContactPrint: Sendable {
 }
 
 extension Montage.Cell {
-  /// What a print shows of a sheet's cell.
+  /// The part of a sheet's cell that is drawn.
   init(_ cell: SheetCell) {
     var lines = [cell.name]
     if let failure = cell.failure {

@@ -1,25 +1,24 @@
 import Foundation
 import ThumbnailCore
 
-/// A page with thumbnails, what they are and where they come from, and in red what failed.
+/// An HTML page of thumbnails with their metadata and sources, and failures in red.
 ///
-/// The page is text that is written piece by piece: `head`, then a figure for each picture as it is done, then the foot.
-/// So its length is no burden on memory. Thumbnails that are embedded stand in it as `data:` URLs: the page is one file
-/// that can be sent. Nothing that comes from a picture or its source can become anything but text in it, and the page
-/// runs no scripts and tells no other page where it is.
+/// The page is written incrementally: `head`, then a figure for each image as it is finished, then the foot, so memory
+/// does not grow with its length. Embedded thumbnails are `data:` URLs, which makes the page a single file that can be
+/// sent. Untrusted text is escaped, and the page allows no scripts and sends no referrer.
 public enum ContactSheet {
-  /// A remark under the figures.
+  /// A remark below the figures.
   public struct Remark: Sendable {
-    /// What is said.
+    /// The text.
     public var text: String
-    /// Whether it is said in red.
+    /// Whether it is shown in red.
     public var isFailure: Bool
 
-    /// A remark, in red where it tells of a failure.
+    /// A remark, shown in red if it reports a failure.
     public init(_ text: String, isFailure: Bool = false) { (self.text, self.isFailure) = (text, isFailure) }
   }
 
-  /// What the page begins with.
+  /// The start of the page.
   public static func head(title: String = "Contact sheet") -> String {
     """
     <!DOCTYPE html>
@@ -61,7 +60,7 @@ public enum ContactSheet {
     """
   }
 
-  /// The figure of one picture: the thumbnail, or in its place why there is none; and under it all that is known of it.
+  /// The figure of one image: the thumbnail, or why there is none, and the metadata below it.
   public static func figure(_ cell: SheetCell) -> String {
     let name = HTMLMarkup.escaped(cell.name)
     var lines = ["<strong title=\"\(name)\">\(link("<bdi>\(name)</bdi>", to: cell.url))</strong>"]
@@ -93,7 +92,7 @@ public enum ContactSheet {
       """
   }
 
-  /// A thumbnail's size and length; a link, where the thumbnail has a file.
+  /// The size and length of a thumbnail; a link if the thumbnail is a file.
   private static func line(_ picture: SheetCell.Picture) -> String {
     let size = picture.size.map { "\($0.width)×\($0.height)" } ?? "thumbnail"
     let bytes = picture.byteCount.map { ", \(ByteSize(bytes: $0))" } ?? ""
@@ -114,7 +113,7 @@ public enum ContactSheet {
     return parts.isEmpty ? nil : parts.joined(separator: ", ")
   }
 
-  /// Text that is markup already, as a link where there is somewhere to go.
+  /// Markup, as a link if there is a URL.
   private static func link(_ markup: String, to url: URL?) -> String {
     SheetCell.address(url).map { "<a href=\"\(HTMLMarkup.escaped($0))\" rel=\"noreferrer\">\(markup)</a>" } ?? markup
   }

@@ -4,13 +4,13 @@ import ThumbnailCore
 public struct ExportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// The file or folder.
   public let path: String
-  /// Why, in the system's words.
+  /// The reason, in the system's words.
   public let reason: String
 
-  /// Whether what follows could not be written either: the disk is full, or cannot be written to.
+  /// Whether later writes would fail as well, because the disk is full or read-only.
   public let endsRun: Bool
 
-  /// Names what cannot be written, and why.
+  /// Makes an error.
   public init(path: String, reason: String, endsRun: Bool = false) {
     (self.path, self.reason, self.endsRun) = (path, reason, endsRun)
   }

@@ -1,7 +1,7 @@
-/// What pages are written with.
+/// Helpers for writing HTML.
 package enum HTMLMarkup {
-  /// The text as a page shows it, in an element or in a quoted attribute: with what would be markup spelt out, and without
-  /// what moves or turns the text.
+  /// The text escaped for element content and quoted attributes, without control and bidirectional formatting
+  /// characters.
   package static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

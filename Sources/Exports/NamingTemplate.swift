@@ -1,16 +1,16 @@
 package import ThumbnailCore
 
-/// How the names of the thumbnails are put together, such as `{path}/{name}-{size}.{ext}`.
+/// A template for the names of thumbnails, such as `{path}/{name}-{size}.{ext}`.
 ///
 /// | word | stands for |
 /// |---|---|
-/// | `{path}` | the picture's folder, from the folder that was given |
-/// | `{name}` | the picture's name without what follows its last dot |
-/// | `{ext}` | the end of the name that the thumbnail's format usually has |
-/// | `{oldext}` | what follows the last dot of the picture's own name |
-/// | `{size}` | the box that was asked for: `400x300`, `400x` or `x300` with a side left open |
+/// | `{path}` | the source image's folder, relative to the given folder |
+/// | `{name}` | the source image's name without its extension |
+/// | `{ext}` | the usual extension of the thumbnail's format |
+/// | `{oldext}` | the source image's own extension |
+/// | `{size}` | the requested box: `400x300`, `400x` or `x300` with a side left open |
 /// | `{width}`, `{height}` | its sides, `auto` for one that was left open |
-/// | `{hash}` | 16 hexadecimal digits of the picture's full path |
+/// | `{hash}` | 16 hexadecimal digits of the source image's full path |
 ///
 /// `{{` and `}}` are braces.
 public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
@@ -19,7 +19,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     case path, name, ext, oldext, size, width, height, hash
   }
 
-  /// What is wrong with a template.
+  /// An error in a template.
   public struct Problem: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong and what to do about it, in one line.
     public let message: String
@@ -27,18 +27,18 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     public var description: String { message }
   }
 
-  /// What begins the names that a run keeps for itself: no thumbnail gets such a one.
+  /// The prefix of names reserved for temporary and index files: no thumbnail gets such a name.
   package static let reservedPrefix = Array(".thumbs-".utf8)
 
-  /// What a picture contributes to the names of its thumbnails.
+  /// The parts of the source image that its thumbnails' names are made of.
   package struct Source {
     /// The folder, empty or with a slash at its end.
     package var folder: [UInt8]
-    /// The name with its end.
+    /// The name with its extension.
     package var name: [UInt8]
-    /// The path from the root.
+    /// The absolute path.
     package var absolutePath: RawPath
-    /// What `{name}` stands for instead of the name without its end, where another picture has that, too.
+    /// Replaces `{name}` if another image has the same one.
     package var alias: [UInt8]?
 
     package init(folder: [UInt8], name: [UInt8], absolutePath: RawPath, alias: [UInt8]? = nil) {
@@ -49,11 +49,11 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The template as it was written.
+  /// The template's text.
   public let description: String
   let parts: [Part]
 
-  /// The tree of the sources, with the size in the names where there are several.
+  /// The default template: keeps the folder tree of the sources, and adds the size if there are several.
   public static func standard(sizeCount: Int) -> NamingTemplate {
     let size: [Part] = sizeCount > 1 ? [.literal(Array("-".utf8)), .size] : []
     return NamingTemplate(
@@ -65,10 +65,10 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     (self.description, self.parts) = (description, parts)
   }
 
-  /// Reads a template.
+  /// Parses a template.
   ///
-  /// - Throws: For an unknown word, a brace without its counterpart, a name that would leave the output folder, or one
-  ///   that is the same for all pictures.
+  /// - Throws: For an unknown word, an unmatched brace, a name outside the output folder, or one that is the same for
+  ///   all images.
   public init(_ text: String) throws(Problem) {
     var parts: [Part] = []
     var literal: [UInt8] = []
@@ -115,14 +115,13 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     Problem(message: "the name \(text) cannot be used: \(reason)")
   }
 
-  /// Stands in a name for an end that is known only once the picture is read.
+  /// The placeholder for an extension that is known only once the image is decoded.
   package static let openEnd: UInt8 = 0
 
-  /// The path of one thumbnail below the output folder.
+  /// The path of one thumbnail relative to the output folder.
   ///
-  /// - Parameter ext: The end of the name; nil puts `openEnd` in its place.
-  /// - Returns: Nil when the picture's own name makes it one that must not be written: empty, a way out of the folder,
-  ///   or one of those that are kept for the run itself.
+  /// - Parameter ext: The extension; nil puts `openEnd` in its place.
+  /// - Returns: Nil if the source image's name makes the path unusable: empty, outside the folder, or reserved.
   package func path(for source: Source, size: TargetSize, ext: [UInt8]?) -> [UInt8]? {
     var path: [UInt8] = []
     path.reserveCapacity(source.folder.count + source.name.count + 16)
@@ -144,14 +143,14 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The name up to its last dot. A dot at the start begins no end: `.jpg` is a name.
+  /// The name without its extension. A leading dot starts no extension: `.jpg` is a name.
   package static func stem(_ name: some Collection<UInt8>) -> [UInt8] {
     let bytes = Array(name)
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return bytes }
     return Array(bytes[..<dot])
   }
 
-  /// What follows the last dot; empty where there is none.
+  /// The extension; empty if there is none.
   package static func end(_ name: some Collection<UInt8>) -> [UInt8] {
     let bytes = Array(name)
     guard let dot = bytes.lastIndex(of: UInt8(ascii: ".")), dot > 0 else { return [] }
@@ -172,7 +171,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
-  /// Without empty and `.` parts. Nil for a path that must not be written.
+  /// Removes empty and `.` components. Nil for a path that must not be written.
   private static func cleaned(_ path: [UInt8]) -> [UInt8]? {
     guard let last = path.last, last != RawPath.slash else { return nil }
     let dot = UInt8(ascii: ".")

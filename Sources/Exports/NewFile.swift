@@ -1,9 +1,9 @@
 package import Foundation
 package import ThumbnailCore
 
-/// The steps by which a file is written under a temporary name before it gets its own. The functions block.
+/// Writing a file under a temporary name before it is renamed to its own. The functions block.
 package enum NewFile {
-  /// Makes a folder with those that it is in; one that is there is left as it is.
+  /// Makes a folder and its missing ancestors.
   package static func makeFolders(_ path: RawPath) throws(SystemFailure) {
     if path.withCString({ mkdir($0, 0o777) }) == 0 { return }
     switch errno {
@@ -18,7 +18,7 @@ package enum NewFile {
     }
   }
 
-  /// Writes all of the data at the descriptor's place.
+  /// Writes all of the data at the descriptor's current position.
   package static func write(_ data: some ContiguousBytes, to descriptor: Int32) throws(SystemFailure) {
     let failure = data.withUnsafeBytes { bytes -> SystemFailure? in
       var done = 0
@@ -37,12 +37,12 @@ package enum NewFile {
 }
 
 extension SystemFailure {
-  /// Whether what follows could not be written either: the disk is full, or cannot be written to.
+  /// Whether later writes would fail as well, because the disk is full or read-only.
   package var endsRun: Bool { [ENOSPC, EDQUOT, EROFS].contains(code) }
 }
 
 extension Array<UInt8>.SubSequence {
-  /// A path without its last part and the slashes before it.
+  /// The path without its last component and the slashes before it.
   fileprivate func dropLastPart() -> ArraySlice<UInt8> {
     var rest = self
     while rest.last == RawPath.slash { rest.removeLast() }

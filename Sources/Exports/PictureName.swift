@@ -1,27 +1,27 @@
 public import Foundation
 import ThumbnailCore
 
-/// What the names of a picture's thumbnails are made of, taken from where the picture comes from.
+/// The parts of an image's origin that its thumbnails' names are made of.
 ///
-/// Names of strangers are made fit for files: whatever they hold, the path stays below its folder, in folders and files
-/// that a person can see, type and remove.
+/// Untrusted names are sanitised: the path stays within its folder, and its components are readable, typeable and easy
+/// to delete.
 public struct PictureName: Sendable, Equatable {
-  /// Folders for the picture, empty or with a slash at the end.
+  /// The folders, empty or with a trailing slash.
   let folder: [UInt8]
-  /// The name with its end.
+  /// The name with its extension.
   let name: [UInt8]
-  /// What tells the picture from all others.
+  /// Identifies the image.
   let identity: String
 
-  /// The longest part of a path that is taken from a stranger's name, in bytes; file systems take 255.
+  /// The longest path component taken from an untrusted name, in bytes; file systems allow 255.
   private static let longestPart = 150
-  /// The most of the folders' path that is taken, in bytes.
+  /// The longest folder path, in bytes; a longer one is replaced by a hash.
   private static let longestFolder = 600
 
-  /// The name of a picture on the web: its host and the folders of its address, then the last part of that. Of a local
-  /// file: the folder that it lies in and its own name, so that no tree of this machine's folders is made.
+  /// The name of an image on the web: the host, the folders of its path and its last component. For a local file, only
+  /// the parent folder and the file name, so that this machine's folder tree is not rebuilt.
   ///
-  /// - Parameter identity: What tells it from others; nil for the whole URL.
+  /// - Parameter identity: Identifies the image; nil for the whole URL.
   public init(_ url: URL, identity: String? = nil) {
     let path = url.path(percentEncoded: true).split(separator: "/").map { RawPath(percentEncoded: String($0)).bytes }
     let host = Array((url.host(percentEncoded: false) ?? "").utf8)
@@ -29,7 +29,7 @@ public struct PictureName: Sendable, Equatable {
     self.init(folders: folders, name: path.last ?? [], identity: identity ?? url.absoluteString)
   }
 
-  /// The name of a picture by its path below the folder that it was found in, or by the id that a photo service gives it.
+  /// The name of an image by its path within the searched folder, or by its id at a photo service.
   public init(_ path: String, identity: String) {
     let parts = Array(path.utf8).split(separator: RawPath.slash).map { Array($0) }
     self.init(folders: Array(parts.dropLast()), name: parts.last ?? [], identity: identity)
@@ -44,19 +44,19 @@ public struct PictureName: Sendable, Equatable {
     self.name = Self.fit(name, hash) ?? Array(hash.utf8)
   }
 
-  /// What a template works with. The hash is that of the identity: there need not be a path.
+  /// The input for a template. Its hash is that of the identity, since there may be no path.
   var templateSource: NamingTemplate.Source {
     NamingTemplate.Source(folder: folder, name: name, absolutePath: RawPath(identity))
   }
 
-  /// A few digits that tell the picture from others of its name.
+  /// Eight digits that distinguish images of the same name.
   var mark: [UInt8] { Array(NamingTemplate.hash(RawPath(identity)).utf8.prefix(8)) }
 
-  /// One part of a path without what a file's name must not or should not have; nil for one that is nothing then.
+  /// Sanitises a path component; nil if nothing is left of it.
   ///
-  /// Control characters, slashes, quotes, two dots and what turns text around become `_`, and so does a dot or hyphen at
-  /// the start, which would hide the file or make it look like an option. A long one is cut, and marked so that it stays different
-  /// from others that begin alike.
+  /// Control characters, slashes, quotes, double dots and bidirectional formatting characters become `_`, and so does a
+  /// leading dot or hyphen, which would hide the file or make it look like an option. A long component is cut and
+  /// marked with the hash, so that it stays distinct.
   private static func fit(_ part: [UInt8], _ hash: String) -> [UInt8]? {
     var text = ""
     for scalar in String(decoding: part, as: UTF8.self).unicodeScalars {
@@ -72,13 +72,13 @@ public struct PictureName: Sendable, Equatable {
     return shortened(Array(text.utf8), to: longestPart, mark: Array(hash.utf8.prefix(8)))
   }
 
-  /// A name of at most `length` bytes: the beginning, the mark, and the end behind the last dot.
+  /// The name cut to at most `length` bytes: its beginning, the mark, and the extension.
   package static func shortened(_ name: [UInt8], to length: Int, mark: [UInt8]) -> [UInt8] {
     guard name.count > length else { return name }
     let end = NamingTemplate.end(name)
     let kept = end.count <= 16 && !end.isEmpty ? [UInt8(ascii: ".")] + end : []
     var beginning = name.prefix(length - mark.count - 1 - kept.count)
-    // Not in the middle of a character.
+    // Do not cut within a UTF-8 sequence.
     while let last = beginning.last, last & 0x80 != 0 {
       beginning.removeLast()
       if last & 0xC0 == 0xC0 { break }

@@ -1,32 +1,32 @@
 public import Foundation
 public import ThumbnailCore
 
-/// A picture as a contact sheet shows it: its first thumbnail, and under it what it is called, how large it is, where it
-/// comes from and whom it is by; or why there is no thumbnail.
+/// An image on a contact sheet: its first thumbnail with name, size, source and author below it; or why there is no
+/// thumbnail.
 public struct SheetCell: Sendable {
-  /// One thumbnail of the picture.
+  /// One thumbnail of the image.
   public struct Picture: Sendable {
-    /// Where its bytes are.
+    /// How the sheet includes the thumbnail.
     public enum Content: Sendable {
-      /// They go into the sheet.
+      /// The bytes are embedded in the sheet.
       case embedded(Data, ImageFormat)
-      /// They are in a file at this address, from the sheet on.
+      /// The sheet refers to a file, by an address relative to the sheet.
       case linked(address: String)
     }
 
-    /// Its size in pixels, where known.
+    /// Its size in pixels, if known.
     public var size: PixelSize?
-    /// The length of its file in bytes, where known.
+    /// The length of its file in bytes, if known.
     public var byteCount: Int?
-    /// Where its bytes are.
+    /// How the sheet includes it.
     public var content: Content
 
-    /// Describes a thumbnail.
+    /// Makes a thumbnail's entry.
     public init(size: PixelSize?, byteCount: Int?, content: Content) {
       (self.size, self.byteCount, self.content) = (size, byteCount, content)
     }
 
-    /// A thumbnail that goes into the sheet.
+    /// A thumbnail that is embedded in the sheet.
     public init(_ thumbnail: Thumbnail) {
       self.init(
         size: thumbnail.size, byteCount: thumbnail.data.count,
@@ -34,43 +34,42 @@ public struct SheetCell: Sendable {
     }
   }
 
-  /// What the picture is called.
+  /// The image's name.
   public var name: String
-  /// The page of the picture, or the `publicAddress` of the picture itself. Only addresses of the web become links.
+  /// The image's page, or the `publicAddress` of the image itself. Only `http` and `https` URLs become links.
   public var url: URL?
-  /// Who made it.
+  /// The author's name.
   public var author: String?
   /// The author's page.
   public var authorURL: URL?
-  /// Whom to thank, in one line; stands in place of the author.
+  /// The credit line; replaces the author.
   public var attribution: String?
-  /// Under what terms it may be used.
+  /// The licence's name.
   public var licence: String?
-  /// Where the terms can be read.
+  /// The licence's URL.
   public var licenceURL: URL?
-  /// What is known of the picture itself.
+  /// The metadata of the source image.
   public var source: SourceDescription?
-  /// Its thumbnails. The first is shown, the others are named.
+  /// Its thumbnails. The first is shown, the others are listed.
   public var pictures: [Picture]
-  /// What went wrong, in one line; nil when nothing did.
+  /// The error in one line; nil if there was none.
   public var failure: String?
 
-  /// A cell with a name and nothing else yet.
+  /// A cell with a name only.
   public init(name: String, url: URL? = nil, pictures: [Picture] = [], failure: String? = nil) {
     (self.name, self.url, self.pictures, self.failure) = (name, url, pictures, failure)
   }
 
-  /// The address of a picture itself, without its query, name and password: these may be keys that were meant for whoever
-  /// makes the sheet and not for whom it is sent to, as in addresses that are signed. Without its query the address may
-  /// lead to the picture in another size, or nowhere.
+  /// The URL of an image without query, user and password, which may hold secrets such as the key of a signed URL: the
+  /// sheet may be sent to others. Without its query the URL may lead to another size of the image, or nowhere.
   public static func publicAddress(of url: URL) -> URL? {
     guard var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
     (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
     return parts.url
   }
 
-  /// The address of a URL that may become a link: of the web, and without the name and password in it. Anything else,
-  /// `javascript:` above all, does not come into a page.
+  /// The link target of an `http` or `https` URL, without user and password. Nil for any other URL, above all
+  /// `javascript:`.
   static func address(_ url: URL?) -> String? {
     guard let url, ["http", "https"].contains(url.scheme?.lowercased() ?? ""),
       var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)

@@ -2,29 +2,29 @@ import Foundation
 import Synchronization
 public import ThumbnailCore
 
-/// Writes thumbnails as files into a folder, each as a whole or not at all, under names that a template gives them.
+/// Writes thumbnails atomically as files into a folder, with names from a template.
 ///
-/// A file that is there already is left as it is, unless `overwrites` says otherwise; one that holds just these bytes is
-/// fine either way, so the same export can be run again. Two pictures of one name never share a file: the second gets a
-/// few digits of its own behind the name, the same in every run.
+/// An existing file is kept unless `overwrites` is set; one with the same bytes counts as unchanged, so an export can
+/// be repeated. Two images of the same name get separate files: the second has a few digits appended, the same in every
+/// run.
 public final class ThumbnailExport: Sendable {
-  /// What became of one thumbnail.
+  /// The outcome for one thumbnail.
   public enum Outcome: Sendable, Equatable {
     /// It was written.
     case written(path: String)
-    /// The file was there already, with these bytes.
+    /// The file existed already, with the same bytes.
     case unchanged(path: String)
-    /// The file was there already with others, and was left.
+    /// The file existed already with other bytes, and was kept.
     case kept(path: String)
   }
 
   private struct State {
-    /// The pictures that have taken names, by digests of both: a million names take some 30 MB.
+    /// The image that owns each name, both as digests: a million names take about 30 MB.
     var owners: [UInt64: UInt64] = [:]
     var temporaryNumber = 0
   }
 
-  /// The longest name that file systems take, in bytes.
+  /// The longest file name that file systems allow, in bytes.
   private static let longestName = 255
 
   /// The folder.
@@ -35,15 +35,15 @@ public final class ThumbnailExport: Sendable {
   private let state = Mutex(State())
   private let pool = WorkerPool(name: "thumbnailer.export", threads: 1)
 
-  /// Makes the folder where it is missing.
+  /// Creates the folder if it is missing.
   ///
   /// - Parameters:
-  ///   - folder: Where the files go.
-  ///   - name: How they are called; nil keeps the tree of their source, with the size in the names where there are
-  ///     several.
-  ///   - sizeCount: The number of thumbnails of each picture.
-  ///   - overwrites: Whether files that are there are replaced.
-  /// - Throws: When there is no such folder and none can be made, or nothing can be written to it.
+  ///   - folder: The output folder.
+  ///   - name: The naming template; nil keeps the folder tree of the source, and adds the size to the names if there
+  ///     are several.
+  ///   - sizeCount: The number of thumbnails of each image.
+  ///   - overwrites: Whether existing files are replaced.
+  /// - Throws: If the folder cannot be created or written to.
   public init(
     folder: String, name: NamingTemplate? = nil, sizeCount: Int, overwrites: Bool = false
   ) throws(ExportError) {
@@ -61,12 +61,12 @@ public final class ThumbnailExport: Sendable {
 
   /// Writes a thumbnail of `picture`, which was made for a box of `size`.
   ///
-  /// - Throws: When it cannot be written; nothing of it is there then.
+  /// - Throws: If it cannot be written; no partial file is left.
   public func add(
     _ thumbnail: Thumbnail, of picture: PictureName, size: PixelSize
   ) async throws(ExportError) -> Outcome {
     let planned = path(of: picture, size: size, format: thumbnail.format)
-    // To its end, even in a task that is cancelled: what is made is kept.
+    // Not cancelled with the caller's task: finished thumbnails are kept.
     let result = await Task { [self] in
       try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
         Result { () throws(ExportError) in try place(thumbnail.data, at: planned, of: picture) }
@@ -76,7 +76,7 @@ public final class ThumbnailExport: Sendable {
     return try result.get()
   }
 
-  /// The path below the folder. Where the template makes none of the picture's name, its digest takes the place of it.
+  /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.
   private func path(of picture: PictureName, size: PixelSize, format: ImageFormat) -> [UInt8] {
     let source = picture.templateSource
     let end = Array(format.fileExtension.utf8)
@@ -94,7 +94,7 @@ public final class ThumbnailExport: Sendable {
   ) throws(ExportError) -> Outcome {
     let owner = Self.number(Array(picture.identity.utf8))
     let marked = Self.marked(planned, with: picture.mark)
-    // A marked file is there when another picture had taken the name in an earlier run, too.
+    // If the marked file exists, another image had the name in an earlier run, too.
     let isMarked = isTaken(planned, by: owner) || (try? FileState(of: root.appending(marked))) != nil
     let path = isMarked ? marked : planned
     state.withLock { $0.owners[Self.number(path)] = owner }
@@ -127,23 +127,23 @@ public final class ThumbnailExport: Sendable {
       try NewFile.write(data, to: descriptor)
     }
     if try name(temporary, target) { return .written(path: shown) }
-    // Another run that exports the same may have been quicker.
+    // A concurrent run of the same export may have written it first.
     return Self.holds(target, data) ? .unchanged(path: shown) : .kept(path: shown)
   }
 
-  /// Gives a finished file its name. False when somebody else has taken it meanwhile and it is not to be overwritten.
+  /// Renames a finished file. False if the target has been created meanwhile and is not to be overwritten.
   private func name(_ temporary: RawPath, _ target: RawPath) throws(SystemFailure) -> Bool {
     if !overwrites {
       if temporary.withCString({ from in target.withCString { link(from, $0) } }) == 0 { return true }
       if errno == EEXIST { return false }
-      // Some file systems have no second names for a file; there a moment remains in which another may come in between.
+      // Some file systems have no hard links: there a race between check and rename remains.
       guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
     }
     guard temporary.withCString({ from in target.withCString { rename(from, $0) } }) == 0 else { throw .last }
     return true
   }
 
-  /// A name that no other process and no other export of this one uses at the same time.
+  /// A name that is unique among processes and concurrent exports.
   private func temporaryName() -> [UInt8] {
     let number = state.withLock { state in
       state.temporaryNumber += 1
@@ -153,7 +153,7 @@ public final class ThumbnailExport: Sendable {
     return NamingTemplate.reservedPrefix + Array("\(getpid())-\(number)-\(digits).tmp".utf8)
   }
 
-  /// Whether there is a file that holds just these bytes.
+  /// Whether the file exists with exactly these bytes.
   private static func holds(_ path: RawPath, _ data: Data) -> Bool {
     guard let state = try? FileState(of: path), state.kind == .regular, state.byteCount == data.count else {
       return false
@@ -164,7 +164,7 @@ public final class ThumbnailExport: Sendable {
     return (try? ByteSource.file(file, count: data.count).read(at: 0, length: data.count)) == Array(data)
   }
 
-  /// The path with a mark behind the name.
+  /// The path with a mark appended to the name.
   private static func marked(_ path: [UInt8], with mark: [UInt8]) -> [UInt8] {
     let (folder, name) = (RawPath(bytes: path).folder, RawPath(bytes: path).name)
     let (stem, end) = (NamingTemplate.stem(name), NamingTemplate.end(name))
@@ -173,7 +173,7 @@ public final class ThumbnailExport: Sendable {
     return Array(folder) + marked + (end.isEmpty ? [] : [UInt8(ascii: ".")] + end)
   }
 
-  /// A number for bytes that strangers cannot foresee, so that no names can be made to seem one.
+  /// A randomly seeded hash, so that nobody can craft colliding names.
   private static func number(_ bytes: [UInt8]) -> UInt64 {
     var hasher = Hasher()
     bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
