@@ -4,7 +4,7 @@ import ThumbnailCore
 import Thumbnailer
 
 extension Conversion {
-  /// Looks at the next inputs. Empty at the end; nil when the task was cancelled.
+  /// Checks the next batch of inputs. Empty at the end; nil if the task was cancelled.
   func nextFindings() async -> [InputCheck.Finding]? {
     try? await pool.run(priority: PriorityControl(.visible)) { [self] cancelled in
       Result<[InputCheck.Finding], Never>.success(findings(cancelled))
@@ -22,7 +22,7 @@ extension Conversion {
     return findings
   }
 
-  /// Starts the work on an input; its outcome goes to `queue`.
+  /// Starts the conversion of an input; its outcome goes to `queue`.
   func begin(_ input: StaleInput, _ queue: OutcomeQueue) {
     guard let work else { return queue.push(nil) }
     running.start { queue.push(await work.convert(input)) }
@@ -36,7 +36,7 @@ extension Conversion {
 
   func cancel() { running.cancelAll() }
 
-  /// Hands out results, and keeps the inputs under way to a few for each worker.
+  /// Delivers results, and bounds the inputs in flight to a few for each worker.
   public final class Iterator: AsyncIteratorProtocol {
     private let conversion: Conversion
     private let outcomes = OutcomeQueue()
@@ -49,7 +49,7 @@ extension Conversion {
 
     deinit { conversion.cancel() }
 
-    /// The next result to be complete; nil at the end. In a cancelled task: what is complete all the same.
+    /// The next completed result; nil at the end. In a cancelled task, the results that completed nevertheless.
     public func next() async -> ConversionResult? {
       while true {
         if Task.isCancelled { stop() }
@@ -95,7 +95,7 @@ extension Conversion {
       return outcome.result
     }
 
-    /// Counts a result. False when it ends the run.
+    /// Counts a result. False if it ends the run.
     private func take(_ result: ConversionResult) -> Bool {
       conversion.count(result)
       guard conversion.options.failsFast, result.status == .failed else { return true }
@@ -103,7 +103,7 @@ extension Conversion {
       return false
     }
 
-    /// Begins nothing more, and ends what has begun.
+    /// Starts nothing more, and cancels what is in flight.
     private func stop() {
       isExhausted = true
       stale.removeAll()
@@ -112,7 +112,7 @@ extension Conversion {
   }
 }
 
-/// What came of the inputs under way, in the order of completion. For one consumer.
+/// The outcomes of the inputs in flight, in order of completion. For a single consumer.
 final class OutcomeQueue: Sendable {
   private let state = Mutex((outcomes: Deque<InputConversion.Outcome?>(), waiter: Waiter?.none))
   private typealias Waiter = CheckedContinuation<InputConversion.Outcome?, Never>
@@ -126,7 +126,7 @@ final class OutcomeQueue: Sendable {
     waiter?.resume(returning: outcome)
   }
 
-  /// Waits for the next one. A cancelled task waits, too: what is under way then ends soon.
+  /// Waits for the next outcome, even in a cancelled task: what is in flight then ends soon.
   func pop() async -> InputConversion.Outcome? {
     await withCheckedContinuation { continuation in
       let outcome = state.withLock { state -> InputConversion.Outcome?? in

@@ -2,25 +2,25 @@ import Synchronization
 public import ThumbnailCore
 import Thumbnailer
 
-/// A conversion under way: the results of its inputs as they come, and the summary at the end.
+/// A running conversion: the results of its inputs as they complete, and the summary at the end.
 ///
-/// To be gone through once, by one consumer, and ended with `finish()`. Cancelling the consuming task, or dropping the
-/// iterator, stops the work; what is finished is kept.
+/// To be iterated once, by one consumer, and ended with `finish()`. Cancelling the consuming task or dropping the
+/// iterator stops the work; finished thumbnails are kept.
 public final class Conversion: AsyncSequence, Sendable {
-  /// What came of one input.
+  /// The result of one input.
   public typealias Element = ConversionResult
   /// Failures are elements: the sequence itself never throws.
   public typealias Failure = Never
 
-  /// The number of inputs, and so of results in a run that is not stopped.
+  /// The number of inputs, and of results unless the run is stopped.
   public let count: Int
 
-  /// How many inputs are looked at in one go.
+  /// How many inputs are checked in one go.
   static let batch = 256
 
   let options: FolderConverter.Options
   let check: InputCheck
-  /// What makes thumbnails; nil in a dry run.
+  /// Makes the thumbnails; nil in a dry run.
   let work: InputConversion?
   let pool: WorkerPool
   let window: Int
@@ -51,7 +51,7 @@ public final class Conversion: AsyncSequence, Sendable {
     if let folder, let pipeline {
       work = InputConversion(
         pipeline: pipeline, list: list, variants: options.variants, names: names,
-        // Only under `same` does a thumbnail ever get another name than was planned.
+        // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
         claims: ClaimedNames(options.format == .same ? claims.holders : [:]), folder: folder, earlier: earlier,
         pool: pool, token: options.token, preservesTimes: options.preservesTimes)
     } else {
@@ -60,10 +60,10 @@ public final class Conversion: AsyncSequence, Sendable {
     state = Mutex(State(started: started))
   }
 
-  /// Finds the inputs and takes hold of the output folder.
+  /// Finds the inputs and locks the output folder.
   static func start(_ options: FolderConverter.Options) async throws(ConversionError) -> Conversion {
     let started = ContinuousClock.now
-    // Two, so that one input's look-up need not wait for another's slow disk.
+    // Two threads, so that a slow disk does not block the checks of other inputs.
     let pool = WorkerPool(name: "thumbnailer.batch", threads: 2)
     let pipeline = options.isDryRun ? nil : try options.makePipeline()
     let result: Result<Conversion, ConversionError>
@@ -85,11 +85,11 @@ public final class Conversion: AsyncSequence, Sendable {
     return try result.get()
   }
 
-  /// Starts with the first input.
+  /// Starts the iteration.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// The thumbnails of earlier runs whose pictures are gone. Empty while some folder could not be listed, for then it is
-  /// not known what is gone. To be called after the last result.
+  /// The thumbnails of earlier runs whose source images no longer exist. Empty if any folder could not be listed, since
+  /// its images may still exist. To be called after the last result.
   public func orphans() async -> [ConversionOrphan] {
     guard check.list.isComplete else { return [] }
     return await onPool { [check] in
@@ -97,7 +97,7 @@ public final class Conversion: AsyncSequence, Sendable {
     } ?? []
   }
 
-  /// Removes thumbnails whose pictures are gone, and folders that are empty then.
+  /// Removes orphaned thumbnails, and folders that are then empty.
   public func remove(_ orphans: [ConversionOrphan]) async {
     guard let folder = work?.folder else { return }
     _ = await onPool { [check] in
@@ -109,8 +109,8 @@ public final class Conversion: AsyncSequence, Sendable {
     state.withLock { $0.summary.removed += orphans.reduce(0) { $0 + $1.outputs.count } }
   }
 
-  /// Waits for what is still under way, completes the index, and tells what was done. To be called once, whether the
-  /// results were taken to the end or not; also after a cancellation.
+  /// Waits for what is in flight, completes the index, and returns the summary. To be called once, whether all results
+  /// were consumed or not; also after a cancellation.
   public func finish() async -> ConversionSummary {
     running.cancelAll()
     await running.waitForAll()
@@ -134,7 +134,7 @@ public final class Conversion: AsyncSequence, Sendable {
     }
   }
 
-  /// Runs blocking work to its end, even in a task that is cancelled.
+  /// Runs blocking work to completion, even if the task is cancelled.
   private func onPool<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
     await Task { [pool] in
       try? await pool.run(priority: PriorityControl(.visible)) { _ in Result<Value, Never>.success(body()) }.get()
@@ -142,11 +142,11 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 }
 
-/// The thumbnails of an earlier run whose picture is gone.
+/// The thumbnails of an earlier run whose source image no longer exists.
 public struct ConversionOrphan: Sendable {
-  /// Where the picture was.
+  /// The path of the source image.
   public let source: RawPath
-  /// Its thumbnails, from the output folder on.
+  /// Its thumbnails, relative to the output folder.
   public let outputs: [RawPath]
   let key: UInt64
 }

@@ -1,16 +1,16 @@
 public import ThumbnailCore
 
-/// Why a conversion did not begin, or was given up before its end. Every case says in one line what to do.
+/// Why a conversion did not start or was aborted. The message of each case says in one line what to do.
 public enum ConversionError: Error, Sendable, Equatable {
   /// The task was cancelled.
   case cancelled
-  /// A value cannot be used, alone or with the others.
+  /// An option's value is invalid, alone or in combination with others.
   case invalidOption(reason: String)
-  /// Several pictures would write one file by the name template that was given. Nothing was written.
+  /// With the given name template, several images would be written to one file. Nothing was written.
   case collisions([NameCollision])
   /// The output folder cannot be written to.
   case cannotWrite(path: RawPath, reason: String)
-  /// Another process converts into the same folder.
+  /// Another process holds the lock on the output folder.
   case busy(path: RawPath)
 
   /// What is wrong and what to do about it, in one line.
@@ -29,16 +29,16 @@ public enum ConversionError: Error, Sendable, Equatable {
   }
 }
 
-/// Two pictures, or two sizes of one, that would write one file.
+/// Two images, or two sizes of one, that would be written to one file.
 public struct NameCollision: Sendable, Equatable {
-  /// The picture that comes first.
+  /// The image that comes first.
   public let first: RawPath
-  /// The one that comes later.
+  /// The image that comes later.
   public let second: RawPath
-  /// The path below the output folder, with `*` for an end that is not known yet.
+  /// The path relative to the output folder, with `*` for an extension that is not known yet.
   public let output: RawPath
 
-  /// Which pictures, and which file.
+  /// The images and the file, for messages.
   public var message: String { "\(first) and \(second) would both write \(output)" }
 }
 

@@ -2,23 +2,23 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// The index in the output folder: which thumbnails there were made of what, and with which options.
+/// The index in the output folder: which thumbnails were made, from which sources and with which options.
 ///
-/// One text file. A run appends a line for each input that it has converted, after its thumbnails have their names, so a
-/// kill costs at most what the last lines would have said. At its end a run that has changed anything writes the file anew,
-/// in the order of the keys, and puts it in the old one's place: then it says the same whatever happened on the way.
+/// A text file. A run appends a line for each converted input after its thumbnails were renamed, so a kill loses at
+/// most the last lines. If it has changed anything, a run ends by atomically replacing the file with one sorted by key,
+/// so its content does not depend on the order of events.
 ///
-/// In memory there are 16 bytes for each entry; the lines are read when they are asked for. All methods block for a read or
-/// an append, with a lock held: they are for threads of our own.
+/// Takes 16 bytes of memory for each entry; lines are read on demand. All methods block for a read or an append while
+/// holding a lock, so call them on worker threads.
 final class ConversionIndex: Sendable {
   private struct State {
     var descriptor: FileDescriptor?
-    /// Where each entry's line begins. Those that belong to this run's inputs are in `seen`.
+    /// The offset of each entry's line. The entries of this run's inputs are in `seen`.
     var offsets: [UInt64: Int] = [:]
     var seen: Set<UInt64> = []
-    /// The keys of thumbnails that an earlier run told apart from others'.
+    /// The keys of thumbnails that an earlier run renamed to avoid a name collision.
     var toldApart: Set<UInt64> = []
-    /// The end of the file, and what is still to be written there.
+    /// The end of the file, and lines not yet written there.
     var end = 0
     var pending: [UInt8] = []
     var lastWrite = ContinuousClock.now
@@ -28,16 +28,16 @@ final class ConversionIndex: Sendable {
 
   static let name = ".thumbs-index"
   private static let header = Array("thumbs index 1\n".utf8)
-  /// For how long, and up to how many bytes, lines wait to be written together.
+  /// How long, and up to how many bytes, lines are buffered.
   private static let patience = Duration.milliseconds(200)
   private static let batchBytes = 32 << 10
 
   private let path: RawPath
   private let state = Mutex(State())
-  /// The folders that an earlier run was writing to when it was killed.
+  /// The folders that a killed run was writing to.
   let unfinishedFolders: [[UInt8]]
 
-  /// Opens the index of a folder, an empty one where there is none or one of another version. Nothing is written yet.
+  /// Opens the index of a folder, or an empty one if there is none of this version. Nothing is written yet.
   init(folder: RawPath) {
     path = folder.appending(Self.name.utf8)
     let descriptor = path.withCString { open($0, O_RDWR | O_CLOEXEC | O_NOFOLLOW) }
@@ -57,10 +57,10 @@ final class ConversionIndex: Sendable {
     unfinishedFolders = unfinished
   }
 
-  /// Why something could not be written; nil when all was.
+  /// The first write error; nil if there was none.
   var failure: SystemFailure? { state.withLock { $0.failure } }
 
-  /// The entry of this key, which then counts as belonging to this run.
+  /// The entry with this key, which is then marked as belonging to this run.
   func entry(_ key: UInt64) -> IndexEntry? {
     state.withLock { state in
       guard let offset = state.offsets[key] else { return nil }
@@ -69,18 +69,18 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entry of this key, whoever's it is.
+  /// The entry with this key, without marking it.
   func peek(_ key: UInt64) -> IndexEntry? {
     state.withLock { state in state.offsets[key].flatMap { Self.entry(at: $0, state) } }
   }
 
-  /// Whether nothing is known of any input.
+  /// Whether there are no entries.
   var isEmpty: Bool { state.withLock { $0.offsets.isEmpty } }
 
-  /// The keys of thumbnails that were told apart from others' when the index was opened.
+  /// The keys of thumbnails that were renamed to avoid a collision, as of opening the index.
   var toldApart: Set<UInt64> { state.withLock { $0.toldApart } }
 
-  /// Puts an entry in place of the one of its key, if there is one.
+  /// Adds an entry, or replaces the one with its key.
   func add(_ entry: IndexEntry) {
     state.withLock { state in
       guard begin(&state) else { return }
@@ -94,7 +94,7 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// Notes, before anything is written there, that a folder may hold files under temporary names.
+  /// Records that a folder may hold temporary files, before any is created there.
   func noteFolder(_ path: [UInt8]) {
     state.withLock { state in
       guard begin(&state) else { return }
@@ -106,7 +106,7 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// The entries that belong to none of this run's inputs and whose sources are no longer there.
+  /// The entries that belong to none of this run's inputs and whose source files no longer exist.
   func orphans() -> [IndexEntry] {
     state.withLock { state in
       state.offsets.keys.sorted().compactMap { key in
@@ -122,7 +122,7 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// Forgets an entry.
+  /// Removes an entry.
   func remove(_ key: UInt64) {
     state.withLock { state in
       state.offsets[key] = nil
@@ -130,7 +130,7 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// Writes the file anew if this run has changed anything, or an earlier one left it unfinished.
+  /// Rewrites the file if this run has changed anything, or an earlier one left it unfinished.
   func finish() {
     state.withLock { state in
       guard state.isChanged || !unfinishedFolders.isEmpty else { return }
@@ -147,7 +147,7 @@ final class ConversionIndex: Sendable {
 
   // MARK: Reading
 
-  /// Finds where the lines begin. A last line without its line feed was cut off by a kill; it is overwritten.
+  /// Finds the offsets of the lines. A last line without a line feed was truncated by a kill; it is overwritten.
   private static func scan(_ body: ByteSource, _ state: inout State, _ unfinished: inout [[UInt8]]) {
     var position = header.count
     var carried: [UInt8] = []
@@ -176,7 +176,7 @@ final class ConversionIndex: Sendable {
     line(at: offset, state).flatMap { IndexEntry(line: $0) }
   }
 
-  /// A line without its line feed, written already or still to be.
+  /// A line without its line feed, from the file or the buffer.
   private static func line(at offset: Int, _ state: State) -> ArraySlice<UInt8>? {
     if offset >= state.end {
       let rest = state.pending[(offset - state.end)...]
@@ -195,7 +195,7 @@ final class ConversionIndex: Sendable {
 
   // MARK: Writing
 
-  /// Makes the file when there is none. False when that fails, or anything failed before.
+  /// Creates the file if it is missing. False if that fails, or anything failed before.
   private func begin(_ state: inout State) -> Bool {
     if state.failure != nil { return false }
     if state.descriptor != nil { return true }
@@ -236,7 +236,7 @@ final class ConversionIndex: Sendable {
     }
   }
 
-  /// Writes a new file beside the old one, which then takes its place.
+  /// Writes a new file next to the old one and renames it over that.
   private func rewrite(_ state: inout State) throws(SystemFailure) {
     let temporary = RawPath(bytes: path.bytes + Array(".tmp".utf8))
     let descriptor = temporary.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }

@@ -1,62 +1,62 @@
 public import ThumbnailCore
 import Thumbnailer
 
-/// What came of one input.
+/// The result of one input.
 public struct ConversionResult: Sendable {
-  /// How it ended.
+  /// The outcomes.
   public enum Status: String, Sendable, Codable, CaseIterable {
-    /// All its thumbnails were written now.
+    /// All its thumbnails were written in this run.
     case converted
-    /// All its thumbnails are there already, made of this state of the source with these options.
+    /// All its thumbnails exist already, made from the current source file with these options.
     case current
     /// It could not be read, or one of its thumbnails could not be made or written. None was written.
     case failed
-    /// It was left alone: no picture by its name, a link that is not followed, or a dry run.
+    /// It was left out: not named like an image, a link that is not followed, or a dry run.
     case skipped
   }
 
-  /// The place of the input among all, from 0. What could not be listed comes after the others.
+  /// The index of the input, from 0. What could not be listed comes after the others.
   public let index: Int
   /// The input, as it was named or found.
   public let source: RawPath
-  /// How it ended.
+  /// The outcome.
   public let status: Status
-  /// Its thumbnails, in the order of the sizes; those that would be made in a dry run.
+  /// Its thumbnails, in the order of the sizes; in a dry run, those that would be made.
   public let outputs: [ConversionOutput]
   /// Why it failed or was skipped.
   public let failure: ConversionFailure?
-  /// How it was read: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not.
+  /// How it was decoded: `jpeg 1/8, 750x500 → 256x171`. Nil if it was not.
   public let plan: String?
-  /// From the first look at its content to the last byte written.
+  /// From the first access to its content to the last byte written.
   public let duration: Duration
-  /// Whether another input has the same name but for its extension, so that the thumbnails' names keep more of their
-  /// own's: `IMG_1.heic.jpg`.
+  /// Whether another input has the same name but for its extension, so that the thumbnails' names include the source's
+  /// extension: `IMG_1.heic.jpg`.
   public internal(set) var isToldApart = false
-  /// Its thumbnails of an earlier run that were removed, from the output folder on, because their names are others now
-  /// that another input has the same name, or no longer has. In a dry run those that would be.
+  /// Its thumbnails of an earlier run that were removed, relative to the output folder, because they are named
+  /// differently now that another input with the same name was added or removed. In a dry run, those that would be.
   public internal(set) var replaced: [RawPath] = []
 
   /// Whether a dry run would have converted it.
   public var isPlanned: Bool { failure?.code == ConversionFailure.dryRun.code }
 
-  /// Whether a part of the picture could not be read (`DamagePolicy.accept`).
+  /// Whether a part of the image could not be decoded (`DamagePolicy.accept`).
   public var isDamaged: Bool { outputs.contains(where: \.isDamaged) }
 }
 
 /// One thumbnail of an input.
 public struct ConversionOutput: Sendable, Equatable {
-  /// Where it is, from the output folder on.
+  /// The path, relative to the output folder.
   public var path: RawPath
-  /// Its size in pixels; nil where it was not made by this run and no index tells.
+  /// Its size in pixels; nil if it was not made by this run and is not in the index.
   public var size: PixelSize?
-  /// Its format; nil where it was not made by this run and no index tells.
+  /// Its format; nil if it was not made by this run and is not in the index.
   public var format: ImageFormat?
   /// The length of its file in bytes.
   public var byteCount: Int?
-  /// Whether its picture is damaged, and a part of it is missing here (`DamagePolicy.accept`).
+  /// Whether its source is damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged = false
 
-  /// Describes a thumbnail.
+  /// Makes an output.
   public init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {
     (self.path, self.size, self.format, self.byteCount) = (path, size, format, byteCount)
   }
@@ -64,35 +64,35 @@ public struct ConversionOutput: Sendable, Equatable {
 
 /// Why an input failed or was skipped.
 public struct ConversionFailure: Error, Sendable, Equatable {
-  /// How far it had come.
+  /// The stages of a conversion.
   public enum Stage: String, Sendable, Codable, CaseIterable {
-    /// Finding it.
+    /// Finding the input.
     case list
     /// Reading its file.
     case read
-    /// Its header: what it is, and whether it may be decoded.
+    /// Reading the header: its format, and whether it is within the limits.
     case header
-    /// Its pixels.
+    /// Decoding the pixels.
     case decode
-    /// Writing them in the format asked for.
+    /// Encoding the thumbnails.
     case encode
-    /// Storing the thumbnails.
+    /// Writing the thumbnails.
     case write
   }
 
-  /// How far it had come.
+  /// The stage that failed.
   public let stage: Stage
-  /// A short, lasting name for programs: `not-found`, `damaged` ….
+  /// A stable, machine-readable name: `not-found`, `damaged` ….
   public let code: String
-  /// One line for people: what is wrong and what to do about it.
+  /// One line for the user: what is wrong and what to do about it.
   public let message: String
 }
 
 extension ConversionFailure {
-  /// Why a dry run leaves an input alone that is not current.
+  /// The reason for skipping a stale input in a dry run.
   static let dryRun = ConversionFailure(stage: .write, code: "dry-run", message: "would be converted")
 
-  /// Why a picture gave no thumbnail.
+  /// The failure for an error of the pipeline.
   init(_ error: ThumbnailError) {
     let stage: Stage =
       switch error {
@@ -107,27 +107,27 @@ extension ConversionFailure {
 
 /// The counts of a conversion.
 public struct ConversionSummary: Sendable, Equatable {
-  /// Inputs whose thumbnails were written.
+  /// Inputs whose thumbnails were written in this run.
   public var converted = 0
-  /// Inputs whose thumbnails were there already.
+  /// Inputs whose thumbnails were up to date.
   public var current = 0
-  /// Inputs that gave none.
+  /// Inputs that failed.
   public var failed = 0
-  /// Inputs that were left alone.
+  /// Inputs that were skipped.
   public var skipped = 0
   /// Inputs that a dry run would have converted.
   public var planned = 0
-  /// Inputs, written or current, of which only a part could be read.
+  /// Inputs, written or current, that could be decoded only in part.
   public var damaged = 0
-  /// Inputs, of those converted, current or skipped in a dry run, that are told apart from others of the same name.
+  /// Inputs, of those converted, current or skipped in a dry run, that were renamed to avoid a name collision.
   public var toldApart = 0
-  /// Thumbnails removed because their pictures' are named otherwise now.
+  /// Thumbnails removed because they are named differently now.
   public var replaced = 0
-  /// Thumbnails removed because their pictures are gone.
+  /// Thumbnails removed because their source images no longer exist.
   public var removed = 0
-  /// From the start to the end, the listing included.
+  /// The total time, including the listing.
   public var duration = Duration.zero
-  /// Why the run was given up before its end; nil when it was not.
+  /// Why the run was aborted; nil if it was not.
   public var failure: ConversionError?
 
   mutating func count(_ result: ConversionResult) {

@@ -1,24 +1,24 @@
 import Exports
 public import ThumbnailCore
 
-/// The contact sheet of a conversion, which shows the inputs in their order.
+/// The contact sheet of a conversion, with the inputs in their order.
 ///
-/// Written piece by piece, whatever the order they are done in: what is ahead of its turn waits as text. The thumbnails
-/// are named by their paths from the page's own folder, so both can be moved together.
+/// Written incrementally: results that complete out of order are buffered as text. The thumbnails are referenced by
+/// paths relative to the page, so both can be moved together.
 public struct ConversionSheet: Sendable {
   private let prefix: [UInt8]
   private var next = 0
   private var waiting: [Int: String] = [:]
 
-  /// A page at `path` about the thumbnails in `outputFolder`.
+  /// A page at `path` for the thumbnails in `outputFolder`.
   public init(path: RawPath, outputFolder: RawPath) {
     prefix = Self.prefix(from: RawPath(bytes: path.folder), to: outputFolder)
   }
 
-  /// What the page begins with.
+  /// The start of the page.
   public static let head = ContactSheet.head()
 
-  /// Takes a result, and returns what can be appended to the page now: nothing while earlier ones are missing.
+  /// Adds a result, and returns the text that can be appended now: empty while earlier results are missing.
   public mutating func add(_ result: ConversionResult) -> String {
     waiting[result.index] = cell(result).map(ContactSheet.figure) ?? ""
     var text = ""
@@ -54,7 +54,7 @@ public struct ConversionSheet: Sendable {
     }
   }
 
-  /// A thumbnail's address from the page on, with every byte that means something in an address in digits.
+  /// The relative URL of a thumbnail, with all bytes reserved in URLs percent-encoded.
   private func address(_ output: ConversionOutput) -> String {
     var text = ""
     for byte in prefix + output.path.bytes {
@@ -66,11 +66,12 @@ public struct ConversionSheet: Sendable {
         text += (byte < 16 ? "%0" : "%") + digits
       }
     }
-    // A first part with a colon would be taken for a scheme; in digits it is not.
+    // A colon in the first component would be read as a scheme; here it is percent-encoded.
     return text
   }
 
-  /// The way from one folder to another, empty or with a slash at its end. Absolute where the two have nothing in common.
+  /// The relative path from one folder to another, empty or with a trailing slash. Absolute if they have no common
+  /// ancestor.
   private static func prefix(from page: RawPath, to folder: RawPath) -> [UInt8] {
     let base = page.bytes.isEmpty ? RawPath(".") : page
     guard let from = base.resolved, let to = folder.resolvedWhereThere else { return folder.bytes + [RawPath.slash] }

@@ -1,16 +1,17 @@
 import Foundation
 import ThumbnailCore
 
-/// The thumbnails that an earlier run gave other names than this one does, since an input that shares their plain name has
-/// come or gone. Once the new ones are there they give way.
+/// The thumbnails that an earlier run gave different names, because an input with the same plain name has been added or
+/// removed since. They are removed once the new ones are written.
 ///
-/// Found before the first input is looked at, and only where something is or was told apart, so that it costs nothing else.
+/// Determined before the first input is checked, and only if there are or were name collisions, so it is free
+/// otherwise.
 struct EarlierOutputs: Sendable {
   private let output: RawPath
   private let index: ConversionIndex
-  /// What removes them; nil in a dry run.
+  /// Removes the thumbnails; nil in a dry run.
   private let folder: OutputFolder?
-  /// What the index knows them by, for each input that has any.
+  /// The index keys of the earlier thumbnails, by input.
   private var keys: [Int: [UInt64]] = [:]
 
   init(
@@ -39,7 +40,7 @@ struct EarlierOutputs: Sendable {
       let source = list.source(at: input, distinction)
       guard let other = names.planned(for: source), let claimed = names.claimed(for: source) else { continue }
       let key = OutputNames.key(other)
-      // What is another's now is its to replace.
+      // Names now claimed by another input are left: that input replaces the files.
       guard !known.contains(key), let entry = index.peek(key), entry.source == list.absolutePath(at: input),
         !claimed.contains(where: { claims.isAnothers($0, than: input) })
       else { continue }
@@ -48,7 +49,7 @@ struct EarlierOutputs: Sendable {
     if known.count > 1 { keys[input] = Array(known.dropFirst()) }
   }
 
-  /// The earlier thumbnails of an input, as far as they are still what was written.
+  /// The earlier thumbnails of an input whose files still have the recorded length.
   private func outputs(of input: Int) -> [RawPath] {
     (keys[input] ?? []).compactMap(index.peek).flatMap(\.outputs).filter { thumbnail in
       let state = try? FileState(of: output.appending(thumbnail.path.bytes), followingLinks: false)
@@ -56,7 +57,8 @@ struct EarlierOutputs: Sendable {
     }.map(\.path)
   }
 
-  /// Removes them, now that the new ones are there. Returns those that were there; in a dry run nothing is removed.
+  /// Removes the earlier thumbnails, after the new ones were written. Returns those that existed; in a dry run nothing
+  /// is removed.
   func giveWay(of input: Int) -> [RawPath] {
     guard let keys = keys[input] else { return [] }
     let outputs = outputs(of: input)

@@ -1,9 +1,9 @@
 public import ThumbnailCore
 
-/// Makes thumbnails of files and whole folders, into a folder.
+/// Converts files and whole folders to thumbnails in an output folder.
 ///
-/// What is up to date is left as it is, so a run that was interrupted goes on where it stopped. Thumbnails appear under
-/// their names only when they are complete.
+/// Up-to-date thumbnails are kept, so an interrupted run can be resumed. Thumbnails are renamed to their final names
+/// only when complete.
 ///
 ///     var options = FolderConverter.Options(inputs: [.path("photos")], output: "small")
 ///     options.sizes = [TargetSize(PixelSize(400, 400))]
@@ -11,28 +11,29 @@ public import ThumbnailCore
 ///     for await result in conversion { print(result.source, result.status) }
 ///     let summary = await conversion.finish()
 public struct FolderConverter: Sendable {
-  /// Where pictures come from.
+  /// An input.
   public enum Input: Hashable, Sendable {
-    /// A file, or a folder with all that is in it.
+    /// A file, or a folder with its content.
     case path(RawPath)
-    /// A file that holds the names of files and folders, one a line or ended by zero bytes.
+    /// A file that lists names of files and folders, terminated by line feeds or zero bytes.
     case list(RawPath)
-    /// Names on the standard input, one a line or ended by zero bytes.
+    /// A list of names on the standard input, terminated by line feeds or zero bytes.
     case standardInput
 
-    /// A file or folder of this path.
+    /// The file or folder at this path.
     public static func path(_ text: String) -> Input { .path(RawPath(text)) }
   }
 
-  /// What to do.
+  /// The options.
   public let options: Options
 
-  /// A converter of these options. Nothing happens before `start()`.
+  /// A converter with these options. Nothing happens before `start()`.
   public init(_ options: Options) { self.options = options }
 
-  /// Finds all inputs, tells apart those that would write one file, and takes hold of the output folder.
+  /// Finds all inputs, resolves name collisions, and locks the output folder.
   ///
-  /// Nothing is written before all that is done, and no picture is read. Listing takes about a microsecond for each file.
+  /// Nothing is written before that has succeeded, and no image is read. Listing takes about a microsecond for each
+  /// file.
   ///
   /// - Throws: `ConversionError`, with nothing written.
   public func start() async throws(ConversionError) -> Conversion {

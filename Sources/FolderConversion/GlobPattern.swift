@@ -1,27 +1,27 @@
 import ThumbnailCore
 
-/// A pattern for files: `*.jpg`, `2024/**`, `IMG_[0-9]*`, `{a,b}.png`.
+/// A glob pattern for paths: `*.jpg`, `2024/**`, `IMG_[0-9]*`, `{a,b}.png`.
 ///
-/// `?` is one character and `*` any number of them, but no slash; `**` goes across slashes; `[a-z]` and `[!a-z]` are one
-/// of a set; `{a,b}` is either; a backslash takes the next character as it is. A pattern without a slash is held against the
-/// last part of the path, one with a slash against the whole path from the folder that was given.
+/// `?` matches one byte and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and `[!a-z]`
+/// match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a slash is
+/// matched against the last component, one with a slash against the whole path relative to the given folder.
 public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
-  /// The pattern as it was written.
+  /// The pattern's text.
   public let description: String
-  /// The pattern with each `{a,b}` written out.
+  /// The pattern with all braces expanded.
   private let alternatives: [[UInt8]]
   private let isForWholePath: Bool
 
-  /// The most patterns that the braces of one may stand for.
+  /// The most patterns that braces may expand to.
   private static let mostAlternatives = 1024
 
-  /// Reads a pattern. Nil when it is empty, a bracket is not closed, or its braces stand for more than 1024 patterns.
+  /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
   public init?(_ text: String) {
     guard !text.isEmpty, let alternatives = Self.expanded(Array(text.utf8)),
       alternatives.allSatisfy(Self.closesBrackets)
     else { return nil }
     description = text
-    // A slash at the end says "a folder", one at the start "from the top".
+    // A trailing slash denotes a folder, a leading one the root.
     isForWholePath = text.utf8.dropLast().contains(RawPath.slash)
     self.alternatives = alternatives.map { pattern in
       var pattern = pattern[...]
@@ -31,15 +31,15 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the pattern fits a path, which is relative and has no slash at its end.
+  /// Whether the pattern matches a path, which is relative and has no trailing slash.
   func matches(path: some Sequence<UInt8>) -> Bool {
     var subject = Array(path)
     if !isForWholePath, let slash = subject.lastIndex(of: RawPath.slash) { subject.removeFirst(slash + 1) }
     return alternatives.contains { Self.matches($0, subject) }
   }
 
-  /// The usual matching with one point to come back to for the last `*`, and one for the last `**`: linear in memory, and
-  /// in time the product of the lengths.
+  /// Backtracking with one resume point for the last `*` and one for the last `**`: linear memory, and time
+  /// proportional to the product of the lengths.
   private static func matches(_ pattern: [UInt8], _ subject: [UInt8]) -> Bool {
     var (p, s) = (0, 0)
     var star: (pattern: Int, subject: Int)?
@@ -48,7 +48,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
       if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
         if p + 1 < pattern.count, pattern[p + 1] == UInt8(ascii: "*") {
           p += 2
-          // `a/**/b` also fits `a/b`.
+          // `a/**/b` also matches `a/b`.
           if p < pattern.count, pattern[p] == RawPath.slash, p == 2 || pattern[p - 3] == RawPath.slash {
             doubleStar = (p, s - 1)
             p += 1
@@ -80,7 +80,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Where the pattern goes on if its character at `index` fits `byte`.
+  /// The index behind the pattern element at `index`, if that matches `byte`.
   private static func step(_ pattern: [UInt8], _ index: Int, _ byte: UInt8) -> Int? {
     guard index < pattern.count else { return nil }
     switch pattern[index] {
@@ -93,7 +93,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Whether the set at `index` holds `byte`, and where it ends. Nil when it is not closed.
+  /// Whether the set at `start` contains `byte`, and where it ends. Nil if it is not closed.
   private static func bracket(_ pattern: [UInt8], _ start: Int, _ byte: UInt8) -> (Bool, Int)? {
     var index = start + 1
     let isNegated =
@@ -128,8 +128,8 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     return true
   }
 
-  /// The pattern with its first braces written out, and those of what comes of it in turn. Braces without a comma or
-  /// without an end stand for themselves.
+  /// The pattern with braces expanded recursively, the first ones first. Braces without a comma or without an end are
+  /// literal.
   private static func expanded(_ pattern: [UInt8]) -> [[UInt8]]? {
     var finished: [[UInt8]] = []
     var open = [pattern]
@@ -144,7 +144,7 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
     return finished
   }
 
-  /// The first braces that hold a comma and no others, and what stands between the commas.
+  /// The first braces that contain a comma and no other braces, and the parts between the commas.
   private static func braces(_ pattern: [UInt8]) -> (Range<Int>, [ArraySlice<UInt8>])? {
     var start: Int?
     var index = 0

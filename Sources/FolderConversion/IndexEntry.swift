@@ -1,29 +1,29 @@
 import Exports
 import ThumbnailCore
 
-/// What the index holds of one input: the state of it that its thumbnails were made of, and these.
+/// The index entry of one input: the state of the source, and the thumbnails made from it.
 ///
-/// Written as one line of fields with tabs between them: the key, the time and length of the source, the options' token,
-/// the source's path, and for each thumbnail its path, width and height, format, and length.
+/// A line of tab-separated fields: the key, the source's modification time and length, the token of the options, the
+/// source's path, and for each thumbnail its path, width and height, format, and length.
 struct IndexEntry: Equatable, Sendable {
-  /// What the input's thumbnails are known by: see `OutputNames.key`.
+  /// The key of the input's thumbnails: see `OutputNames.key`.
   var key: UInt64
-  /// The source's path from the root.
+  /// The absolute path of the source.
   var source: RawPath
-  /// The source's time of modification, in nanoseconds since 1970.
+  /// The source's modification time, in nanoseconds since 1970.
   var modified: Int
-  /// The source's length.
+  /// The source's length in bytes.
   var byteCount: Int
-  /// The options that the thumbnails were made with, and `toldApart` behind them where their names are not the plain ones.
+  /// The token of the options, with the suffix `toldApart` if the names are not the plain ones.
   var token: String
   var outputs: [ConversionOutput]
 
-  /// Marks the token of thumbnails that are told apart from others of the same plain name.
+  /// The suffix of the token for thumbnails renamed to avoid a collision.
   static let toldApart = "~"
 
   private static let tab = UInt8(ascii: "\t")
 
-  /// The line, with its line feed.
+  /// The line, including its line feed.
   var line: [UInt8] {
     var line = Array("\(NamingTemplate.hex(key))\t\(modified)\t\(byteCount)\t\(token)\t".utf8)
     Self.append(source.bytes, to: &line)
@@ -45,7 +45,7 @@ struct IndexEntry: Equatable, Sendable {
     (self.token, self.outputs) = (token, outputs)
   }
 
-  /// Reads a line, without its line feed. Nil when it is anything else.
+  /// Parses a line, without its line feed. Nil if it is invalid.
   init?(line: some Collection<UInt8>) {
     let fields = line.split(separator: Self.tab, omittingEmptySubsequences: false)
     guard fields.count >= 9, (fields.count - 5).isMultiple(of: 4), let key = Self.key(fields[0]),
@@ -66,7 +66,7 @@ struct IndexEntry: Equatable, Sendable {
     }
   }
 
-  /// Reads a line's first field.
+  /// Parses the first field of a line.
   static func key(_ digits: some Collection<UInt8>) -> UInt64? {
     guard digits.count == 16 else { return nil }
     var key: UInt64 = 0
@@ -80,7 +80,7 @@ struct IndexEntry: Equatable, Sendable {
     return key
   }
 
-  /// Whether a line is that of thumbnails which are told apart.
+  /// Whether the line is that of thumbnails renamed to avoid a collision.
   static func isToldApart(line: [UInt8]) -> Bool {
     var place = 0
     for _ in 0..<3 {
@@ -93,7 +93,7 @@ struct IndexEntry: Equatable, Sendable {
 
   private static func number(_ digits: some Collection<UInt8>) -> Int? { Int(String(decoding: digits, as: UTF8.self)) }
 
-  /// Writes the bytes that would end a field or a line, and the percent sign, as `%0A`.
+  /// Appends the bytes, with control characters and the percent sign encoded, as in `%0A`.
   static func append(_ bytes: [UInt8], to line: inout [UInt8]) {
     for byte in bytes {
       if byte < 0x20 || byte == UInt8(ascii: "%") {

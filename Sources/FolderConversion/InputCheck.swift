@@ -1,21 +1,21 @@
 import Foundation
 import ThumbnailCore
 
-/// An input whose thumbnails are to be made.
+/// An input whose thumbnails have to be made.
 struct StaleInput: Sendable {
   let index: Int
-  /// As it was named or found.
+  /// The path as named or found.
   let path: RawPath
   let absolutePath: RawPath
-  /// The paths of its thumbnails, one for each size, with their ends open where the format is.
+  /// The planned paths of its thumbnails, one for each size, with `openEnd` if the format is not decided yet.
   let planned: [[UInt8]]
-  /// Whether these are told apart from others'.
+  /// Whether these differ from the plain names to avoid a collision.
   let isToldApart: Bool
-  /// What the file was when it was looked at.
+  /// The state of the file when it was checked.
   var state: FileState
 }
 
-/// Tells for one input after the other whether anything has to be done. Blocks for a few system calls each.
+/// Checks for one input after another whether it has to be converted. Blocks for a few system calls each.
 struct InputCheck: Sendable {
   enum Finding: Sendable {
     case finished(ConversionResult)
@@ -23,7 +23,7 @@ struct InputCheck: Sendable {
   }
 
   let list: InputList
-  /// Those that were named before.
+  /// Inputs that are the same file as an earlier one.
   let repeated: Set<Int>
   let names: OutputNames
   let output: RawPath
@@ -31,14 +31,14 @@ struct InputCheck: Sendable {
   let earlier: EarlierOutputs
   let freshness: FolderConverter.Options.Freshness
   let token: String
-  /// Whether what was made of damaged pictures will do.
+  /// Whether thumbnails of damaged images are acceptable.
   let acceptsDamage: Bool
   let isDryRun: Bool
 
-  /// What an entry's token ends with in the index, where its picture is damaged: only who accepts that takes it for current.
+  /// Suffix of an entry's token if the source is damaged: such an entry is current only if damage is accepted.
   static let damageMark = "d"
 
-  /// Looks at the input at `position`; those beyond the last are what could not be listed.
+  /// Checks the input at `position`; positions after the last input are what could not be listed.
   func look(at position: Int) -> Finding {
     guard position < list.count else { return .finished(problem(list.problems[position - list.count], position)) }
     if let reason = Self.reasonToSkip(list.kind(at: position), isRepeated: repeated.contains(position)) {
@@ -80,7 +80,7 @@ struct InputCheck: Sendable {
         isToldApart: list.isToldApart(at: position), state: state))
   }
 
-  /// What the index has to say of the options for an input's thumbnails to be up to date.
+  /// The token that an up-to-date entry has in the index.
   private func token(for position: Int, isDamaged: Bool = false) -> String {
     token + (isDamaged ? Self.damageMark : "") + (list.isToldApart(at: position) ? IndexEntry.toldApart : "")
   }
@@ -114,7 +114,7 @@ struct InputCheck: Sendable {
 
   /// The thumbnails, if they are up to date.
   private func currentOutputs(_ position: Int, _ planned: [[UInt8]], _ state: FileState) -> [ConversionOutput]? {
-    // Asked for in any case: the entry belongs to an input that is there.
+    // Read in any case, to mark the entry as belonging to an existing input.
     let entry = index.entry(OutputNames.key(planned))
     let isDamaged = entry?.token == token(for: position, isDamaged: true)
     if isDamaged && !acceptsDamage { return nil }
@@ -152,7 +152,7 @@ struct InputCheck: Sendable {
 }
 
 extension ConversionOutput {
-  /// The same, of a damaged picture or a whole one.
+  /// The output with `isDamaged` set.
   fileprivate func marked(_ isDamaged: Bool) -> ConversionOutput {
     var output = self
     output.isDamaged = isDamaged
@@ -161,7 +161,7 @@ extension ConversionOutput {
 }
 
 extension ConversionFailure {
-  /// Why a file could not be opened or looked at.
+  /// The failure for a file that cannot be opened or examined.
   static func unreadable(_ failure: SystemFailure) -> ConversionFailure {
     failure.code == ENOENT
       ? .init(stage: .read, code: "not-found", message: "no such file; check its path")

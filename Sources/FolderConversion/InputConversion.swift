@@ -16,17 +16,17 @@ struct InputConversion: Sendable {
   let token: String
   let preservesTimes: Bool
 
-  /// What came of an input, and whether all that follows would fail for the same reason.
+  /// The result of an input, and whether all later inputs would fail for the same reason.
   struct Outcome: Sendable {
     let result: ConversionResult
     var endsRun: ConversionError?
   }
 
-  /// Converts an input. Nil when the task was cancelled before anything was written.
+  /// Converts an input. Nil if the task was cancelled before anything was written.
   func convert(_ input: StaleInput) async -> Outcome? {
     let started = ContinuousClock.now
     var input = input
-    // A file that changes while it is read gets a second chance: who writes a picture is done with it soon.
+    // A file that changes while it is read is tried a second time: whoever is writing it is probably done by then.
     for isLastAttempt in [false, true] {
       let responses = await pipeline.responses(for: .file(at: input.absolutePath), variants: variants)
       let thumbnails: [Thumbnail]
@@ -64,7 +64,7 @@ struct InputConversion: Sendable {
     return nil
   }
 
-  /// All the thumbnails, or why there are not all.
+  /// All thumbnails, or the error of one that failed.
   private func collect(
     _ responses: [Result<ThumbnailResponse, ThumbnailError>]
   ) -> Result<[Thumbnail], ThumbnailError> {
@@ -89,7 +89,7 @@ struct InputConversion: Sendable {
     case failed(ConversionFailure, endsRun: ConversionError?)
   }
 
-  /// Stores the thumbnails, unless the file is no longer what they were made of, and notes them in the index.
+  /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
   private func write(_ thumbnails: [Thumbnail], of input: StaleInput) -> Written {
     do throws(SystemFailure) {
       let state = try FileState(of: input.absolutePath)
@@ -130,7 +130,7 @@ struct InputConversion: Sendable {
 }
 
 extension ConversionFailure {
-  /// The thumbnail's format is not the one that the picture's name promised, and its name then is another's.
+  /// The actual format differs from the one that the source's extension suggests, and that name is another input's.
   fileprivate static func nameTaken(_ path: [UInt8]) -> ConversionFailure {
     .init(
       stage: .write, code: "name-taken",

@@ -1,10 +1,10 @@
 import Foundation
 import ThumbnailCore
 
-/// Finds the inputs of a conversion. Blocks; made for one use on a thread of its own.
+/// Finds the inputs of a conversion. Blocks; made for a single use on a thread of its own.
 ///
-/// A folder's own files come before its subfolders', both in the order of their names' bytes; folders that links lead to
-/// come last. Every folder is listed once, so that links in a circle come to an end.
+/// A folder's own files precede its subfolders, both sorted bytewise by name; folders reached by links come last. Every
+/// folder is listed once, so cycles of links end.
 struct InputFinder {
   private struct FolderID: Hashable {
     let device: UInt64
@@ -18,20 +18,20 @@ struct InputFinder {
     let rootPath: [UInt8]
     let path: [UInt8]
 
-    /// What opens it. An empty path is the working directory.
+    /// The path to open. Empty paths stand for the working directory.
     var opened: RawPath { rootPath.isEmpty && path.isEmpty ? RawPath(".") : RawPath(bytes: rootPath + path) }
   }
 
   private let options: FolderConverter.Options
   private let cancelled: CancellationFlag
   private let pictureExtensions: Set<[UInt8]>
-  /// The output folder, if it is there.
+  /// The output folder, if it exists.
   private let output: (path: RawPath, id: FolderID)?
   private var list = InputList()
   private var visited: Set<FolderID> = []
   private var pending: [PendingFolder] = []
   private var linked: [PendingFolder] = []
-  /// The folders of single files, by their path and what `{path}` is for them.
+  /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
 
   init(_ options: FolderConverter.Options, cancelled: CancellationFlag) {
@@ -43,9 +43,9 @@ struct InputFinder {
     }
   }
 
-  /// Finds everything.
+  /// Finds all inputs.
   ///
-  /// - Throws: `.invalidOption` when an input is or lies in the output folder; `.cancelled`.
+  /// - Throws: `.invalidOption` if an input is or lies in the output folder; `.cancelled`.
   mutating func run() throws(ConversionError) -> InputList {
     for input in options.inputs {
       switch input {
@@ -57,7 +57,7 @@ struct InputFinder {
     return list
   }
 
-  // MARK: What was named
+  // MARK: Named inputs
 
   private mutating func takeList(_ path: RawPath) throws(ConversionError) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
@@ -87,15 +87,14 @@ struct InputFinder {
     }
   }
 
-  /// Takes a file or folder that was named; one that stood in a list keeps the folders it was named with.
+  /// Adds a named file or folder; one from a list keeps the folders in its path.
   private mutating func take(_ path: RawPath, listed: Bool) throws(ConversionError) {
     if path.bytes.contains(0) {
       return list.addProblem(
         RawPath(bytes: path.bytes.filter { $0 != 0 }), .failed, stage: .list, code: "name-unusable",
         "the name holds a zero byte; names that zero bytes end are read with listsAreNullSeparated (-0)")
     }
-    // Whether a name in a list is that of a folder is looked up only where it could be one: a file's state is looked up
-    // again when its turn comes.
+    // Names from a list are examined only if they could be folders: a file is examined later, when it is checked.
     let state: FileState
     do throws(SystemFailure) {
       state = try FileState(of: path)
@@ -129,7 +128,7 @@ struct InputFinder {
     if listed { prefix = Self.keptFolders(path.bytes) }
     let root = list.addRoot(
       .init(path: Self.withSlash(path.bytes), absolute: Self.withSlash(absolute.bytes), prefix: prefix))
-    // What was listed for another input is listed for this one, too: it may have another name there.
+    // A folder may be listed again for another input, where its thumbnails may have other names.
     visited = []
     pending = [PendingFolder(root: root, rootPath: Self.withSlash(path.bytes), path: [])]
     while let next = nextFolder() {
@@ -153,7 +152,7 @@ struct InputFinder {
     return (list.addFolder([], of: root), output.map { absolute.isWithin($0.path) } ?? false)
   }
 
-  /// The folders of a path that the output keeps: none that lead upwards or to the root.
+  /// The folders of a path that are kept in the output: none that lead upwards or to the root.
   private static func keptFolders(_ path: [UInt8]) -> [UInt8] {
     let dot = UInt8(ascii: ".")
     let parts = path.split(separator: RawPath.slash).filter {
@@ -170,7 +169,7 @@ struct InputFinder {
 
   private mutating func nextFolder() -> PendingFolder? {
     if let next = pending.popLast() { return next }
-    // In order, so that of two links to one folder it is always the same that leads there.
+    // Sorted, so that of several links to one folder always the same one is followed.
     linked.sort { $1.path.lexicographicallyPrecedes($0.path) }
     return linked.popLast()
   }
@@ -186,7 +185,7 @@ struct InputFinder {
     var status = stat()
     guard fstat(dirfd(directory), &status) == 0 else { return }
     let id = FolderID(FileState(status))
-    // The run's own thumbnails are no pictures to be converted.
+    // The run's own thumbnails are not inputs.
     if id == output?.id { return }
     guard visited.insert(id).inserted else {
       return list.addProblem(
@@ -212,7 +211,7 @@ struct InputFinder {
     }
     list.sort(from: first)
     guard options.isRecursive else { return }
-    // The last is walked first.
+    // Reversed, since the stack's last folder is walked first.
     subfolders.sort { $1.lexicographicallyPrecedes($0) }
     pending += subfolders.map { PendingFolder(root: folder.root, rootPath: folder.rootPath, path: $0) }
   }
@@ -237,11 +236,11 @@ struct InputFinder {
       if !isLink { return subfolders.append(path) }
       guard options.isRecursive else { return }
       let link = PendingFolder(root: folder.root, rootPath: folder.rootPath, path: path)
-      // A link may lead into the midst of the output folder.
+      // A link may point into the output folder.
       if let output, link.opened.resolved?.isWithin(output.path) ?? false { return }
       linked.append(link)
     case .regular, nil:
-      // What cannot be looked at is left to fail when its turn comes.
+      // Unreadable entries are kept, and fail when they are checked.
       guard !isLeftOut(folder.path + name, isFolder: false) else { return }
       let isPicture = !options.include.isEmpty || isNamedLikePicture(name)
       list.add(name, kind: isPicture ? .picture : .otherName, in: index)
@@ -250,7 +249,7 @@ struct InputFinder {
     }
   }
 
-  /// Whether the user's patterns leave out a path, which is relative.
+  /// Whether the user's patterns exclude a path, which is relative.
   private func isLeftOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
     if options.exclude.contains(where: { $0.matches(path: path) }) { return true }
     return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
@@ -267,7 +266,7 @@ struct InputFinder {
     name.isEmpty || name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
   }
 
-  /// What `readdir` says of an entry; nil where it does not.
+  /// The type that `readdir` reports of an entry; nil if it reports none.
   private static func kind(_ type: UInt8) -> FileState.Kind? {
     switch Int(type) {
     case DT_REG: .regular
@@ -278,7 +277,7 @@ struct InputFinder {
     }
   }
 
-  /// What a name stands for; nil when that cannot be found out.
+  /// The type of a directory entry; nil if `fstatat` fails.
   private static func kind(
     of name: UnsafeBufferPointer<UInt8>, in directory: OpaquePointer, followingLinks: Bool
   ) -> FileState.Kind? {
@@ -289,11 +288,11 @@ struct InputFinder {
     return result == 0 ? FileState(status).kind : nil
   }
 
-  /// Lends the bytes of an entry's name, with a zero behind them.
+  /// Calls `body` with the bytes of an entry's name, which are followed by a zero byte.
   private static func withName(
     of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) -> Void
   ) {
-    // The kernel's record is only as long as the name: the 256 bytes that C declares may not all be there.
+    // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
     guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
     let base = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
     body(UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))

@@ -1,25 +1,25 @@
 import Exports
 import ThumbnailCore
 
-/// The inputs of a conversion: names only, kept close together, about 40 bytes each.
+/// The inputs of a conversion: names only, in compact form, about 40 bytes each.
 struct InputList: Sendable {
-  /// A place that names are taken from.
+  /// A folder that paths are relative to.
   struct Root: Sendable {
-    /// What opens it, as it was named; empty, or with a slash at its end.
+    /// The path to open, as it was named; empty, or with a trailing slash.
     var path: [UInt8]
-    /// The same from the file system's root, with links followed, and with a slash at its end.
+    /// The absolute path with links resolved, with a trailing slash.
     var absolute: [UInt8]
-    /// What `{path}` begins with for its files; empty, or with a slash at its end.
+    /// The prefix of `{path}` for its files; empty, or with a trailing slash.
     var prefix: [UInt8] = []
   }
 
-  /// What an entry is.
+  /// The kind of an entry.
   enum Kind: UInt8, Sendable {
-    /// To be converted.
+    /// An input to convert.
     case picture
-    /// A file that is not named like a picture.
+    /// A file without an extension of an image.
     case otherName
-    /// A link that is not followed.
+    /// A symbolic link that is not followed.
     case link
     /// Neither file nor folder nor link.
     case special
@@ -29,7 +29,7 @@ struct InputList: Sendable {
 
   private struct Folder: Sendable {
     var root: UInt32
-    /// From the root on; empty, or with a slash at its end.
+    /// The path relative to the root; empty, or with a trailing slash.
     var path: [UInt8]
   }
 
@@ -41,7 +41,7 @@ struct InputList: Sendable {
     var folder: UInt32
   }
 
-  /// What could not be listed.
+  /// Something that could not be listed.
   struct Problem: Sendable {
     var path: RawPath
     var status: ConversionResult.Status
@@ -54,10 +54,10 @@ struct InputList: Sendable {
   private var entries: [Entry] = []
   private(set) var problems: [Problem] = []
 
-  /// The number of entries, without the problems.
+  /// The number of entries, without problems.
   var count: Int { entries.count }
 
-  /// Whether something was not listed that may hold pictures.
+  /// Whether everything that may hold images was listed.
   var isComplete: Bool { !problems.contains { $0.status == .failed } }
 
   mutating func addRoot(_ root: Root) -> Int {
@@ -70,7 +70,7 @@ struct InputList: Sendable {
     return folders.count - 1
   }
 
-  /// Adds a file. A name that no file system can have is left to fail when it is opened.
+  /// Adds a file. A name too long for any file system fails when it is opened.
   mutating func add(_ name: some Collection<UInt8>, kind: Kind, in folder: Int) {
     guard name.count <= UInt16.max, names.count + name.count <= UInt32.max else {
       return addProblem(
@@ -89,7 +89,7 @@ struct InputList: Sendable {
       Problem(path: path, status: status, failure: ConversionFailure(stage: stage, code: code, message: message)))
   }
 
-  /// Puts the entries from `first` on in the order of their names' bytes.
+  /// Sorts the entries from `first` on bytewise by name.
   mutating func sort(from first: Int) {
     names.withUnsafeBytes { names in
       entries[first...].sort { one, other in
@@ -107,28 +107,28 @@ struct InputList: Sendable {
     return names[Int(entry.start)..<Int(entry.start) + Int(entry.length)]
   }
 
-  /// The path as it was named or found.
+  /// The path as named or found.
   func path(at index: Int) -> RawPath {
     let folder = folders[Int(entries[index].folder)]
     return RawPath(bytes: roots[Int(folder.root)].path + folder.path + name(at: index))
   }
 
-  /// The path from the file system's root.
+  /// The absolute path.
   func absolutePath(at index: Int) -> RawPath {
     let folder = folders[Int(entries[index].folder)]
     return RawPath(bytes: roots[Int(folder.root)].absolute + folder.path + name(at: index))
   }
 
-  /// How its thumbnails are told apart from others'.
+  /// How its thumbnails' names are made distinct.
   func distinction(at index: Int) -> NameDistinction { entries[index].distinction }
 
-  /// Whether its thumbnails have other names than the plain ones.
+  /// Whether its thumbnails' names differ from the plain ones.
   func isToldApart(at index: Int) -> Bool { entries[index].distinction.changes(name(at: index)) }
 
-  /// Has its thumbnails told apart from others' from now on.
+  /// Sets how its thumbnails' names are made distinct.
   mutating func tellApart(_ index: Int, _ distinction: NameDistinction) { entries[index].distinction = distinction }
 
-  /// What it contributes to the names of its thumbnails, told apart as `distinction` says or as was settled.
+  /// The input of the naming template, with the given distinction or its own.
   func source(at index: Int, _ distinction: NameDistinction? = nil) -> NamingTemplate.Source {
     let folder = folders[Int(entries[index].folder)]
     let (name, absolutePath) = (name(at: index), absolutePath(at: index))

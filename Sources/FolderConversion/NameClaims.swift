@@ -1,17 +1,17 @@
 import ThumbnailCore
 
-/// Settles which input writes which file, before anything is written.
+/// Resolves name collisions: decides which input writes which file, before anything is written.
 ///
-/// In rounds: inputs claim the names of their thumbnails. Where several claim one name, those that are told apart the
-/// least take the next step of `NameDistinction` and claim again. Whole rounds are looked at, so the names depend on the
-/// set of inputs alone. While it runs there are 16 bytes for each name, and 16 more for each clash.
+/// Works in rounds: all inputs claim the names of their thumbnails. Where several claim one name, those with the lowest
+/// distinction take the next step of `NameDistinction` and claim again. Since whole rounds are evaluated, the names
+/// depend on the set of inputs only. Takes 16 bytes for each name, and 16 more for each conflict.
 struct NameClaims {
   private struct Conflict {
     var number: UInt64
     var index: UInt32
   }
 
-  /// What tells a file from others, by whatever path it is reached.
+  /// The identity of a file, whatever path leads to it.
   private enum FileID: Hashable {
     case node(device: UInt64, inode: UInt64)
     case unreachable(RawPath)
@@ -25,14 +25,14 @@ struct NameClaims {
   private let cancelled: CancellationFlag
   private var conflicts: [Conflict] = []
   private var collisions: [(second: Int, collision: NameCollision)] = []
-  /// Who claims each name.
+  /// The input that holds each name.
   private(set) var holders: [UInt64: UInt32] = [:]
-  /// The inputs that are named before, to be left out.
+  /// Inputs that are the same file as an earlier one, to be left out.
   private(set) var repeated: Set<Int> = []
 
-  /// Settles the names of all inputs in the list, and notes there which are told apart.
+  /// Resolves the names of all inputs in the list, and sets their distinctions there.
   ///
-  /// - Throws: `.collisions` where the user's own template names inputs alike; `.cancelled`.
+  /// - Throws: `.collisions` if names collide with the user's own template; `.cancelled`.
   init(_ names: OutputNames, _ list: inout InputList, cancelled: CancellationFlag) throws(ConversionError) {
     self.names = names
     self.cancelled = cancelled
@@ -50,7 +50,7 @@ struct NameClaims {
     }
   }
 
-  /// Whether another input than `index` writes a path.
+  /// Whether an input other than `index` writes to the path.
   func isAnothers(_ path: [UInt8], than index: Int) -> Bool {
     holders[ClaimedNames.number(path)].map { $0 != index } ?? false
   }
@@ -61,7 +61,7 @@ struct NameClaims {
     for path in paths {
       let number = ClaimedNames.number(path)
       if let holder = holders[number] {
-        // Two sizes of one input are a conflict; a name that it has from an earlier round is none.
+        // Two sizes of one input are a conflict; a name that it holds from an earlier round is not.
         if holder != index || own.contains(number) { conflicts.append(Conflict(number: number, index: UInt32(index))) }
       } else {
         holders[number] = UInt32(index)
@@ -70,7 +70,7 @@ struct NameClaims {
     }
   }
 
-  /// Looks at all conflicts of a round, and returns who claims in the next, in order.
+  /// Evaluates the conflicts of a round, and returns the inputs that claim in the next, in order.
   private mutating func settle(_ list: inout InputList) throws(ConversionError) -> [Int] {
     conflicts.sort { ($0.number, $0.index) < ($1.number, $1.index) }
     var raised: Set<Int> = []
@@ -107,7 +107,7 @@ struct NameClaims {
     list.tellApart(index, list.distinction(at: index).next ?? .hash)
   }
 
-  /// The first of each file; the others are repetitions.
+  /// The first input of each file; the others are recorded as repeated.
   private mutating func distinctFiles(_ indices: [Int], _ list: InputList) -> [Int] {
     var firsts: [FileID: Int] = [:]
     var distinct: [Int] = []

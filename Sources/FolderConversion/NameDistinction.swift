@@ -1,21 +1,20 @@
 import Exports
 import ThumbnailCore
 
-/// How an input's thumbnails are told apart from those of other inputs that the standard names would mix up.
+/// How the names of an input's thumbnails are made distinct if the standard names collide.
 ///
-/// Each step changes what `{name}` stands for, and says enough by itself: no step depends on the order of the inputs or
-/// on earlier runs.
+/// Each step changes what `{name}` stands for. No step depends on the order of the inputs or on earlier runs.
 enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
-  /// Nobody else has the name: `IMG_1`.
+  /// No collision: `IMG_1`.
   case plain
-  /// With the input's own extension, in lower case: `IMG_1.heic`.
+  /// With the source's own extension, in lower case: `IMG_1.heic`.
   case oldExtension
-  /// With the first digits of the hash of its path as well: `IMG_1.jpg-1f0a9b3c`.
+  /// And with the first eight digits of the hash of its path: `IMG_1.jpg-1f0a9b3c`.
   case digits
-  /// With all of them.
+  /// With all sixteen digits.
   case hash
 
-  /// The longest `{name}` that is made so, in bytes: a size and the end follow, and file systems take 255.
+  /// The longest `{name}` made this way, in bytes: size and extension follow, and file systems allow 255.
   private static let longestName = 200
   private static let digitCount = 8
 
@@ -24,12 +23,12 @@ enum NameDistinction: UInt8, Sendable, Comparable, CaseIterable {
   /// The next step; nil after the last.
   var next: Self? { Self(rawValue: rawValue + 1) }
 
-  /// Whether it changes anything: a name without an extension has none to keep.
+  /// Whether it changes the name: a name without an extension has none to add.
   func changes(_ name: some Collection<UInt8>) -> Bool {
     self > .oldExtension || self == .oldExtension && !NamingTemplate.end(name).isEmpty
   }
 
-  /// What `{name}` stands for; nil where that is the plain name.
+  /// What `{name}` stands for; nil for the plain name.
   func alias(of name: some Collection<UInt8>, at absolutePath: RawPath) -> [UInt8]? {
     guard changes(name) else { return nil }
     let end = NamingTemplate.end(name)

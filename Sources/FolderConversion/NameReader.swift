@@ -1,18 +1,18 @@
 import Foundation
 import ThumbnailCore
 
-/// Reads the names in a list, piece by piece.
+/// Splits a list into names incrementally.
 struct NameReader {
   private let separator: UInt8
   private var pending: [UInt8] = []
 
-  /// Names are ended by zero bytes, or by line feeds.
+  /// For names terminated by zero bytes or by line feeds.
   init(isNullSeparated: Bool) {
     separator = isNullSeparated ? 0 : UInt8(ascii: "\n")
   }
 
-  /// Takes a piece of the list and hands out the names that are complete. Empty ones are left out, and so is the carriage
-  /// return before a line feed.
+  /// Parses a chunk of the list and passes complete names to `body`. Drops empty ones, and a carriage return before a
+  /// line feed.
   mutating func feed(_ piece: some Collection<UInt8>, _ body: (ArraySlice<UInt8>) -> Void) {
     pending.append(contentsOf: piece)
     var start = 0
@@ -23,7 +23,7 @@ struct NameReader {
     pending.removeFirst(start)
   }
 
-  /// Hands out the last name, where the list does not end with a separator.
+  /// Passes on the last name if the list does not end with a separator.
   mutating func finish(_ body: (ArraySlice<UInt8>) -> Void) {
     emit(pending[...], body)
     pending = []
@@ -35,10 +35,9 @@ struct NameReader {
     if !trimmed.isEmpty { body(trimmed) }
   }
 
-  /// Reads a descriptor to its end. Looks every tenth of a second whether the work was cancelled, for whoever writes into
-  /// a pipe may take his time.
+  /// Reads a descriptor to its end. Polls for cancellation every 100 ms, since the writer of a pipe may be slow.
   ///
-  /// - Returns: Why it could not be read; nil when it was.
+  /// - Returns: The error; nil if there was none.
   mutating func read(
     _ descriptor: Int32, cancelled: CancellationFlag, _ body: (ArraySlice<UInt8>) -> Void
   ) -> SystemFailure? {

@@ -3,21 +3,22 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// The folder that thumbnails are written to, held by one run at a time.
+/// The output folder, locked by one run at a time.
 ///
-/// A thumbnail is written under a temporary name in its own folder and renamed when it is complete. The temporary names are
-/// few and known, so what a kill has left is found without searching. The methods block: they are for threads of our own.
+/// A thumbnail is written under a temporary name in its own folder and renamed when complete. The temporary names are
+/// few and fixed, so a killed run's leftovers are found without a search. The methods block: call them on worker
+/// threads.
 final class OutputFolder: Sendable {
-  /// How many thumbnails may be in the making at once, each under a temporary name of its own.
+  /// The most thumbnails written concurrently, each under its own temporary name.
   private static let slotCount = 64
 
   let path: RawPath
-  /// Open for the lock on it.
+  /// The descriptor that holds the lock.
   private let lock: FileDescriptor
   private let index: ConversionIndex
   private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
 
-  /// Makes the folder where it is not there, takes hold of it, and clears away what a killed run has left.
+  /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
   ///
   /// - Throws: `.cannotWrite`, `.busy`.
   init(_ path: RawPath) throws(ConversionError) {
@@ -30,7 +31,7 @@ final class OutputFolder: Sendable {
     let descriptor = path.withCString { open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
     guard descriptor >= 0 else { throw .cannotWrite(path: path, reason: SystemFailure.last.reason) }
     lock = FileDescriptor(owning: descriptor)
-    // Some network file systems have no such locks; there it is up to the user that no two runs meet.
+    // Some network file systems do not support such locks; there the user has to avoid concurrent runs.
     if flock(descriptor, LOCK_EX | LOCK_NB) != 0, errno == EWOULDBLOCK { throw .busy(path: path) }
     guard path.withCString({ access($0, W_OK | X_OK) }) == 0 else {
       throw .cannotWrite(path: path, reason: SystemFailure.last.reason)
@@ -44,13 +45,13 @@ final class OutputFolder: Sendable {
   /// The index of the folder.
   var conversions: ConversionIndex { index }
 
-  /// Lets go of the folder, so that another run may begin. Nothing is to be written afterwards.
+  /// Unlocks the folder for other runs. Nothing may be written afterwards.
   func release() { flock(lock.rawValue, LOCK_UN) }
 
-  /// Writes an input's thumbnails, each as a whole or not at all.
+  /// Writes an input's thumbnails, each atomically.
   ///
-  /// - Parameter times: Whose times they get, if anybody's.
-  /// - Throws: What concerns this input alone, or all that would follow: see `SystemFailure.endsRun`.
+  /// - Parameter times: The file whose times they get; nil for none.
+  /// - Throws: An error of this input only, or of all later ones, too: see `SystemFailure.endsRun`.
   func write(_ files: [(path: [UInt8], data: Data)], times: FileState?) throws(WriteFailure) {
     for file in files {
       do throws(SystemFailure) {
@@ -61,7 +62,7 @@ final class OutputFolder: Sendable {
     }
   }
 
-  /// Removes a thumbnail, and its folders as far as they are empty then.
+  /// Removes a thumbnail, and its folders if they are then empty.
   func remove(_ relative: [UInt8]) {
     guard Self.isInside(relative) else { return }
     _ = path.appending(relative).withCString { unlink($0) }
@@ -72,7 +73,7 @@ final class OutputFolder: Sendable {
     }
   }
 
-  /// Whether a path that was read from a file stays within the folder.
+  /// Whether a path read from a file stays within the folder.
   private static func isInside(_ path: [UInt8]) -> Bool {
     let parts = path.split(separator: RawPath.slash, omittingEmptySubsequences: false)
     return parts.allSatisfy { !$0.isEmpty && !$0.elementsEqual("..".utf8) }
@@ -86,7 +87,7 @@ final class OutputFolder: Sendable {
     try prepare(folder)
     var descriptor = Self.create(temporary)
     if descriptor < 0, errno == ENOENT {
-      // Somebody has removed the folder meanwhile.
+      // The folder was removed meanwhile.
       state.withLock { _ = $0.folders.remove(folder) }
       try prepare(folder)
       descriptor = Self.create(temporary)
@@ -121,7 +122,7 @@ final class OutputFolder: Sendable {
     return folder.isEmpty ? path.appending(name) : path.appending(folder).appending(name)
   }
 
-  /// Makes a folder of thumbnails, once, and notes in the index that it is being written to.
+  /// Creates a folder for thumbnails, once, and records it in the index.
   private func prepare(_ folder: [UInt8]) throws(SystemFailure) {
     if state.withLock({ $0.folders.contains(folder) }) { return }
     if !folder.isEmpty { try NewFile.makeFolders(path.appending(folder)) }

@@ -2,12 +2,12 @@ import Exports
 import Synchronization
 import ThumbnailCore
 
-/// The names of every input's thumbnails, told before anything is made.
+/// The names of every input's thumbnails, determined before anything is written.
 struct OutputNames: Sendable {
   let template: NamingTemplate
   let sizes: [TargetSize]
   let format: OutputFormat
-  /// Whether inputs that would write one file are told apart. A user's own template is taken at its word.
+  /// Whether name collisions are resolved. With a user's own template they are an error.
   let tellsApart: Bool
 
   init(_ options: FolderConverter.Options) {
@@ -17,25 +17,25 @@ struct OutputNames: Sendable {
     tellsApart = options.name == nil
   }
 
-  /// The paths of an input's thumbnails below the output folder, one for each size, with `NamingTemplate.openEnd` where
-  /// the end depends on what the picture shows. Nil when its name makes one that must not be written.
+  /// The paths of an input's thumbnails relative to the output folder, one for each size, with `NamingTemplate.openEnd`
+  /// if the extension depends on the image's content. Nil if the path is unusable.
   func planned(for source: NamingTemplate.Source) -> [[UInt8]]? {
     paths(for: source, end: plannedEnd(source))
   }
 
-  /// The paths that an input's thumbnails may turn out as, one form of each where no other input can have another.
+  /// The paths to claim: all that the thumbnails may get, except for variations that cannot collide with other inputs'.
   func claimed(for source: NamingTemplate.Source) -> [[UInt8]]? {
-    // Under `same` some have the input's own end, which an open one may turn out as.
+    // With `same`, an open extension may turn out equal to the fixed one of another input.
     format == .same ? planned(for: source)?.flatMap(possiblePaths) : planned(for: source)
   }
 
-  /// The paths of its thumbnails of these formats, the planned ones as far as they are right.
+  /// The final paths of the thumbnails, given their formats. Differ from the planned ones only where necessary.
   func paths(for source: NamingTemplate.Source, planned: [[UInt8]], written: [ImageFormat]) -> [[UInt8]] {
     let own = NamingTemplate.end(source.name)
     return zip(zip(sizes, planned), written).map { entry, format in
       let (size, planned) = entry
       if planned.contains(NamingTemplate.openEnd) { return Self.filled(planned, format.fileExtension) }
-      // Under `same` the picture's own end stays, unless it lies.
+      // With `same`, the source's own extension is kept, unless it does not fit the format.
       guard self.format == .same, !format.fileExtensions.contains(Self.lowercased(own)) else { return planned }
       return template.path(for: source, size: size, ext: Array(format.fileExtension.utf8)) ?? planned
     }
@@ -50,7 +50,7 @@ struct OutputNames: Sendable {
     return paths
   }
 
-  /// The end of the names where the format, or under `same` the picture's own name, decides it.
+  /// The extension, if the format or, with `same`, the source's own extension determines it.
   private func plannedEnd(_ source: NamingTemplate.Source) -> [UInt8]? {
     if let meant = ImageFormat(rawValue: format.rawValue) { return Array(meant.fileExtension.utf8) }
     guard format == .same else { return nil }
@@ -58,18 +58,18 @@ struct OutputNames: Sendable {
     return Self.sameFormats.contains { $0.fileExtensions.contains(Self.lowercased(own)) } ? own : nil
   }
 
-  /// The formats that `OutputFormat.same` keeps, as far as this libvips writes them.
+  /// The formats that `OutputFormat.same` keeps, if libvips can write them.
   private static let sameFormats: [ImageFormat] = [.jpeg, .png, .webp, .gif, .tiff, .avif, .jpegXL]
 
   private static func lowercased(_ end: [UInt8]) -> String { String(decoding: end, as: UTF8.self).lowercased() }
 
-  /// The paths that a planned one may turn out as, the likeliest first.
+  /// The paths that a planned one may result in, the likeliest first.
   func possiblePaths(_ planned: [UInt8]) -> [[UInt8]] {
     guard planned.contains(NamingTemplate.openEnd) else { return [planned] }
     return ["jpg", "webp", "png"].map { Self.filled(planned, $0) }
   }
 
-  /// A path to show: `*` stands for an end that is not known yet.
+  /// The path for messages: `*` stands for an extension that is not known yet.
   static func shown(_ planned: [UInt8]) -> RawPath { RawPath(bytes: filled(planned, "*")) }
 
   private static func filled(_ planned: [UInt8], _ end: String) -> [UInt8] {
@@ -77,20 +77,20 @@ struct OutputNames: Sendable {
     return planned.flatMap { $0 == NamingTemplate.openEnd ? Array(end.utf8) : [$0] }
   }
 
-  /// What the index knows an input's thumbnails by.
+  /// The key of an input's thumbnails in the index.
   static func key(_ planned: [[UInt8]]) -> UInt64 {
-    // No planned path holds two slashes in a row.
+    // Unambiguous, since no planned path contains two consecutive slashes.
     NamingTemplate.digest(Array(planned.joined(separator: [RawPath.slash, RawPath.slash])))
   }
 }
 
-/// Which input may write which file, for those thumbnails that turn out with another name than was planned.
+/// Which input writes which file, for thumbnails whose final name differs from the planned one.
 final class ClaimedNames: Sendable {
   private let claims: Mutex<[UInt64: UInt32]>
 
   init(_ claims: [UInt64: UInt32]) { self.claims = Mutex(claims) }
 
-  /// Claims a path for an input. False when it is another's.
+  /// Claims a path for an input. False if another input holds it.
   func claim(_ path: [UInt8], for index: Int) -> Bool {
     claims.withLock { claims in
       let number = Self.number(path)
@@ -100,7 +100,7 @@ final class ClaimedNames: Sendable {
     }
   }
 
-  /// A number for a path that strangers cannot foresee, so that no names can be made to seem one.
+  /// A randomly seeded hash, so that nobody can craft colliding names.
   static func number(_ path: [UInt8]) -> UInt64 {
     var hasher = Hasher()
     path.withUnsafeBytes { hasher.combine(bytes: $0) }
