@@ -2,11 +2,11 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The open connections to one database file: one that writes and a few that read.
+/// The open connections to one database file: one for writing and a few for reading.
 ///
-/// They are replaced as a whole when the file is.
+/// When the file is replaced, a new object replaces all of them.
 final class CacheConnections: Sendable {
-  /// Tells a file from another at the same path.
+  /// Distinguishes a file from another at the same path.
   struct FileIdentity: Equatable {
     let device: UInt64
     let inode: UInt64
@@ -20,18 +20,18 @@ final class CacheConnections: Sendable {
     }
   }
 
-  /// The number of connections that read: as many as threads that look thumbnails up.
+  /// The number of read connections: one per thread that looks up thumbnails.
   static let readerCount = 2
 
-  /// The connection of the one thread that writes.
+  /// The connection of the writing thread.
   let writer: DatabaseQueue
   private let path: String
   private let identity: FileIdentity
   private let readers: [CacheReader]
-  /// A bit for each reader that is at work.
+  /// One bit for each reader in use.
   private let busyReaders = Atomic(0)
 
-  /// Opens the readers beside a writer that is open already: a read-only connection cannot create the files it needs.
+  /// Opens the readers next to an open writer: a read-only connection cannot create the files it needs.
   init(path: String, writer: DatabaseQueue, lockTimeout: Duration) throws {
     guard let identity = FileIdentity(path: path) else {
       throw DiskCacheError.directoryUnusable(path: path, reason: "the file vanished while it was opened")
@@ -46,7 +46,7 @@ final class CacheConnections: Sendable {
     }
   }
 
-  /// Opens the connection that writes, creating an empty file for the user alone where there is none.
+  /// Opens the write connection; creates an empty file that only the user can access if there is none.
   static func openWriter(path: String, lockTimeout: Duration) throws -> DatabaseQueue {
     CachePrivacy.protect(path)
     return try DatabaseQueue(path: path, configuration: configuration(lockTimeout: lockTimeout))
@@ -58,24 +58,24 @@ final class CacheConnections: Sendable {
     configuration.label = "thumbnailer.cache"
     configuration.busyMode = .timeout(lockTimeout / .seconds(1))
     configuration.prepareDatabase { db in
-      // The file may come from anywhere: functions of its schema are not trusted, and pages are checked as they are read.
+      // The file is not trusted: functions in its schema are disabled, and pages are checked as they are read.
       try db.execute(sql: "PRAGMA synchronous = NORMAL; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON")
-      // Debian's SQLite overwrites what is deleted with zeros, which doubles what an eviction writes.
+      // Debian's SQLite overwrites deleted data with zeros by default, which doubles what an eviction writes.
       try db.execute(sql: "PRAGMA secure_delete = OFF")
     }
     return configuration
   }
 
-  /// Whether the file that is open still stands at its path.
+  /// Whether the open file is still the one at its path.
   var isInPlace: Bool { FileIdentity(path: path) == identity }
 
-  /// Runs another query on a connection to read with.
+  /// Runs a query on a read connection.
   func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
     try reading { try $0.read(query) }
   }
 
-  /// Lends a connection to read with: the first idle one, whose page cache is the warmest. When all are busy the caller
-  /// waits for the first.
+  /// Calls `query` with the first idle read connection, whose page cache is the warmest. When all are busy it waits for
+  /// the first.
   func reading<Value>(_ query: (CacheReader) throws -> Value) rethrows -> Value {
     let index = readers.indices.first { index in
       busyReaders.bitwiseOr(1 << index, ordering: .relaxed).oldValue & 1 << index == 0

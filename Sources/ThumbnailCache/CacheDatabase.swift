@@ -2,9 +2,9 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The database file in its directory: creates it, opens it, replaces it when it is damaged or gone.
+/// The database file in its directory: creates it, opens it, replaces it when it is damaged or missing.
 ///
-/// Everything that makes or removes files happens under a file lock, so that several processes can share the directory.
+/// Files are created and removed only under a file lock, so that several processes can share the directory.
 final class CacheDatabase: Sendable {
   private enum State {
     case open(CacheConnections)
@@ -12,32 +12,32 @@ final class CacheDatabase: Sendable {
     case closed
   }
 
-  /// What becomes of the file that is there.
+  /// What to do with an existing file.
   enum Opening {
-    /// It is used.
+    /// Use it.
     case asItIs
-    /// It is damaged: a new one takes its place, unless another process has seen to that.
+    /// It is damaged: replace it with a new one, unless another process has already done so.
     case damaged
-    /// A new one takes its place.
+    /// Replace it with an empty one.
     case empty
-    /// A new one takes its place, with the thumbnails that were used since this number of `recency`.
+    /// Replace it with a new one that holds the thumbnails used since this sequence number of `recency`.
     case copy(since: Int64)
   }
 
   /// The directory that holds the files.
   let directory: String
-  /// The database.
+  /// The path of the database.
   let path: String
   private let majorVersion: Int
   private let lockTimeout: Duration
   private let state = Mutex(State.unopened)
 
-  /// Where the database of a major version is in a directory.
+  /// The path of the database of a major version in a directory.
   static func path(in directory: String, majorVersion: Int) -> String {
     directory + "/thumbnails-v\(majorVersion).sqlite"
   }
 
-  /// Nothing is touched before `open`.
+  /// Accesses no files before `open`.
   init(directory: String, majorVersion: Int, lockTimeout: Duration) {
     self.directory = directory
     self.majorVersion = majorVersion
@@ -54,7 +54,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Opens the file, making the directory and the file where they are missing. Called by one thread at a time.
+  /// Opens the file; creates the directory and the file if necessary. Called by one thread at a time.
   ///
   /// - Returns: What was wrong with a file that had to be replaced.
   func open(_ opening: Opening = .asItIs) throws(DiskCacheError) -> DiskCacheError? {
@@ -76,7 +76,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Why the directory cannot be made, in the system's own words: Foundation's name a code at best.
+  /// Why the directory cannot be created, as the system's message: Foundation's contains a code at best.
   private func reason(_ error: any Error) -> String {
     let error = error as NSError
     if let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError, underlying.domain == NSPOSIXErrorDomain {
@@ -84,7 +84,7 @@ final class CacheDatabase: Sendable {
     }
     let isInTheWay = error.domain == NSCocoaErrorDomain && error.code == CocoaError.fileWriteFileExists.rawValue
     if isInTheWay { return String(cString: strerror(ENOTDIR)) }
-    // Foundation often keeps the reason to itself; the system tells it to whoever tries again.
+    // Foundation often drops the underlying error; retrying the system call gets it.
     return mkdir(directory, 0o700) != 0 && errno != EEXIST
       ? String(cString: strerror(errno)) : error.localizedDescription
   }
@@ -107,7 +107,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Opens whatever is there. A file that cannot be used is moved out of the way and the reason returned.
+  /// Opens an existing or new file. An unusable file is moved or deleted, and the reason returned.
   private func attempt() throws -> Result<CacheConnections, DiskCacheError> {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
@@ -133,7 +133,7 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Removes a file of ours. Whoever still has it open notices that it is not in place any more.
+  /// Removes a file of ours. Other processes that have it open notice that it is no longer in place.
   private func removeFiles() {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
@@ -141,7 +141,7 @@ final class CacheDatabase: Sendable {
   private func replaceFiles(copyingSince start: Int64) throws(DiskCacheError) {
     let copy = path + ".new"
     defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-    // What an earlier attempt left when it was killed.
+    // Left by an earlier attempt that was killed.
     for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
     do {
       let queue = try CacheConnections.openWriter(path: copy, lockTimeout: lockTimeout)
@@ -154,23 +154,24 @@ final class CacheDatabase: Sendable {
     } catch {
       throw DiskCacheError(error, path: path)
     }
-    // The old file first: a kill in between must not leave its log beside the new one.
+    // The old file first: a kill in between must not leave its log next to the new one.
     removeFiles()
     rename(copy, path)
   }
 
-  /// Renames a file that may be somebody else's, over an earlier such one: what is not ours is not deleted.
+  /// Renames a file that may belong to another program, replacing an earlier renamed one: files that are not ours are
+  /// not deleted.
   private func setAside() {
     for suffix in ["", "-wal"] { rename(path + suffix, path + ".damaged" + suffix) }
     unlink(path + "-shm")
   }
 
-  /// Ends all use. Reads that run now end as usual.
+  /// Closes the database for good. Running reads finish normally.
   func close() {
     state.withLock { $0 = .closed }
   }
 
-  /// The length of the database and its log on the disk, in bytes.
+  /// The size of the database and its write-ahead log on disk, in bytes.
   var fileBytes: Int {
     ["", "-wal"].reduce(0) { sum, suffix in
       var status = stat()

@@ -2,15 +2,14 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// The bytes of thumbnails: the table `piece`, where each has one row or two.
+/// The table `piece`, which holds the bytes of each thumbnail in one or two rows.
 ///
-/// A thumbnail's pieces have twice its number, and that number plus one, so that they lie behind each other and are found
-/// without an index.
+/// The rows of thumbnail n have the ids 2n and 2n + 1, so that they are adjacent and found without an index.
 enum CachePieces {
   /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
   static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
 
-  /// The rows of the thumbnails behind one, up to another.
+  /// The rows of the thumbnails after `start`, up to and including `end`.
   static func rows(after start: Int64, through end: Int64) -> ClosedRange<Int64> {
     let first = (start &+ 1).multipliedReportingOverflow(by: 2)
     let last = end.multipliedReportingOverflow(by: 2)
@@ -19,11 +18,11 @@ enum CachePieces {
   }
 }
 
-/// Appends pieces. Used by one thread; knows the room on the last page from one thumbnail to the next.
+/// Appends pieces. Used by one thread; remembers the room on the last page from one thumbnail to the next.
 final class PieceWriter: Sendable {
   private let room = Mutex(LeafRoom())
 
-  /// Writes the bytes of a thumbnail that has none yet.
+  /// Writes the bytes of a new thumbnail.
   func write(_ data: Data, of thumbnail: Int64, in db: Database) throws {
     var room = room.withLock { $0 }
     let insert = try db.cachedStatement(sql: "INSERT INTO piece (id, data) VALUES (?, ?)")

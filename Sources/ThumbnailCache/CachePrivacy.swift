@@ -1,11 +1,11 @@
 import Foundation
 
-/// Keeps the cache's files to their user: what somebody looks at is nobody else's business.
+/// Restricts the cache's files to their user, since they show what the user has viewed.
 enum CachePrivacy {
-  /// Makes a database's file before SQLite does, which would let everybody read it, and closes those that are there to
-  /// others. SQLite gives the log and its index the mode of the file.
+  /// Creates a database's file before SQLite would do so with default permissions, and restricts existing files. SQLite
+  /// gives the log and its index the mode of the file.
   static func protect(_ path: String) {
-    // Only one that is new may be opened here: closing another would take away the locks that SQLite has on it.
+    // An existing file must not be opened here: closing it would release SQLite's POSIX locks on it.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
     if descriptor >= 0 {
       close(descriptor)
@@ -20,8 +20,8 @@ enum CachePrivacy {
     }
   }
 
-  /// That others may enter or read the cache's folder, and what to do about it; nil when they may not, or when there is
-  /// no such folder.
+  /// A warning that other users can access the cache's folder, and what to do about it; nil when they cannot, or when
+  /// the folder does not exist.
   static func exposure(of directory: String) -> String? {
     var status = stat()
     guard stat(directory, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, status.st_mode & 0o077 != 0 else {

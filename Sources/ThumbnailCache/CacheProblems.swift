@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Carries what goes wrong behind a caller's back to whoever listens.
+/// Passes errors of background work to listeners.
 final class CacheProblems: Sendable {
   typealias Listener = @Sendable (DiskCacheError) -> Void
 
   private struct State {
     var listeners: [Listener] = []
-    /// What was reported while nobody listened.
+    /// Reported while there was no listener.
     var unheard: [DiskCacheError] = []
   }
 
   private let state = Mutex(State())
 
-  /// Tells all listeners, on the calling thread.
+  /// Calls all listeners, on the calling thread.
   func report(_ problem: DiskCacheError) {
     let listeners = state.withLock { state in
       if state.listeners.isEmpty, state.unheard.count < 16 { state.unheard.append(problem) }
@@ -21,7 +21,7 @@ final class CacheProblems: Sendable {
     for listener in listeners { listener(problem) }
   }
 
-  /// Adds a listener. The first one hears at once what was reported before it came.
+  /// Adds a listener. The first one is called at once with everything reported before.
   func listen(_ listener: @escaping Listener) {
     let unheard = state.withLock { state in
       state.listeners.append(listener)

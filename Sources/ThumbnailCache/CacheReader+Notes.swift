@@ -3,9 +3,9 @@ import GRDB
 import HTTPSemantics
 import ThumbnailCore
 
-/// Reading what is known of a picture besides its thumbnails.
+/// Reading the history of a source image: its responses and failures.
 extension CacheReader {
-  /// What is known of a picture. Takes two look-ups, some ten microseconds. Rows that make no sense count as not there.
+  /// The history of a source. Takes two queries, some ten microseconds. Invalid rows are skipped.
   func notes(of source: SourceKey) throws -> SourceHistory {
     try read { db in
       var notes = SourceHistory()
@@ -47,7 +47,7 @@ extension CacheReader {
       freshness: Freshness(confirmed: try date(row, 2), expires: try date(row, 3)))
   }
 
-  /// What is known where nobody has told what the server said, or it makes no sense.
+  /// The fallback for a source whose response is missing or invalid: fresh for the default time since it was fetched.
   private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredResponse? {
     let rows = try Row.fetchCursor(
       db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
@@ -74,7 +74,7 @@ extension CacheReader {
     return SourceKey(bytes: bytes)
   }
 
-  /// A moment within some ten thousand years of ours: what is beyond that is damage, and no calendar could tell it.
+  /// Rejects times beyond some ten thousand years as damage, since no calendar could represent them.
   private static func date(_ row: Row, _ index: Int) throws -> Date {
     let seconds = try row.decode(Double.self, atIndex: index)
     guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }

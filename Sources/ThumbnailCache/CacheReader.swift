@@ -5,11 +5,11 @@ import ThumbnailCore
 
 /// One read-only connection. Calls block for tens of microseconds and may come from any thread.
 struct CacheReader: Sendable {
-  /// What a look-up found.
+  /// The result of a look-up.
   enum Outcome {
     case hit(Thumbnail, row: Int64)
     case miss
-    /// There is a row, but its bytes are not those that were stored.
+    /// The row exists, but its bytes do not match their checksum.
     case damaged(row: Int64)
   }
 
@@ -17,10 +17,10 @@ struct CacheReader: Sendable {
 
   init(queue: DatabaseQueue) { self.queue = queue }
 
-  /// Reads one thumbnail and compares its checksum.
+  /// Reads one thumbnail and verifies its checksum.
   ///
-  /// One statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from SQLite's
-  /// pages into the `Data` that is returned.
+  /// A single statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from
+  /// SQLite's pages into the returned `Data`.
   func thumbnail(for key: CacheKey) throws -> Outcome {
     let token = VariantTokens.shared.token(of: key.variant)
     return try queue.unsafeRead { db in
@@ -40,11 +40,11 @@ struct CacheReader: Sendable {
     """
   private static let pieces = "LEFT JOIN piece p ON \(CachePieces.ofThumbnail)"
 
-  /// What the rows of one thumbnail hold. A cursor's row lies in SQLite's memory: what is decoded is all that is copied.
+  /// Decodes the rows of one thumbnail. A cursor's row is in SQLite's memory, so only what is decoded is copied.
   private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
     guard let row = try rows.next() else { return .miss }
     let id = try row.decode(Int64.self, atIndex: 0)
-    // Subscripts of a row end the process where a value has another type; `decode` throws.
+    // Subscripts of a row trap if the value has another type; `decode` throws.
     guard var thumbnail = try? decode(row), let expected = try? row.decode(Int64.self, atIndex: 8) else {
       return .damaged(row: id)
     }
@@ -66,7 +66,7 @@ struct CacheReader: Sendable {
         byteCount: try row.decode(atIndex: 7)))
   }
 
-  /// Reads the thumbnail of one row, if it is still one of that source.
+  /// Reads the thumbnail of one row, if it still belongs to that source.
   func thumbnail(row: Int64, source: SourceKey) throws -> Outcome {
     try queue.unsafeRead { db in
       let statement = try db.cachedStatement(
@@ -78,7 +78,7 @@ struct CacheReader: Sendable {
     }
   }
 
-  /// The variants stored of a source, those of other encoder versions left out.
+  /// The stored variants of a source, except those of other encoder versions.
   func variants(of source: SourceKey) throws -> [Variant] {
     try queue.unsafeRead { db in
       let statement = try db.cachedStatement(
@@ -90,25 +90,25 @@ struct CacheReader: Sendable {
     }
   }
 
-  /// Runs another query.
+  /// Runs any query.
   func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
     try queue.unsafeRead(query)
   }
 
-  /// What is stored beside a thumbnail to tell damage: of its bytes, its size and its source, so that neither a flipped
-  /// bit nor an index that leads to the wrong row passes.
+  /// The checksum stored with a thumbnail, over its bytes, size and source, so that it detects flipped bits as well as
+  /// an index that leads to the wrong row.
   static func checksum(of thumbnail: Thumbnail, source: SourceKey) -> Int64 {
     thumbnail.data.withUnsafeBytes { checksum(of: $0, size: thumbnail.size, source: source) }
   }
 
-  /// The same of bytes that need not be copied.
+  /// The same for bytes that need not be copied.
   static func checksum(of bytes: UnsafeRawBufferPointer, size: PixelSize, source: SourceKey) -> Int64 {
     let seed = source.low ^ UInt64(truncatingIfNeeded: size.width << 32 ^ size.height)
     return Int64(bitPattern: Checksum.xxh64(bytes, seed: seed))
   }
 }
 
-/// The tokens of the variants in use, kept because building one costs more than a quarter of a disk hit.
+/// Caches the tokens of the variants in use, since building one costs more than a quarter of a disk hit.
 final class VariantTokens: Sendable {
   static let shared = VariantTokens()
   private let tokens = Mutex<[Variant: String]>([:])

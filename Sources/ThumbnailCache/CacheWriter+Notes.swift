@@ -3,13 +3,13 @@ import GRDB
 import HTTPSemantics
 import ThumbnailCore
 
-/// Writing what is known of a picture besides its thumbnails.
+/// Writing the history of a source image: its responses and failures.
 extension CacheWriter {
-  /// How many failures are remembered: one for each 16 KiB of thumbnails that the cache may hold.
+  /// The most failures kept: one for each 16 KiB of the cache's limit.
   private var failuresKept: Int { min(max(limits.byteLimit >> 14, 64), 10_000) }
 
-  /// Keeps what a server said with the body of a picture. Of its URLs those confirmed last are kept; what a clock that was
-  /// ahead has dated later than this leaves first.
+  /// Stores a response's metadata. Of a source's URLs, those confirmed last are kept; ones dated in the future by a
+  /// wrong clock are removed first.
   func store(_ answer: StoredResponse, of source: SourceKey, in db: Database) throws {
     guard let url = answer.url else { return }
     let metadata = answer.metadata

@@ -2,26 +2,26 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// One change to the pages of searches.
+/// A change to the stored search pages.
 enum PageChange: Sendable {
-  /// Keeps a page in place of an earlier one.
+  /// Stores a page, replacing an earlier one.
   case store(StoredPage)
-  /// Notes that a page was used, for the order in which pages leave.
+  /// Marks a page as used, for the order of eviction.
   case used(row: Int64)
-  /// Takes a photo out of all pages.
+  /// Removes a photo from all pages.
   case removePhoto(SourceKey)
 }
 
 extension DiskCacheLimits {
-  /// The most pages of searches that are kept: finding the longest unused stays a matter of a millisecond.
+  /// The most search pages kept, so that finding the least recently used one takes about a millisecond.
   static let listingPages = 16384
 
-  /// The most that all pages of searches take together, in bytes: some hundred thousand photos with the default limit.
-  /// They take room from the thumbnails, not beyond it.
+  /// The most bytes that all search pages take together: some hundred thousand photos with the default limit. They
+  /// count towards the limit of the thumbnails.
   var listingBytes: Int { min(byteLimit / 16, 64 << 20) }
 }
 
-/// Pages of searches.
+/// Storing search pages.
 extension CacheWriter {
   func apply(_ change: PageChange, in db: Database) throws {
     switch change {
@@ -42,7 +42,7 @@ extension CacheWriter {
     try db.cachedStatement(
       sql: "DELETE FROM listing_page WHERE provider = ? AND query = ? AND page_size = ? AND cursor = ?"
     ).execute(arguments: [place.provider, place.query, place.pageSize, place.storedCursor])
-    // A row of the photo's table and its share of the indexes take about 64 bytes beside the photo.
+    // A photo's row and its index entries take about 64 bytes besides the photo.
     let bytes = page.photos.reduce(256) { $0 + $1.payload.count + 64 }
     try db.cachedStatement(
       sql: """
@@ -61,7 +61,7 @@ extension CacheWriter {
     }
   }
 
-  /// Removes the longest unused pages until the others are within their limits.
+  /// Evicts the least recently used pages until the limits hold.
   func evictPages(in db: Database) throws {
     let sums = try Row.fetchOne(
       db.cachedStatement(sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM listing_page"))
@@ -79,6 +79,6 @@ extension CacheWriter {
 }
 
 extension PagePlace {
-  /// The cursor as it is stored: the empty text of the first page differs from any provider's mark.
+  /// The stored form of the cursor: empty for the first page, so that it differs from any provider's cursor.
   var storedCursor: String { cursor.map { "=\($0)" } ?? "" }
 }

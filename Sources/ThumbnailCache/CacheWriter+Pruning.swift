@@ -1,14 +1,14 @@
 import GRDB
 
-/// Removing what is asked for, in small transactions that each give their pages back.
+/// Pruning, in small transactions that each return their free pages to the file system.
 extension CacheWriter {
-  /// Removes the pictures of the next page.
+  /// Removes the images of the next portion.
   func removePictures(_ pages: inout PicturePages, atMost most: Int) throws -> CachePruning.Outcome {
     var next = pages
     let outcome = try measured { db in
       for picture in try next.next(most, in: db) {
         try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE source = ?").execute(arguments: [picture.row])
-        // One without thumbnails is left otherwise.
+        // The trigger deletes the source with its last thumbnail; this deletes one that had none.
         try db.cachedStatement(sql: "DELETE FROM source WHERE id = ?").execute(arguments: [picture.row])
       }
     }
@@ -16,14 +16,14 @@ extension CacheWriter {
     return outcome
   }
 
-  /// Removes the thumbnails that were not used for longest, as far as the rest takes more than `bytes`.
+  /// Removes the least recently used thumbnails until the rest takes at most `bytes`.
   func removeUnused(toBytes bytes: Int, atMost most: Int) throws -> CachePruning.Outcome {
     try measured { db in _ = try evict(in: db, toPayload: bytes, atMost: most) }
   }
 
-  /// Gives the pages back that are free, up to a number.
+  /// Returns free pages to the file system, up to a number.
   ///
-  /// - Returns: Whether none is left.
+  /// - Returns: Whether no free page is left.
   func giveBackPages(atMost most: Int) throws -> Bool {
     var free = 0
     try transaction { db in
@@ -33,7 +33,7 @@ extension CacheWriter {
     return free == 0
   }
 
-  /// Runs `body` in a transaction and tells by how much the cache has become smaller.
+  /// Runs `body` in a transaction and returns what it removed.
   private func measured(_ body: (Database) throws -> Void) throws -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
     try transaction { db in
@@ -42,7 +42,7 @@ extension CacheWriter {
       try body(db)
       outcome.thumbnails = thumbnails - (try integer("SELECT count(*) FROM recency", in: db))
       outcome.bytes = bytes - (try integer("SELECT payload FROM total", in: db))
-      // At once: SQLite looks for each page it gives back in the whole list of free ones.
+      // Done right away, since SQLite searches the whole list of free pages for each page it returns.
       try db.execute(sql: "PRAGMA incremental_vacuum(\(limits.vacuumPages))")
     }
     return outcome

@@ -1,9 +1,9 @@
 import Foundation
 import GRDB
 
-/// Keeping within the limits.
+/// Enforcing the limits.
 extension CacheWriter {
-  /// Removes the least recently used thumbnails until the payload and the pages in use are within their limits.
+  /// Evicts the least recently used thumbnails until the payload and the pages in use are within their limits.
   ///
   /// - Returns: Whether they are; false when that would have taken more than `most` thumbnails.
   @discardableResult
@@ -23,7 +23,7 @@ extension CacheWriter {
         let id = try row.decode(Int64.self, atIndex: 0)
         try delete.execute(arguments: [id])
         if db.changesCount == 0 {
-          // A trace without a thumbnail would be evicted for ever.
+          // A `recency` row without a thumbnail would be picked for ever.
           try db.execute(sql: "DELETE FROM recency WHERE id = ?", arguments: [id])
         }
         removed += 1
@@ -33,10 +33,10 @@ extension CacheWriter {
     return false
   }
 
-  /// Gives free pages back to the file system: all that are beyond the limit, and those beyond what the next thumbnails
-  /// will fill. Moves a limited number of pages.
+  /// Returns free pages to the file system: those beyond the limit, and those that the next thumbnails will not fill.
+  /// Moves a limited number of pages.
   ///
-  /// - Returns: Whether none is left to give back.
+  /// - Returns: Whether none is left to return.
   @discardableResult
   func giveBackPages(in db: Database) throws -> Bool {
     let free = try integer("PRAGMA freelist_count", in: db)
@@ -47,9 +47,9 @@ extension CacheWriter {
     return surplus <= limits.vacuumPages
   }
 
-  /// Evicts and shrinks the file, by turns and in small transactions, until the limits hold.
+  /// Evicts and shrinks the file, alternately and in small transactions, until the limits hold.
   ///
-  /// By turns, because SQLite looks for each page it gives back in the whole list of free ones.
+  /// Alternately, because SQLite searches the whole list of free pages for each page it returns.
   func trim() throws {
     var isDone = false
     while !isDone {
@@ -62,8 +62,8 @@ extension CacheWriter {
     try checkpoint()
   }
 
-  /// Where those begin that the limit leaves, when they are so few that copying them is faster than removing the others:
-  /// less than half. Nil otherwise.
+  /// The `recency` number from which thumbnails fit into the limit, if they are less than half, so that copying them is
+  /// faster than removing the others. Nil otherwise.
   func startOfFewSurvivors() throws -> Int64? {
     try queue.unsafeRead { db in
       let payload = try integer("SELECT payload FROM total", in: db)
@@ -80,7 +80,7 @@ extension CacheWriter {
     }
   }
 
-  /// Copies the log into the database and empties it, unless somebody reads it for longer than a moment.
+  /// Copies the log into the database and truncates it, unless a reader blocks that for longer than 100 ms.
   func checkpoint() throws {
     try queue.writeWithoutTransaction { db in
       let patience = try integer("PRAGMA busy_timeout", in: db)
@@ -90,7 +90,7 @@ extension CacheWriter {
     }
   }
 
-  /// Readers that never pause keep the automatic checkpoint from beginning the log anew. When it has grown too long, this
+  /// Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
   /// waits for them.
   func shortenLog() throws {
     var status = stat()

@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// The transactions on the connection that writes. Used by one thread.
+/// The transactions on the write connection. Used by one thread.
 struct CacheWriter: Sendable {
   let queue: DatabaseQueue
   let limits: DiskCacheLimits
   let logPath: String
   private let pieces = PieceWriter()
 
-  /// Works on the connection of `queue` within `limits`, whose log lies at `logPath`.
+  /// Uses the connection of `queue`, keeps within `limits`; `logPath` is the path of the write-ahead log.
   init(queue: DatabaseQueue, limits: DiskCacheLimits, logPath: String) throws {
     self.queue = queue
     self.limits = limits
     self.logPath = logPath
-    // A log that grew beyond its measure is cut when it begins anew.
+    // A log that has grown beyond this size is truncated when it restarts.
     try queue.writeWithoutTransaction { db in
       try db.execute(
         sql: """
@@ -24,9 +24,9 @@ struct CacheWriter: Sendable {
     }
   }
 
-  /// Makes everything in a batch last, in one transaction.
+  /// Commits a batch in one transaction.
   ///
-  /// Room is made before it is taken, so that new thumbnails fill the pages of the old ones and the file does not grow.
+  /// Evicts before inserting, so that new thumbnails reuse the freed pages and the file does not grow.
   func commit(_ batch: PendingWrites.Batch) throws {
     guard batch.hasWork else { return }
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
@@ -44,7 +44,7 @@ struct CacheWriter: Sendable {
     }
   }
 
-  /// Runs `body` in a transaction of its own.
+  /// Runs `body` in its own transaction.
   func transaction(_ body: (Database) throws -> Void) throws {
     try queue.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
@@ -58,13 +58,13 @@ struct CacheWriter: Sendable {
   private func apply(_ operation: PendingWrites.Operation, in db: Database) throws {
     switch operation {
     case .store(let record, let entries, _):
-      // What was made of another thumbnail holds as long as that. Once the picture has left nobody knows how long.
+      // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
       let isKnown = try isKnown(record.key, in: db)
       if record.fetchedAt == nil, !isKnown { return }
       if isKnown {
         for entry in entries { try remove(CacheKey(source: record.key, variant: entry.variant), in: db) }
       }
-      // One larger than the whole cache may be is not kept; the one in its place has left all the same.
+      // A thumbnail larger than the whole limit is not stored; the one it would replace is removed all the same.
       let kept = entries.indices.filter { index in
         entries[index].thumbnail.data.count <= limits.byteLimit
           && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
@@ -94,7 +94,7 @@ struct CacheWriter: Sendable {
     return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
   }
 
-  /// Removes a thumbnail, if it is there; with a row, only if it is in that one.
+  /// Removes a thumbnail, if it exists; with a row, only if it has that id.
   private func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
     try db.cachedStatement(
       sql: """
@@ -104,7 +104,7 @@ struct CacheWriter: Sendable {
     ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
   }
 
-  /// Adds a thumbnail that is not there.
+  /// Inserts a new thumbnail.
   private func store(_ entry: CacheEntry, of source: SourceKey, row: Int64, in db: Database) throws {
     let token = VariantTokens.shared.token(of: entry.variant)
     let thumbnail = entry.thumbnail
@@ -123,7 +123,7 @@ struct CacheWriter: Sendable {
     try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
   }
 
-  /// The number of a variant, which gets one where it has none.
+  /// The id of a variant; inserts it if necessary.
   private func variantRow(of token: String, in db: Database) throws -> Int64 {
     let known = try db.cachedStatement(sql: "SELECT id FROM variant WHERE token = ?")
     if let row = try Int64.fetchOne(known, arguments: [token]) { return row }
@@ -131,7 +131,8 @@ struct CacheWriter: Sendable {
     return db.lastInsertedRowID
   }
 
-  /// Keeps what is known of a picture, and returns its row. What was made of a thumbnail changes nothing.
+  /// Stores what is known of a source and returns its id. A record of a thumbnail made from another one changes
+  /// nothing.
   private func store(_ record: SourceRecord, in db: Database) throws -> Int64 {
     let change =
       record.fetchedAt == nil
@@ -151,7 +152,7 @@ struct CacheWriter: Sendable {
         (record.fetchedAt ?? Date()).timeIntervalSince1970, record.description.size.width,
         record.description.size.height, record.description.format.rawValue, record.description.byteCount,
       ])
-    // A statement without a row has thrown why.
+    // A statement that returns no row has already thrown its error.
     guard let row else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
     return row
   }

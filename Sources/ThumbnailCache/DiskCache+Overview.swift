@@ -3,11 +3,11 @@ import GRDB
 import ThumbnailCore
 
 extension DiskCache {
-  /// Counts what is written, by size, format, host and age, and how often it was used. Blocks for 25 to 50 ms with 100,000
-  /// pictures, and takes memory for the hosts that are named alone.
+  /// Statistics of what is written, by size, format, host and age, and of its use. Blocks for 25 to 50 ms with 100,000
+  /// images; memory use grows only with `hosts`.
   ///
   /// - Parameters:
-  ///   - hosts: The most hosts that are named.
+  ///   - hosts: The most hosts to list.
   ///   - now: What ages are counted from.
   public func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
     let empty = DiskCacheStatistics(

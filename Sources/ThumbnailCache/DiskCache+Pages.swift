@@ -4,20 +4,20 @@ import ThumbnailCore
 
 /// Pages of photo searches. Reads block for tens of microseconds and can come from any thread.
 extension DiskCache {
-  /// Keeps a page in place of an earlier one; returns when it is written.
+  /// Stores a page, replacing an earlier one; returns when it is written.
   func store(_ page: StoredPage) async throws(DiskCacheError) {
     try await commits.stageAndWait(.pages(.store(page)))
   }
 
-  /// Takes a photo out of all pages; returns when that is written.
+  /// Removes a photo from all pages; returns when that is written.
   func removePhoto(_ source: SourceKey) async throws(DiskCacheError) {
     try await commits.stageAndWait(.pages(.removePhoto(source)))
   }
 
-  /// The page at a place; nil when it is not there.
+  /// The page at a place; nil when it is not stored.
   func page(at place: PagePlace) throws(DiskCacheError) -> StoredPage? {
     let found = try reading { db in
-      // One statement, so that a page that is replaced just now comes whole or not at all.
+      // A single statement, so that a page that is being replaced is read whole or not at all.
       let rows = try Row.fetchCursor(
         db.cachedStatement(
           sql: """
@@ -44,7 +44,7 @@ extension DiskCache {
     return found.page
   }
 
-  /// The page sizes that a search's first page is stored with, the one used last first.
+  /// The page sizes that a search's first page is stored with, most recently used first.
   func pageSizes(provider: String, query: String) throws(DiskCacheError) -> [Int] {
     try reading { db in
       try Int.fetchAll(
@@ -54,7 +54,7 @@ extension DiskCache {
     } ?? []
   }
 
-  /// Photos whose source has a thumbnail, each as it was stored last, those stored last first.
+  /// Photos whose source has a thumbnail, each in its most recently stored form, most recent first.
   func cachedPhotos(after mark: Int64?, count: Int) throws(DiskCacheError) -> CachedPhotos {
     try reading { db in
       let rows = try Row.fetchAll(
@@ -72,7 +72,7 @@ extension DiskCache {
     } ?? CachedPhotos()
   }
 
-  /// The photo whose key and bytes begin at a column; nil where there is none.
+  /// The photo whose key and payload begin at a column; nil if there is none.
   private static func photo(in row: Row, at index: Int) throws -> StoredPhoto? {
     guard let source = try row.decode(Data?.self, atIndex: index), source.count == 16,
       let payload = try row.decode(Data?.self, atIndex: index + 1)

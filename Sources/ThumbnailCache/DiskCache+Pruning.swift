@@ -2,13 +2,13 @@ import Foundation
 import GRDB
 
 extension DiskCache {
-  /// How many pictures or thumbnails leave in one transaction.
+  /// The number of images or thumbnails removed in one transaction.
   private static let prunedAtOnce = 128
 
-  /// Removes what is asked for and makes the file as much shorter.
+  /// Removes what `pruning` selects and shrinks the file accordingly.
   ///
-  /// In small transactions, between which everybody else gets a turn. Cancelling the task ends it early; what has left
-  /// stays away.
+  /// Uses small transactions, between which other threads and processes can write. Cancelling the task ends it early;
+  /// what was removed stays removed.
   public func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
     if let filter = pruning.filter {
@@ -32,7 +32,7 @@ extension DiskCache {
     }
     if outcome.thumbnails > 0 {
       while try await !inTurn({ try $0.giveBackPages(atMost: $0.limits.vacuumPages) }) {}
-      // What others still read is copied into the file later.
+      // What other processes are still reading is checkpointed later.
       let _: Bool = try await maintain {
         try $0.checkpoint()
         return true
@@ -41,8 +41,8 @@ extension DiskCache {
     return outcome
   }
 
-  /// Runs one transaction, then leaves the database to other processes for as long: they look now and then only whether
-  /// they may write.
+  /// Runs one transaction, then sleeps as long as it took (25 ms at most), since other processes only poll for the
+  /// write lock.
   private func inTurn<Value: Sendable>(
     _ body: @escaping @Sendable (CacheWriter) throws -> Value
   ) async throws(DiskCacheError) -> Value {
@@ -75,7 +75,7 @@ extension DiskCache {
 }
 
 extension CachePruning {
-  /// Goes through the thumbnails in the order in which they would leave.
+  /// Simulates the pruning, in the order of eviction.
   fileprivate func outcome(in db: Database) throws -> Outcome {
     var leaving = Outcome()
     var excess = try byteLimit.map { (try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0) - max(0, $0) } ?? 0

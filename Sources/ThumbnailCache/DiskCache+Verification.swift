@@ -3,15 +3,15 @@ import Synchronization
 import ThumbnailCore
 
 extension DiskCache {
-  /// How many thumbnails are read in one transaction.
+  /// The number of thumbnails read in one transaction.
   private static let verifiedAtOnce = 256
 
-  /// Reads everything that is written and repairs what is wrong: thumbnails whose bytes are not those that were stored,
-  /// rows that belong to nothing, wrong totals, and a file whose structure is damaged. A file that had to be begun anew
-  /// when this cache was opened counts as damaged at the first check.
+  /// Checks everything that is written and repairs what is wrong: damaged thumbnails, orphaned rows, wrong totals, and
+  /// a damaged file structure. A file that had to be replaced when this cache was opened is reported as damaged by the
+  /// first check.
   ///
-  /// Others read and write meanwhile; what they write is checked or not. One thread reads, the rest takes turns with other
-  /// changes. Cancelling the task ends it early, with what was repaired so far.
+  /// Others can read and write meanwhile; what they write may or may not be checked. One thread reads, repairs are
+  /// queued with other changes. Cancelling the task ends it early, with what was repaired so far.
   ///
   /// - Parameter progress: Called with the bytes of thumbnails read so far, now and then, on any thread.
   public func verify(
@@ -55,13 +55,13 @@ extension DiskCache {
     do throws(DiskCacheError) {
       return try await look(on: pool) { try CacheVerifier.structure($0) } ?? []
     } catch {
-      // What is too damaged to be looked at.
+      // Too damaged to be checked.
       guard let reason = error.damage else { throw error }
       return [reason]
     }
   }
 
-  /// Reads on a thread of the pool. Nil when there is no file.
+  /// Runs a query on a thread of the pool. Nil when there is no file.
   private func look<Value: Sendable>(
     on pool: WorkerPool, _ query: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value? {
@@ -78,7 +78,7 @@ extension DiskCache {
     }
   }
 
-  /// Runs `body` in a transaction between other changes, and returns what it returns when that is written.
+  /// Queues `body` as a transaction among other changes, and returns its result once that is committed.
   func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value {
@@ -89,8 +89,8 @@ extension DiskCache {
     }
   }
 
-  /// Runs `body` on the connection that writes, between other changes, and returns what it returns. It may be run twice,
-  /// with a new file in place of a damaged one the second time.
+  /// Queues `body` on the write connection among other changes, and returns its result. It may run twice, the second
+  /// time with a new file that replaced a damaged one.
   func maintain<Value: Sendable>(
     _ body: @escaping @Sendable (CacheWriter) throws -> Value?
   ) async throws(DiskCacheError) -> Value {
@@ -105,7 +105,7 @@ extension DiskCache {
   }
 }
 
-/// Where work leaves what it returns.
+/// Holds the result of queued work.
 private final class Slot<Value: Sendable>: Sendable {
   let value = Mutex<Value?>(nil)
 }

@@ -3,17 +3,17 @@ import GRDB
 import Synchronization
 public import ThumbnailCore
 
-/// Keeps thumbnails on the disk, in one SQLite file.
+/// Stores thumbnails on disk, in one SQLite file.
 ///
 /// Several caches, in one process or in many, may share a directory, each with its own limit. The directory must not be
-/// on a network file system: SQLite's write-ahead log needs memory that all its users share.
+/// on a network file system: SQLite's write-ahead log needs memory shared by all its users.
 ///
-/// What is stored can be read at once and is written soon after, together with other changes: `flush` and `close` make
-/// sure of it. A process that is killed loses at most what it stored in its last moments; the file stays whole. When the
-/// limit is reached, the thumbnails that were not used for longest leave. Damage is noticed as a thumbnail is read: it
-/// then counts as not there, and is removed.
+/// Stored thumbnails can be read at once and are written shortly after, together with other changes (write-behind);
+/// `flush` and `close` wait for that. A process that is killed loses at most what it stored in its last moments; the
+/// file stays consistent. When the limit is reached, the least recently used thumbnails are evicted. Damage is detected
+/// when a thumbnail is read: it counts as a miss, and is removed.
 ///
-/// The cache's own clock is a sequence number, so clocks that jump do not disturb it.
+/// Recency is a sequence number, so clock changes do not affect it.
 public final class DiskCache: Sendable {
   let database: CacheDatabase
   private let committer: WriteBehind
@@ -21,30 +21,30 @@ public final class DiskCache: Sendable {
   let problems: CacheProblems
   private let limit: Atomic<Int>
   private let staging = ByteSemaphore(capacity: 8 << 20)
-  /// Why the file was begun anew when it was opened, until a check has told it.
+  /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
-  /// That other users may enter or read the cache's directory, which was there before, and what to do about it; nil when
-  /// they may not.
+  /// A warning that other users can access the cache's directory, which existed before, and what to do about it; nil
+  /// when they cannot.
   public let exposure: String?
 
-  /// Whether somebody has made a cache in the directory.
+  /// Whether the directory contains a cache.
   public static func exists(in directory: URL) -> Bool {
     FileManager.default.fileExists(
       atPath: CacheDatabase.path(in: directory.path, majorVersion: DiskCacheSchema.majorVersion))
   }
 
-  /// Opens the cache in a directory, which is made for the user alone where it is missing.
+  /// Opens the cache in a directory, which is created with access for the user only if it does not exist.
   ///
-  /// A file that turns out to be damaged or no cache of ours is replaced by an empty one.
+  /// A file that turns out to be damaged, or not to be a cache, is replaced by an empty one.
   ///
   /// - Parameters:
   ///   - directory: On a local disk, for the cache's files alone.
-  ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB more
-  ///     where the limit is below 8 MiB. What is there beyond it is evicted, the longest unused first. Nil evicts
-  ///     nothing, to look at a cache without changing it.
-  ///   - onProblem: Called with what goes wrong while nobody waits for it, on a thread of the cache: a file that was
-  ///     replaced, a change that could not be written.
+  ///   - byteLimit: The most all thumbnails together may take, in bytes. The files take up to a tenth more, or 1 MiB
+  ///     more where the limit is below 8 MiB. What exceeds it is evicted, least recently used first. Nil evicts
+  ///     nothing, for examining a cache without changing it.
+  ///   - onProblem: Called with errors of background work, on a thread of the cache: a file that was replaced, a change
+  ///     that could not be written.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
   public convenience init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil
@@ -83,13 +83,13 @@ public final class DiskCache: Sendable {
     self.database = database
     self.committer = committer
     commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { committer.commit($0) }
-    // A file that is larger than its new limit shrinks without anybody waiting for it.
+    // A file larger than its new limit shrinks in the background.
     if payload > limits.byteLimit { try commits.stage(.trim(toBytes: limits.byteLimit)) }
   }
 
   deinit { close(waits: false) }
 
-  /// The thumbnail of that key. Nil when it is not there, or was damaged.
+  /// The thumbnail for a key. Nil on a miss, or when it was damaged.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
@@ -124,7 +124,7 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// The variants that are there of a picture, in no particular order. Blocks for tens of microseconds.
+  /// The stored variants of an image, in no particular order. Blocks for tens of microseconds.
   public func variants(of source: SourceKey) throws(DiskCacheError) -> [Variant] {
     let (staged, databaseCounts) = commits.variants(of: source)
     guard databaseCounts, let connections = try connectionsInPlace() else { return staged }
@@ -135,18 +135,18 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// Keeps thumbnails of one picture, in place of earlier ones, and what is known of the picture.
+  /// Stores thumbnails of one image, replacing earlier ones, and what is known of the image.
   ///
-  /// Returns once they can be read; they are written within 50 ms. Waits while 8 MiB wait to be written. A thumbnail
-  /// larger than the whole limit is not kept.
+  /// Returns once they can be read; they are written within 50 ms. Waits while 8 MiB are pending. A thumbnail larger
+  /// than the whole limit is not stored.
   ///
-  /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. What goes wrong later is thrown by `flush`.
+  /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. Later failures are thrown by `flush`.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
     try await store(entries, of: record, replacing: false)
   }
 
-  /// The same; with `replacing`, all other thumbnails of the picture are removed, which are of what it was before. Returns
-  /// whether the permit, where there is one, has lasted until they could be read.
+  /// The same; with `replacing`, all other thumbnails of the image are removed, since the image has changed. Returns
+  /// whether the permit, if any, was valid when they became readable.
   @discardableResult
   func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
@@ -171,20 +171,20 @@ public final class DiskCache: Sendable {
     return isPermitted
   }
 
-  /// Waits until everything stored and removed so far is written, and which thumbnails were used.
+  /// Waits until all changes so far are written, including recency.
   ///
-  /// - Throws: Why something stored since the last time was not written; it is lost then, and everything else is not.
+  /// - Throws: Why something stored since the last flush was not written; only that is lost.
   public func flush() async throws(DiskCacheError) {
     try await commits.stageAndWait(.barrier)
   }
 
-  /// Forgets a picture with all its thumbnails; returns when that is written.
+  /// Removes an image with all its thumbnails; returns when that is written.
   public func remove(_ source: SourceKey) async throws(DiskCacheError) {
     try await commits.stageAndWait(.remove(source))
   }
 
-  /// Forgets everything and begins a new file; returns when that is done. Other caches on the directory notice, and lose
-  /// what they were about to write.
+  /// Removes everything by starting a new file; returns when that is done. Other caches in the directory notice, and
+  /// lose their pending writes.
   public func removeAll() async throws(DiskCacheError) {
     try await commits.stageAndWait(.removeAll)
   }
@@ -192,7 +192,7 @@ public final class DiskCache: Sendable {
   /// The most all thumbnails together may take, in bytes.
   public var byteLimit: Int { limit.load(ordering: .relaxed) }
 
-  /// Changes the limit, and returns when it holds.
+  /// Changes the limit, and returns once it holds.
   public func setByteLimit(_ limit: Int) async throws(DiskCacheError) {
     let limits = DiskCacheLimits(byteLimit: limit)
     self.limit.store(limits.byteLimit, ordering: .relaxed)
@@ -200,7 +200,7 @@ public final class DiskCache: Sendable {
     try await commits.stageAndWait(.trim(toBytes: limits.byteLimit))
   }
 
-  /// Counts what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
+  /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
   public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
     guard let connections = try connectionsInPlace() else {
       return DiskCacheStatistics(
@@ -230,7 +230,7 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// Writes everything that waits and closes the file. Blocks until done; every later call throws `closed`.
+  /// Writes everything pending and closes the file. Blocks until done; every later call throws `closed`.
   public func close() {
     close(waits: true)
   }
@@ -242,21 +242,21 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// The bytes that wait to be written.
+  /// The bytes of pending writes.
   var stagedBytes: Int { staging.used }
 
-  /// The bytes of thumbnails that were to be stored and could not be.
+  /// The bytes of thumbnails that could not be written.
   package var lostBytes: Int { committer.lostBytes }
 
-  /// Whether the thumbnails that were to be written last could not be, so that those stored now are likely to be lost, too.
+  /// Whether the last write of thumbnails failed, so that the next ones are likely to be lost as well.
   package var isFailing: Bool { committer.isFailing }
 
-  /// Calls `listener` with what goes wrong while nobody waits for it, beginning with what nobody heard so far.
+  /// Calls `listener` with errors of background work, beginning with those that no listener has received.
   func onProblem(_ listener: @escaping @Sendable (DiskCacheError) -> Void) {
     problems.listen(listener)
   }
 
-  /// Nil when the file was deleted; a new one is begun.
+  /// The connections; nil when the file was deleted, in which case a new one is requested.
   func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
     guard let connections = try database.connections() else { return nil }
     if connections.isInPlace { return connections }

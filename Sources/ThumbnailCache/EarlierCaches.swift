@@ -1,10 +1,9 @@
 import Foundation
 
-/// The databases of versions whose layout this one does not read. They are caches: what they hold can be fetched again,
-/// and room that nobody uses is given back.
+/// Deletes databases of earlier layouts, which this version cannot read. Their contents can be fetched again.
 enum EarlierCaches {
-  /// Removes those in a directory that nobody has open. An earlier program that runs keeps its own; if it is started
-  /// again later, it begins anew. Called under the directory's lock.
+  /// Deletes those in a directory that no process has open. A running earlier program keeps its file; if it is started
+  /// again later, it creates a new one. Called under the directory's lock.
   static func remove(in directory: String, before majorVersion: Int) {
     for version in 1..<max(1, majorVersion) {
       let path = CacheDatabase.path(in: directory, majorVersion: version)
@@ -13,8 +12,8 @@ enum EarlierCaches {
     }
   }
 
-  /// Whether another process has a database open that is in WAL mode: all its connections share a lock on one byte of
-  /// the shared memory ("Walindex Format", 2.3). Without that file nobody has.
+  /// Whether another process has a WAL database open: all its connections share a lock on one byte of the shared memory
+  /// file ("Walindex Format", 2.3). Without that file no process has.
   private static func isOpen(_ path: String) -> Bool {
     let memory = open(path + "-shm", O_RDONLY | O_CLOEXEC)
     guard memory >= 0 else { return errno != ENOENT }

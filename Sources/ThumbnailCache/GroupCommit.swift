@@ -2,18 +2,18 @@ import Dispatch
 import Synchronization
 import ThumbnailCore
 
-/// Gathers changes and has them committed together, by one thread at a time: when enough has gathered, when some time has
-/// passed, or when somebody waits.
+/// Collects changes and commits them in batches, one at a time: when enough have been collected, after a delay, or when
+/// a caller waits.
 ///
-/// Times are taken from the monotonic clock, so a wall clock that jumps changes nothing.
+/// Uses the monotonic clock, so changes of the wall clock do not matter.
 final class GroupCommit: Sendable {
   /// When to commit.
   struct Policy: Sendable {
-    /// A change waits at most this long.
+    /// The longest that a change waits.
     var delay: DispatchTimeInterval = .milliseconds(50)
-    /// Reads are noted at most this late …
+    /// The longest that recency updates wait …
     var touchDelay: DispatchTimeInterval = .seconds(5)
-    /// … or when so many have gathered. Four times as many are held at most.
+    /// … or how many are collected before a commit. At most four times as many are held.
     var touchCount = 1024
   }
 
@@ -27,7 +27,7 @@ final class GroupCommit: Sendable {
   private struct State {
     var staging = PendingWrites()
     var batchBytes: Int
-    /// Up to this ticket somebody waits.
+    /// The highest ticket that a caller waits for.
     var urgent: UInt64 = 0
     var settled: UInt64 = 0
     var lastTicket: UInt64 = 0
@@ -54,22 +54,22 @@ final class GroupCommit: Sendable {
   private let commit: Commit
   private let thread = DispatchQueue(label: "thumbnailer.cache.commit", qos: .utility)
 
-  /// Calls `commit` with batches of about `batchBytes` bytes, one at a time, on a thread of its own.
+  /// Calls `commit` with batches of about `batchBytes` bytes, one at a time, on its own queue.
   init(batchBytes: Int, policy: Policy, commit: @escaping Commit) {
     state = Mutex(State(batchBytes: batchBytes))
     self.policy = policy
     self.commit = commit
   }
 
-  /// Adds a change. It can be looked up from now on.
+  /// Queues a change. Look-ups see it from now on.
   func stage(_ operation: PendingWrites.Operation) throws(DiskCacheError) {
     try add(operation, isUrgent: false)
   }
 
-  /// Adds a change and waits until it and all before it are committed.
+  /// Queues a change and waits until it and all before it are committed.
   ///
-  /// - Throws: Why this or an earlier batch, since the last time somebody waited, could not be committed; `cancelled`
-  ///   when the task was, though the change goes on.
+  /// - Throws: Why this or an earlier batch, since the last wait, could not be committed; `cancelled` when the task
+  ///   was, though the change stays queued.
   func stageAndWait(_ operation: PendingWrites.Operation) async throws(DiskCacheError) {
     let shot = Promise<Void, DiskCacheError>()
     try add(operation, isUrgent: true, shot: shot)
@@ -91,13 +91,13 @@ final class GroupCommit: Sendable {
     perform(action)
   }
 
-  /// Notes that a row was read.
+  /// Records that a row was read.
   func touch(_ row: Int64) { note { [policy] in $0.touch(row, limit: 4 * policy.touchCount) } }
 
   /// Counts a look-up.
   func count(isHit: Bool) { note { $0.count(isHit: isHit) } }
 
-  /// Adds what may wait for long.
+  /// Records something that may be written late.
   private func note(_ add: (inout PendingWrites) -> Void) {
     perform(
       state.withLock { state in
@@ -112,7 +112,8 @@ final class GroupCommit: Sendable {
       })
   }
 
-  /// Has `commit` called soon, if only to find the file in order again. Calls while one is under way add nothing.
+  /// Schedules a commit soon, even without changes, so that a missing file is created again. Does nothing while one is
+  /// scheduled.
   func requestRun() {
     let isNeeded = state.withLock { state in
       if state.isRunScheduled || state.isClosed { return false }
@@ -123,27 +124,27 @@ final class GroupCommit: Sendable {
     if isNeeded { perform(.runNow) }
   }
 
-  /// What is staged for a key.
+  /// The pending state of a key.
   func lookup(_ key: CacheKey) -> PendingWrites.Lookup {
     state.withLock { $0.staging.lookup(key) }
   }
 
-  /// The variants staged of a source, and whether those in the database still count.
+  /// The pending variants of a source, and whether those in the database still count.
   func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
     state.withLock { $0.staging.variants(of: source) }
   }
 
-  /// Whether whatever the database has of a source is about to be removed.
+  /// Whether what the database has of a source is about to be removed.
   func isRemoved(_ source: SourceKey) -> Bool {
     state.withLock { $0.staging.isHidden(source) }
   }
 
-  /// Batches have about this many bytes from now on.
+  /// Sets the approximate size of batches in bytes.
   func setBatchBytes(_ bytes: Int) {
     state.withLock { $0.batchBytes = bytes }
   }
 
-  /// Commits everything and takes nothing more. Blocks until done unless `waits` is false.
+  /// Commits everything and rejects further changes. Blocks until done unless `waits` is false.
   func close(waits: Bool, then finish: @escaping @Sendable () -> Void) {
     let isFirst = state.withLock { state in
       defer {
@@ -186,7 +187,7 @@ final class GroupCommit: Sendable {
     }
   }
 
-  /// Commits one batch, and further ones as long as they are due.
+  /// Commits one batch, and more as long as they are due.
   private func run() {
     var goesOn = true
     while goesOn {

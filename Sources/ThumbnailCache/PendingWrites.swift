@@ -1,43 +1,43 @@
 import DequeModule
 import ThumbnailCore
 
-/// What waits to be committed, in order, and what a reader sees of it meanwhile. A pure value: its owner guards it.
+/// The queue of changes to commit, and what readers see of them meanwhile. A pure value: its owner synchronises it.
 struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
-    /// Thumbnails of one source. The share of memory they take until they are committed comes with them.
+    /// Thumbnails of one source, with the memory that they reserve until they are committed.
     case store(SourceRecord, [CacheEntry], ByteSemaphore.Reservation? = nil)
     case remove(SourceKey)
-    /// Drops a damaged thumbnail: the row that was read, so that a whole one stored since stays. Nil where the row could
-    /// not be read at all.
+    /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the
+    /// row could not be read at all.
     case drop(CacheKey, row: Int64?)
-    /// Changes the pages of searches.
+    /// Changes stored search pages.
     case pages(PageChange)
-    /// Changes what is known of a picture besides its thumbnails.
+    /// Changes the history of a source.
     case note(SourceKey, HistoryChange)
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)
-    /// Work on the connection that writes, in transactions of its own. Where the file has to be replaced on the way, it
-    /// is done once more with the new one.
+    /// Work on the write connection, in its own transactions. If the file has to be replaced meanwhile, it runs again
+    /// with the new one.
     case work(@Sendable (CacheWriter) throws -> Void)
-    /// Moves what can still be read into a new file.
+    /// Copies what is still readable into a new file.
     case rebuild
-    /// Changes nothing; somebody waits for what comes before it.
+    /// Changes nothing; a caller waits for everything before it.
     case barrier
 
-    /// The bytes that thumbnails no larger than `limit` will take.
+    /// The bytes of its thumbnails that are no larger than `limit`.
     func payloadBytes(limit: Int) -> Int {
       guard case .store(_, let entries, _) = self else { return 0 }
       return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.data.count }
     }
 
-    /// Gives back the memory it takes.
+    /// Releases its memory reservation.
     func release() {
       if case .store(_, _, let reservation) = self { reservation?.release() }
     }
 
-    /// Whether it takes transactions of its own.
+    /// Whether it uses its own transactions.
     var standsAlone: Bool {
       switch self {
       case .removeAll, .trim, .work, .rebuild: true
@@ -46,12 +46,12 @@ struct PendingWrites {
     }
   }
 
-  /// What is committed together.
+  /// Operations that are committed together.
   struct Batch: Sendable {
     var operations: [Operation] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
-    /// The look-ups since the last batch.
+    /// The hits and misses since the last batch.
     var tally = LookupTally()
     /// The ticket of the last operation.
     var lastTicket: UInt64 = 0
@@ -62,10 +62,10 @@ struct PendingWrites {
     }
   }
 
-  /// What is known of a key before the database is asked.
+  /// What is known of a key without querying the database.
   enum Lookup {
     case staged(Thumbnail)
-    /// A removal is staged: whatever the database still has is gone.
+    /// A removal is pending: what the database still has does not count.
     case removed
     case unknown
   }
@@ -89,16 +89,16 @@ struct PendingWrites {
   private var touched: [Int64] = []
   private var tally = LookupTally()
 
-  /// The bytes that wait.
+  /// The bytes of pending thumbnails.
   private(set) var bytes = 0
-  /// The number of reads that are not noted yet.
+  /// The number of pending recency updates.
   var touchedCount: Int { touched.count }
-  /// Whether reads or look-ups are not noted yet.
+  /// Whether recency updates or look-up counts are pending.
   var hasNotes: Bool { !touched.isEmpty || !tally.isEmpty }
-  /// Whether no operation waits.
+  /// Whether no operation is pending.
   var isEmpty: Bool { queue.isEmpty }
 
-  /// Adds an operation at the end and returns its ticket: they count up.
+  /// Appends an operation and returns its ticket, an increasing number.
   mutating func stage(_ operation: Operation) -> UInt64 {
     lastTicket += 1
     let size = operation.payloadBytes(limit: .max)
@@ -123,7 +123,7 @@ struct PendingWrites {
     return lastTicket
   }
 
-  /// Notes that a row was read. Beyond `limit` notes nothing more: recency is a hint, memory is not.
+  /// Records that a row was read. Ignored beyond `limit`: recency is only a hint, and memory is bounded.
   mutating func touch(_ row: Int64, limit: Int) {
     if touched.count < limit { touched.append(row) }
   }
@@ -131,31 +131,31 @@ struct PendingWrites {
   /// Counts a look-up.
   mutating func count(isHit: Bool) { tally.count(isHit: isHit) }
 
-  /// What is staged for a key.
+  /// The pending state of a key.
   func lookup(_ key: CacheKey) -> Lookup {
     if let entry = visible[key.source]?[key.variant] { return .staged(entry.thumbnail) }
     return isHidden(key.source) ? .removed : .unknown
   }
 
-  /// The variants staged of a source, and whether those in the database still count.
+  /// The pending variants of a source, and whether those in the database still count.
   func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
     (visible[source].map { Array($0.keys) } ?? [], !isHidden(source))
   }
 
-  /// Whether whatever the database has of a source is about to be removed.
+  /// Whether what the database has of a source is about to be removed.
   func isHidden(_ source: SourceKey) -> Bool {
     everythingHidden != nil || hiddenSources[source] != nil
   }
 
-  /// Takes the operations that are committed next, up to about `byteLimit` bytes, with the reads noted so far. They stay
-  /// visible until they are settled. Nil when nothing waits.
+  /// Takes the operations to commit next, up to about `byteLimit` bytes, with the reads recorded so far. They stay
+  /// visible until they are settled. Nil when nothing is pending.
   mutating func takeBatch(byteLimit: Int) -> Batch? {
     guard !queue.isEmpty || hasNotes else { return nil }
     var batch = Batch()
     var size = 0
     while let next = queue.first {
       let isFirst = batch.operations.isEmpty
-      // What was read counts before a lowered limit evicts.
+      // Recency is updated before a lowered limit evicts.
       if next.operation.standsAlone, !isFirst || !touched.isEmpty { break }
       if !isFirst, size + next.bytes > byteLimit { break }
       queue.removeFirst()
@@ -173,7 +173,7 @@ struct PendingWrites {
     return batch
   }
 
-  /// Ends the visibility of a batch: the database has it now, or it failed.
+  /// Ends the visibility of a batch: it is in the database now, or it failed.
   mutating func settle(_ batch: Batch) {
     for operation in batch.operations {
       switch operation {

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Brings batches into the database, and the database back when it was deleted or damaged. Used by the commit thread.
+/// Writes batches to the database, and recreates the database when it was deleted or damaged. Used by the commit
+/// thread.
 final class WriteBehind: Sendable {
   private struct Current {
     let connections: CacheConnections
@@ -10,16 +11,16 @@ final class WriteBehind: Sendable {
 
   private let database: CacheDatabase
   private let problems: CacheProblems
-  /// In force since the last trim.
+  /// The limits since the last trim.
   private let limits: Mutex<DiskCacheLimits>
   private let current = Mutex<Current?>(nil)
   private let lost = Atomic(0)
   private let hasFailed = Atomic(false)
 
-  /// The bytes of thumbnails that were to be stored and could not be.
+  /// The bytes of thumbnails that could not be written.
   var lostBytes: Int { lost.load(ordering: .relaxed) }
 
-  /// Whether the last batch with thumbnails in it could not be written.
+  /// Whether the last batch with thumbnails could not be written.
   var isFailing: Bool { hasFailed.load(ordering: .relaxed) }
 
   init(database: CacheDatabase, limits: DiskCacheLimits, problems: CacheProblems) {
@@ -28,26 +29,27 @@ final class WriteBehind: Sendable {
     self.limits = Mutex(limits)
   }
 
-  /// Ends all work: the log is copied into the database, and the connections are let go.
+  /// Checkpoints the log and releases the connections.
   func finish() {
-    // What cannot be copied now stays in the log, where the next to open it finds it.
+    // What cannot be checkpointed now stays in the log, for the next to open it.
     if let writer = current.withLock({ $0?.writer }) { try? writer.checkpoint() }
     current.withLock { $0 = nil }
   }
 
-  /// Commits a batch. A failure is reported and costs this batch alone.
+  /// Commits a batch. A failure is reported and loses only this batch.
   func commit(_ batch: PendingWrites.Batch) -> Result<Void, DiskCacheError> {
     let payload = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: .max) }
     do {
       switch batch.operations.last {
       case .removeAll:
-        // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment. Other processes notice.
-        // On a full disk the old file gives its room back only once nobody has it open: the second attempt finds it.
+        // Deleting 100,000 rows and shrinking the file takes a minute; a new file takes a moment, and other processes
+        // notice. On a full disk the old file's space is free only once no process has it open, hence the second
+        // attempt.
         do { try reopen(.empty) } catch { try reopen(.empty) }
       case .trim(let bytes): try trim(toBytes: bytes)
       case .work(let body): try recovering(body)
       case .rebuild: try rebuild()
-      // Reads of a file that is gone are no reason to make a directory that somebody deleted.
+      // Recency updates alone do not recreate a directory that was deleted.
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
       }
@@ -61,13 +63,13 @@ final class WriteBehind: Sendable {
     }
   }
 
-  /// Copies what can be read into a new file; begins anew where that is nothing.
+  /// Copies what is readable into a new file; starts with an empty one if that fails.
   private func rebuild() throws(DiskCacheError) {
     do {
       try reopen(.copy(since: .min))
     } catch {
       switch error {
-      // No reason to lose what is there.
+      // No reason to lose what is stored.
       case .diskFull, .notWritable, .busy, .directoryUnusable, .closed, .cancelled: throw error
       case .damaged, .failed:
         problems.report(error)
@@ -81,13 +83,13 @@ final class WriteBehind: Sendable {
     var start: Int64?
     try recovering { start = try $0.startOfFewSurvivors() }
     if let start {
-      // Without room for a copy it goes the slow way.
+      // Without space for a copy, fall back to evicting row by row.
       do { try reopen(.copy(since: start)) } catch { problems.report(error) }
     }
     try recovering { try $0.trim() }
   }
 
-  /// Does the work; once more with a new file, when the old one turns out to be damaged, or gone meanwhile.
+  /// Runs the work; again with a new file, if the old one turns out to be damaged, or was deleted meanwhile.
   private func recovering(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) {
     if try database.connections()?.isInPlace != true { try reopen() }
     do {
