@@ -2,9 +2,9 @@ package import Foundation
 import GRDB
 import ThumbnailCore
 
-/// What can be said of a cache's folder and file without changing them, whatever state they are in.
+/// Diagnoses a cache's folder and file without changing them, whatever state they are in.
 package struct CacheExamination: Sendable {
-  /// What the file holds.
+  /// The contents of the file.
   package struct Contents: Sendable, Equatable {
     package var thumbnails: Int
     package var sources: Int
@@ -12,22 +12,22 @@ package struct CacheExamination: Sendable {
     package var fileBytes: Int
   }
 
-  /// Whether the folder is there.
+  /// Whether the folder exists.
   package let isThere: Bool
-  /// What is in the file; nil when there is none, or it cannot be read.
+  /// The contents of the file; nil when there is none, or it cannot be read.
   package let contents: Contents?
   /// Why the cache cannot be used as it is; nil when it can.
   package let problem: DiskCacheError?
-  /// That other users may enter the folder, and what to do about it; nil when they may not.
+  /// A warning that other users can access the folder, and what to do about it; nil when they cannot.
   package let exposure: String?
-  /// What the file system is called, such as `ext4`, where it is a known one.
+  /// The type of the file system, such as `ext4`, if known.
   package let fileSystem: String?
-  /// Whether other machines may use the same files, which SQLite's write-ahead log cannot bear.
+  /// Whether other machines may use the same files, which SQLite's write-ahead log does not support.
   package let isOnNetwork: Bool
-  /// The room that is left there for this user, in bytes; nil where it is not told.
+  /// The space available to this user, in bytes; nil if unknown.
   package let freeBytes: Int?
 
-  /// The version of SQLite; nil when it cannot even be asked.
+  /// The version of SQLite; nil when it cannot be determined.
   package static var databaseVersion: String? {
     try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
   }
@@ -79,7 +79,7 @@ package struct CacheExamination: Sendable {
     }
   }
 
-  /// The path, or the nearest folder above it that is there.
+  /// The path, or its nearest ancestor that exists.
   private static func nearestPlace(_ path: String) -> String {
     var url = URL(fileURLWithPath: path).standardizedFileURL
     var status = stat()
@@ -87,8 +87,8 @@ package struct CacheExamination: Sendable {
     return url.path == URL(fileURLWithPath: path).standardizedFileURL.path ? path : url.path
   }
 
-  /// Why nothing can be written to a folder. Tried, not asked: a disk may be read-only for somebody who may do everything.
-  /// The trial leaves nothing behind.
+  /// Why a folder cannot be written to. Tested by creating an unnamed file, since permissions alone do not show a
+  /// read-only disk. Leaves nothing behind.
   private static func failureToWrite(to folder: String) -> SystemFailure? {
     do throws(SystemFailure) {
       guard try FileState(of: RawPath(folder)).kind == .folder else { return SystemFailure(code: ENOTDIR) }

@@ -1,29 +1,29 @@
 public import Foundation
 
-/// What is to leave a disk cache.
+/// What to remove from a disk cache.
 public struct CachePruning: Sendable, Equatable {
-  /// Pictures that were fetched before this leave, with all their thumbnails. Nil: the time does not matter.
+  /// Removes images fetched before this, with all their thumbnails. Nil: regardless of the time.
   public var fetchedBefore: Date?
-  /// Pictures of this host leave; with `fetchedBefore`, those of them that were fetched before it. In lower case; empty
-  /// stands for local files. Nil: the host does not matter.
+  /// Removes images of this host; combined with `fetchedBefore`, only those fetched before it. In lower case; empty
+  /// stands for local files. Nil: regardless of the host.
   public var host: String?
-  /// Of what then is left, the thumbnails that were not used for longest leave, until all others take no more than so
-  /// many bytes. Nil: none.
+  /// Of what is left, removes the least recently used thumbnails until the others take no more than this many bytes.
+  /// Nil: none.
   public var byteLimit: Int?
 
-  /// Nothing leaves unless something is given.
+  /// Removes nothing unless something is given.
   public init(fetchedBefore: Date? = nil, host: String? = nil, byteLimit: Int? = nil) {
     (self.fetchedBefore, self.host, self.byteLimit) = (fetchedBefore, host, byteLimit)
   }
 
-  /// What left.
+  /// What was removed.
   public struct Outcome: Sendable, Equatable {
     /// The number of thumbnails.
     public var thumbnails = 0
-    /// Their length together, in bytes.
+    /// Their total length in bytes.
     public var bytes = 0
 
-    /// Nothing.
+    /// Nothing removed.
     public init() {}
 
     init(thumbnails: Int, bytes: Int) { (self.thumbnails, self.bytes) = (thumbnails, bytes) }
@@ -34,7 +34,7 @@ public struct CachePruning: Sendable, Equatable {
     }
   }
 
-  /// The pictures that leave as a whole; nil when none do.
+  /// The images to remove as a whole; nil if none.
   var filter: PictureFilter? {
     guard fetchedBefore != nil || host != nil else { return nil }
     return PictureFilter(host: host, fetchedBefore: fetchedBefore?.timeIntervalSince1970)

@@ -1,25 +1,25 @@
 import Foundation
 public import ThumbnailCore
 
-/// Which pictures of a disk cache are meant.
+/// Selects images of a disk cache.
 public enum CacheSelection: Sendable {
-  /// All of them.
+  /// All images.
   case all
-  /// One, with all that was fetched from its address: a URL without its query, user and password, or a file's path.
-  /// Where its URL has a query, and just that URL is there, that one alone.
+  /// One image, with all that was fetched from its address: a URL without its query, user and password, or a file's
+  /// path. If its URL has a query and exactly that URL is stored, that one alone.
   case picture(ImageSource)
-  /// Those whose address contains all words of a text, in any order and without regard to case and accents.
+  /// Images whose address contains all words of a text, in any order, ignoring case and accents.
   case words(String)
 }
 
-/// What a picture must be to be taken. What is nil or empty admits all.
+/// Conditions on images. Those that are nil or empty match all.
 struct PictureFilter: Sendable {
   var key: SourceKey?
   var host: String?
   var location: String?
   /// In seconds since 1970.
   var fetchedBefore: Double?
-  /// Words in the form in which texts are compared.
+  /// Words in the form of `SearchText`.
   var words: [[UInt8]] = []
 
   /// Whether an address contains all the words.

@@ -1,22 +1,22 @@
-/// What a check of a disk cache found. Whatever it was, it is repaired.
+/// What a check of a disk cache found. All of it was repaired.
 public struct CacheVerification: Sendable, Equatable {
-  /// The number of thumbnails that were read.
+  /// The number of thumbnails read.
   public var thumbnails = 0
-  /// Their length together, in bytes.
+  /// Their total length in bytes.
   public var bytes = 0
-  /// The number of those that were not what had been stored, and were removed.
+  /// The number of damaged thumbnails, which were removed.
   public var damaged = 0
-  /// The number of rows that belonged to nothing any more, or were missing beside a thumbnail.
+  /// The number of orphaned rows, and of rows that were missing for a thumbnail.
   public var strays = 0
-  /// Whether totals were wrong.
+  /// Whether stored totals were wrong.
   public var hadWrongTotals = false
-  /// What SQLite says is wrong with the file's structure, some 20 lines at most. The thumbnails that could still be read
-  /// were moved into a new file.
+  /// SQLite's messages about damage to the file's structure, some 20 lines at most. The thumbnails that were still
+  /// readable were moved into a new file.
   public var structure: [String] = []
 
-  /// Of an empty cache.
+  /// The result for an empty cache.
   public init() {}
 
-  /// Whether nothing was found.
+  /// Whether nothing was wrong.
   public var isSound: Bool { damaged == 0 && strays == 0 && !hadWrongTotals && structure.isEmpty }
 }

@@ -1,21 +1,21 @@
 import GRDB
 
-/// What holds between tables: every thumbnail has its picture's row and every such row a thumbnail, and totals are the
-/// sums of what they count.
+/// Consistency between tables: every thumbnail has a source row and every source a thumbnail, and totals match what
+/// they count.
 extension CacheVerifier {
   private static let picturesWithoutThumbnail =
     "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)"
   private static let thumbnailsWithoutPicture =
     "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)"
 
-  /// Whether there are rows that belong to nothing. Reads indexes alone.
+  /// Whether there are orphaned rows. Reads indexes only.
   static func hasStrays(_ db: Database) throws -> Bool {
     try Bool.fetchOne(
       db, sql: "SELECT EXISTS (SELECT 1 \(picturesWithoutThumbnail)) OR EXISTS (SELECT 1 \(thumbnailsWithoutPicture))"
     ) ?? false
   }
 
-  /// Removes them, and returns how many there were. A thumbnail that nothing is known of would be in no list.
+  /// Removes orphaned rows and returns how many there were. A thumbnail without a source would not appear in any list.
   static func removeStrays(in db: Database) throws -> Int {
     try db.execute(sql: "DELETE \(picturesWithoutThumbnail)")
     let pictures = db.changesCount
@@ -23,7 +23,7 @@ extension CacheVerifier {
     return pictures + db.changesCount
   }
 
-  /// The sums that are kept, counted anew.
+  /// The stored totals, for comparison with a new count.
   private struct Totals: Equatable {
     struct Group: Hashable {
       let variant: Int64
@@ -37,7 +37,7 @@ extension CacheVerifier {
     var payload = 0
     var census: [Group: Sum] = [:]
 
-    /// Reads what is kept.
+    /// Reads the stored totals.
     init(keptIn db: Database) throws {
       payload = try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0
       let rows = try Row.fetchCursor(db, sql: "SELECT variant, format, thumbnails, bytes FROM census")
@@ -60,7 +60,7 @@ extension CacheVerifier {
     }
   }
 
-  /// Whether the totals are wrong. In one transaction, which keeps nobody from writing.
+  /// Whether the totals are wrong. Uses one read transaction, which does not block writers.
   static func hasWrongTotals(_ db: Database) throws -> Bool {
     var isWrong = false
     try db.inTransaction(.deferred) {
@@ -70,9 +70,9 @@ extension CacheVerifier {
     return isWrong
   }
 
-  /// Counts anew and keeps that, where it is not what is kept. Others wait for it: half a second with 100,000 thumbnails.
+  /// Recounts the totals and stores them if they differ. Blocks writers: half a second with 100,000 thumbnails.
   ///
-  /// - Returns: Whether there was anything to do.
+  /// - Returns: Whether anything was repaired.
   static func repairTotals(in db: Database) throws -> Bool {
     let counted = try Totals(countedIn: db)
     guard (try? Totals(keptIn: db)) != counted else { return false }

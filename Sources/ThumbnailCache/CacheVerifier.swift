@@ -1,35 +1,35 @@
 import Foundation
 import GRDB
 
-/// Looks for what is wrong in a cache, on a connection that only reads, and repairs it on the one that writes.
+/// Checks a cache for damage on a read connection, and repairs it on the write connection.
 ///
-/// What was found is looked at once more in the transaction that repairs it: meanwhile others may have written.
+/// Findings are checked again in the transaction that repairs them, since others may have written meanwhile.
 enum CacheVerifier {
-  /// What is wrong with a run of thumbnails.
+  /// What is wrong with a batch of thumbnails.
   struct Findings: Sendable {
-    /// The row of the last one.
+    /// The id of the last one.
     var end: Int64
     var thumbnails = 0
     var bytes = 0
-    /// The rows whose bytes are not those that were stored.
+    /// The ids of thumbnails whose bytes do not match their checksum.
     var damaged: [Int64] = []
-    /// The rows without a trace of their use, or with a wrong length in it.
+    /// The ids of thumbnails without a `recency` row, or with a wrong length in it.
     var untraced: [Int64] = []
-    /// Traces of rows that are not there.
+    /// `recency` rows without a thumbnail.
     var traces: [Int64] = []
-    /// Pieces of thumbnails that are not there.
+    /// Pieces without a thumbnail.
     var pieces: [Int64] = []
 
     var isEmpty: Bool { damaged.isEmpty && untraced.isEmpty && traces.isEmpty && pieces.isEmpty }
   }
 
-  /// The lines that SQLite has about the file's structure, at most 20. Reads every page.
+  /// SQLite's messages about damage to the file's structure, at most 20. Reads every page.
   static func structure(_ db: Database) throws -> [String] {
     try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
   }
 
-  /// Reads up to `limit` thumbnails behind a row, in the order in which they lie in the file. In one short transaction.
-  /// Nil when there are none left.
+  /// Checks up to `limit` thumbnails after a row, in the order of their ids, in one short transaction. Nil when none
+  /// are left.
   static func check(_ limit: Int, after start: Int64, in db: Database) throws -> Findings? {
     var findings: Findings?
     try db.inTransaction(.deferred) {
@@ -68,9 +68,9 @@ enum CacheVerifier {
     return present.isEmpty && findings.traces.isEmpty && findings.pieces.isEmpty ? nil : findings
   }
 
-  /// Repairs what was found, in one transaction.
+  /// Repairs the findings in one transaction.
   ///
-  /// - Returns: How many thumbnails were removed, and how many other rows removed or added.
+  /// - Returns: The number of thumbnails removed, and of other rows removed or added.
   static func repair(_ findings: Findings, in db: Database) throws -> (damaged: Int, strays: Int) {
     var (damaged, strays) = (0, 0)
     for id in findings.damaged {

@@ -1,23 +1,23 @@
 import Foundation
 import GRDB
 
-/// Why the disk cache could not do what it was asked. No error harms what is stored already.
+/// Why an operation of the disk cache failed. No error harms what is stored already.
 public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
   /// The calling task was cancelled.
   case cancelled
-  /// The cache was closed before.
+  /// The cache was closed.
   case closed
-  /// The cache's directory cannot be made or used.
+  /// The cache's directory cannot be created or used.
   case directoryUnusable(path: String, reason: String)
-  /// No room is left on the disk.
+  /// The disk is full.
   case diskFull(path: String)
-  /// The file, the directory or the disk may not be written.
+  /// The file, the directory or the disk is not writable.
   case notWritable(path: String)
-  /// Another process kept the database locked for longer than the cache waits.
+  /// Another process held the database lock for longer than the timeout.
   case busy(path: String)
-  /// The file is damaged or is no cache of ours. It is replaced by an empty one.
+  /// The file is damaged or not a cache. It is replaced by an empty one.
   case damaged(path: String, reason: String)
-  /// Anything else SQLite reports.
+  /// Any other error of SQLite.
   case failed(path: String, reason: String)
 
   /// What happened and what to do, in one line.
@@ -35,7 +35,7 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Tells from what SQLite threw which case it is.
+  /// Maps an error of SQLite or GRDB.
   init(_ error: any Error, path: String) {
     if let known = error as? DiskCacheError {
       self = known
@@ -60,11 +60,11 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
-  /// Why the database has to be begun anew; nil when it has not.
+  /// Why the database has to be replaced; nil when it does not.
   var damage: String? {
     if case .damaged(_, let reason) = self { reason } else { nil }
   }
 
-  /// Whether the database has to be begun anew.
+  /// Whether the database has to be replaced.
   var isDamage: Bool { damage != nil }
 }

@@ -1,10 +1,10 @@
 extension DiskCacheSchema.Addition {
-  /// What answers questions about the whole cache without reading it.
+  /// Counts that describe the whole cache without reading it.
   ///
   /// - `census` counts the thumbnails of each variant and format, kept by triggers within the transaction that changes
   ///   them.
-  /// - `source_host` finds pictures by their host and the time they were fetched: 25 ms for an overview of 100,000. Also
-  ///   the order in which the cache is listed and pruned, page by page.
+  /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
+  ///   which the cache is listed and pruned, page by page.
   static let census = DiskCacheSchema.Addition(
     creation: """
       CREATE INDEX IF NOT EXISTS source_host ON source (host, fetched_at);
@@ -28,6 +28,6 @@ extension DiskCacheSchema.Addition {
         SELECT variant, format, count(*), sum(bytes) FROM thumbnail
         WHERE NOT EXISTS (SELECT 1 FROM census) GROUP BY variant, format;
       """,
-    // The triggers count what is copied.
+    // The triggers count the copied rows.
     copied: [])
 }

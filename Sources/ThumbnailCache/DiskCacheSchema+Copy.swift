@@ -1,12 +1,12 @@
 import Foundation
 import GRDB
 
-/// Moving what is in one file into another.
+/// Copying from one file into another.
 extension DiskCacheSchema {
-  /// Copies the thumbnails used since `start`, in the order of their use, with their sources, into the empty tables of
+  /// Copies the thumbnails used since `start`, least recently used first, with their sources, into the empty tables of
   /// `db`. Small transactions keep the log short.
   ///
-  /// Of a damaged file the rows that lie on whole pages are copied, one by one where they do not come together.
+  /// From a damaged file, the readable rows are copied; if a batch fails, one row at a time.
   static func copy(from path: String, since start: Int64, into db: Database) throws {
     try db.execute(sql: "ATTACH ? AS old", arguments: [path])
     defer { try? db.execute(sql: "DETACH old") }
@@ -43,7 +43,8 @@ extension DiskCacheSchema {
       sql: "INSERT OR REPLACE INTO \(table.name) (\(names)) SELECT \(names) FROM old.\(table.name) \(condition)")
   }
 
-  /// The columns that a table has in both files: a later version may have added some. Empty where the old file lacks it.
+  /// The columns that a table has in both files, since a later version may have added some. Empty if the old file lacks
+  /// the table.
   private static func columns(of table: String, except: Set<String> = [], in db: Database) throws -> String {
     let old = try Set(
       String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table]))
@@ -51,7 +52,7 @@ extension DiskCacheSchema {
       .joined(separator: ", ")
   }
 
-  /// False when one of them cannot be read; none is copied then. They get new numbers, so that their pieces are appended.
+  /// False when one of them cannot be read; then none is copied. They get new ids, so that their pieces are appended.
   private static func copyThumbnails(
     usedFrom start: Int64, to end: Int64, into db: Database, _ pieces: PieceWriter
   ) throws -> Bool {
@@ -94,7 +95,7 @@ extension DiskCacheSchema {
     }
   }
 
-  /// Whether what `body` reads could be read.
+  /// Runs `body`; false if what it reads is damaged.
   @discardableResult
   private static func whereReadable(_ body: () throws -> Void) throws -> Bool {
     do {

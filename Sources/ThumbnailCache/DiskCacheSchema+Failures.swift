@@ -1,6 +1,6 @@
 extension DiskCacheSchema.Addition {
-  /// Pictures that were not to be had, a row for each URL; see `RememberedFailure`. `id` counts up, so that the oldest
-  /// leave when there are too many.
+  /// Images that could not be fetched or decoded, one row per URL; see `RememberedFailure`. `id` counts up, so that the
+  /// oldest are removed when there are too many.
   static let failures = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS failure (

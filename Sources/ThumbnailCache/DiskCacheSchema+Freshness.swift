@@ -1,6 +1,6 @@
 extension DiskCacheSchema.Addition {
-  /// What servers said with the pictures' bodies, a row for each URL of a picture; see `StoredResponse`. Rows leave with
-  /// their source. `address` is null where it is the same as `url`.
+  /// The metadata of responses, one row per URL of an image; see `StoredResponse`. Rows are removed with their source.
+  /// `address` is null if it equals `url`.
   static let freshness = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS freshness (

@@ -1,10 +1,10 @@
 extension DiskCacheSchema.Addition {
   /// The pages of photo searches.
   ///
-  /// - `listing_page` has a page for each place of each search; `cursor` is empty for the first and `=` and the provider's
-  ///   mark for the others. `used` counts up like that of `recency`.
-  /// - `listing_photo` has the photos of the pages. `source` leads to those that have thumbnails. Rows leave with their
-  ///   page, and pages when they are the longest unused and all together are beyond `DiskCacheLimits.listingBytes`.
+  /// - `listing_page` has a row per page of each search; `cursor` is empty for the first, else `=` and the provider's
+  ///   cursor. `used` counts up like that of `recency`.
+  /// - `listing_photo` has the photos of the pages. `source` leads to those that have thumbnails. Rows are removed with
+  ///   their page; pages are evicted, least recently used first, beyond `DiskCacheLimits.listingBytes`.
   static let listings = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS listing_page (

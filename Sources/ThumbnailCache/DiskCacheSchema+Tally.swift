@@ -1,6 +1,6 @@
 extension DiskCacheSchema.Addition {
-  /// One row that counts look-ups over all runs and processes, since the file was begun. It is added to along with other
-  /// changes, never for a look-up alone.
+  /// One row that counts the hits and misses of all processes since the file was created. It is updated along with
+  /// other changes, never for a look-up alone.
   static let tally = DiskCacheSchema.Addition(
     creation: """
       CREATE TABLE IF NOT EXISTS tally (

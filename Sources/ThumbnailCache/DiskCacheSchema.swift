@@ -1,30 +1,30 @@
 import GRDB
 
-/// The tables of the disk cache.
+/// The schema of the disk cache.
 ///
-/// The major version is part of the file's name, so that an older and a newer program that run at the same time each have
-/// their own file in a directory; see `EarlierCaches`. `user_version` counts additions that an older program need not know: it opens
-/// a file with a higher number as it is. `application_id` tells the file from anybody else's.
+/// The major version is part of the file's name, so that an older and a newer program can each use their own file in
+/// the same directory; see `EarlierCaches`. `user_version` counts additions that an older program can ignore: it opens
+/// a file with a higher number as it is. `application_id` distinguishes the file from those of other programs.
 enum DiskCacheSchema {
-  /// Raised when a program of the previous version could not use the file any more.
+  /// Raised when a program of the previous version could no longer use the file.
   static let majorVersion = 2
-  /// Counts what was added to the first form of the file.
+  /// The number of additions to the first schema, plus 1.
   static var minorVersion: Int { 1 + additions.count }
-  /// What was added since, the oldest first. Each has its own file; none is ever taken out or moved.
+  /// The additions since then, oldest first. Each has its own source file; none is ever removed or reordered.
   static let additions: [Addition] = [.freshness, .failures, .tally, .census, .listings]
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
 
-  /// Settings that are fixed when the file is created, before its first table; then its tables and their triggers.
+  /// Sets what is fixed when the file is created, before its first table; then creates the tables and triggers.
   ///
-  /// - `source` and `thumbnail` have short rows that are appended, and name each other by numbers: only one index is in
-  ///   the order of the keys, which is that of chance, and fills a page to two thirds.
-  /// - `thumbnail` has all that a hit needs but the bytes. `piece` has these, cut where its pages end (`LeafRoom`).
-  /// - `variant` has the text of each variant once. There are few: rows stay.
-  /// - `recency` is small and dense: noting a hundred uses rewrites a few pages, not a hundred rows with blobs. Its order
-  ///   is a sequence number, since clocks jump.
+  /// - `source` and `thumbnail` have short rows that are appended and refer to each other by id: only one index is in
+  ///   the order of the keys, which is random and fills pages to two thirds.
+  /// - `thumbnail` has all that a hit needs except the bytes, which are in `piece`, split at page ends (`LeafRoom`).
+  /// - `variant` has the text of each variant once. There are few: rows are never removed.
+  /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
+  ///   order is a sequence number, since clocks jump.
   /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact whoever writes.
-  /// - A source leaves with its last thumbnail.
+  /// - A source is removed with its last thumbnail.
   static func create(in db: Database) throws {
     try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
     try db.execute(sql: "PRAGMA journal_mode = WAL")
@@ -96,22 +96,22 @@ enum DiskCacheSchema {
     }
   }
 
-  /// Tables of their own that an older program need not know.
+  /// Additional tables that an older program can ignore.
   struct Addition {
-    /// Makes the tables, their indexes and triggers; each only where it is missing.
+    /// Creates the tables, their indexes and triggers, each only if it is missing.
     let creation: String
-    /// The tables whose rows move along into a new file, once the thumbnails and sources to keep are there.
+    /// The tables whose rows are copied into a new file, after its thumbnails and sources.
     let copied: [CopiedTable]
   }
 
   /// A table whose rows are copied from one file into another.
   struct CopiedTable {
     let name: String
-    /// Which rows; all where it is empty.
+    /// The rows to copy; all if it is empty.
     var condition = ""
   }
 
-  /// Adds what a file lacks that an earlier version of this program made.
+  /// Adds what a file of an earlier version lacks.
   static func upgrade(_ db: Database) throws {
     guard try version(of: db) < minorVersion else { return }
     try db.inTransaction(.immediate) {
@@ -122,7 +122,7 @@ enum DiskCacheSchema {
 
   private static func add(in db: Database) throws {
     for addition in additions { try db.execute(sql: addition.creation) }
-    // Another process of a newer version may have added more meanwhile.
+    // A process of a newer version may have added more meanwhile.
     try db.execute(sql: "PRAGMA user_version = \(max(version(of: db), minorVersion))")
   }
 
@@ -135,19 +135,19 @@ enum DiskCacheSchema {
     "thumbnail_deleted",
   ]
 
-  /// What a file that opened turns out to be.
+  /// The state of a file that was opened.
   enum State {
     case empty
     case usable
-    /// Not made by this program, or not for it.
+    /// Made by another program.
     case foreign(reason: String)
     /// Made by this program, but unusable.
     case broken(reason: String)
   }
 
-  /// Looks at a file without changing it.
+  /// Inspects a file without changing it.
   ///
-  /// - Throws: `DatabaseError` when it cannot even be read.
+  /// - Throws: `DatabaseError` when it cannot be read at all.
   static func inspect(_ db: Database) throws -> State {
     let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
     if pages == 0 { return .empty }

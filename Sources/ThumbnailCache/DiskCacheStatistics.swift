@@ -1,17 +1,17 @@
 public import Foundation
 
-/// What a disk cache holds at one moment.
+/// The contents of a disk cache at one moment.
 public struct DiskCacheStatistics: Sendable, Equatable {
   /// The number of thumbnails.
   public var thumbnails: Int
-  /// The number of pictures they are of.
+  /// The number of source images.
   public var sources: Int
-  /// The length of all thumbnails together, in bytes: what the limit applies to.
+  /// The total length of all thumbnails in bytes, to which the limit applies.
   public var payloadBytes: Int
-  /// The length of the database and its write-ahead log on the disk, in bytes.
+  /// The size of the database and its write-ahead log on disk, in bytes.
   public var fileBytes: Int
   /// The limit on `payloadBytes`.
   public var byteLimit: Int
-  /// When the picture that was fetched first of all those held was fetched. Nil when there is none.
+  /// The earliest fetch time of all stored images. Nil when there are none.
   public var oldest: Date?
 }

@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// Goes through the pictures of a cache page by page, by host and the time they were fetched.
+/// Iterates over the source images of a cache page by page, ordered by host and fetch time.
 ///
-/// Each page is a query of its own that begins where the last one ended, so that neither memory nor a transaction grows
-/// with the cache. What is stored or removed meanwhile is seen or not; nothing else is missed.
+/// Each page is a separate query that begins where the last one ended (keyset pagination), so that neither memory nor a
+/// transaction grows with the cache. Images stored or removed meanwhile may or may not be seen; all others are.
 struct PicturePages: Sendable {
-  /// A picture's row, without its thumbnails.
+  /// A source's row, without its thumbnails.
   struct Entry: Sendable {
     let row: Int64
     let key: SourceKey
@@ -18,14 +18,14 @@ struct PicturePages: Sendable {
   }
 
   let filter: PictureFilter
-  /// The host, time and number of the last row of the last page, as they are stored.
+  /// The host, time and id of the last page's last row, as stored.
   private var position: [DatabaseValue]?
   private(set) var isAtEnd = false
 
-  /// Begins before the first.
+  /// Starts before the first.
   init(_ filter: PictureFilter) { self.filter = filter }
 
-  /// The next pictures that the filter admits, of up to `limit` rows that are read. May be empty before the end.
+  /// The matching images among the next `limit` rows. May be empty before the end.
   mutating func next(_ limit: Int, in db: Database) throws -> [Entry] {
     if isAtEnd { return [] }
     var conditions: [String] = []

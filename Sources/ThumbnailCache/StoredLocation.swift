@@ -1,5 +1,4 @@
-/// An address as it stands in the database: of one that begins with `https://` and its host only the path, since the host
-/// has a column of its own.
+/// An address in its stored form: without the prefix `https://` and host, since the host has its own column.
 enum StoredLocation {
   static func shortened(_ location: String, host: String) -> String {
     let origin = "https://" + host

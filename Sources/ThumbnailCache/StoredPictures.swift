@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 public import ThumbnailCore
 
-/// Hands out the pictures of a disk cache one after the other, by host and the time they were fetched.
+/// Iterates over the source images of a disk cache, ordered by host and fetch time.
 ///
 ///     var pictures = try cache.pictures(.words("lake"))
 ///     while let picture = try pictures.next() { print(picture.location) }
 ///
-/// Only what is written is seen. However large the cache, a few hundred pictures are held at a time, and no transaction is
+/// Pending writes are not seen. However large the cache, a few hundred images are held at a time, and no transaction is
 /// kept open between them.
 public struct StoredPictures {
   private static let pageLength = 256
 
   private let cache: DiskCache
   private var pages: PicturePages
-  /// The rest of the current page, the next one last.
+  /// The rest of the current page, in reverse order.
   private var page: [StoredPicture] = []
 
   init(_ cache: DiskCache, _ filter: PictureFilter) {
@@ -22,7 +22,7 @@ public struct StoredPictures {
     pages = PicturePages(filter)
   }
 
-  /// The next picture; nil at the end. Blocks for milliseconds at the beginning of each page.
+  /// The next image; nil at the end. Blocks for milliseconds at the beginning of each page.
   public mutating func next() throws(DiskCacheError) -> StoredPicture? {
     while page.isEmpty, !pages.isAtEnd {
       guard let connections = try cache.connectionsInPlace() else { return nil }
@@ -37,7 +37,7 @@ public struct StoredPictures {
     return page.popLast()
   }
 
-  /// The picture with its thumbnails; nil when it has none any more.
+  /// The image with its thumbnails; nil when it no longer has any.
   private static func picture(_ entry: PicturePages.Entry, in db: Database) throws -> StoredPicture? {
     let statement = try db.cachedStatement(
       sql: """
@@ -64,12 +64,12 @@ public struct StoredPictures {
 }
 
 extension DiskCache {
-  /// Goes through the pictures that the cache holds.
+  /// Iterates over the images in the cache.
   public func pictures(_ selection: CacheSelection = .all) throws(DiskCacheError) -> StoredPictures {
     StoredPictures(self, try filter(selection))
   }
 
-  /// Reads a thumbnail that was listed. Nil when it is gone or damaged. Neither counts as a look-up nor as a use.
+  /// Reads a listed thumbnail. Nil when it is gone or damaged. Counts neither as a look-up nor as a use.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func contents(

@@ -2,19 +2,19 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// What a server said with a picture's body, kept to ask it later whether the picture has changed.
+/// The metadata of the response that an image came with, stored for conditional requests.
 ///
-/// A picture may have several: its server makes it in different sizes, each with its own URL, length and tag.
+/// An image may have several: its server offers it in different sizes, each with its own URL, length and `ETag`.
 package struct StoredResponse: Sendable, Equatable {
-  /// The URL that was asked, as a digest. Nil where it is not known, in what an earlier version has stored.
+  /// A digest of the requested URL. Nil if an earlier version has stored it without.
   package var url: SourceKey?
-  /// The URL that answered after all redirects, as a digest: whoever else is asked would take the tag for one of its own.
+  /// A digest of the final URL after redirects. Another URL's server could mistake the `ETag` for one of its own.
   package var address: SourceKey
-  /// The fields of the answer.
+  /// The relevant header fields.
   package var metadata: ResponseMetadata
-  /// The length of the body as the server told it, in bytes.
+  /// The length of the body as announced by the server, in bytes.
   package var length: Int?
-  /// How long it holds.
+  /// The freshness of the response.
   package var freshness: Freshness
 
   package init(
@@ -27,8 +27,8 @@ package struct StoredResponse: Sendable, Equatable {
     self.freshness = freshness
   }
 
-  /// Whether another answer of the same URL brought the same body, as far as its server names bodies: by a tag or a
-  /// time, and none of what it says differs.
+  /// Whether another response of the same URL had the same body, judging by its validators: there is at least one, and
+  /// neither they nor the length differ.
   package func namesSameBody(as other: StoredResponse) -> Bool {
     (metadata.etag != nil || metadata.lastModified != nil)
       && metadata.etag == other.metadata.etag && metadata.lastModified == other.metadata.lastModified
@@ -36,9 +36,9 @@ package struct StoredResponse: Sendable, Equatable {
   }
 }
 
-/// Why a picture was not to be had, kept for a time so that it is not asked for again.
+/// Why an image could not be fetched or decoded, remembered for a time to avoid repeating the request.
 package struct RememberedFailure: Sendable, Equatable {
-  /// The limits that a picture was too large for, in bytes, pixels and bytes. Under higher ones it may pass.
+  /// The limits that an image exceeded: bytes, pixels, and bytes of memory. With higher ones it may pass.
   package struct Limits: Sendable, Equatable {
     package var bytes: Int
     package var pixels: Int
@@ -50,23 +50,23 @@ package struct RememberedFailure: Sendable, Equatable {
       self.memory = memory
     }
 
-    /// Whether what these limits refuse may pass under the others.
+    /// Whether what these limits reject may pass under the others.
     package func admitLess(than other: Limits) -> Bool {
       bytes < other.bytes || pixels < other.pixels || memory < other.memory
     }
   }
 
-  /// The URL that was asked, as a digest.
+  /// A digest of the requested URL.
   package var url: SourceKey
-  /// The short name of the error.
+  /// The error's code.
   package var code: String
-  /// What was wrong, in words.
+  /// The error's message.
   package var reason: String
   /// The limits at that time.
   package var limits: Limits
   /// When it happened.
   package var noted: Date
-  /// Until when it is believed.
+  /// Until when it is valid.
   package var until: Date
 
   package init(url: SourceKey, code: String, reason: String, limits: Limits, noted: Date, until: Date) {
@@ -78,18 +78,18 @@ package struct RememberedFailure: Sendable, Equatable {
     self.until = until
   }
 
-  /// Whether it is to be believed at a moment. Not before it happened: then the clock was ahead at that time.
+  /// Whether it is valid at a moment. Not if it lies in the future: then the clock was wrong.
   package func isBelieved(at now: Date) -> Bool { noted.hasCome(by: now) && now < until }
 }
 
-/// What is known of a picture besides its thumbnails.
+/// The history of a source image: its responses and failures.
 package struct SourceHistory: Sendable, Equatable {
-  /// The most URLs of one picture of which something is kept.
+  /// The most URLs kept per image.
   static let longest = 4
 
-  /// What its URLs answered, the last confirmed first.
+  /// The responses of its URLs, last confirmed first.
   package var answers: [StoredResponse] = []
-  /// What went wrong at its URLs.
+  /// The failures of its URLs.
   package var failures: [RememberedFailure] = []
 
   package init(answers: [StoredResponse] = [], failures: [RememberedFailure] = []) {
@@ -97,29 +97,29 @@ package struct SourceHistory: Sendable, Equatable {
     self.failures = failures
   }
 
-  /// How long its thumbnails hold: all URLs are of one picture, so the word of one is good for all, and one that may be
-  /// used without asking counts before those that may not.
+  /// The freshness of its thumbnails. All URLs show the same image, so any fresh response counts for all; one that
+  /// `rule` admits comes before others.
   package func freshness(by rule: FreshnessRule) -> Freshness {
     let all = answers.map(\.freshness)
     return all.first(where: rule.admits) ?? all.max { $0.expires < $1.expires } ?? .unknown
   }
 
-  /// What a URL answered.
+  /// The response of a URL.
   package func answer(of url: SourceKey) -> StoredResponse? { answers.first { $0.url == url } }
 
-  /// What went wrong at a URL, if it is still to be believed.
+  /// The failure of a URL, if it is still valid.
   func failure(at url: SourceKey, now: Date) -> RememberedFailure? {
     failures.first { $0.url == url && $0.isBelieved(at: now) }
   }
 
-  /// Puts an answer in the place of what its URL answered before. The one put longest ago leaves when there are too many.
+  /// Replaces the response of a URL. Beyond the limit, the one stored longest ago is dropped.
   mutating func put(_ answer: StoredResponse) {
     answers.removeAll { $0.url == answer.url || $0.url == nil }
     answers.insert(answer, at: 0)
     if answers.count > Self.longest { answers.removeLast() }
   }
 
-  /// Puts a failure in the place of an earlier one at its URL. The oldest leaves when there are too many.
+  /// Replaces the failure of a URL. Beyond the limit, the oldest is dropped.
   mutating func put(_ failure: RememberedFailure) {
     failures.removeAll { $0.url == failure.url }
     failures.append(failure)
@@ -127,11 +127,11 @@ package struct SourceHistory: Sendable, Equatable {
   }
 }
 
-/// A change to what is known of a picture besides its thumbnails.
+/// A change to the history of a source.
 enum HistoryChange: Sendable {
-  /// The server has confirmed what it said before; nothing happens where that has been replaced meanwhile.
+  /// A response was revalidated; ignored if the stored one has been replaced meanwhile.
   case confirmed(StoredResponse, insteadOf: ResponseMetadata)
   case failed(RememberedFailure)
-  /// A failure at that URL is forgotten.
+  /// Removes the failure of that URL.
   case forgiven(SourceKey)
 }
