@@ -1,18 +1,18 @@
 import Foundation
 
-/// An exclusive `flock` on a file beside the database, held while the database is created, replaced or opened.
+/// An exclusive `flock` on a file next to the database, held while the database is created, replaced or opened.
 ///
-/// The kernel lets it go when the process ends, however it ends.
+/// The kernel releases it when the process ends, however it ends.
 enum FileLock {
-  /// Waits up to `timeout` for the lock on the file at `path`, which is created where it is missing, and runs `body`
-  /// while holding it.
+  /// Waits up to `timeout` for the lock on the file at `path`, which is created if necessary, and runs `body` while
+  /// holding it.
   static func hold<Value>(
     _ path: String, timeout: Duration, _ body: () throws(DiskCacheError) -> Value
   ) throws(DiskCacheError) -> Value {
     let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
     guard descriptor >= 0 else { throw failure(path: path) }
     defer {
-      // Closing alone would leave it with a child that is just being started.
+      // Closing alone is not enough: a child process between fork and exec has a copy of the descriptor.
       flock(descriptor, LOCK_UN)
       close(descriptor)
     }

@@ -2,23 +2,23 @@ package import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// Decides what of the caches may be used without asking.
+/// Decides whether a cached thumbnail may be used without revalidation.
 package struct FreshnessRule: Sendable {
-  /// What the user wants.
+  /// The user's choice.
   let mode: CacheMode
-  /// When the pipeline was made.
+  /// When the pipeline was created.
   let start: Date
-  /// The clock on the wall, 30 ns a look.
+  /// The wall clock; reading it takes 30 ns.
   let now: @Sendable () -> Date
 
-  /// Takes the present for the pipeline's beginning.
+  /// Makes a rule for a pipeline that starts now.
   package init(_ mode: CacheMode = .standard, now: @escaping @Sendable () -> Date = { Date() }) {
     self.mode = mode
     self.now = now
     start = now()
   }
 
-  /// Whether something that was fetched may be used without asking.
+  /// Whether something with this freshness may be used without revalidation.
   package func admits(_ freshness: Freshness) -> Bool {
     if freshness.isLasting { return true }
     switch mode {

@@ -2,20 +2,20 @@ package import Foundation
 import Synchronization
 package import ThumbnailCore
 
-/// Keeps what is known of hosts in a small file of the cache's folder, for all processes that share it.
+/// Stores host and service states in a small file in the cache's folder, shared by all processes.
 ///
-/// Each change reads the file, and puts a new one in its place, under a lock that ends with its process: whoever is killed
-/// leaves it whole. A file that cannot be read counts as empty; without a folder, or where that cannot be written, it
-/// holds for this process alone.
+/// Each change reads the file and replaces it under a lock that ends with its process, so a kill leaves it intact. An
+/// unreadable file counts as empty; if there is no folder, or it is not writable, the state is kept for this process
+/// alone.
 package final class HostFile: HostLedger {
   private struct State {
     var records: [HostLedgerKey: HostRecord] = [:]
-    /// Which file they were read from.
+    /// Identifies the file that they were read from.
     var stamp: Stamp?
     var isNews = false
   }
 
-  /// Tells a file from the one before at the same path.
+  /// Distinguishes a file from its predecessor at the same path.
   private struct Stamp: Equatable {
     let inode: UInt64
     let seconds: Int
@@ -30,9 +30,9 @@ package final class HostFile: HostLedger {
   }
 
   private static let name = "hosts.json"
-  /// Records beyond leave, those that say something for the longest last.
+  /// The most records; beyond that, those that expire first are dropped.
   private static let mostRecords = 256
-  /// No file of ours is longer.
+  /// The most bytes read; our own files are shorter.
   private static let mostBytes = 1 << 20
 
   private let path: String?
@@ -40,15 +40,15 @@ package final class HostFile: HostLedger {
   private let state = Mutex(State())
   private let queue = DispatchQueue(label: "thumbnailer.hosts", qos: .utility)
 
-  /// Reads nothing yet.
+  /// Does not read the file yet.
   ///
-  /// - Parameter directory: The cache's folder; nil keeps all in memory.
+  /// - Parameter directory: The cache's folder; nil keeps everything in memory.
   package init(directory: URL?, now: @escaping @Sendable () -> Date = { Date() }) {
     path = directory.map { $0.appendingPathComponent(Self.name).path }
     self.now = now
   }
 
-  /// Forgets what is kept in a folder.
+  /// Deletes the file in a folder.
   package static func remove(in directory: URL) {
     unlink(directory.appendingPathComponent(name).path)
   }
@@ -124,12 +124,12 @@ package final class HostFile: HostLedger {
     return Dictionary(uniqueKeysWithValues: records.map { (HostLedgerKey(text: $0.key), $0.value) })
   }
 
-  /// What cannot be written is known to this process alone.
+  /// If writing fails, the state is known to this process alone.
   private static func write(_ records: [HostLedgerKey: HostRecord], to path: String) {
     let texts = Dictionary(uniqueKeysWithValues: records.map { ($0.key.text, $0.value) })
     guard let data = try? JSONEncoder().encode(texts) else { return }
     let new = path + ".new"
-    // Nobody else writes there: the lock is ours.
+    // No other process writes here, since we hold the lock.
     guard FileManager.default.createFile(atPath: new, contents: data, attributes: [.posixPermissions: 0o600]) else {
       return
     }

@@ -1,6 +1,6 @@
 import GRDB
 
-/// How many look-ups found their thumbnail on the disk, and how many did not.
+/// The number of disk hits and misses.
 struct LookupTally: Sendable, Equatable {
   var hits = 0
   var misses = 0
@@ -11,7 +11,7 @@ struct LookupTally: Sendable, Equatable {
     if isHit { hits += 1 } else { misses += 1 }
   }
 
-  /// Adds it to what the file has counted so far.
+  /// Adds it to the counts in the file.
   func add(in db: Database) throws {
     try db.cachedStatement(sql: "UPDATE tally SET hits = hits + ?, misses = misses + ?")
       .execute(arguments: [hits, misses])

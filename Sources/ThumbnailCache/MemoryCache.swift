@@ -2,15 +2,14 @@ package import HTTPSemantics
 import Synchronization
 public import ThumbnailCore
 
-/// Keeps thumbnails in memory, as the bytes of their files.
+/// Keeps encoded thumbnails in memory.
 ///
-/// Every call is synchronous, takes well under a microsecond with a prepared key and can come from any thread. What is
-/// kept never costs more than the limit; the cost of a thumbnail is the length of its data and 512 bytes of bookkeeping.
-/// When room is needed, what was asked for only once goes before what was asked for again, so that scrolling through
-/// thousands of new pictures does not push out the ones people return to.
+/// Every call is synchronous, takes well under a microsecond with a prepared key and can come from any thread. The
+/// total cost never exceeds the limit; the cost of a thumbnail is the length of its data plus 512 bytes of overhead.
+/// Entries used only once are evicted before those used again, so that scrolling through thousands of new images does
+/// not evict the ones people return to.
 ///
-/// What is out of date by the rule given is kept, since its server may say that it still holds, but it is not handed out
-/// as a hit.
+/// Stale entries are kept, since revalidation may confirm them, but are not returned as hits.
 public final class MemoryCache: Sendable {
   private struct State {
     var entries: SegmentedLRU
@@ -18,7 +17,7 @@ public final class MemoryCache: Sendable {
     var misses = 0
   }
 
-  /// Decides what is out of date.
+  /// Decides what is stale.
   private let rule: FreshnessRule
 
   private let state: Mutex<State>
@@ -32,13 +31,13 @@ public final class MemoryCache: Sendable {
     self.init(byteLimit: byteLimit, countLimit: countLimit, rule: FreshnessRule())
   }
 
-  /// The same with a rule of what is out of date.
+  /// The same with a rule for what is stale.
   package init(byteLimit: Int, countLimit: Int = .max, rule: FreshnessRule) {
     self.rule = rule
     state = Mutex(State(entries: SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)))
   }
 
-  /// The thumbnail of that key, and counts it as used. Nil when it is not held, or out of date.
+  /// The thumbnail for a key, which counts as a use. Nil on a miss, or when it is stale.
   public func thumbnail(for key: CacheKey) -> Thumbnail? {
     state.withLock { state in
       guard let entry = state.entries.use(key), rule.admits(entry.freshness) else {
@@ -50,67 +49,67 @@ public final class MemoryCache: Sendable {
     }
   }
 
-  /// The thumbnail of that key, be it out of date, with how long it holds.
+  /// The thumbnail for a key, stale or not, with its freshness.
   func entry(for key: CacheKey) -> DatedThumbnail? {
     state.withLock { $0.entries.use(key) }
   }
 
-  /// Keeps a thumbnail, in place of an earlier one of the same key.
+  /// Stores a thumbnail, replacing an earlier one of the same key.
   ///
-  /// Others leave until the limits hold again. A thumbnail that costs more than the whole limit is not kept, and neither
-  /// is the earlier one it would have replaced.
+  /// Evicts others until the limits hold. A thumbnail that costs more than the whole limit is not stored, and the
+  /// earlier one it would have replaced is removed.
   public func insert(_ thumbnail: Thumbnail, for key: CacheKey) {
     insert(thumbnail, for: key, freshness: .lasting)
   }
 
-  /// The same for a thumbnail that holds for a time.
+  /// The same for a thumbnail with limited freshness.
   func insert(_ thumbnail: Thumbnail, for key: CacheKey, freshness: Freshness) {
     let entry = DatedThumbnail(thumbnail: thumbnail, freshness: freshness)
     state.withLock { $0.entries.insert(entry, for: key) }
   }
 
-  /// Has all thumbnails of a picture hold for as long as this, which its server has confirmed.
+  /// Sets the freshness of all thumbnails of an image, after revalidation.
   func renew(_ source: SourceKey, freshness: Freshness) {
     state.withLock { $0.entries.renew(source, freshness: freshness) }
   }
 
-  /// Forgets one thumbnail.
+  /// Removes one thumbnail.
   public func remove(_ key: CacheKey) {
     state.withLock { $0.entries.remove(key) }
   }
 
-  /// Forgets all thumbnails of a picture.
+  /// Removes all thumbnails of an image.
   public func removeAll(of source: SourceKey) {
     state.withLock { $0.entries.removeAll(of: source) }
   }
 
-  /// Forgets everything.
+  /// Removes everything.
   public func removeAll() {
     state.withLock { $0.entries.removeAll() }
   }
 
-  /// The variants held of a picture, in no particular order; this does not count as use.
+  /// The cached variants of an image, in no particular order; does not count as a use.
   public func variants(of source: SourceKey) -> [Variant] {
     state.withLock { $0.entries.variants(of: source) }
   }
 
-  /// The most all thumbnails together may cost, in bytes. Lowering it makes room before the call returns.
+  /// The most all thumbnails together may cost, in bytes. Lowering it evicts before the call returns.
   public var byteLimit: Int {
     get { state.withLock { $0.entries.byteLimit } }
     set { state.withLock { $0.entries.setByteLimit(newValue) } }
   }
 
-  /// What all thumbnails cost together, in bytes.
+  /// The total cost of all thumbnails, in bytes.
   public var totalBytes: Int { state.withLock { $0.entries.totalBytes } }
-  /// The number of thumbnails held.
+  /// The number of thumbnails.
   public var count: Int { state.withLock { $0.entries.count } }
-  /// How often a thumbnail was asked for and found.
+  /// The number of hits.
   public var hits: Int { state.withLock { $0.hits } }
-  /// How often a thumbnail was asked for in vain.
+  /// The number of misses.
   public var misses: Int { state.withLock { $0.misses } }
 }
 
-/// A thumbnail and how long it holds.
+/// A thumbnail and its freshness.
 package struct DatedThumbnail: Sendable {
   package var thumbnail: Thumbnail
   package var freshness: Freshness

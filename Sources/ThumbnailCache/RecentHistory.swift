@@ -3,8 +3,8 @@ import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 
-/// What this process has learned of pictures lately: what is not in the database yet, and all there is where there is no
-/// database. Holds a bounded number of pictures, some hundred bytes for each.
+/// The history of source images that this process has recorded recently: not yet written to the database, or all there
+/// is without one. Holds a bounded number of sources, some hundred bytes each.
 final class RecentHistory: Sendable {
   private struct State {
     var notes: [SourceKey: SourceHistory] = [:]
@@ -14,13 +14,13 @@ final class RecentHistory: Sendable {
   private let capacity: Int
   private let state = Mutex(State())
 
-  /// Room for so many pictures; the first that came leaves first.
+  /// Holds at most `capacity` sources; the first added is dropped first.
   init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
-  /// What is known of a picture.
+  /// The history of a source.
   subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.notes[source] } }
 
-  /// Changes what is known of a picture.
+  /// Changes the history of a source.
   func change(_ source: SourceKey, _ change: @Sendable (inout SourceHistory) -> Void) {
     state.withLock { state in
       if state.notes[source] == nil {
@@ -31,23 +31,23 @@ final class RecentHistory: Sendable {
     }
   }
 
-  /// Forgets a picture, which keeps its place.
+  /// Clears the history of a source, which keeps its position.
   func remove(_ source: SourceKey) {
     state.withLock { if $0.notes[source] != nil { $0.notes[source] = SourceHistory() } }
   }
 
-  /// Forgets everything.
+  /// Removes everything.
   func removeAll() { state.withLock { $0 = State() } }
 }
 
 extension SourceHistory {
-  /// These notes, which come from the database, with those on top that this process has made since.
+  /// This history, from the database, with what this process has recorded since.
   func merged(with recent: SourceHistory?) -> SourceHistory {
     guard let recent else { return self }
     var result = self
     for answer in recent.answers.reversed() {
       let stored = answers.first { $0.url == answer.url }
-      // Another process may have been told more since.
+      // Another process may have revalidated it since.
       if let stored, stored.freshness.confirmed > answer.freshness.confirmed { continue }
       result.put(answer)
     }

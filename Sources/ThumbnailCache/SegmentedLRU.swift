@@ -3,13 +3,13 @@ import ThumbnailCore
 
 /// The bookkeeping of the memory cache: thumbnails by key, in two lists by recency.
 ///
-/// Segmented LRU (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", 1994): what is new
-/// enters the *probation* list; what is asked for once more moves to the *protected* list, which may hold four fifths of
-/// the cache. Room is made at the old end of probation, so a scan of any length pushes out only what a scan brought in,
-/// never what somebody looked at. Lists are linked through indices into one array: a hit moves an entry without
-/// allocating. All operations take constant time, amortised. A pure value: its owner guards it.
+/// Segmented LRU (Karedla, Love and Wherry, "Caching strategies to improve disk system performance", 1994): new entries
+/// join the *probation* list; a second use moves them to the *protected* list, which may hold four fifths of the cache.
+/// Evictions start at the old end of probation, so a scan of any length evicts only what a scan brought in, never what
+/// was used again. Lists are linked through indices into one array: a hit moves an entry without allocating. All
+/// operations take amortised constant time. A pure value: its owner synchronises it.
 struct SegmentedLRU {
-  /// What an entry costs beyond its bytes: the node, two dictionary slots and the allocation of the data, in bytes.
+  /// The cost of an entry besides its bytes: the node, two dictionary slots and the allocation of the data, in bytes.
   static let entryOverhead = 512
 
   private struct Node {
@@ -19,7 +19,7 @@ struct SegmentedLRU {
     var cost: Int
     var isProtected: Bool
     var newer: Int32 = none
-    /// For a free node the next free one.
+    /// For a free node, the next free one.
     var older: Int32 = none
     /// The other variants of the same source.
     var nextOfSource: Int32 = none
@@ -42,7 +42,7 @@ struct SegmentedLRU {
   private var probation = List()
   private var protected = List()
 
-  /// The sum of all costs is never more than this many bytes.
+  /// The limit on the total cost, in bytes.
   private(set) var byteLimit: Int
   private let countLimit: Int
 
@@ -51,12 +51,12 @@ struct SegmentedLRU {
     self.countLimit = max(0, countLimit)
   }
 
-  /// The cost of everything held, in bytes.
+  /// The total cost, in bytes.
   var totalBytes: Int { probation.bytes + protected.bytes }
-  /// The number of thumbnails held.
+  /// The number of thumbnails.
   var count: Int { slots.count }
 
-  /// Looks a thumbnail up and counts it as used.
+  /// Looks up a thumbnail and counts it as used.
   mutating func use(_ key: CacheKey) -> DatedThumbnail? {
     guard let slot = slots[key] else { return nil }
     unlink(slot)
@@ -71,8 +71,8 @@ struct SegmentedLRU {
     return nodes[Int(slot)].entry
   }
 
-  /// Puts a thumbnail in, in place of an earlier one of its key. One that costs more than the limit is not taken, and an
-  /// earlier one of its key leaves all the same: it is out of date.
+  /// Inserts a thumbnail, replacing an earlier one of its key. One that costs more than the limit is not inserted, and
+  /// an earlier one of its key is removed all the same, since it is outdated.
   mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
     let cost = entry.thumbnail.data.count + Self.entryOverhead
     guard cost <= byteLimit, countLimit > 0 else {
@@ -94,22 +94,22 @@ struct SegmentedLRU {
     trim(sparing: slot)
   }
 
-  /// Takes a thumbnail out. Nothing happens when it is not there.
+  /// Removes a thumbnail, if it exists.
   mutating func remove(_ key: CacheKey) {
     if let slot = slots[key] { discard(slot) }
   }
 
-  /// Takes all variants of a source out.
+  /// Removes all variants of a source.
   mutating func removeAll(of source: SourceKey) {
     while let slot = firstOfSource[source] { discard(slot) }
   }
 
-  /// Takes everything out.
+  /// Removes everything.
   mutating func removeAll() {
     self = SegmentedLRU(byteLimit: byteLimit, countLimit: countLimit)
   }
 
-  /// The variants held of a source, in no particular order. Does not count as use.
+  /// The cached variants of a source, in no particular order. Does not count as a use.
   func variants(of source: SourceKey) -> [Variant] {
     var variants: [Variant] = []
     var slot = firstOfSource[source] ?? Self.none
@@ -120,7 +120,7 @@ struct SegmentedLRU {
     return variants
   }
 
-  /// Changes how long the variants of a source hold. Does not count as use.
+  /// Sets the freshness of the variants of a source. Does not count as a use.
   mutating func renew(_ source: SourceKey, freshness: Freshness) {
     var slot = firstOfSource[source] ?? Self.none
     while slot != Self.none {
@@ -129,14 +129,14 @@ struct SegmentedLRU {
     }
   }
 
-  /// Changes the limit and makes room at once.
+  /// Changes the limit and evicts at once.
   mutating func setByteLimit(_ limit: Int) {
     byteLimit = max(0, limit)
     trim(sparing: Self.none)
   }
 
-  /// Discards from the old end of probation, then of the protected list, until both limits hold. The newcomer fits alone
-  /// and is spared, so that an insertion is never in vain.
+  /// Evicts from the old end of probation, then of the protected list, until both limits hold. The new entry fits alone
+  /// and is spared, so that an insertion always succeeds.
   private mutating func trim(sparing newcomer: Int32) {
     while totalBytes > byteLimit || count > countLimit {
       var victim = probation.oldest

@@ -2,26 +2,26 @@ public import Foundation
 package import HTTPSemantics
 public import ThumbnailCore
 
-/// What the cache keeps about a picture besides its thumbnails.
+/// What the cache stores about a source image besides its thumbnails.
 public struct SourceRecord: Sendable, Equatable {
-  /// What the picture is known by.
+  /// The key of the image.
   public let key: SourceKey
-  /// Where it came from, to show to people: without user, password, query and fragment, which may hold secrets, and at
-  /// most 1024 characters long.
+  /// Its address for display: without user, password, query and fragment, which may hold secrets, and at most 1024
+  /// characters long.
   public let location: String
-  /// The host it came from, in lower case; empty for a local file.
+  /// Its host, in lower case; empty for a local file.
   public let host: String
-  /// When its bytes were fetched. Nil when they were not, because a thumbnail was made from another: what is known of the
-  /// source then stays as it is.
+  /// When its bytes were fetched. Nil when a thumbnail was made from another one; the stored record of the source is
+  /// then kept.
   public var fetchedAt: Date?
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
-  /// What its server said with the bytes, to ask it later whether they have changed.
+  /// The metadata of its response, for revalidation.
   package var answer: StoredResponse?
-  /// How long the thumbnails hold.
+  /// The freshness of its thumbnails.
   package var freshness = Freshness.lasting
 
-  /// Describes a picture that was just fetched.
+  /// Describes an image that was just fetched.
   public init(_ source: ImageSource, description: SourceDescription, fetchedAt: Date? = Date()) {
     key = source.key
     location = String(Self.presentable(source.url).prefix(1024))
@@ -40,14 +40,14 @@ public struct SourceRecord: Sendable, Equatable {
   }
 }
 
-/// One thumbnail of a picture on its way into the cache.
+/// One thumbnail of an image, to be stored in the cache.
 public struct CacheEntry: Sendable, Equatable {
-  /// Which thumbnail it is.
+  /// The variant.
   public var variant: Variant
   /// The thumbnail.
   public var thumbnail: Thumbnail
 
-  /// Pairs a thumbnail with its variant.
+  /// Makes an entry.
   public init(variant: Variant, thumbnail: Thumbnail) {
     self.variant = variant
     self.thumbnail = thumbnail

@@ -1,15 +1,15 @@
 package import HTTPSemantics
 package import ThumbnailCore
 
-/// What is known of pictures besides their thumbnails: what their servers said, and what went wrong.
+/// The history of source images: their responses and failures.
 extension ThumbnailCache {
-  /// What is known of a picture, in memory and on the disk.
+  /// The history of a source, from memory and disk.
   package func notes(of source: SourceKey, priority: PriorityControl) async -> SourceHistory {
     let stored = await read(priority: priority) { disk throws(DiskCacheError) in try disk.notes(of: source) }
     return (stored ?? SourceHistory()).merged(with: recent[source])
   }
 
-  /// Keeps the thumbnails of a picture that its server has confirmed, and what it said with that.
+  /// Renews the thumbnails of a source after a 304, and stores the response's metadata.
   package func confirm(
     _ answer: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, permit: StorePermit? = nil
   ) {
@@ -20,7 +20,7 @@ extension ThumbnailCache {
     }
   }
 
-  /// Remembers that a picture is not to be had.
+  /// Remembers a failure of a source.
   package func remember(_ failure: RememberedFailure, of source: SourceKey, permit: StorePermit? = nil) {
     Self.perform(by: permit) {
       recent.change(source) { $0.put(failure) }
@@ -28,7 +28,7 @@ extension ThumbnailCache {
     }
   }
 
-  /// Forgets that a picture was not to be had.
+  /// Removes a remembered failure.
   package func forgive(_ url: SourceKey, of source: SourceKey) {
     recent.change(source) { notes in notes.failures.removeAll { $0.url == url } }
     change(.forgiven(url), of: source)
@@ -40,7 +40,7 @@ extension ThumbnailCache {
 }
 
 extension DiskCache {
-  /// What is known of a picture besides its thumbnails. Blocks for tens of microseconds.
+  /// The history of a source. Blocks for tens of microseconds.
   func notes(of source: SourceKey) throws(DiskCacheError) -> SourceHistory {
     if commits.isRemoved(source) { return SourceHistory() }
     guard let connections = try connectionsInPlace() else { return SourceHistory() }
@@ -51,7 +51,7 @@ extension DiskCache {
     }
   }
 
-  /// Changes what is known of a picture; it is written soon.
+  /// Changes the history of a source; written behind.
   func note(_ change: HistoryChange, of source: SourceKey) throws(DiskCacheError) {
     try commits.stage(.note(source, change))
   }

@@ -3,10 +3,10 @@ import Logging
 import Synchronization
 package import ThumbnailCore
 
-/// The memory cache and the disk cache as one: what the pipeline asks and fills.
+/// The memory cache and the disk cache as two tiers of one, used by the pipeline.
 ///
-/// Nothing here throws: a cache that fails must not keep a picture from being shown. Failures count as misses, are logged
-/// once for each cause, and are passed on to whoever listens.
+/// Nothing here throws: a failing cache must not keep an image from being shown. Failures count as misses, are logged
+/// once for each cause, and are passed to the listener.
 package final class ThumbnailCache: Sendable {
   private struct Problems {
     var seen: Set<String> = []
@@ -18,16 +18,16 @@ package final class ThumbnailCache: Sendable {
   let memory: MemoryCache
   /// The second tier. Nil when there is none, or its directory cannot be used.
   package let disk: DiskCache?
-  /// Decides what of both may be used without asking.
+  /// Decides what may be used without revalidation.
   package let rule: FreshnessRule
-  /// What was learned of pictures lately.
+  /// The recent history of sources.
   let recent = RecentHistory()
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
   private let problems = Mutex(Problems())
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
 
-  /// Joins two caches, of which the memory cache has the same `rule`. `onDiskProblem` is called with every failure of the
-  /// disk cache, on any thread.
+  /// Joins two caches, of which the memory cache has the same `rule`. `onDiskProblem` is called with every failure of
+  /// the disk cache, on any thread.
   package init(
     memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(),
     onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
@@ -45,31 +45,31 @@ package final class ThumbnailCache: Sendable {
   /// The last reason why a change was not written to the disk cache.
   package var diskProblem: DiskCacheError? { problems.withLock { $0.last } }
 
-  /// Why the disk cache's file was replaced by an empty one; from then on it works as usual.
+  /// Why the disk cache's file was replaced by an empty one; it works normally since then.
   package var diskReplacement: DiskCacheError? { problems.withLock { $0.replaced } }
 
-  /// Looks in memory for what is not out of date: synchronous, less than a microsecond.
+  /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond.
   package func memoryThumbnail(for key: CacheKey) -> Thumbnail? {
     memory.thumbnail(for: key)
   }
 
-  /// Looks in memory once more, then on the disk, on a thread of its own, and brings what it finds there into memory. Nil
-  /// as well when the task is cancelled.
+  /// Looks in memory again, then on disk, on a worker thread, and copies a disk hit into memory. Also nil when the task
+  /// is cancelled.
   ///
   /// - Parameters:
-  ///   - lasts: Whether thumbnails of the source hold for ever, as those of a local file do.
-  ///   - keepsInMemory: Whether the memory keeps it, too.
-  ///   - permit: Whether the caches may be changed for it; nil where nobody can forbid that.
+  ///   - lasts: Whether thumbnails of the source never become stale, as those of a local file.
+  ///   - keepsInMemory: Whether to store a disk hit in memory.
+  ///   - permit: Permission to change the caches; nil if it cannot be revoked.
   package func storedThumbnail(
     for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible),
     keepsInMemory: Bool = true, permit: StorePermit? = nil
   ) async -> DatedThumbnail? {
-    // It may have come into memory since the caller looked there, by a job that ended just now.
+    // A job that has just ended may have stored it since the caller looked.
     let held = memory.entry(for: key)
     if let held, rule.admits(held.freshness) { return held }
     let found = await read(priority: priority) { disk throws(DiskCacheError) -> DatedThumbnail? in
-      // Looked up first: should another process replace the picture in between, what is new is taken for old, which costs
-      // a question, and not the other way round.
+      // Read first: if another process replaces the image in between, a new thumbnail is taken for a stale one, which
+      // costs a request, and not the other way round.
       let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
       return try disk.thumbnail(for: key).map { DatedThumbnail(thumbnail: $0, freshness: freshness) }
     }
@@ -86,13 +86,13 @@ package final class ThumbnailCache: Sendable {
     lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness(by: rule)
   }
 
-  /// The smallest thumbnail at hand from which the one asked for can be made by shrinking, in memory or on the disk.
+  /// The smallest thumbnail in memory or on disk from which the requested one can be made by shrinking.
   package func shrinkable(
     for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible)
   ) async -> (variant: Variant, larger: DatedThumbnail)? {
     for variant in key.variant.shrinkable(among: memory.variants(of: key.source)) {
       let larger = memory.entry(for: CacheKey(source: key.source, variant: variant))
-      // What is out of date here may have been renewed on the disk by another process.
+      // One that is stale in memory may have been renewed on disk by another process.
       if let larger, disk == nil || rule.admits(larger.freshness) { return (variant, larger) }
     }
     return await read(priority: priority) { disk throws(DiskCacheError) in
@@ -106,13 +106,13 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Keeps thumbnails in both tiers, with `replacing` in the place of all that are there of the picture. Returns once they
-  /// can be read; waits while too much waits to be written.
+  /// Stores thumbnails in both tiers, with `replacing` instead of all existing ones of the image. Returns once they can
+  /// be read; waits while too many writes are pending.
   ///
   /// - Parameters:
-  ///   - inMemory: The variants that the memory keeps, too; nil for all.
-  ///   - permit: Without it nothing is kept; nil where nobody can forbid that.
-  /// - Returns: Whether the permit has lasted.
+  ///   - inMemory: The variants to store in memory as well; nil for all.
+  ///   - permit: Nothing is stored if it was revoked; nil if it cannot be revoked.
+  /// - Returns: Whether the permit was valid throughout.
   @discardableResult
   package func store(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false,
@@ -137,7 +137,7 @@ package final class ThumbnailCache: Sendable {
     return isStored
   }
 
-  /// Keeps thumbnails in memory alone, unless the permit was revoked.
+  /// Stores thumbnails in memory only, unless the permit was revoked.
   package func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit?) {
     Self.perform(by: permit) {
       for entry in entries {
@@ -147,7 +147,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Makes a change, unless the permit for it was revoked. Returns whether it was made.
+  /// Makes a change, unless its permit was revoked. Returns whether it was made.
   @discardableResult
   package static func perform(by permit: StorePermit?, _ change: () -> Void) -> Bool {
     guard let permit else {
@@ -157,14 +157,14 @@ package final class ThumbnailCache: Sendable {
     return permit.perform(change)
   }
 
-  /// Forgets a picture in both tiers; `flush` waits until that is written.
+  /// Removes an image from both tiers; `flush` waits until that is written.
   package func forget(_ source: SourceKey) {
     memory.removeAll(of: source)
     recent.remove(source)
     stage(.remove(source))
   }
 
-  /// Forgets everything in both tiers; `flush` waits until that is done.
+  /// Removes everything from both tiers; `flush` waits until that is done.
   package func forgetAll() {
     memory.removeAll()
     recent.removeAll()
@@ -175,19 +175,19 @@ package final class ThumbnailCache: Sendable {
     do throws(DiskCacheError) { try disk?.commits.stage(operation) } catch { report(error) }
   }
 
-  /// Forgets a picture in both tiers; returns when that is written.
+  /// Removes an image from both tiers; returns when that is written.
   func remove(_ source: SourceKey) async {
     forget(source)
     await flush()
   }
 
-  /// Forgets everything in both tiers; returns when that is done.
+  /// Removes everything from both tiers; returns when that is done.
   func removeAll() async {
     forgetAll()
     await flush()
   }
 
-  /// Waits until everything stored is written. False when something was not.
+  /// Waits until everything stored is written. False if something was not.
   @discardableResult
   package func flush() async -> Bool {
     await attempt { disk throws(DiskCacheError) in try await disk.flush() }
@@ -200,7 +200,7 @@ package final class ThumbnailCache: Sendable {
       try await change(disk)
       return true
     } catch {
-      // Failures to write came through the listener already.
+      // Write failures have already been reported by the listener.
       if error == .closed { report(error) }
       return false
     }
@@ -223,7 +223,7 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// Remembers what concerns changes: a read that failed costs a miss and nothing else.
+  /// Records failures of changes: a failed read only costs a miss.
   private func note(_ problem: DiskCacheError) {
     problems.withLock { problems in
       if problem.isDamage { problems.replaced = problem } else { problems.last = problem }
@@ -241,7 +241,7 @@ package final class ThumbnailCache: Sendable {
 }
 
 extension Variant {
-  /// Those from which this one can be made by shrinking, the smallest first.
+  /// The variants from which this one can be made by shrinking, smallest first.
   fileprivate func shrinkable(among variants: [Variant]) -> [Variant] {
     variants.filter { canBeShrunk(from: $0) }.sorted { $0.size.pixelCount < $1.size.pixelCount }
   }

@@ -2,19 +2,19 @@ import Foundation
 import GRDB
 import ThumbnailCore
 
-/// Reads whole thumbnails one after the other, and tells which are not as they were stored.
+/// Reads complete thumbnails one after the other and detects damaged ones.
 struct ThumbnailReading {
-  /// What is found of one thumbnail.
+  /// The state of one thumbnail.
   struct State {
     let row: Int64
-    /// The bytes that are there.
+    /// The number of bytes present.
     var length = 0
     var isDamaged = false
-    /// Whether its use is noted, with its length.
+    /// Whether its `recency` row exists, with the right length.
     var isTraced = false
   }
 
-  /// What is read: of each piece a row, those of one thumbnail behind each other.
+  /// The columns to select: one row per piece, those of one thumbnail adjacent.
   static let columns = """
     t.id, s.key, v.token, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes,
     t.checksum, t.bytes, r.bytes, p.data
@@ -26,7 +26,7 @@ struct ThumbnailReading {
   private static let dataColumn = 13
 
   private let rows: RowCursor
-  /// The first row of the next thumbnail. It lies in SQLite's memory until the cursor goes on.
+  /// The first row of the next thumbnail. It is in SQLite's memory until the cursor advances.
   private var current: Row?
   /// The bytes of a thumbnail in several pieces.
   private var joined: [UInt8] = []
@@ -42,7 +42,7 @@ struct ThumbnailReading {
     var state = State(row: try row.decode(atIndex: 0))
     let stored = try? Stored(row)
     state.isTraced = (try? row.decode(Int.self, atIndex: 12)) == stored?.length
-    // What is in one piece is looked at where it lies.
+    // A single piece is checked in place, without a copy.
     let isSingle = try length(of: row) == stored?.length
     var isRight = false
     if isSingle {
@@ -72,15 +72,15 @@ struct ThumbnailReading {
     }
   }
 
-  /// What stands beside the bytes.
+  /// The stored metadata of a thumbnail.
   private struct Stored {
     let length: Int
     private let checksum: Int64
     private let size: PixelSize
-    /// Nil where the picture's row is missing: nothing can be told then.
+    /// Nil if the source row is missing; then the checksum cannot be verified.
     private let source: SourceKey?
 
-    /// Throws where it makes no sense.
+    /// Throws if a value is invalid.
     init(_ row: Row) throws {
       let key = try row.decode(Data?.self, atIndex: 1)
       let token = try row.decode(String.self, atIndex: 2)
@@ -93,13 +93,13 @@ struct ThumbnailReading {
         ImageFormat(rawValue: try row.decode(atIndex: 5)) != nil,
         ImageFormat(rawValue: try row.decode(atIndex: 8)) != nil
       else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
-      // Texts are read as 0.
+      // Text is decoded as 0.
       for index in [6, 7, 9] where try row.decode(Int.self, atIndex: index) < 1 {
         throw DatabaseError(resultCode: .SQLITE_MISMATCH)
       }
     }
 
-    /// Whether these are the bytes that were stored.
+    /// Whether the bytes match the stored length and checksum.
     func isOf(_ bytes: UnsafeRawBufferPointer) -> Bool {
       guard bytes.count == length else { return false }
       return source.map { CacheReader.checksum(of: bytes, size: size, source: $0) == checksum } ?? true
