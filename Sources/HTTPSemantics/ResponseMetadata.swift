@@ -87,7 +87,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   }
 
   /// The latest time until which a response of that status may be kept, as far as the server has specified it (see
-  /// `freshness`); `now` if it must not be kept. Nil where the server leaves it to the cache.
+  /// `freshness`); not after `now` if it must not be kept. Nil where the server leaves it to the cache.
   package func statedEnd(_ headers: [HTTPHeader], status: Int, receivedAt now: Date, delay: Double) -> Date? {
     if saysHowLong { return freshness(headers, receivedAt: now, delay: delay).expires }
     return Self.isKeptByGuess(status) ? nil : now

@@ -3,7 +3,7 @@ import Synchronization
 
 /// An open file that is closed when its last reference is dropped.
 ///
-/// Several threads may read it with positioned reads; nobody else closes it.
+/// Several threads may read it with positioned reads; only this object closes it.
 package final class FileDescriptor: Sendable {
   /// The file descriptor's number; valid as long as this object lives.
   package let rawValue: Int32

@@ -45,7 +45,7 @@ package struct HostRecord: Codable, Sendable, Equatable {
   package var until: Date?
   /// The last failure, if failures are the reason; nil if the server asked for the pause.
   package var failure: String?
-  /// The number of consecutive failures.
+  /// The number of consecutive holds.
   package var strikes = 0
   /// When the next request to a service would start if all kept the pace.
   package var due: Date?
