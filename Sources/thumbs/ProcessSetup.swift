@@ -1,13 +1,13 @@
 import CMalloc
 import Foundation
 
-/// What the process needs before it does anything: how it takes broken pipes, and how its memory is kept small.
+/// Process-wide settings: the handling of broken pipes, and the allocator.
 enum ProcessSetup {
   static func apply() {
-    // A peer that closes early, or `| head`, is an error to be handled, not a reason to die in the middle of a write.
+    // Turns a write to a closed pipe or socket, as with `| head`, into an error instead of a fatal signal.
     signal(SIGPIPE, SIG_IGN)
-    // One heap for all threads: with one for each, what a decode frees on one thread stays lost to the others, and the
-    // peak grows with the number of pictures. (The library itself sees to it that large blocks go straight back.)
+    // A single heap: with one for each thread, memory freed on one is not reused by others, and the peak grows with the
+    // number of images. (The library itself returns large blocks to the system at once.)
     _ = mallopt(M_ARENA_MAX, 1)
     _ = mallopt(M_TRIM_THRESHOLD, 1 << 20)
   }

@@ -33,7 +33,7 @@ struct Thumbs: AsyncParsableCommand {
     ])
 
   static func main() async {
-    // Started by ourselves to decode pictures apart.
+    // This process may be a decode helper, started by ourselves.
     DecodeHelper.serveIfAsked()
     ProcessSetup.apply()
     do {
@@ -48,13 +48,13 @@ struct Thumbs: AsyncParsableCommand {
     }
   }
 
-  /// Ends the process with the status that the error stands for: help and version go to stdout, everything else is one
-  /// line on stderr.
+  /// Ends the process with the error's exit status: help and version go to stdout, everything else is one line on
+  /// stderr.
   private static func leave(with error: any Error) -> Never {
     let status = exitCode(for: error)
     let console = Console()
     let arguments = CommandLine.arguments
-    // Asked for the help of a command that is none, the parser gives that of all.
+    // For the help of an unknown command, the parser prints the general help.
     if status == .success, arguments.dropFirst().first == "help", let problem = Misspelling.problem(in: arguments) {
       console.complain(problem)
       Foundation.exit(ExitCode.validationFailure.rawValue)

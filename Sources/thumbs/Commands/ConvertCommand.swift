@@ -3,7 +3,7 @@ import FolderConversion
 import Foundation
 import Thumbnailer
 
-/// `thumbs convert`: thumbnails of files and folders, into a folder.
+/// `thumbs convert`: converts files and folders to thumbnails in a folder.
 struct ConvertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
@@ -68,7 +68,7 @@ struct ConvertCommand: AsyncParsableCommand {
     if status != .success { throw status }
   }
 
-  /// What the library is asked for.
+  /// The library's options.
   private var options: FolderConverter.Options {
     let inputs = paths.map { path -> FolderConverter.Input in
       if path == "-" { return .standardInput }

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Thumbnailer
 
-/// One run of `thumbs convert`: takes what the library finishes and says so.
+/// One run of `thumbs convert`: consumes the library's results and prints them.
 final class ConvertRun: Sendable {
   private let options: FolderConverter.Options
   private let output: ConvertOutputOptions
@@ -12,9 +12,9 @@ final class ConvertRun: Sendable {
   private let console: Console
   private let progress: ProgressLine
   private let interruption = Interruption()
-  /// How many inputs' names were said.
+  /// The number of inputs with a message about their names.
   private let namesSaid = Atomic(0)
-  /// The most names of one kind that are said one by one.
+  /// The most such messages of a kind that are printed.
   private static let mostShown = 20
 
   init(
@@ -91,7 +91,7 @@ final class ConvertRun: Sendable {
     }
   }
 
-  /// Names the first of those whose thumbnails are named otherwise because of other pictures, or were.
+  /// Prints how thumbnails are named because of other images, or no longer are; only for the first inputs concerned.
   private func sayNames(_ result: ConversionResult, _ line: ConversionLine) {
     guard result.status != .current || !result.replaced.isEmpty, let names = line.names else { return }
     let count = namesSaid.add(1, ordering: .relaxed).newValue
@@ -109,7 +109,7 @@ final class ConvertRun: Sendable {
     await conversion.remove(orphans)
   }
 
-  /// Names the first files that several pictures would write.
+  /// Prints the first name collisions.
   private func complain(_ collisions: [NameCollision]) {
     for collision in collisions.prefix(Self.mostShown) { console.complain(collision.message) }
     if collisions.count > Self.mostShown { console.complain("… and \(collisions.count - Self.mostShown) more") }

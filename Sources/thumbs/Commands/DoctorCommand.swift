@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// `thumbs doctor`: what is here, what is in force, and what is wrong or missing.
+/// `thumbs doctor`: reports versions and settings, and what is wrong or missing.
 struct DoctorCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "doctor",

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// `thumbs get`: one picture through the pipeline, into a file.
+/// `thumbs get`: makes the thumbnail of one image and writes it to a file.
 struct GetCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "get",
@@ -84,19 +84,19 @@ struct GetCommand: AsyncParsableCommand {
     if status != .success { throw status }
   }
 
-  /// The name of the output; empty where none is asked for.
+  /// The name of the output file; empty if there is none.
   var output: String { target ?? "" }
 
   private var outputExtension: String { URL(fileURLWithPath: output).pathExtension.lowercased() }
 
-  /// What was asked for, with the output's name deciding the format where nothing else does.
+  /// The requested variant. The output's extension decides the format unless an option does.
   var variant: Variant {
     var variant = thumbnail.variants[0]
     if variant.format == .auto, let namedFormat { variant.format = namedFormat }
     return variant
   }
 
-  /// The format that the output's name speaks of, if any.
+  /// The format of the output's extension, if any.
   var namedFormat: OutputFormat? {
     switch outputExtension {
     case "jpg", "jpeg": .jpeg
@@ -110,7 +110,7 @@ struct GetCommand: AsyncParsableCommand {
 }
 
 extension ImageSource {
-  /// What the user named on the command line: a URL, or a local file.
+  /// The image named on the command line: a URL, or a local file.
   init(commandLine text: String) throws {
     guard let separator = text.range(of: "://") else {
       self = .file(at: text)
@@ -128,7 +128,7 @@ extension ImageSource {
 }
 
 extension ImageFormat {
-  /// The format that the end of a file's name promises and that no thumbnail is written in. Nil for any other name.
+  /// The format of a file name extension that thumbnails cannot be written in. Nil for any other.
   fileprivate init?(otherThanOutput fileExtension: String) {
     let aliases = ["tif": Self.tiff, "heic": .heif]
     guard let format = aliases[fileExtension] ?? Self(rawValue: fileExtension),

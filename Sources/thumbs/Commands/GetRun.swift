@@ -13,7 +13,7 @@ struct GetRun {
     (self.command, self.console, self.stages) = (command, console, stages)
   }
 
-  /// Makes the thumbnail, writes what was asked for, and returns the exit status.
+  /// Makes the thumbnail, writes the requested files, and returns the exit status.
   func run() async throws -> ExitCode {
     var source = try ImageSource(commandLine: command.picture)
     for (name, option) in [(command.output, "--output"), (command.look.sheet ?? "", "--sheet")]
@@ -41,14 +41,14 @@ struct GetRun {
     if let signal = interruption.signal { return .stopped(by: signal) }
     let status = await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
     if let pipeline = opened {
-      // What its server lets be used while it is asked is asked about now: nobody has waited for that.
+      // Background revalidation of a stale thumbnail happens here, after the output, so that it delays nothing.
       _ = try? await Interruption().cancelling { await pipeline.finishRevalidations() }
       await pipeline.flush()
     }
     return status
   }
 
-  /// Writes the sheet and the thumbnail, and says what came of the picture.
+  /// Writes the sheet and the thumbnail, and reports the outcome.
   private func handOver(
     _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
     after duration: Duration
@@ -63,7 +63,7 @@ struct GetRun {
     return report(result, of: source, path: path, after: duration)
   }
 
-  /// Asks the pipeline for the thumbnail; what it stores is on disk afterwards.
+  /// Requests the thumbnail from the pipeline and flushes the disk cache.
   private func fetch(
     _ source: ImageSource, through pipeline: ThumbnailPipeline, _ interruption: Interruption
   ) async throws -> Result<ThumbnailResponse, ThumbnailError> {
@@ -77,7 +77,7 @@ struct GetRun {
     do {
       result = .success(try await interruption.cancelling { try await pipeline.response(for: request) })
     } catch let error as ThumbnailError {
-      // That it is not to be had is remembered, too.
+      // Continue to the flush, since the cache stores failures, too.
       result = .failure(error)
     }
     await pipeline.flush()
@@ -98,7 +98,7 @@ struct GetRun {
     return configuration
   }
 
-  /// Says what came of the picture, and gives the exit status.
+  /// Reports the outcome, and returns the exit status.
   private func report(
     _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, path: String?, after duration: Duration
   ) -> ExitCode {
@@ -120,7 +120,7 @@ struct GetRun {
 
   // MARK: Sheet
 
-  /// The picture as a contact sheet shows it.
+  /// The image as a cell of the contact sheet.
   private func cell(of source: ImageSource, _ result: Result<ThumbnailResponse, ThumbnailError>? = nil) -> SheetCell {
     let name = source.url.lastPathComponent
     var cell = SheetCell(
@@ -135,7 +135,7 @@ struct GetRun {
     return cell
   }
 
-  /// Begins the contact sheet, where one is asked for.
+  /// Starts the contact sheet, if one is requested.
   private func makeSheet(title: String) throws -> SheetFile? {
     do {
       return try command.look.sheet.map { try SheetFile(path: $0, title: title) }
@@ -145,7 +145,7 @@ struct GetRun {
     }
   }
 
-  /// Writes the sheet of the one picture; the status to end with when it cannot be written.
+  /// Writes the sheet with its only image; returns the exit status if that fails.
   private func finish(_ sheet: SheetFile?, _ cell: SheetCell) async -> ExitCode? {
     do {
       try await sheet?.add(cell)

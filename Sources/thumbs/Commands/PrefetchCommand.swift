@@ -123,7 +123,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     }
   }
 
-  /// Scrolls instead of fetching everything.
+  /// Simulates a scroll instead of fetching everything.
   private func simulate(
     _ scroll: NamedTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider,
     pages: any PhotoProvider
@@ -142,7 +142,7 @@ struct PrefetchCommand: AsyncParsableCommand {
     return await run.run()
   }
 
-  /// What of the source itself would be lost to a sheet or an export, and what to do about it; nil when nothing would.
+  /// The error if a sheet or an export would overwrite the source itself; nil if not.
   private func overwritten(_ provider: any PhotoProvider) -> String? {
     if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(list, sheet) {
       return "\(sheet) is the list itself, which would be lost; choose another --sheet"
@@ -153,14 +153,14 @@ struct PrefetchCommand: AsyncParsableCommand {
     return nil
   }
 
-  /// Where the pages come from: the source, or with `--offline` what is stored of it.
+  /// The provider, or with `--offline` its stored pages.
   private func provider(
     for pipeline: ThumbnailPipeline, _ console: Console
   ) throws(ProviderError) -> any PhotoProvider {
     do throws(ProviderError) {
       return try source.provider(for: pipeline, isOffline: freshness.offline)
     } catch {
-      // Why there is no store: the run that would tell does not begin.
+      // Explains why there is no store, since the run that would report it does not start.
       if case .unreachable = error, let problem = pipeline.cacheProblem { console.complain("\(problem)") }
       throw error
     }
@@ -170,9 +170,9 @@ struct PrefetchCommand: AsyncParsableCommand {
     do {
       var configuration = try isolation.applied(
         to: network.applied(to: freshness.applied(to: resources.configuration)))
-      // Nobody comes back to what is made once: without a scroll the memory cache would only grow with the pictures.
+      // Without a scroll, thumbnails are not requested again, so a larger memory cache would be of no use.
       if simulation.simulate == nil, resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
-      // Who looks on does not wait.
+      // A simulated user does not wait for rate limits.
       if simulation.simulate == nil { configuration = pauses.applied(to: configuration) }
       let pipeline = try ThumbnailPipeline(configuration)
       stages?.follow(pipeline)

@@ -5,7 +5,7 @@ import PhotoSources
 import Synchronization
 import Thumbnailer
 
-/// One run of `thumbs prefetch`: takes what the library finishes and says so.
+/// One run of `thumbs prefetch`: consumes the library's results and prints them.
 final class PrefetchRun: Sendable {
   private let console: Console
   private let provider: any PhotoProvider
@@ -38,7 +38,7 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// How a run came to its end.
+  /// How a run ended.
   private enum Ending {
     case complete
     case sourceFailed(ProviderError)
@@ -66,7 +66,7 @@ final class PrefetchRun: Sendable {
       summary.provider = provider.name
       if case .complete = ending {} else { summary.matching = nil }
       (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
-      // What another ending has left out is no matter of pages.
+      // `matching` is only meant to tell what the page limit left out.
       if case .complete = ending {} else { summary.matching = nil }
       summary.finish(pipeline.statistics, since: started)
       return summary
@@ -86,7 +86,7 @@ final class PrefetchRun: Sendable {
     do {
       try await interruption.cancelling { [self] in
         for try await event in prefetch { try await take(event) }
-        // Else a run would never ask about what its server lets it use meanwhile.
+        // Otherwise a run would never revalidate what it was allowed to use stale.
         await pipeline.finishRevalidations()
       }
     } catch let error as Console.WriteError {
@@ -99,7 +99,7 @@ final class PrefetchRun: Sendable {
     return interruption.signal.map { .interrupted(signal: $0) } ?? .complete
   }
 
-  /// Completes the files, unless one of them could not be written before.
+  /// Completes the files, unless writing one of them has failed before.
   private func finishFiles(_ ending: inout Ending) async -> PrefetchFiles.Closing {
     if case .filesFailed = ending { return PrefetchFiles.Closing() }
     do {
@@ -110,7 +110,7 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// Why a sheet or an exported file could not be written; nil for errors of another kind.
+  /// The message for an error of writing a sheet or an exported file; nil for other errors.
   static func fileMessage(_ error: any Error) -> String? {
     switch error {
     case let error as ReportFile.Failure: error.message(keeping: "what was fetched is kept in the cache")
@@ -132,7 +132,7 @@ final class PrefetchRun: Sendable {
       try take(PictureReport(item), named: words.place(of: item))
       try await files.add(item)
     case .photo(let outcome):
-      // What a Ctrl-C cut short is neither done nor failed.
+      // A photo cancelled by Ctrl-C counts as neither done nor failed.
       if outcome.firstError == .cancelled { return }
       let added = try await files.add(outcome)
       try take(PictureReport(outcome, paths: added.paths), named: outcome.source.displayName)
@@ -140,7 +140,7 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// Says once that something else stands in for what was asked for.
+  /// Reports once that a fallback source or unrelated photos are used.
   private func sayWhatStandsIn() {
     guard let notice = provider.standInNotice,
       hasSaidWhatStandsIn.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged
@@ -166,7 +166,7 @@ final class PrefetchRun: Sendable {
     }
   }
 
-  /// Says on stderr why the run ended otherwise than in full, and gives its exit status.
+  /// Prints why the run did not complete, and returns its exit status.
   private func judge(_ ending: Ending, _ counts: RunSummary) async -> ExitCode {
     switch ending {
     case .complete:
@@ -189,7 +189,7 @@ final class PrefetchRun: Sendable {
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
     switch ending {
     case .outputFailed: return status
-    // The reason is said; that there are no figures need not be.
+    // The error is printed already; counts of zero add nothing.
     case .sourceFailed where counts.pictures == 0 && !options.json: return status
     case .complete where counts.pictures == 0 && !options.json: return status
     default: break
@@ -208,10 +208,10 @@ final class PrefetchRun: Sendable {
 }
 
 extension ProviderError {
-  /// The message with the paths as their user knows them.
+  /// The message with short paths.
   var shownMessage: String { PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces) }
 
-  /// The message; of a source that nobody may ask, since `--offline` says so, what to do about that.
+  /// The message; with `--offline`, what to do about a source that may not be contacted.
   func shownMessage(offline: Bool) -> String {
     guard offline, case .unreachable(let name, _) = self else { return shownMessage }
     return
@@ -219,7 +219,7 @@ extension ProviderError {
       + "a list (--urls), or leave --offline out"
   }
 
-  /// The exit status of a run that fetched nothing because of it.
+  /// The exit status of a run that fetched nothing because of this error.
   var exitCode: ExitCode {
     switch self {
     case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .unsupported, .badRequest:

@@ -3,7 +3,7 @@ import Foundation
 import PhotoSources
 import Thumbnailer
 
-/// `thumbs search`: lists a gallery in the terminal.
+/// `thumbs search`: lists the photos of a search in the terminal.
 struct SearchCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "search",
@@ -69,7 +69,7 @@ struct SearchCommand: AsyncParsableCommand {
       options.pageSize = source.perPage
       options.headers = try network.hostHeaders()
       let provider = try source.provider(for: pipeline, isOffline: offline)
-      // A folder is known whole: whoever names it wants to see what is in it.
+      // A folder is listed in order instead of at random.
       options.picksRandom = !(provider is FolderProvider)
       let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
       if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
@@ -83,7 +83,7 @@ struct SearchCommand: AsyncParsableCommand {
     }
   }
 
-  /// Turns the gallery's pages until there are enough or no more. Pictures that begin again from the start are left out.
+  /// Loads pages until there are enough photos or no more. Later rounds of repeated photos are left out.
   private func list(_ gallery: Gallery) async -> GalleryContent {
     await gallery.search(source.query ?? "")
     for await snapshot in gallery.snapshots {
@@ -105,7 +105,7 @@ struct SearchCommand: AsyncParsableCommand {
     return content
   }
 
-  /// Prints what there is, says what went wrong, and gives the exit status.
+  /// Prints the photos and errors, and returns the exit status.
   private func report(_ content: GalleryContent, _ console: Console) -> ExitCode {
     var status = ExitCode.success
     switch content.state {
@@ -140,7 +140,7 @@ struct SearchCommand: AsyncParsableCommand {
     return write(content, console) ?? status
   }
 
-  /// Writes the page; nil when that went well, or none was asked for.
+  /// Writes the HTML page; returns the exit status on failure, else nil.
   private func write(_ content: GalleryContent, _ console: Console) -> ExitCode? {
     guard let html else { return nil }
     do {

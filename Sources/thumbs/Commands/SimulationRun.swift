@@ -4,7 +4,8 @@ import PhotoSources
 import Synchronization
 import Thumbnailer
 
-/// One run of `thumbs prefetch --simulate`: scrolls, and says which thumbnails were there on sight.
+/// One run of `thumbs prefetch --simulate`: simulates a scroll and reports which thumbnails were ready when they came
+/// into view.
 struct SimulationRun: Sendable {
   let source: SourceOptions
   let scroll: NamedTrace
@@ -14,14 +15,14 @@ struct SimulationRun: Sendable {
   let provider: any PhotoProvider
   let pipeline: ThumbnailPipeline
   let feed: PageFeed
-  /// The thumbnail of each cell.
+  /// The variant of the cells.
   let variant: Variant
   let console: Console
   let report: ReportOptions
-  /// Where the page with the timeline goes; nil for none.
+  /// The path of the page with the timeline; nil for none.
   let sheet: String?
 
-  /// What the feed has brought so far.
+  /// The pages loaded so far.
   private final class Fed: Sendable {
     private let state = Mutex((sources: [ImageSource](), skipped: 0, isDone: false, failure: ProviderError?.none))
 
@@ -83,7 +84,7 @@ struct SimulationRun: Sendable {
     return isWhole && pipeline.cacheProblem == nil ? .success : .someFailed
   }
 
-  /// Scrolls, while the feed brings the pages that the scroll comes to.
+  /// Plays the scroll while the feed loads pages on demand.
   private func play(on prefetcher: Prefetcher, _ fed: Fed) async -> ScrollReport {
     let words = SourceWords(source, provider)
     let feeding = Task {
@@ -102,7 +103,7 @@ struct SimulationRun: Sendable {
     return await simulation.run(on: prefetcher) { !fed.isDone }
   }
 
-  /// Draws what becomes of the cells, until the task is cancelled.
+  /// Draws the progress of the cells until the task is cancelled.
   private func show(_ progress: ProgressLine, of prefetcher: Prefetcher) -> Task<Void, Never> {
     progress.start()
     return Task { [events = prefetcher.events(), pipeline] in

@@ -4,7 +4,7 @@ import FolderConversion
 import Foundation
 public import Thumbnailer
 
-/// Which files are converted.
+/// The selection of input files.
 struct ConvertSelectionOptions: ParsableArguments {
   @Flag(inversion: .prefixedNo, help: "Search folders with all folders in them.")
   var recursive = true
@@ -31,7 +31,7 @@ struct ConvertSelectionOptions: ParsableArguments {
   var isNullSeparated = false
 }
 
-/// What the thumbnails of a conversion shall be beyond `ThumbnailOptions`.
+/// The thumbnails' properties that only conversions have, in addition to `ThumbnailOptions`.
 struct ConvertThumbnailOptions: ParsableArguments {
   @Flag(help: "Enlarge pictures that are smaller than the box.")
   var enlarge = false
@@ -42,7 +42,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
       valueName: "N"))
   var effort: Int?
 
-  /// What is left out.
+  /// Which metadata are removed.
   enum Stripping: String, ExpressibleByArgument, CaseIterable {
     case all
     case keepICC = "keep-icc"
@@ -80,7 +80,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   }
 }
 
-/// Where the thumbnails go and which are made.
+/// Where the thumbnails are written, and which of them.
 struct ConvertOutputOptions: ParsableArguments {
   @Option(name: .shortAndLong, help: ArgumentHelp("The folder for the thumbnails.", valueName: "DIR"))
   var output: String
@@ -123,7 +123,7 @@ struct ConvertOutputOptions: ParsableArguments {
   }
 }
 
-/// How much of everything may be used.
+/// Resource limits.
 struct ConvertResourceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
   var jobs: Int?
@@ -152,7 +152,7 @@ struct ConvertResourceOptions: ParsableArguments {
 }
 
 extension ConvertResourceOptions {
-  /// Puts what was given in the place of the defaults.
+  /// Applies the given values to the configuration.
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     configuration.damaged = damage.damaged
     if let jobs { configuration.jobs = jobs }
@@ -164,7 +164,7 @@ extension ConvertResourceOptions {
 extension FrameSelection: ExpressibleByArgument {}
 
 extension GlobPattern {
-  /// Reads a pattern, or says how it is written.
+  /// Parses a pattern, or throws an error that explains the syntax.
   static func option(_ text: String) throws -> GlobPattern {
     if let pattern = GlobPattern(text) { return pattern }
     throw ValidationError("write a pattern such as '*.jpg' or '2024/**', with every [ closed")
@@ -172,7 +172,7 @@ extension GlobPattern {
 }
 
 extension NamingTemplate {
-  /// Reads a template, or says what is wrong with it.
+  /// Parses a template, or throws its error.
   static func option(_ text: String) throws -> NamingTemplate {
     do throws(NamingTemplate.Problem) {
       return try NamingTemplate(text)
@@ -183,7 +183,7 @@ extension NamingTemplate {
 }
 
 extension RGBColor {
-  /// Reads a colour, or says how it is written.
+  /// Parses a colour, or throws an error that explains the syntax.
   static func option(_ text: String) throws -> RGBColor {
     switch text.lowercased() {
     case "white": return .white

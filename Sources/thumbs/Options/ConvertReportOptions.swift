@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// What is written about a conversion, and where.
+/// The reports about a conversion.
 struct ConvertReportOptions: ParsableArguments {
   @OptionGroup var output: ReportOptions
 

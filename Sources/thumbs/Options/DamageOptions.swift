@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Thumbnailer
 
-/// What becomes of truncated and damaged pictures.
+/// The treatment of truncated and damaged images.
 struct DamageOptions: ParsableArguments {
   @Option(
     help: """

@@ -3,7 +3,7 @@ import Exports
 import Foundation
 import Thumbnailer
 
-/// What is made of the thumbnails beside the cache, for people to look at.
+/// Files written in addition to the cache, for people to look at.
 struct ExportOptions: ParsableArguments {
   @OptionGroup var sheet: SheetOptions
 

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// When the servers are asked about what is in the cache.
+/// When cached thumbnails are revalidated.
 struct FreshnessOptions: ParsableArguments {
   @Flag(
     help: "Ask the servers about every picture in the cache, however fresh; what has not changed is not sent again.")
@@ -33,7 +33,7 @@ struct FreshnessOptions: ParsableArguments {
     }
   }
 
-  /// A configuration with what was asked for.
+  /// The configuration with these options applied.
   func applied(to configuration: ThumbnailPipeline.Configuration) -> ThumbnailPipeline.Configuration {
     var configuration = configuration
     configuration.retriesFailures = retryFailed

@@ -2,9 +2,9 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// What is decoded in a process of its own, which may crash, hang or run out of memory without harm.
+/// What is decoded in a helper process, which may crash, hang or run out of memory without harm.
 struct IsolationOptions: ParsableArguments {
-  /// What goes to the helper.
+  /// What the helper decodes.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
     case unsafe, all, off
   }
@@ -49,17 +49,17 @@ struct IsolationOptions: ParsableArguments {
     }
   }
 
-  /// A configuration with what was asked for.
+  /// The configuration with these options applied.
   func applied(to configuration: ThumbnailPipeline.Configuration) -> ThumbnailPipeline.Configuration {
     var configuration = configuration
     configuration.isolation = isolation
     return configuration
   }
 
-  /// What was asked for, with this program as its own helper.
+  /// The isolation, with this executable as its own helper.
   var isolation: DecodeIsolation {
     if isolate == .off { return .none }
-    // Not the file's name: that may lead to another version by the time a helper is started.
+    // Not the executable's path, which may point to another version by the time a helper is started.
     var isolation = DecodeIsolation.helper(
       executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false),
       formats: isolate == .all ? .all : .unsafeOnly)

@@ -2,22 +2,22 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// A scroll with the name that its user has for it.
+/// A scroll trace with the name that the user gave.
 struct NamedTrace: Sendable {
   let name: String
   let trace: ScrollTrace
 
-  /// The longest file that is read, in bytes: half a million points.
+  /// The longest file, in bytes: half a million points.
   private static let longestFile = 16 << 20
 
-  /// Takes a trace by its name, or reads a file, once: it may be a pipe.
+  /// Finds a built-in trace by its name, or reads a file, once, since it may be a pipe.
   init(option text: String) throws {
     name = text
     if let named = ScrollTrace(named: text) {
       trace = named
       return
     }
-    // A handle reads pipes as well; of a folder it reads nothing.
+    // A `FileHandle` reads pipes, too; from a folder it reads nothing.
     guard let handle = FileHandle(forReadingAtPath: text),
       let file = try? handle.read(upToCount: Self.longestFile + 1) ?? Data()
     else {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// Who is asked in whose name: proxies, certificates, credentials.
+/// Proxies, certificates and credentials.
 struct NetworkOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -67,7 +67,7 @@ struct NetworkOptions: ParsableArguments {
     for text in headers { _ = try Self.field(text, defaultHost: nil, needsHost: false) }
     if let proxy, proxy != "none" {
       let url = URL(string: proxy)
-      // The text itself is not shown: it may hold a password.
+      // The text is not printed, since it may hold a password.
       guard url?.host != nil, Self.proxySchemes.contains(url?.scheme?.lowercased() ?? "") else {
         throw ValidationError("--proxy is no URL: write http://host:port, socks5h://host:port, or none")
       }
@@ -80,7 +80,7 @@ struct NetworkOptions: ParsableArguments {
     }
   }
 
-  /// A configuration with what was given in its place.
+  /// The configuration with these options applied.
   func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
     var configuration = configuration
     if let userAgent { configuration.userAgent = userAgent }
@@ -97,9 +97,9 @@ struct NetworkOptions: ParsableArguments {
     return configuration
   }
 
-  /// The fields for hosts: those of `--header`, then the logins of the netrc file.
+  /// The request headers by host: those of `--header`, then the logins of the netrc file.
   ///
-  /// - Parameter url: The one picture that is asked for: fields without a host are for its host.
+  /// - Parameter url: The only URL to fetch, if there is just one: headers without a host are for its host.
   func hostHeaders(for url: URL? = nil) throws -> HostHeaders {
     let defaultHost = url.flatMap { HostName(of: $0) }
     var result = HostHeaders()
@@ -117,7 +117,7 @@ struct NetworkOptions: ParsableArguments {
     }
   }
 
-  /// Takes `HOST=NAME: VALUE` or `NAME: VALUE` apart. Errors do not show the value.
+  /// Parses `HOST=NAME: VALUE` or `NAME: VALUE`. Errors do not quote the value.
   private static func field(
     _ text: String, defaultHost: HostName?, needsHost: Bool
   ) throws -> (HostName?, HTTPHeader) {
@@ -140,7 +140,7 @@ struct NetworkOptions: ParsableArguments {
     let value = field[field.index(after: colon)...].trimmingCharacters(in: .whitespaces)
     let header = HTTPHeader(name, value)
     guard header.isWellFormed else {
-      // Nor is the name shown: what is no name may be a part of the value.
+      // The name is not quoted either: an invalid one may be part of the value.
       throw ValidationError("--header cannot be sent: a name has no blanks, and a value is one line")
     }
     return (host, header)

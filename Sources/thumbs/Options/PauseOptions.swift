@@ -1,7 +1,7 @@
 import ArgumentParser
 import Thumbnailer
 
-/// How long a run waits for hosts that want to be left alone.
+/// How long a run waits out rate limits.
 struct PauseOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -11,7 +11,7 @@ struct PauseOptions: ParsableArguments {
       """, valueName: "TIME"), transform: Duration.option)
   var maxWait: Duration?
 
-  /// A configuration with what was asked for.
+  /// The configuration with these options applied.
   func applied(to configuration: ThumbnailPipeline.Configuration) -> ThumbnailPipeline.Configuration {
     var configuration = configuration
     configuration.maximumWait = maxWait ?? .seconds(60)

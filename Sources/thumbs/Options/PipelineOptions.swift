@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// Where the cache is and how much of everything may be used.
+/// The location of the cache, and resource limits.
 struct PipelineOptions: ParsableArguments {
   @OptionGroup var cache: CacheOptions
 
@@ -79,7 +79,7 @@ struct PipelineOptions: ParsableArguments {
     if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes 0 cannot be used: give at least 1") }
   }
 
-  /// The library's defaults with what was given in their place.
+  /// The library's defaults with these options applied.
   var configuration: ThumbnailPipeline.Configuration {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
     configuration.previews = previews == .on
@@ -98,7 +98,7 @@ struct PipelineOptions: ParsableArguments {
   }
 }
 
-/// Where the disk cache is and how large it may be.
+/// The location and the size limit of the disk cache.
 struct CacheOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
@@ -112,13 +112,13 @@ struct CacheOptions: ParsableArguments {
 
   func validate() throws {
     if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder") }
-    // Evicts at once what is beyond it: a number without its unit must not cost the whole cache.
+    // The cache shrinks to the limit at once: a forgotten unit must not delete nearly everything.
     if let diskCache, diskCache.bytes > 0, diskCache < .mebibytes(1) {
       throw ValidationError("--disk-cache \(diskCache) is too little to be meant: give at least 1MiB, or 0 for none")
     }
   }
 
-  /// The folder given, or the library's default.
+  /// The given folder, or the library's default.
   var directory: URL {
     cacheDir.map { URL(fileURLWithPath: $0, isDirectory: true) }
       ?? ThumbnailPipeline.Configuration.standardCacheDirectory()

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// How much is said, and in which form.
+/// The amount and the form of the output.
 struct ReportOptions: ParsableArguments {
   @Flag(help: "Print one JSON object a line for each picture, and the summary as the last.")
   var json = false
@@ -15,6 +15,6 @@ struct ReportOptions: ParsableArguments {
   @Flag(name: .shortAndLong, help: "Log what happens at each stage, on stderr, without the queries of URLs.")
   var verbose = false
 
-  /// Whether a progress line makes sense: somebody watches, and nothing else is drawn there.
+  /// Whether to show the progress line: stderr is a terminal, and nothing else is written there continuously.
   var showsProgress: Bool { !quiet && !noProgress && !verbose && isatty(STDERR_FILENO) == 1 }
 }

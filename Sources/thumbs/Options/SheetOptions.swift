@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// A contact sheet of what was made.
+/// A contact sheet of the thumbnails.
 struct SheetOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// A scroll that is played instead of fetching everything.
+/// A simulated scroll in place of a prefetch of everything.
 struct SimulationOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(

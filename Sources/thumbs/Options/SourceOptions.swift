@@ -3,7 +3,7 @@ import Foundation
 import PhotoSources
 import Thumbnailer
 
-/// Where the pictures of a prefetch come from, and how many of them.
+/// The source of the images, and how many of them to fetch.
 struct SourceOptions: ParsableArguments {
   @Option(help: ArgumentHelp("What to search for; an empty text finds everything.", valueName: "TEXT"))
   var query: String?
@@ -66,13 +66,13 @@ struct SourceOptions: ParsableArguments {
     }
   }
 
-  /// How far the prefetch goes: three pages of a search, all of a list, where nothing is said.
+  /// The limits of the prefetch; by default three pages of a search, or all of a list.
   var limits: QueryPrefetch.Limits {
     let most = pages ?? (urls == nil && count == nil ? 3 : nil)
     return QueryPrefetch.Limits(pages: most, perPage: perPage, photos: count, ahead: ahead ?? 2)
   }
 
-  /// The source itself, or with `isOffline` what is stored of it.
+  /// The provider, or with `isOffline` its stored pages.
   func provider(
     for pipeline: ThumbnailPipeline, isOffline: Bool = false
   ) throws(ProviderError) -> any PhotoProvider {
@@ -82,12 +82,12 @@ struct SourceOptions: ParsableArguments {
     return try specification.provider(for: pipeline, baseURL: providerURL)
   }
 
-  /// What the progress line begins with.
+  /// The start of the progress line.
   var title: String {
     if let query, !query.isEmpty { return query }
     return listName ?? provider
   }
 
-  /// The list as its user knows it; nil where there is none.
+  /// The list's name as shown to the user; nil without a list.
   var listName: String? { urls == "-" ? "stdin" : urls }
 }

@@ -1,7 +1,7 @@
 public import ArgumentParser
 public import Thumbnailer
 
-/// What the thumbnails shall be, for all commands that make some.
+/// The properties of the thumbnails, for all commands that make some.
 struct ThumbnailOptions: ParsableArguments {
   @Option(
     name: .customLong("size"),
@@ -41,7 +41,7 @@ struct ThumbnailOptions: ParsableArguments {
     }
   }
 
-  /// The sizes in the order given, without repetition.
+  /// The sizes in the order given, without duplicates.
   var distinctSizes: [TargetSize] {
     var seen: Set<TargetSize> = []
     return (sizes.isEmpty ? [TargetSize(PixelSize(400, 400))] : sizes).filter { seen.insert($0).inserted }
@@ -56,7 +56,7 @@ struct ThumbnailOptions: ParsableArguments {
 }
 
 extension TargetSize {
-  /// Reads a size, or says how it is written.
+  /// Parses a size, or throws an error that explains the syntax.
   static func option(_ text: String) throws -> TargetSize {
     if let size = TargetSize(parsing: text) { return size }
     throw ValidationError(
@@ -65,7 +65,7 @@ extension TargetSize {
 }
 
 extension PixelSize {
-  /// Reads `400x300`, or says how it is written.
+  /// Parses `400x300`, or throws an error that explains the syntax.
   static func option(_ text: String) throws -> PixelSize {
     if let size = PixelSize(parsing: text) { return size }
     let isSide = Int(text).map { $0 > 0 } ?? false
@@ -74,7 +74,7 @@ extension PixelSize {
 }
 
 extension ByteSize {
-  /// Reads `256MiB`, or says how it is written.
+  /// Parses `256MiB`, or throws an error that explains the syntax.
   static func option(_ text: String) throws -> ByteSize {
     if let size = ByteSize(parsing: text) { return size }
     throw ValidationError("write a number of bytes, such as 256MiB")
@@ -85,14 +85,14 @@ extension Fit: ExpressibleByArgument {}
 extension Scaling: ExpressibleByArgument {}
 
 extension Gravity: ExpressibleByArgument {
-  /// Reads a name; `center` as most tools write it, too.
+  /// Parses a name; also accepts the spelling `center`.
   public init?(argument: String) {
     self.init(rawValue: argument == "center" ? "centre" : argument)
   }
 }
 
 extension OutputFormat: ExpressibleByArgument {
-  /// Reads a name; `jpg` as files end, too.
+  /// Parses a name; also accepts `jpg`.
   public init?(argument: String) {
     self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
   }

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The value of an option that is either on or off.
+/// The value of an on/off option.
 enum Toggle: String, ExpressibleByArgument, CaseIterable {
   case on, off
 }

@@ -2,39 +2,39 @@ import ArgumentParser
 import Foundation
 import Synchronization
 
-/// The process's two outputs. Whole lines only, so that lines of several threads never mix; the progress line, if there
-/// is one, steps aside for each.
+/// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
+/// removes the progress line before each.
 final class Console: Sendable {
   /// Why a line could not be written.
   enum WriteError: Error {
-    /// Nobody reads any more, as after `| head`.
+    /// The reader has closed the pipe, as after `| head`.
     case closed
-    /// The output is a file on a full disk, or the like.
+    /// Another error, such as a full disk.
     case failed(reason: String)
   }
 
   private struct State {
-    /// Whether the progress line is on the screen now.
+    /// Whether the progress line is on the screen.
     var isProgressShown = false
-    /// Lines for stdout that wait for others to be written with them.
+    /// Buffered lines for stdout.
     var pending: [UInt8] = []
     /// When stdout was last written to.
     var lastWrite: ContinuousClock.Instant?
-    /// Whether somebody will write what is pending.
+    /// Whether a flush of `pending` is scheduled.
     var isWriteScheduled = false
-    /// Why what was pending could not be written, for the next to print.
+    /// The error of a scheduled flush, to be thrown by the next print.
     var failure: WriteError?
   }
 
-  /// For how long a line of many may wait for others, and how many bytes of them.
+  /// How long, and up to how many bytes, lines are buffered.
   private static let patience = Duration.milliseconds(20)
   private static let batchBytes = 16 << 10
 
   private let state = Mutex(State())
-  /// Whether lines on stdout come to the same screen as the progress line.
+  /// Whether stdout and the progress line share a terminal.
   private let printsToTerminal = isatty(STDOUT_FILENO) == 1
 
-  /// Writes a line to stdout, after those that wait.
+  /// Writes a line to stdout, after the buffered ones.
   func print(_ line: String) throws(WriteError) {
     let result = state.withLock { state in
       Self.add(line, to: &state)
@@ -43,8 +43,8 @@ final class Console: Sendable {
     try result.get()
   }
 
-  /// Writes one of many lines to stdout: at once where they come slowly, a few together where they come by the thousand,
-  /// since each write wakes whoever reads.
+  /// Writes one of many lines to stdout: at once if they come slowly, in batches if they come by the thousand, since
+  /// each write wakes the reader.
   func printSoon(_ line: String) throws(WriteError) {
     let result = state.withLock { state -> Result<Void, WriteError> in
       Self.add(line, to: &state)
@@ -62,7 +62,7 @@ final class Console: Sendable {
     try result.get()
   }
 
-  /// Writes the lines that wait.
+  /// Writes the buffered lines.
   func finishPrinting() throws(WriteError) {
     try state.withLock { writePending(&$0) }.get()
   }
@@ -80,7 +80,7 @@ final class Console: Sendable {
     state.pending.append(UInt8(ascii: "\n"))
   }
 
-  /// Writes what is pending. What cannot be written is given up.
+  /// Writes `pending`. On an error its bytes are dropped.
   private func writePending(_ state: inout State) -> Result<Void, WriteError> {
     defer { state.pending.removeAll(keepingCapacity: true) }
     if let failure = state.failure { return .failure(failure) }
@@ -95,8 +95,8 @@ final class Console: Sendable {
     try Self.write(Array(bytes), to: STDOUT_FILENO)
   }
 
-  /// Writes a line that starts with the command's name to stderr, without the passwords in it. What stderr does not take
-  /// is lost: there is no better place to say so.
+  /// Writes a line to stderr, prefixed with the command's name, with passwords removed. Errors are ignored, since there
+  /// is nowhere else to report them.
   func complain(_ line: String) {
     state.withLock { state in
       if state.isProgressShown { Self.erase(&state.isProgressShown) }
@@ -104,7 +104,7 @@ final class Console: Sendable {
     }
   }
 
-  /// Asks on stderr and reads the answer from stdin. Anything but `y` or `yes` is a no.
+  /// Prompts on stderr and reads the reply from stdin. Anything but `y` or `yes` means no.
   func ask(_ question: String) -> Bool {
     state.withLock { state in
       if state.isProgressShown { Self.erase(&state.isProgressShown) }
@@ -113,19 +113,19 @@ final class Console: Sendable {
     return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
   }
 
-  /// Says why stdout could not be written, unless nobody reads it, and gives the status to end with.
+  /// Reports why stdout could not be written, unless the reader has closed it, and returns the exit status.
   func cannotPrint(_ error: WriteError, _ consequence: String = "make room, or send the output elsewhere") -> ExitCode {
     if case .failed(let reason) = error { complain("stdout cannot be written: \(reason); \(consequence)") }
     return .cannotWrite
   }
 
-  /// Draws the progress line in place of the last one. Empty: takes it away.
+  /// Draws the progress line in place of the last one; an empty text removes it.
   ///
-  /// A line that had to step aside comes back with the next call, so that it is never drawn more often than this is
-  /// called.
+  /// After a line was printed, the progress line reappears only with the next call, so that it is never drawn more
+  /// often than this is called.
   func showProgress(_ text: String) {
     state.withLock { state in
-      // The end of a longer line before it is taken away after the new one is drawn: nothing flickers.
+      // Drawing first and then erasing to the end of the line avoids flicker.
       let bytes = text.isEmpty ? (state.isProgressShown ? "\r\u{1B}[K" : "") : "\r\(text)\u{1B}[K"
       state.isProgressShown = !text.isEmpty
       try? Self.write(Array(bytes.utf8), to: STDERR_FILENO)
@@ -154,7 +154,7 @@ final class Console: Sendable {
 }
 
 extension NSError {
-  /// The reason of a file error in the system's own words, without the path, which the message names itself.
+  /// The system's message for a file error, without the path, which our messages name themselves.
   var plainReason: String {
     if let underlying = userInfo[NSUnderlyingErrorKey] as? NSError { return underlying.plainReason }
     if domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(code))) }

@@ -1,7 +1,7 @@
 import FolderConversion
 import Thumbnailer
 
-/// What came of one input as a line of `--json` or of a report.
+/// The result of one input as a line of `--json` or of a report.
 struct ConversionLine {
   private let result: ConversionResult
   private let outputFolder: RawPath
@@ -10,7 +10,7 @@ struct ConversionLine {
     (self.result, self.outputFolder) = (result, outputFolder)
   }
 
-  /// The columns of the CSV.
+  /// The header line of the CSV.
   static let csvHeader = "source,status,path,width,height,format,bytes,stage,code,message,plan,ms,damaged"
 
   /// The line of `--json`.
@@ -62,8 +62,8 @@ struct ConversionLine {
     }.joined(separator: "\n")
   }
 
-  /// What to say of the thumbnails' names, where they are not what they would be without the other inputs, or were not
-  /// before; nil where there is nothing to say.
+  /// The message about the thumbnails' names if they are, or no longer are, changed to avoid a collision with other
+  /// inputs; nil if there is nothing to report.
   var names: String? {
     let names = result.outputs.map { path($0.path) }.joined(separator: ", ")
     let earlier = result.replaced.isEmpty ? "" : ", in place of " + result.replaced.map(path).joined(separator: ", ")
@@ -89,7 +89,7 @@ struct ConversionLine {
 extension ConversionSummary {
   /// The last line of `--json`.
   ///
-  /// - Parameter isDryRun: Whether nothing was written, so that what would have been is counted.
+  /// - Parameter isDryRun: Whether to count what would have been written.
   func json(isDryRun: Bool = false) -> String {
     var figures = JSONObject()
     figures.add("converted", converted)
@@ -108,7 +108,7 @@ extension ConversionSummary {
     return object.line
   }
 
-  /// How many pictures there were, whatever became of them.
+  /// The number of images, whatever their outcome.
   var pictures: Int { converted + planned + current + failed + skipped }
 
   /// The last line without `--json`.

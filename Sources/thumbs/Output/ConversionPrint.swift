@@ -3,18 +3,18 @@ import FolderConversion
 import Foundation
 import Thumbnailer
 
-/// The contact sheet of a conversion as one JPEG, which shows the inputs in their order.
+/// The contact sheet of a conversion as one JPEG, with the inputs in their order.
 actor ConversionPrint {
-  /// The longest thumbnail that is shown, in bytes; a longer one is named alone.
+  /// The longest thumbnail that is shown, in bytes; of a longer one only the name is.
   private static let longestThumbnail = 64 << 20
 
   private let file: SheetFile
   private let outputFolder: RawPath
   private var next = 0
-  /// What came before its turn. Thumbnails are read when it is theirs, so few bytes wait.
+  /// Results that arrived out of order. Their thumbnails are read only when drawn, so they take little memory.
   private var waiting: [Int: ConversionResult] = [:]
 
-  /// Begins a print; fails at once where it could not be written at the end.
+  /// Starts a contact sheet; fails at once if the file cannot be created.
   ///
   /// - Throws: `ReportFile.Failure`.
   init(path: String, outputFolder: RawPath) throws {
@@ -22,7 +22,7 @@ actor ConversionPrint {
     self.outputFolder = outputFolder
   }
 
-  /// Takes a result, and draws those whose turn it is.
+  /// Adds a result, and draws all that are next in order.
   func add(_ result: ConversionResult) async throws {
     waiting[result.index] = result
     while let result = waiting.removeValue(forKey: next) {
@@ -31,16 +31,16 @@ actor ConversionPrint {
     }
   }
 
-  /// Draws what is left, which is not all where the run was stopped, and gives the print its name.
+  /// Draws the remaining results, which are not all if the run was stopped, and completes the file.
   ///
-  /// - Returns: What its reader will miss in it, if anything.
+  /// - Returns: A message about what the sheet lacks, if anything.
   func finish(_ summary: ConversionSummary) async throws -> String? {
     try await drawRest()
     return try await file.finish(pictures: summary.converted + summary.current, failed: summary.failed)
   }
 
-  /// Draws what never got its turn, in order. By itself, since the optimiser of Swift 6.3 crashes where it is part of
-  /// `finish`.
+  /// Draws the results that are still waiting, in order. A separate function, since the optimiser of Swift 6.3 crashes
+  /// if it is part of `finish`.
   @inline(never)
   private func drawRest() async throws {
     for index in waiting.keys.sorted() {
@@ -59,9 +59,9 @@ actor ConversionPrint {
     }
   }
 
-  /// The thumbnail with its bytes; nil where its file is gone or of a format that was not told.
+  /// The thumbnail with its bytes; nil if its file is missing or its format unknown.
   private func picture(_ output: ConversionOutput) -> SheetCell.Picture? {
-    // As bytes: names of files need not be UTF-8.
+    // As bytes, since file names need not be UTF-8.
     let path = (outputFolder.bytes + Array("/".utf8) + output.path.bytes + [0]).map { CChar(bitPattern: $0) }
     let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return nil }

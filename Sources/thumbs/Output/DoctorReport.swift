@@ -1,13 +1,13 @@
 import Foundation
 import Thumbnailer
 
-/// What `thumbs doctor` prints.
+/// The output of `thumbs doctor`.
 struct DoctorReport {
   private let diagnostics: Diagnostics
 
   init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
 
-  /// A few paragraphs for people.
+  /// The human-readable text.
   var text: String {
     var paragraphs = [versions, formats]
     if let cache = diagnostics.cache { paragraphs.append(Self.text(of: cache)) }
@@ -17,7 +17,7 @@ struct DoctorReport {
 
   private var versions: [String] { [components.map { "\($0.name) \($0.version)" }.joined(separator: ", ")] }
 
-  /// The library goes by the command's name here.
+  /// The library is listed under the command's name.
   private var components: [(name: String, version: String)] {
     diagnostics.components.map { ($0.name == "Thumbnailer" ? "thumbs" : $0.name, $0.version) }
   }
@@ -80,7 +80,7 @@ struct DoctorReport {
       ? ["all is well"] : diagnostics.findings.map { "\($0.severity.rawValue): \($0.message)" }
   }
 
-  /// One object.
+  /// The JSON object.
   var json: String {
     var object = JSONObject()
     object.add("healthy", diagnostics.isHealthy)

@@ -1,11 +1,11 @@
 import Foundation
 import Thumbnailer
 
-/// Says how a picture was read and what that cost: `--explain`.
+/// Explains how an image was decoded and at what cost: `--explain`.
 final class Explanation: Sendable {
   private let lines: Task<[String], Never>
 
-  /// Starts to follow a pipeline that makes one thumbnail.
+  /// Observes a pipeline that makes one thumbnail.
   init(following pipeline: ThumbnailPipeline) {
     let events = pipeline.events()
     lines = Task {
@@ -30,9 +30,9 @@ final class Explanation: Sendable {
     }
   }
 
-  /// Prints what was seen, on stderr where stdout is for the picture.
+  /// Prints the explanation, on stderr if stdout has the image.
   func print(of thumbnail: Thumbnail, on console: Console, toStdout: Bool) async {
-    // The last event is on its way when the thumbnail is here; should it be lost, nobody waits for it.
+    // The last event may arrive after the thumbnail; the time limit covers the case that it is lost.
     let limit = Task { [lines] in
       try? await Task.sleep(for: .seconds(1))
       lines.cancel()

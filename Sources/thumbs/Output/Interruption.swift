@@ -2,14 +2,14 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns the first Ctrl-C (or SIGTERM) into the cancellation of the running work, so that what is finished is kept; a
-/// second one ends the process at once.
+/// Turns the first SIGINT or SIGTERM into a cancellation of the work, so that finished results are kept; a second one
+/// ends the process at once.
 final class Interruption: @unchecked Sendable {
-  // Safety: `sources` is written by `cancelling` alone, before the work starts, and only kept from then on.
+  // Safety: `sources` is written only by `cancelling`, before the work starts.
   private var sources: [any DispatchSourceSignal] = []
   private let received = Atomic<Int32>(0)
 
-  /// The signal that came; nil while none did.
+  /// The received signal; nil if there was none.
   var signal: Int32? {
     let number = received.load(ordering: .acquiring)
     return number == 0 ? nil : number
@@ -19,7 +19,7 @@ final class Interruption: @unchecked Sendable {
   func cancelling<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
     let task = Task { try await work() }
     for number in [SIGINT, SIGTERM] {
-      // The default action would end the process before the source sees the signal.
+      // The default action would end the process before the dispatch source is notified.
       Foundation.signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
       source.setEventHandler { [self] in

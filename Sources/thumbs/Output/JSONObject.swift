@@ -1,7 +1,7 @@
-/// A JSON object on one line, with its members in the order they are added.
+/// A JSON object on one line, with its members in the order of their addition.
 ///
-/// Written by hand for two reasons: the members stand in the order that the documentation gives, and a line takes a
-/// microsecond, so that ten thousand pictures a second are no burden.
+/// Hand-written for two reasons: the members keep the documented order, and a line takes only a microsecond, which
+/// allows ten thousand images a second.
 struct JSONObject {
   private var text: String
 

@@ -1,10 +1,10 @@
 import Foundation
 import Logging
 
-/// Where the library's logs go.
+/// The logging of the library.
 enum Logs {
-  /// Sends them to stderr: everything with `verbose`; else nothing, for whatever concerns the user is said in words of
-  /// our own.
+  /// Sends all logs to stderr with `verbose`, else discards them, since the command prints its own messages for the
+  /// user.
   static func start(verbose: Bool, console: Console) {
     LoggingSystem.bootstrap { label in
       guard verbose else { return SwiftLogNoOpLogHandler() }
@@ -13,7 +13,7 @@ enum Logs {
   }
 }
 
-/// Writes log lines among the command's own ones, with the same care for passwords and terminals.
+/// Writes log lines through the console, which removes passwords and control characters.
 private struct ConsoleLogHandler: LogHandler {
   let label: String
   let console: Console

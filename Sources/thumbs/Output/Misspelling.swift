@@ -1,13 +1,13 @@
 import ArgumentParser
 
-/// Finds the word of a command line that no command or option is called, and the one that was meant.
+/// Finds an unknown command or option in the command line, and the closest known one.
 ///
-/// The argument parser reports what is missing before what it does not know, and its help passes over names that are no
-/// command; whoever mistypes should hear of that.
+/// The argument parser reports missing arguments before unknown ones, and its help ignores unknown commands, so a typo
+/// would go unnoticed.
 enum Misspelling {
-  /// What is wrong, in one line that says what to do; nil where all commands and options are known.
+  /// The error message; nil if all commands and options are known.
   ///
-  /// - Parameter arguments: The command line, the program's own name first.
+  /// - Parameter arguments: The command line, including the program's name.
   static func problem(in arguments: [String]) -> String? {
     var words = arguments.dropFirst()
     var path = ["thumbs"]
@@ -38,9 +38,9 @@ enum Misspelling {
       if word == "--" { return nil }
       let name = String(word.prefix { $0 != "=" })
       guard name.hasPrefix("-"), name.count > 1, !known.contains(name) else { continue }
-      // A negative number is a value, which the parser judges.
+      // A negative number is a value, which is left to the parser.
       if let first = name.dropFirst().first, first.isNumber { continue }
-      // Letters of several short options may stand together.
+      // Several short options may be combined.
       if !name.hasPrefix("--"), name.dropFirst().allSatisfy({ known.contains("-\($0)") }) { continue }
       let long = name.hasPrefix("--") ? name : "-" + name
       let options = known.filter { $0.hasPrefix("--") }.map { String($0) }
@@ -54,8 +54,8 @@ enum Misspelling {
     meant.map { "did you mean '\($0)'?" } ?? "see '\(path.joined(separator: " ")) --help'"
   }
 
-  /// The name that a word was most likely meant to be: the one with the fewest typing mistakes between them, at most one
-  /// for each three letters; else one that begins like it.
+  /// The most likely intended name: the one with the smallest edit distance, at most one edit for each three letters;
+  /// else one with this prefix.
   static func nearest(to word: String, among names: [String]) -> String? {
     let ranked = names.map { (name: $0, mistakes: mistakes(between: word, and: $0)) }
       .sorted { ($0.mistakes, $0.name) < ($1.mistakes, $1.name) }
@@ -64,7 +64,7 @@ enum Misspelling {
     return beginnings.count == 1 ? beginnings[0] : nil
   }
 
-  /// How many letters have to be added, dropped, changed or exchanged with their neighbour (optimal string alignment).
+  /// The edit distance, with transpositions (optimal string alignment).
   private static func mistakes(between first: String, and second: String) -> Int {
     let (a, b) = (Array(first.utf8), Array(second.utf8))
     var rows = [Array(0...b.count)]

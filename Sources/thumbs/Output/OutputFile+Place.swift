@@ -1,27 +1,27 @@
 import Foundation
 
 extension OutputFile {
-  /// Where the bytes of a file go until it is complete.
+  /// The destination of a file's bytes until it is complete.
   struct Place: Sendable {
     private enum Holding: Equatable {
-      /// A device or a named pipe, which has its name.
+      /// A device or a named pipe, which is written to directly.
       case device
-      /// A file without a name, which is gone when the process is, however it ends.
+      /// An unnamed file (`O_TMPFILE`), which vanishes if the process ends.
       case unnamed
-      /// A file of a name that nobody else uses, where the file system knows no others.
+      /// A file with a unique temporary name, if the file system has no unnamed files.
       case named(String)
     }
 
-    /// Open for writing. To be closed by whoever made the place, after `commit`.
+    /// Open for writing. To be closed by the creator, after `commit`.
     let descriptor: Int32
-    /// The file's own name, links resolved.
+    /// The final name, with links resolved.
     private let name: String
     private let holding: Holding
 
-    /// Glibc declares `O_TMPFILE` for GNU sources only.
+    /// `O_TMPFILE`, which Glibc declares for GNU sources only.
     private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
 
-    /// Makes a file beside the named one, with its permissions, or opens a device.
+    /// Creates a file in the folder of the named one, with its permissions, or opens a device.
     init(_ path: String) throws {
       name = try Self.end(of: path)
       var status = stat()
@@ -33,7 +33,7 @@ extension OutputFile {
         return
       }
       let unnamed = open(Self.folder(of: name), Self.withoutName | O_WRONLY | O_CLOEXEC, 0o600)
-      // Without /proc it could never get a name.
+      // Without /proc the file could not be linked.
       if unnamed >= 0, access(Self.link(to: unnamed), F_OK) == 0 {
         (descriptor, holding) = (unnamed, .unnamed)
       } else {
@@ -54,7 +54,7 @@ extension OutputFile {
       }
     }
 
-    /// Gives the file its name.
+    /// Gives the file its final name.
     func commit() throws {
       switch holding {
       case .device: break
@@ -67,7 +67,7 @@ extension OutputFile {
       }
     }
 
-    /// Puts the file in the place of one that has its name: only a file with a name can be renamed.
+    /// Replaces an existing file: linked to a temporary name first, since only a named file can be renamed.
     private func replace() throws {
       var temporary = ""
       repeat {
@@ -81,24 +81,24 @@ extension OutputFile {
       }
     }
 
-    /// Gives the file without a name one that nobody has. Leaves the reason in `errno` where that cannot be.
+    /// Links the unnamed file to a name that must not exist. On failure, sets `errno`.
     private func give(_ name: String) -> Bool {
       linkat(AT_FDCWD, Self.link(to: descriptor), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0
     }
 
-    /// Removes what was written.
+    /// Removes the file.
     func discard() {
       if case .named(let temporary) = holding { unlink(temporary) }
     }
 
     private static func link(to descriptor: Int32) -> String { "/proc/self/fd/\(descriptor)" }
 
-    /// A name that does not grow with the file's own, which may be as long as names can be.
+    /// A temporary name of fixed length, since the file's own name may have the maximum length.
     private static func temporary(beside name: String, ending: String) -> String {
       "\(folder(of: name))/.thumbs-\(ending)"
     }
 
-    /// Where the links end that a path goes over, whether or not something is there.
+    /// The path with symbolic links resolved, whether or not the target exists.
     private static func end(of path: String) throws -> String {
       var path = path
       for _ in 0..<40 {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// A file that is written as a whole or not at all.
+/// Atomic writing of a file.
 enum OutputFile {
-  /// Writes to a new file beside the named one, which then takes its place: whoever reads meanwhile sees the old file or
-  /// the new one. A link stays and the file it leads to is replaced; a device or a named pipe is written to.
+  /// Writes to a new file in the same folder and renames it over the named one, so that readers see either the old or
+  /// the new content. A symbolic link is kept and its target replaced; a device or named pipe is written to directly.
   ///
-  /// - Throws: `POSIXError`; the named file is then as it was before.
+  /// - Throws: `POSIXError`; the named file is then unchanged.
   static func write(_ data: Data, to path: String) throws {
     let place = try Place(path)
     do {
@@ -18,7 +18,7 @@ enum OutputFile {
     }
   }
 
-  /// Whether both names are of one place, whether or not something is there.
+  /// Whether both paths denote the same location, whether or not it exists.
   static func isSamePath(_ one: String, _ other: String) -> Bool { place(of: one) == place(of: other) }
 
   private static func place(of path: String) -> String {
@@ -28,7 +28,7 @@ enum OutputFile {
     return (resolved(folder) ?? folder) + "/" + plain.lastPathComponent
   }
 
-  /// The path from the root without links; nil where there is nothing.
+  /// The absolute path with links resolved; nil if it does not exist.
   static func resolved(_ path: String) -> String? {
     realpath(path, nil).map { resolved in
       defer { free(resolved) }
@@ -36,7 +36,7 @@ enum OutputFile {
     }
   }
 
-  /// Whether both names lead to the same regular file.
+  /// Whether both paths lead to the same regular file.
   static func isSameFile(_ one: String, _ other: String) -> Bool {
     var (first, second) = (stat(), stat())
     guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
@@ -57,6 +57,6 @@ enum OutputFile {
     }
   }
 
-  /// What the system said last.
+  /// The error in `errno`.
   static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
 }

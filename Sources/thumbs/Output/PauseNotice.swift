@@ -1,11 +1,11 @@
 import Synchronization
 import Thumbnailer
 
-/// Says on stderr that a run waits for a host or a photo service, once for each.
+/// Reports on stderr that a run waits for a host or a photo service, once for each.
 final class PauseNotice: Sendable {
   private let task: Task<Void, Never>
 
-  /// Listens to a pipeline, which is not kept alive by it.
+  /// Observes a pipeline without retaining it.
   init(_ pipeline: ThumbnailPipeline, console: Console) {
     let events = pipeline.events()
     task = Task {
@@ -22,9 +22,9 @@ final class PauseNotice: Sendable {
 
   deinit { task.cancel() }
 
-  /// That a host is left alone, and why.
+  /// The message about a pause and its reason.
   static func words(_ host: String, _ duration: Duration, failure: String?) -> String {
-    // Some milliseconds of it may have passed.
+    // Tolerates that a few milliseconds have passed.
     let seconds = Int((duration / .seconds(1) - 0.05).rounded(.up))
     guard let failure else { return "\(host) asks for a pause of \(seconds) s" }
     return "\(host) has failed several times in a row (\(failure)) and is left alone for \(seconds) s"

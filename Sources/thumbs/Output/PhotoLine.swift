@@ -1,10 +1,10 @@
 import PhotoSources
 import Thumbnailer
 
-/// What is printed of a photo as JSON.
+/// The JSON of a photo.
 enum PhotoLine {
-  /// All that is known of a photo, with the URL of the form that cells of 400×400 take, or of what was uploaded. What is
-  /// not known is left out.
+  /// All metadata of a photo, with the URL of the form for cells of 400×400, or of the original. Unknown values are
+  /// left out.
   static func json(_ photo: Photo, original: Bool) -> String {
     var object = JSONObject()
     object.add("id", photo.id)
@@ -20,7 +20,7 @@ enum PhotoLine {
     return object.line
   }
 
-  /// Whom to name when the photo is shown; nil where nobody is known.
+  /// The attribution of a photo; nil if there is none.
   static func credit(_ photo: Photo) -> JSONObject? {
     let members = [
       ("text", photo.attribution), ("author", photo.author), ("authorUrl", photo.authorURL?.absoluteString),
@@ -33,7 +33,7 @@ enum PhotoLine {
     return object
   }
 
-  /// What was listed in all.
+  /// The summary of a listing.
   static func summary(_ content: GalleryContent) -> String {
     var summary = JSONObject()
     summary.add("pictures", content.items.count)

@@ -2,59 +2,59 @@ import Foundation
 import PhotoSources
 import Thumbnailer
 
-/// What came of one picture: a line of `--json`, or, when it failed, a line for people.
+/// The outcome of one image: a line of `--json`, or, if it failed, an error message.
 struct PictureReport {
-  /// What came of a picture.
+  /// The outcomes.
   enum Status: String {
-    /// Made now and stored.
+    /// Made in this run and stored.
     case stored
-    /// Made now and not stored: the server forbids it, or the disk cache cannot be written.
+    /// Made in this run and not stored: the server forbids it, or the disk cache cannot be written.
     case made
     /// All thumbnails were in the memory cache.
     case memory
     /// All thumbnails were in the caches, some of them on disk.
     case disk
-    /// All thumbnails were in the caches, and the server has confirmed those that were out of date.
+    /// All thumbnails were in the caches, and the stale ones were revalidated.
     case revalidated
-    /// All thumbnails were in the caches, some of them out of date: the server could not be asked, or lets them be
-    /// used while it is asked.
+    /// All thumbnails were in the caches, some of them stale: the server could not be reached, or allows their use
+    /// during revalidation.
     case stale
     /// At least one thumbnail could not be made.
     case failed
   }
 
-  /// Why a picture failed.
+  /// The error of a failed image.
   struct Failure {
     let code: String
     let message: String
   }
 
   let status: Status
-  /// The first error; the other thumbnails of the picture may be there.
+  /// The first error; other thumbnails of the image may have succeeded.
   let error: Failure?
-  /// The thumbnails that are there.
+  /// The thumbnails that succeeded.
   let thumbnails: [Thumbnail]
-  /// Where the thumbnails' files are, in their order; nil for those without one of ours.
+  /// The paths of the thumbnails' files, in the same order; nil for those not exported.
   private let paths: [String?]
 
-  /// What the picture is known by: its id, and its URL if it has one.
+  /// Identifies the image: its id, and its URL if it has one.
   private let id: String
   private let url: String
   private let source: SourceDescription?
   private let downloadedBytes: Int
   private let bytesLeft: Int
   private let milliseconds: Double
-  /// Whom to name; nil for a picture of one's own.
+  /// The photo, for its attribution; nil for an image of the user's own.
   private let photo: Photo?
 
-  /// What came of a picture of a search or a list, and where its thumbnails were exported to.
+  /// The outcome of an image of a search or a list, and the paths it was exported to.
   init(_ outcome: PhotoOutcome, paths: [String?] = []) {
     self.init(
       id: outcome.photo.id, source: outcome.source, results: outcome.results, duration: outcome.duration,
       photo: outcome.photo, paths: paths)
   }
 
-  /// What came of one picture's requests, a result for each variant.
+  /// The outcome of one image's requests, with a result for each variant.
   init(
     id: String, source: ImageSource, results: [Result<ThumbnailResponse, ThumbnailError>], duration: Duration,
     photo: Photo? = nil, paths: [String?] = []
@@ -76,7 +76,7 @@ struct PictureReport {
     self.paths = paths
   }
 
-  /// An item of the source that is no picture to be had.
+  /// An unusable item of the source.
   init(_ item: SkippedItem) {
     id = item.place
     url = ""
@@ -91,7 +91,7 @@ struct PictureReport {
     paths = []
   }
 
-  /// Whether a part of the picture could not be read.
+  /// Whether a part of the image could not be decoded.
   var isDamaged: Bool { thumbnails.contains(where: \.isDamaged) }
 
   /// The line of `--json`.
@@ -135,7 +135,7 @@ struct PictureReport {
   }
 
   private static func status(of responses: [ThumbnailResponse]) -> Status {
-    // What was confirmed and is not kept any more was not made, but found.
+    // A revalidated thumbnail that may no longer be stored was still not made in this run.
     if responses.contains(where: { !$0.isStored && $0.origin != .revalidated }) { return .made }
     let origins = responses.map(\.origin)
     if origins.contains(where: { $0 == .source || $0 == .shrunk }) { return .stored }

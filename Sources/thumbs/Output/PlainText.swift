@@ -1,8 +1,8 @@
 import Foundation
 
-/// Foreign text made fit to be shown: without secrets, and without anything that moves a terminal's cursor.
+/// Untrusted text, sanitised for output: without secrets and terminal control characters.
 enum PlainText {
-  /// One line: what would begin another, or is for terminals and not for people, becomes a blank.
+  /// The text on one line: line breaks and control characters become spaces.
   static func line(_ text: String) -> String {
     let hidden = withoutPasswords(text)
     guard hidden.unicodeScalars.contains(where: isUnfit) else { return hidden }
@@ -11,7 +11,7 @@ enum PlainText {
     return String(line)
   }
 
-  /// The text with the names and passwords of the URLs in it covered: `https://***@host/`.
+  /// The text with user names and passwords in URLs redacted: `https://***@host/`.
   static func withoutPasswords(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "@")), text.contains("://") else { return text }
     var shown = ""
@@ -28,7 +28,7 @@ enum PlainText {
     return shown + rest
   }
 
-  /// The text with the queries of the URLs in it left out, since they may hold keys: `https://host/path?…`.
+  /// The text with queries of URLs removed, since they may hold keys: `https://host/path?…`.
   static func withoutQueries(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "?")), text.contains("://") else { return text }
     var shown = ""
@@ -47,14 +47,14 @@ enum PlainText {
     return shown + rest
   }
 
-  /// A file as its user knows it: below the current directory, by its path from there.
+  /// A short form of the path: relative, if it is below the current directory.
   static func path(_ path: String) -> String {
     let current = FileManager.default.currentDirectoryPath
     let prefix = current == "/" ? current : current + "/"
     return path.hasPrefix(prefix) && path.count > prefix.count ? String(path.dropFirst(prefix.count)) : path
   }
 
-  /// The text with the paths in it as `path` shows them.
+  /// The text with all paths in it shortened by `path`.
   static func withShortPaths(_ text: String) -> String {
     let current = FileManager.default.currentDirectoryPath
     return current == "/" ? text : text.replacing(" \(current)/", with: " ")
@@ -63,7 +63,7 @@ enum PlainText {
   private static func isUnfit(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator, .surrogate: true
-    // Characters that turn the direction of writing could make one name look like another.
+    // Bidirectional formatting characters could make one name look like another.
     case .format: scalar != "\u{200D}" && scalar != "\u{200C}"
     default: false
     }

@@ -4,30 +4,30 @@ import PhotoSources
 import Synchronization
 import Thumbnailer
 
-/// The files that a prefetch writes beside the cache: its contact sheet and the exported thumbnails.
+/// The files that a prefetch writes in addition to the cache: its contact sheet and the exported thumbnails.
 final class PrefetchFiles: Sendable {
   private let sheet: SheetFile?
   private let export: ThumbnailExport?
   private let variants: [Variant]
   private let provider: any PhotoProvider
-  /// The photos that were put to use, of which their provider is told at the end.
+  /// The exported photos, whose use is reported to their provider at the end.
   private let exported = Mutex<[Photo]>([])
   private let state = Mutex(Counts())
 
   private struct Counts {
-    /// What is on the sheet, and what of that failed.
+    /// The images on the sheet, and the failed ones among them.
     var pictures = 0
     var failed = 0
-    /// What became of the exported thumbnails.
+    /// The outcomes of the exported thumbnails.
     var written = 0
     var unchanged = 0
     var kept = 0
     var unwritten = 0
   }
 
-  /// Begins those that are asked for.
+  /// Starts the requested files.
   ///
-  /// - Throws: `ReportFile.Failure` or `ExportError` when one of them could not be written.
+  /// - Throws: `ReportFile.Failure` or `ExportError` if one of them cannot be written.
   init(_ options: ExportOptions, title: String, variants: [Variant], provider: any PhotoProvider) throws {
     self.variants = variants
     self.provider = provider
@@ -38,17 +38,17 @@ final class PrefetchFiles: Sendable {
     sheet = try options.sheet.sheet.map { try SheetFile(path: $0, title: title) }
   }
 
-  /// What became of one picture's files.
+  /// The outcome for one image's files.
   struct Added {
-    /// Where each of its thumbnails lies as a file; nil where another file has the name. Empty without an export.
+    /// The path of each of its thumbnails; nil if another file has the name. Empty without an export.
     var paths: [String?] = []
-    /// Why they could not be exported, where that concerns this picture alone.
+    /// The error of its export, if later images are not affected.
     var failure: ExportError?
   }
 
-  /// Adds a picture to the sheet, and its thumbnails to the folder.
+  /// Adds an image to the sheet, and its thumbnails to the folder.
   ///
-  /// - Throws: `ReportFile.Failure` or `ExportError` when there is no use in going on.
+  /// - Throws: `ReportFile.Failure` or `ExportError` if later images would fail, too.
   func add(_ outcome: PhotoOutcome) async throws -> Added {
     if sheet != nil { try await add(outcome.sheetCell) }
     guard let export else { return Added() }
@@ -74,10 +74,10 @@ final class PrefetchFiles: Sendable {
     return Added(paths: files.map(\.ownPath))
   }
 
-  /// Tells the provider which of its photos were exported: its terms may ask for that. One after the other, so that it
-  /// does not slow a service down, and after the run, whose pages need the service's limit more.
+  /// Reports the exported photos to the provider, as its terms may require. Sequentially, to keep the load low, and
+  /// after the run, since its pages use the same rate limit.
   ///
-  /// - Returns: Why the provider could not be told of all; the others are given up then.
+  /// - Returns: The error, after which the remaining photos are not reported; nil if there was none.
   private func reportUse() async -> String? {
     let photos = exported.withLock { $0 }
     for (index, photo) in photos.enumerated() {
@@ -93,7 +93,7 @@ final class PrefetchFiles: Sendable {
     return nil
   }
 
-  /// Adds to the sheet what was no picture to be had.
+  /// Adds an unusable item to the sheet.
   func add(_ item: SkippedItem) async throws {
     if sheet != nil { try await add(SheetCell(name: item.place, failure: item.reason)) }
   }
@@ -106,19 +106,19 @@ final class PrefetchFiles: Sendable {
     try await sheet?.add(cell)
   }
 
-  /// What a run says of its files at the end.
+  /// The final messages about the files.
   struct Closing {
     /// A line for the summary.
     var summary: String?
-    /// What did not come out as it was asked for.
+    /// Problems to print.
     var complaints: [String] = []
-    /// The number of exported files; nil where none were asked for.
+    /// The number of exported files; nil without an export.
     var exported: Int?
-    /// Whether thumbnails were not exported, since other files have their names or they cannot be written there.
+    /// Whether some thumbnails were not exported, because other files have their names or writing failed.
     var isIncomplete = false
   }
 
-  /// Completes the sheet with what is done.
+  /// Completes the sheet.
   func finish() async throws -> Closing {
     var closing = Closing()
     closing.complaints += await reportUse().map { [$0] } ?? []
@@ -144,7 +144,7 @@ final class PrefetchFiles: Sendable {
 }
 
 extension ThumbnailExport.Outcome {
-  /// Where the file with the thumbnail is; nil where another file has its name.
+  /// The path of the thumbnail's file; nil if another file has its name.
   fileprivate var ownPath: String? {
     switch self {
     case .written(let path), .unchanged(let path): path

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The memory of this process, as the kernel counts it.
+/// The memory of this process, as reported by the kernel.
 enum ProcessMemory {
-  /// The most that was ever resident, in bytes (VmHWM). 0 where the kernel does not say.
+  /// The peak resident set size in bytes (VmHWM). 0 if unknown.
   static var peak: Int { field("VmHWM:") }
 
-  /// What is resident now, in bytes (VmRSS). 0 where the kernel does not say.
+  /// The current resident set size in bytes (VmRSS). 0 if unknown.
   static var current: Int { field("VmRSS:") }
 
   private static func field(_ name: String) -> Int {

@@ -2,14 +2,14 @@ import Foundation
 import Synchronization
 import Thumbnailer
 
-/// One line on the terminal with counts, rate, bytes, time left and memory; redrawn eight times a second and gone
-/// when done.
+/// A line on the terminal with counts, rate, bytes, time left and memory; redrawn eight times a second and removed at
+/// the end.
 final class ProgressLine: Sendable {
-  /// What the line shows.
+  /// The values shown.
   struct Values: Sendable {
     var done = 0
     var failed = 0
-    /// How many there will be, once that is known.
+    /// The expected total, once it is known.
     var expected: Int?
     /// Nil where nothing is downloaded.
     var downloadedBytes: Int? = 0
@@ -22,8 +22,8 @@ final class ProgressLine: Sendable {
   private let values = Mutex(Values())
   private let drawing = Mutex<Task<Void, Never>?>(nil)
 
-  /// - Parameter waitingFor: Looked at for each drawing: how many pictures of which hosts are all that is waited for;
-  ///   empty while there is other work.
+  /// - Parameter waitingFor: Called for each drawing: the number of images by host if all remaining work waits for
+  ///   these hosts, else empty.
   init(title: String, console: Console, waitingFor: @escaping @Sendable () -> [String: Int] = { [:] }) {
     self.title = PlainText.line(title)
     self.waitingFor = waitingFor
@@ -43,12 +43,12 @@ final class ProgressLine: Sendable {
     }
   }
 
-  /// Changes what will be drawn next.
+  /// Changes the values of the next drawing.
   func update(_ change: (inout sending Values) -> Void) {
     values.withLock { change(&$0) }
   }
 
-  /// Stops drawing and takes the line away.
+  /// Stops drawing and removes the line.
   func stop() async {
     let task = drawing.withLock { $0 }
     task?.cancel()
@@ -73,7 +73,7 @@ final class ProgressLine: Sendable {
     return String("\(title)  \(parts.joined(separator: "  "))".prefix(Self.width - 1))
   }
 
-  /// `waiting for 3 from images.example.org`; nil where nothing is waited for.
+  /// `waiting for 3 from images.example.org`; nil if `hosts` is empty.
   private static func words(for hosts: [String: Int]) -> String? {
     let sorted = hosts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
     guard let first = sorted.first else { return nil }
@@ -82,7 +82,7 @@ final class ProgressLine: Sendable {
     return "waiting for \(first.value) from \(PlainText.line(first.key))\(others)"
   }
 
-  /// The terminal's width in columns; 80 where it does not say.
+  /// The terminal's width in columns; 80 if unknown.
   private static var width: Int {
     var size = winsize()
     return ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : 80

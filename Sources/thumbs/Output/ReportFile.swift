@@ -1,22 +1,22 @@
 import Foundation
 import Synchronization
 
-/// A text file that grows line by line beside its place and takes it at the end.
+/// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.
 final class ReportFile: Sendable {
-  /// Why a report could not be written.
+  /// The error of writing a report.
   struct Failure: Error {
     let path: String
     let reason: String
 
     init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
 
-    /// What the system said of a file.
+    /// A failure with the system's message.
     init(path: String, _ error: any Error) { self.init(path: path, reason: (error as NSError).plainReason) }
 
-    /// What happened, what to do about it, and what it does not concern.
+    /// The message with advice, and a note on what is not affected.
     func message(keeping kept: String) -> String { "\(message(choose: "another place")); \(kept)" }
 
-    /// What happened, and what to do about it.
+    /// The message with advice.
     ///
     /// - Parameter other: What to choose instead, such as “another --sheet”.
     func message(choose other: String) -> String {
@@ -29,7 +29,7 @@ final class ReportFile: Sendable {
   private let place: OutputFile.Place
   private let state: Mutex<(descriptor: Int32, pending: [UInt8])>
 
-  /// Makes the file, which has no name yet; a device or a named pipe is written to at once.
+  /// Creates the file, without its final name; a device or a named pipe is written to directly.
   init(path: String) throws(Failure) {
     self.path = path
     do {
@@ -46,7 +46,7 @@ final class ReportFile: Sendable {
     place.discard()
   }
 
-  /// Appends text as it is.
+  /// Appends text.
   func write(_ text: String) throws(Failure) {
     let failure = state.withLock { state -> Int32? in
       state.pending += text.utf8
@@ -55,12 +55,12 @@ final class ReportFile: Sendable {
     if let failure { throw Failure(path: path, reason: String(cString: strerror(failure))) }
   }
 
-  /// Writes the rest and gives the file its name.
+  /// Writes the buffer and gives the file its name.
   func finish() throws(Failure) {
     do {
       let failure = state.withLock { state -> Int32? in
         if let failure = Self.flush(&state) { return failure }
-        // Some file systems say only when a descriptor is closed that there was no room.
+        // Some file systems report a lack of space only when a descriptor is closed.
         let other = dup(state.descriptor)
         return other >= 0 && close(other) == 0 ? nil : errno
       }

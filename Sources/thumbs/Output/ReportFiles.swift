@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Thumbnailer
 
-/// The files that are written about a conversion: the report and the contact sheet.
+/// The files about a conversion: the report and the contact sheet.
 final class ReportFiles: Sendable {
   private let report: ReportFile?
   private let isCSV: Bool
@@ -12,7 +12,7 @@ final class ReportFiles: Sendable {
   private let page: Mutex<ConversionSheet>
   private let print: ConversionPrint?
 
-  /// Makes those that are asked for.
+  /// Creates the requested ones.
   init(_ options: ConvertReportOptions, outputFolder: RawPath, isDryRun: Bool) throws {
     self.isDryRun = isDryRun
     report = try options.report.map { try ReportFile(path: $0) }
@@ -35,7 +35,7 @@ final class ReportFiles: Sendable {
 
   /// Completes them.
   ///
-  /// - Returns: What the reader of the sheet will miss in it, if anything.
+  /// - Returns: A message about what the sheet lacks, if anything.
   func finish(_ summary: ConversionSummary) async throws -> String? {
     if !isCSV { try report?.write(summary.json(isDryRun: isDryRun) + "\n") }
     try report?.finish()

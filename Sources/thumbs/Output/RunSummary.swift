@@ -1,24 +1,23 @@
 import Foundation
 import Thumbnailer
 
-/// The counts of a run: the last line of `--json`, and the words at the end of a run without it.
+/// The counts of a run: the last line of `--json`, or the summary for people.
 struct RunSummary {
-  /// How many pictures the source says there are; for people only. Nil, too, where something else than the limit of
-  /// pages ended the run.
+  /// The number of results that the source reports; for people only. Nil if anything but the page limit ended the run.
   var matching: Int?
-  /// How many of them the limit of pages left out.
+  /// The number of results beyond the page limit.
   private var unseen: Int? { matching.map { $0 - pictures } }
 
   var pictures = 0
   var stored = 0
   /// Made and not stored.
   var made = 0
-  /// From the cache, confirmed and out-of-date ones included.
+  /// From the cache, including revalidated and stale ones.
   var hits = 0
   var revalidated = 0
   var stale = 0
   var failed = 0
-  /// Of which only a part could be read.
+  /// Those decoded only in part.
   var damaged = 0
   var downloadedBytes = 0
   var bytesLeft = 0
@@ -28,20 +27,20 @@ struct RunSummary {
   var peakMemoryBytes = 0
   var provider = ""
 
-  /// Whether a server was out of reach, and whether one was asked about what had been handed out; for people only.
+  /// Whether a server was unreachable, and whether a stale thumbnail was used during revalidation; for people only.
   private var (wasOutOfReach, wasAskedBehind) = (false, false)
 
-  /// How many pictures failed for each reason; for people only.
+  /// The number of failed images by reason; for people only.
   var failures: [String: Int] = [:]
-  /// How many thumbnails there are now; for people only.
+  /// The number of thumbnails that succeeded; for people only.
   var thumbnails = 0
 
-  /// How many files were exported; nil where none were asked for.
+  /// The number of exported files; nil without an export.
   var exportedFiles: Int?
-  /// What was exported, in words; for people only.
+  /// The summary of the export; for people only.
   var exportText: String?
 
-  /// Counts one picture.
+  /// Counts one image.
   mutating func add(_ report: PictureReport) {
     pictures += 1
     thumbnails += report.thumbnails.count
@@ -62,7 +61,7 @@ struct RunSummary {
     }
   }
 
-  /// Takes the figures that are known at the end only.
+  /// Adds the values that are known only at the end.
   mutating func finish(_ statistics: PipelineStatistics, since started: ContinuousClock.Instant) {
     downloadedBytes = statistics.downloadedBytes
     bytesLeft = statistics.bytesLeft
@@ -98,7 +97,7 @@ struct RunSummary {
     return object.line
   }
 
-  /// What is to be said of those from the cache.
+  /// The part about cache hits.
   private var fromCache: String {
     let reason =
       !wasAskedBehind
@@ -108,7 +107,7 @@ struct RunSummary {
     return words.isEmpty ? "" : " (\(words.joined(separator: "; ")))"
   }
 
-  /// The summary in a few lines of words.
+  /// The human-readable summary.
   var text: String {
     var lines = [
       "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "

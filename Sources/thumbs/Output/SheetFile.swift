@@ -2,9 +2,9 @@ import Exports
 import Foundation
 import Thumbnailer
 
-/// The contact sheet of a run: grows as pictures finish, and has its name once it is complete.
+/// The contact sheet of a run: written as images finish, and named once it is complete.
 final class SheetFile: Sendable {
-  /// What the end of the file's name asks for.
+  /// The kind of sheet, by the file name extension.
   enum Kind {
     case page, print
 
@@ -25,7 +25,7 @@ final class SheetFile: Sendable {
   private let path: String
   private let target: Target
 
-  /// Begins a sheet; fails at once where it could not be written at the end.
+  /// Starts a sheet; fails at once if the file cannot be created.
   ///
   /// - Throws: `ReportFile.Failure`.
   init(path: String, title: String) throws {
@@ -48,7 +48,7 @@ final class SheetFile: Sendable {
     }
   }
 
-  /// Adds a picture.
+  /// Adds an image.
   func add(_ cell: SheetCell) async throws {
     var cell = cell
     cell.name = PlainText.line(cell.name)
@@ -66,7 +66,7 @@ final class SheetFile: Sendable {
 
   /// Completes the sheet and gives it its name.
   ///
-  /// - Returns: What its reader will miss in it, if anything.
+  /// - Returns: A message about what the sheet lacks, if anything.
   func finish(pictures: Int, failed: Int) async throws -> String? {
     let count = "\(pictures) \(pictures == 1 ? "picture" : "pictures")"
     switch target {

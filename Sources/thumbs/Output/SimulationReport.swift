@@ -1,14 +1,14 @@
 import Foundation
 import Thumbnailer
 
-/// What `thumbs prefetch --simulate` says: in words, as JSON lines, and as a page with the timeline.
+/// The output of `thumbs prefetch --simulate`: as text, as JSON lines, and as a page with the timeline.
 struct SimulationReport {
   private let report: ScrollReport
   private let trace: String
   private let provider: String
-  /// The picture of each item, in their order.
+  /// The image source of each item, in order.
   private let sources: [ImageSource]
-  /// The number of items of the source that are no picture.
+  /// The number of unusable items of the source.
   private let skipped: Int
 
   init(_ report: ScrollReport, trace: String, provider: String, sources: [ImageSource], skipped: Int) {
@@ -25,7 +25,7 @@ struct SimulationReport {
   /// The number of cells that came into view and failed.
   private var failedCells: Int { report.cells.count { $0.failure != nil } }
 
-  /// A line for each cell that came into view and failed: its picture, and why.
+  /// A line for each cell that came into view and failed, with its image and the reason.
   var failures: [String] {
     report.cells.compactMap { cell in
       cell.failure.map { "\(source(of: cell)?.displayName ?? "item \(cell.item)"): \($0)" }
@@ -41,7 +41,7 @@ struct SimulationReport {
     return first.isEmpty ? nil : first.map { $0.ready ?? report.duration }.max()
   }
 
-  /// The figures by their names.
+  /// The figures with their labels.
   private var figures: [(name: String, value: String)] {
     let later = report.cellsAfterFirstScreen.count
     var figures = [("cells seen", "\(report.cells.count), \(later) of them after the first screen")]
@@ -64,7 +64,7 @@ struct SimulationReport {
     return figures.map { (name: $0.0, value: $0.1) }
   }
 
-  /// The report in a few lines of words.
+  /// The human-readable report.
   var text: String {
     ([PlainText.line("scrolled \(trace) through the pictures from \(provider)")]
       + figures.map { "\($0.name): \($0.value)" })
@@ -112,7 +112,7 @@ struct SimulationReport {
     return object.line
   }
 
-  /// A page with the figures and the timeline, in one file.
+  /// A self-contained page with the figures and the timeline.
   var page: String {
     let title = Self.escaped("Scroll: \(trace), pictures from \(provider)")
     let rows = figures.map { "<tr><th>\(Self.escaped($0.name))</th><td>\(Self.escaped($0.value))</td></tr>" }

@@ -1,7 +1,7 @@
 import PhotoSources
 import Thumbnailer
 
-/// Names a source and what is in it as its user knows them.
+/// Describes a source and its items in messages.
 struct SourceWords: Sendable {
   private let query: String?
   private let listName: String?
@@ -11,14 +11,14 @@ struct SourceWords: Sendable {
     (query, listName, self.provider) = (source.query, source.listName, provider)
   }
 
-  /// An item of the source as its user can find it.
+  /// The position of an item, in terms the user can find.
   func place(of item: SkippedItem) -> String {
     if let listName { return "\(listName), \(item.place)" }
     if let folder = provider as? FolderProvider { return "\(PlainText.path(folder.path))/\(item.place)" }
     return "\(provider.name), \(item.place)"
   }
 
-  /// Why there was no picture, and what to do about it.
+  /// Why there were no images, and what to do about it.
   func nothingFound() async -> String {
     if let listName { return "\(listName) holds no URL; write one a line" }
     let words = query.map { $0.isEmpty ? "" : " for “\($0)”" } ?? ""
@@ -34,7 +34,7 @@ struct SourceWords: Sendable {
 }
 
 extension PhotoProvider {
-  /// What stands in for what was asked for, and why; nil when nothing does.
+  /// The message that a fallback source or unrelated photos are used; nil if not.
   var standInNotice: String? {
     if let auto = self as? AutoProvider { return auto.fallbackReason.map { "\($0); \(name) stands in" } }
     guard let offline = self as? OfflineProvider, offline.givesOtherPhotos else { return nil }

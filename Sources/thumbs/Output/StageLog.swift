@@ -2,14 +2,14 @@ import Foundation
 import Synchronization
 import Thumbnailer
 
-/// Says on stderr what happens at each stage of the pipeline: `--verbose`.
+/// Prints the pipeline's events on stderr: `--verbose`.
 final class StageLog: Sendable {
   private let console: Console
   private let task = Mutex<Task<Void, Never>?>(nil)
 
   init(console: Console) { self.console = console }
 
-  /// Starts to follow a pipeline, which is not kept alive by it.
+  /// Observes a pipeline without retaining it.
   func follow(_ pipeline: ThumbnailPipeline) {
     let events = pipeline.events(bufferingNewest: 65536)
     task.withLock {
@@ -19,10 +19,10 @@ final class StageLog: Sendable {
     }
   }
 
-  /// Waits until the last event is said; to be called when the pipeline is dropped.
+  /// Waits until the last event is printed; to be called when the pipeline is dropped.
   func finish() async {
     guard let task = task.withLock({ $0 }) else { return }
-    // Should somebody still hold the pipeline, the log ends here all the same.
+    // A time limit, in case the pipeline is still retained elsewhere.
     let limit = Task {
       try? await Task.sleep(for: .seconds(1))
       task.cancel()
@@ -34,7 +34,7 @@ final class StageLog: Sendable {
   private static func line(_ event: PipelineEvent) -> String {
     let what = PlainText.withoutQueries(words(event.kind))
     guard let source = event.source else { return what }
-    // A file's name may hold a question mark, and no key.
+    // A file name may contain a question mark, which starts no query.
     let name = source.isUserFile ? source.displayName : PlainText.withoutQueries(source.displayName)
     return "\(name): \(what)"
   }
@@ -75,6 +75,6 @@ final class StageLog: Sendable {
 }
 
 extension ImageSource {
-  /// The picture as its user knows it: a file by its path, anything else by its URL.
+  /// The name shown to the user: a file's path, or the URL.
   var displayName: String { isUserFile ? PlainText.path(url.path) : url.absoluteString }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import Thumbnailer
 
-/// A picture in the cache as a line of a list.
+/// A cached image as a line of a list.
 struct StoredPictureLine {
   private let picture: StoredPicture
 
   init(_ picture: StoredPicture) { self.picture = picture }
 
-  /// What stands above the columns.
+  /// The heading of the columns.
   static let heading =
     "fetched".padded(to: 20) + "  " + "picture".padded(to: 11) + "  thumbnails  " + "bytes".aligned(to: 10)
     + "  address"
 
-  /// The line for people.
+  /// The human-readable line.
   var text: String {
     let bytes = ByteSize(bytes: picture.bytes).description
     return "\(fetchedAt.padded(to: 20))  \("\(picture.description.size)".padded(to: 11))  "
@@ -59,7 +59,7 @@ struct StoredPictureLine {
     return object
   }
 
-  /// The time in UTC, such as `2026-03-01T12:00:00Z`; a time that no calendar has is left out.
+  /// The time in UTC, such as `2026-03-01T12:00:00Z`; left out if it is out of the calendar's range.
   private var fetchedAt: String {
     let seconds = picture.fetchedAt.timeIntervalSince1970
     guard seconds.isFinite, abs(seconds) < 1e11 else { return "-" }

@@ -8,7 +8,7 @@ extension Duration {
 }
 
 extension Double {
-  /// The number with so many decimals.
+  /// The number rounded to this many decimal places.
   func rounded(toPlaces places: Int) -> Double {
     let factor = pow(10, Double(places))
     return (self * factor).rounded() / factor

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// `thumbs cache`: what is in the disk cache, and away with it.
+/// `thumbs cache`: inspects and manages the disk cache.
 struct CacheCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "cache",

@@ -16,23 +16,23 @@ struct CacheExportRun: Sendable {
   }
 
   private enum Status: String {
-    /// A new file.
+    /// The file was written.
     case written
-    /// The file was there, with these bytes.
+    /// The file existed already, with the same bytes.
     case unchanged
-    /// The file was there with others, and stays.
+    /// The file existed already with other bytes, and was kept.
     case kept
     case failed
   }
 
-  /// What was done so far.
+  /// The counts so far.
   private struct Counts {
     var written = 0
     var unchanged = 0
     var kept = 0
     var failed = 0
     var bytes = 0
-    /// The failure that the others would have shared.
+    /// A failure that ends the run, since all later writes would fail as well.
     var ending: ExportError?
 
     mutating func add(_ status: Status, bytes: Int) {
@@ -51,7 +51,7 @@ struct CacheExportRun: Sendable {
   func run(into path: String, name: NamingTemplate?, overwriting: Bool) async throws -> ExitCode {
     let export: ThumbnailExport
     do throws(ExportError) {
-      // The cache may hold several thumbnails of each picture, so their sizes belong into the names.
+      // With several sizes, since the cache may hold several thumbnails of an image.
       export = try ThumbnailExport(folder: path, name: name, sizeCount: 2, overwrites: overwriting)
     } catch {
       console.complain(error.message)
@@ -152,7 +152,7 @@ struct CacheExportRun: Sendable {
 }
 
 extension StoredPicture {
-  /// What a thumbnail's file is named after. Those of one picture that were made in different ways have names of their own.
+  /// The origin of a thumbnail's file name. Thumbnails of one image with different variants get different names.
   fileprivate func name(of thumbnail: StoredThumbnail) -> PictureName {
     let identity = "\(key.hex) \(thumbnail.variant?.token ?? "\(thumbnail.size)")"
     return URL(string: location).map { PictureName($0, identity: identity) } ?? PictureName("", identity: identity)

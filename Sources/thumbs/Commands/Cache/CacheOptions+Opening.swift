@@ -3,12 +3,12 @@ import Foundation
 import Thumbnailer
 
 extension CacheOptions {
-  /// The limit given, or the library's default.
+  /// The given limit, or the library's default.
   var limit: ByteSize { diskCache ?? ThumbnailPipeline.Configuration().diskCacheLimit }
 
-  /// The disk cache itself, whatever its size; nil when nobody has made one there yet, and then none is made.
+  /// Opens the disk cache, whatever its size limit; nil if there is none, and then none is created.
   func open(_ console: Console) throws -> DiskCache? {
-    // What cannot be looked into may hold a cache: that is an error, which opening it words.
+    // A folder that cannot be searched may hold a cache: opening it gives the error.
     if !DiskCache.exists(in: directory), isAbsent || isFolderToLookInto { return nil }
     return try console.usingCache { () throws(DiskCacheError) in
       try DiskCache(directory: directory, byteLimit: nil) { console.complain("\($0)") }
@@ -25,7 +25,7 @@ extension CacheOptions {
 }
 
 extension Console {
-  /// Says why the cache could not do its work, and ends the command then.
+  /// Performs work on the cache. On an error, prints it and ends the command.
   func usingCache<Value>(_ work: () throws(DiskCacheError) -> Value) throws -> Value {
     do throws(DiskCacheError) {
       return try work()
@@ -35,8 +35,7 @@ extension Console {
     }
   }
 
-  /// The same for work that waits. What goes wrong there the cache has said already, but not what `advice` knows to do
-  /// about it.
+  /// The same for asynchronous work. The cache has printed the error already, so only `advice` is added.
   func changingCache<Value>(
     advice: (DiskCacheError) -> String? = { _ in nil }, _ work: () async throws(DiskCacheError) -> Value
   ) async throws -> Value {
@@ -48,7 +47,7 @@ extension Console {
     }
   }
 
-  /// Prints the one answer of a command.
+  /// Prints the result of a command.
   func answer(_ text: String) throws {
     do { try print(text) } catch { throw cannotPrint(error) }
   }

@@ -48,13 +48,13 @@ struct CachePruneCommand: AsyncParsableCommand {
     }
   }
 
-  /// The host as the cache knows it, an IPv6 address with or without its brackets. Nil where it is none.
+  /// The host as the cache stores it; an IPv6 address is accepted with or without brackets. Nil if it is invalid.
   private var hostName: String? {
     guard let host, let name = HostName(parsing: host) ?? HostName(parsing: "[\(host)]") else { return nil }
     return name.port == nil ? name.host : nil
   }
 
-  /// What to do about an error here.
+  /// What to do about an error of this command.
   private static func advice(_ error: DiskCacheError) -> String? {
     guard case .diskFull = error else { return nil }
     return "to prune takes some MiB until it is done; 'thumbs cache clear' needs no room"

@@ -2,15 +2,15 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// Which pictures of the cache are meant.
+/// The images of the cache to work on.
 struct CacheSelectionArgument: ParsableArguments {
   @Argument(
     help: ArgumentHelp(
       "The picture's URL or path, or words of its address. (default: all pictures)", valueName: "URL|QUERY"))
   var words: [String] = []
 
-  /// What the words mean: a URL, something that begins like a path, or a file that is there, is a picture; everything else
-  /// is searched for.
+  /// Parses the words: a URL, a text that starts like a path, or an existing file selects an image; anything else is a
+  /// search text.
   func selection() throws -> CacheSelection {
     let text = words.joined(separator: " ")
     if text.allSatisfy(\.isWhitespace) { return .all }

@@ -42,7 +42,7 @@ struct CacheStatsCommand: AsyncParsableCommand {
   }
 }
 
-/// What `thumbs cache stats` prints.
+/// The output of `thumbs cache stats`.
 struct CacheStatsReport {
   private let overview: DiskCacheOverview?
   private let directory: String
@@ -61,7 +61,7 @@ struct CacheStatsReport {
     ]
   }
 
-  /// The object of `--json`.
+  /// The JSON object of `--json`.
   var json: String {
     var object = JSONObject()
     object.add("directory", directory)
@@ -97,7 +97,7 @@ struct CacheStatsReport {
     return object
   }
 
-  /// The lines for people.
+  /// The human-readable lines.
   var text: String {
     let totals = overview?.totals
     var lines = [
@@ -129,7 +129,7 @@ struct CacheStatsReport {
     return "\(hits) hits, \(misses) misses: \(share) % found"
   }
 
-  /// A heading and its rows, with the numbers below each other.
+  /// A heading and its rows, in aligned columns.
   private static func table(_ title: String, _ unit: String, _ rows: [(String, Int, ByteSize?)]) -> [String] {
     let name = max(title.count, rows.map { $0.0.count }.max() ?? 0)
     let number = max(unit.count, rows.map { "\($0.1)".count }.max() ?? 0)
@@ -144,6 +144,6 @@ struct CacheStatsReport {
 }
 
 extension PixelSize? {
-  /// The box that was asked for; another version's thumbnails have none that this one knows.
+  /// The requested box; thumbnails of another version's variant have none that this version can read.
   fileprivate var text: String { map { "\($0)" } ?? "other version" }
 }
