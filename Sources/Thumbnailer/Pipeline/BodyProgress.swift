@@ -2,37 +2,37 @@ import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// How much of a job's picture has arrived, for whoever decides whether to drop the job or to go on without it.
+/// How much of a job's body has arrived, for deciding whether to drop the job or let it continue.
 ///
-/// Written by the thread that receives the bytes, read by any. The two numbers need not be of one moment: a decision
-/// from them is a guess in any case.
+/// Written by the receiving thread, read by any. The two numbers need not be consistent with each other, since a
+/// decision from them is an estimate anyway.
 final class BodyProgress: Sendable {
   private let received = Atomic(0)
-  /// 0 while the length is not known.
+  /// The expected length in bytes; 0 while it is unknown.
   private let expected = Atomic(0)
   private let complete = Atomic(false)
-  /// Whether the picture waits for a server that has fallen silent.
+  /// Whether the transfer waits for a silent server.
   let silence = ObservedValue(ServerSilence.answering)
 
-  /// The part that has arrived, from 0 to 1; 1 only when all is here that is needed. 0 while the length is not known.
+  /// The part that has arrived, from 0 to 1; 1 only when everything needed has. 0 while the length is unknown.
   var fraction: Double {
     if complete.load(ordering: .relaxed) { return 1 }
     let length = expected.load(ordering: .relaxed)
     return length > 0 ? min(Double(received.load(ordering: .relaxed)) / Double(length), 0.99) : 0
   }
 
-  /// A transfer begins.
+  /// Marks the start of a transfer.
   func begin(expectedLength: Int?) {
     received.store(0, ordering: .relaxed)
     expected.store(expectedLength ?? 0, ordering: .relaxed)
   }
 
-  /// So many bytes of the body are here.
+  /// Records that the first `count` bytes of the body have arrived.
   func receive(upTo count: Int) {
     received.store(count, ordering: .relaxed)
   }
 
-  /// Whether everything is here; false again when it turns out that more is needed.
+  /// Sets whether everything needed has arrived; false again if more turns out to be needed.
   func setComplete(_ isComplete: Bool) {
     complete.store(isComplete, ordering: .relaxed)
   }

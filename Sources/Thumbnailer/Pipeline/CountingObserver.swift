@@ -3,10 +3,10 @@ import HTTPSemantics
 import Synchronization
 import ThumbnailCore
 
-/// Counts the bytes that arrive, of refused and broken-off bodies too, on their way to another observer, and keeps the head
-/// of the last response.
+/// Counts the received bytes, those of refused and truncated bodies included, before passing them to another observer,
+/// and keeps the head of the last response.
 final class CountingObserver: BodyObserver {
-  /// The head of a response.
+  /// The status and header fields of a response.
   struct Head: Sendable {
     let status: Int
     let headers: [HTTPHeader]
@@ -23,7 +23,7 @@ final class CountingObserver: BodyObserver {
     self.progress = progress
   }
 
-  /// The head of the last response; nil where none came.
+  /// The head of the last response; nil if there was none.
   var head: Head? { lastHead.withLock { $0 } }
 
   func responseBegins(status: Int, headers: [HTTPHeader]) {

@@ -1,29 +1,30 @@
 import DecodeSandbox
 import ThumbnailCore
 
-/// Where a decode may run, by the memory that it is predicted to take.
+/// Decides where a decode may run, by its predicted memory.
 ///
-/// What fits into the decodes' share of the budget runs beside others. What does not runs alone, in memory that is free
-/// at that moment: in a helper, whose memory has a limit of its own, or else in process, where the budget is ours to
-/// choose. What no way can read is refused.
+/// What fits into the decode share of the budget runs beside other decodes. A larger one runs alone, in memory that is
+/// free at that moment: in a helper, which has its own memory limit, or else in process if the budget is left at its
+/// default. What fits nowhere is refused.
 struct DecodeAdmission: Sendable, Equatable {
-  /// Where a decode runs that has all others wait.
+  /// Where a decode runs that excludes all others.
   enum Place: Sendable, Equatable {
     case helper, process
   }
 
-  /// What the decodes may take together, in bytes.
+  /// The most that all decodes may take together, in bytes.
   let share: Int
-  /// The most that a picture may take in a helper; 0 where there is none.
+  /// The most that one decode may take in a helper, in bytes; 0 if there is none.
   let helperLimit: Int
-  /// The most that a picture may take alone in process; 0 where the user has set the budget, which then holds.
+  /// The most that one decode may take alone in process, in bytes; 0 if the user has set the budget, which then
+  /// applies.
   let processLimit: Int
 
-  /// What a picture may take alone where nothing is set: 1 GiB, as in a helper.
+  /// The most that one decode may take alone if nothing is set: 1 GiB, as in a helper.
   static let standardProcessLimit = 1 << 30
-  /// What a helper takes by itself, beside what it decodes: an allowance.
+  /// An allowance for a helper's own memory, besides what it decodes.
   static let helperBytes = 16 << 20
-  /// What must stay free beside the prediction, which is of the decode alone and has a reserve of its own
+  /// The bytes that must stay free besides the prediction, which is for the decode alone and has its own reserve
   /// (`DecodeCost.fixed`).
   static let margin = 3 << 20
 
@@ -38,10 +39,10 @@ struct DecodeAdmission: Sendable, Equatable {
       processLimit: configuration.chosenMemoryBudget == nil ? Self.standardProcessLimit : 0)
   }
 
-  /// The most that any way to read a picture may take, however much memory is free.
+  /// The most that any decode may take, however much memory is free.
   var most: Int { max(share, helperLimit, processLimit) }
 
-  /// Where a decode of so many bytes runs while nothing else is decoded, and `free` bytes are; nil where it cannot.
+  /// Where a decode of that many bytes runs while no other does and `free` bytes are free; nil if it cannot.
   func place(for bytes: Int, free: Int) -> Place? {
     if bytes <= helperLimit, bytes + Self.helperBytes + Self.margin <= free { return .helper }
     if bytes <= processLimit, bytes + Self.margin <= free { return .process }
@@ -49,13 +50,13 @@ struct DecodeAdmission: Sendable, Equatable {
   }
 }
 
-/// Where the memory comes from that a helper takes for a picture of which nobody can tell beforehand what it costs.
+/// Where the memory of a helper comes from when the cost of the image cannot be predicted.
 enum HelperMemory: Sendable {
-  /// No control group limits it: each helper has its own limit, beside the budget.
+  /// No cgroup limits it: each helper has its own limit, besides the budget.
   case beside
-  /// The control group has room for helpers beside the budget, for as many at once as this has shares.
+  /// The cgroup has room for helpers besides the budget: as many at once as this semaphore admits.
   case limited(ByteSemaphore)
-  /// It has not: a helper's memory is taken from the budget.
+  /// The cgroup has no room: a helper's memory is taken from the budget.
   case budget
 
   init(_ configuration: ThumbnailPipeline.Configuration, budget: MemoryBudget, cgroupLimit: Int?) {
@@ -67,6 +68,6 @@ enum HelperMemory: Sendable {
     self = room >= Self.bytes(configuration.isolation) ? .limited(ByteSemaphore(capacity: room)) : .budget
   }
 
-  /// The most that a helper takes.
+  /// The most that a helper takes, in bytes.
   static func bytes(_ isolation: DecodeIsolation) -> Int { isolation.memoryLimit.bytes + DecodeAdmission.helperBytes }
 }

@@ -1,7 +1,7 @@
 import Synchronization
 import ThumbnailCore
 
-/// Hands each event to everyone who listens. Costs one atomic load while nobody does.
+/// Broadcasts events to all subscribers. Costs one atomic load while there are none.
 final class EventHub<Event: Sendable>: Sendable {
   private struct State {
     var lastNumber = 0
@@ -12,8 +12,8 @@ final class EventHub<Event: Sendable>: Sendable {
   private let listenerCount = Atomic(0)
   private let listeners = Mutex(State())
 
-  /// A new stream of all events from now on, which ends at once when all others have ended. A listener that falls behind
-  /// by more than `limit` events loses the oldest.
+  /// A new stream of all events from now on; it ends at once if the hub has finished. A subscriber that falls behind by
+  /// more than `limit` events loses the oldest.
   func subscribe(bufferingNewest limit: Int) -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(limit))
@@ -32,7 +32,7 @@ final class EventHub<Event: Sendable>: Sendable {
     return stream
   }
 
-  /// Tells the listeners; the event is made only when there are any.
+  /// Sends an event to all subscribers; it is only created if there are any.
   func send(_ event: @autoclosure () -> Event) {
     guard listenerCount.load(ordering: .relaxed) > 0 else { return }
     let event = event()
@@ -56,7 +56,7 @@ final class EventHub<Event: Sendable>: Sendable {
 }
 
 extension EventHub<PipelineEvent> {
-  /// Tells the listeners what happened to a picture.
+  /// Sends an event about a source image.
   func send(_ source: ImageSource?, _ kind: @autoclosure () -> PipelineEvent.Kind) {
     send(PipelineEvent(source: source, kind: kind()))
   }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Why a picture's bytes are not to be had, and for how long its server lets that be remembered.
+/// Why an image could not be fetched, and how long its server allows this to be cached.
 struct FetchFailure: Error, Sendable {
   /// What went wrong.
   let error: ThumbnailError
-  /// Until when the response that said so may be kept, as far as its server limits that; nil where it does not.
+  /// When the response stops being cacheable, if its server limits that; nil if it does not.
   var end: Date?
 
   init(_ error: ThumbnailError, end: Date? = nil) {

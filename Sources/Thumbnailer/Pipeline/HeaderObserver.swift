@@ -4,18 +4,17 @@ import ImageCodec
 import Synchronization
 import ThumbnailCore
 
-/// Watches a body arrive, and ends the transfer as soon as its header says that it will not be read, or when what has
-/// come is enough.
+/// Observes an arriving body, and ends the transfer as soon as its header is refused or enough has arrived.
 final class HeaderObserver: BodyObserver {
-  /// What the body's beginning has told.
+  /// What the start of the body has shown.
   enum Outcome: Sendable, Equatable {
-    /// Nothing yet, or nothing that can be known before the body is complete: `probe(_:limits:)` tells then.
+    /// Nothing yet, or nothing that can be known before the body is complete; then `probe(_:limits:)` finds out.
     case pending
     /// The header is known.
     case probed(ImageProbe)
-    /// Only a helper can tell, which reads pictures of this format.
+    /// The image has a format that only a helper reads and can check.
     case foreign(ImageFormat)
-    /// The picture will not be read.
+    /// The image is refused.
     case refused(CodecError)
   }
 
@@ -31,8 +30,8 @@ final class HeaderObserver: BodyObserver {
   private let earlyStop: EarlyStop?
   private let state: Mutex<State>
 
-  /// `admitsForeign` tells whether pictures that only a helper can read are let pass. Without `earlyStop`, all of a body
-  /// is wanted that will be read.
+  /// `admitsForeign` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
+  /// an accepted image is downloaded.
   init(limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil) {
     self.limits = limits
     self.admitsForeign = admitsForeign
@@ -40,7 +39,7 @@ final class HeaderObserver: BodyObserver {
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
 
-  /// What is known by now.
+  /// What is known so far.
   var outcome: Outcome {
     state.withLock { state in
       if let refusal = state.refusal { return .refused(refusal) }
@@ -52,7 +51,7 @@ final class HeaderObserver: BodyObserver {
     }
   }
 
-  /// The finest scale at which a body that was stopped here can be read.
+  /// The finest scale at which a body that was stopped here can be decoded.
   var finestScale: JPEGScale? { state.withLock { $0.earlyStop?.finestScale } }
 
   func bodyBegins(expectedLength: Int?) {

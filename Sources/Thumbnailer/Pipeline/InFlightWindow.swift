@@ -1,15 +1,15 @@
 package import HTTPTransport
 
-/// Counts what is under way, so that what waits for silent servers holds back nothing but itself. A pure value.
+/// Limits the items in flight so that those waiting for silent servers do not hold up others. A pure value.
 ///
-/// What waits so is not counted once something that began later is done, or once it was put off: until then it may be all
-/// of the server that is slow. Whatever is under way takes memory, so there is a limit to what waits in vain, too: beyond it, such pictures count like
-/// all others.
+/// A silent item is not counted once a later one has finished, or once it was deferred: until then the server may be
+/// slow for all. As every item takes memory, the uncounted ones are limited too: beyond the limit they count like all
+/// others.
 package struct InFlightWindow: Sendable {
-  /// The most that may wait for silent servers beside what is counted. Each takes a few kilobytes.
+  /// The most silent items that are not counted. Each takes a few kilobytes.
   static let mostSilent = 256
 
-  /// The most that is under way, what is not counted left out.
+  /// The most counted items in flight.
   let capacity: Int
   private var running: Set<Int> = []
   private var silences: [Int: ServerSilence] = [:]
@@ -18,24 +18,24 @@ package struct InFlightWindow: Sendable {
   /// - Parameter capacity: At least 1.
   package init(capacity: Int) { self.capacity = max(1, capacity) }
 
-  /// How many are under way.
+  /// The number of items in flight.
   var count: Int { running.count }
-  /// How many wait for silent servers, as far as they are not counted.
+  /// The number of silent items that are not counted.
   package var uncounted: Int {
     min(silences.count { $0.value == .putOff || $0.key < lastDone }, Self.mostSilent)
   }
-  /// Whether one more may begin.
+  /// Whether another item may start.
   package var hasRoom: Bool { count - uncounted < capacity }
 
-  /// One more is under way. Its number is higher than those before.
+  /// Adds an item. Its number is higher than all before.
   package mutating func begin(_ number: Int) { running.insert(number) }
 
-  /// One of them waits for a silent server, or does no longer. Nothing happens when it is done.
+  /// Sets whether an item waits for a silent server. Has no effect once it has finished.
   package mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
     silences[number] = silence == .answering || !running.contains(number) ? nil : silence
   }
 
-  /// One is done.
+  /// Removes a finished item.
   package mutating func end(_ number: Int) {
     running.remove(number)
     silences[number] = nil

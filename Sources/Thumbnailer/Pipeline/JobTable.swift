@@ -1,17 +1,17 @@
 import Foundation
 import ThumbnailCore
 
-/// Who waits for what: one job for each source, and in it the waiters for its variants.
+/// Request coalescing: one job per source, with the waiters for each of its variants.
 ///
-/// A pure value without locks, tasks or clocks. Its owner guards it and carries out the actions that it returns, after
-/// unlocking. `Sink` is whatever a waiter is answered through.
+/// A pure value without locks, tasks or clocks. Its owner guards it and carries out the returned actions after
+/// unlocking. `Sink` is what a waiter's result is delivered to.
 struct JobTable<Sink> {
-  /// What one job works on: a picture, and the place that its bytes come from. Forms of one picture that a server makes
-  /// in different sizes are one picture to the cache, but a job for the small form cannot serve the large one.
+  /// What one job works on: an image and its URL. Server-side sizes of an image are one image to the cache, but a job
+  /// for the small one cannot serve the large one.
   struct Subject: Hashable, Sendable {
     fileprivate let key: SourceKey
     fileprivate let url: URL
-    /// Whether it is asked about behind those who were served: they wait for a job of their own.
+    /// Whether this is a background revalidation, after the waiter was served a stale thumbnail.
     fileprivate let isRevalidation: Bool
 
     init(_ source: ImageSource, isRevalidation: Bool = false) {
@@ -21,29 +21,29 @@ struct JobTable<Sink> {
     }
   }
 
-  /// Names a job for as long as the process runs.
+  /// Identifies a job for the life of the process.
   struct JobID: Hashable, Sendable { fileprivate let number: UInt64 }
-  /// Names a waiter for as long as the process runs.
+  /// Identifies a waiter for the life of the process.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
     fileprivate let subject: Subject
   }
 
-  /// What follows from a new waiter.
+  /// The action for a new waiter.
   enum JoinAction: Equatable {
-    /// Nobody works on this source yet: start this job.
+    /// There was no job for this source: start this one.
     case start(JobID)
-    /// A job runs already; its priority shall be this from now on.
+    /// Joined a running job; set its priority to this.
     case joined(JobID, priority: Priority)
   }
 
-  /// What follows from a waiter that leaves.
+  /// The action for a waiter that leaves.
   enum LeaveAction: Equatable {
-    /// The waiter was answered before.
+    /// The waiter has had its result already.
     case none
-    /// The last one left: stop the job. It is out of the table already.
+    /// It was the last waiter: cancel the job, which is no longer in the table.
     case cancel(JobID)
-    /// Others still wait; the job's priority shall be this from now on.
+    /// Other waiters remain; set the job's priority to this.
     case goOn(JobID, priority: Priority)
   }
 
@@ -57,38 +57,38 @@ struct JobTable<Sink> {
   private struct Job {
     let id: JobID
     var waiters: [UInt64: Waiter] = [:]
-    /// Variants that the job's worker has taken and not answered yet.
+    /// Variants that the job has taken and not finished yet.
     var taken: Set<Variant> = []
 
     var priority: Priority { waiters.values.map(\.priority).max() ?? .prefetch }
   }
 
-  /// The jobs that requests join.
+  /// The jobs that requests can join.
   private var jobs: [Subject: Job] = [:]
-  /// The jobs of images that were removed meanwhile: they answer those who wait, and nobody joins them.
+  /// The jobs of images that were removed meanwhile: they still serve their waiters, but cannot be joined.
   private var detached: [JobID: Job] = [:]
   private var nextNumber: UInt64 = 0
 
-  /// The number of jobs that run.
+  /// The number of running jobs.
   var jobCount: Int { jobs.count + detached.count }
-  /// The number of waiters over all jobs.
+  /// The number of waiters of all jobs.
   var waiterCount: Int {
     jobs.values.reduce(0) { $0 + $1.waiters.count } + detached.values.reduce(0) { $0 + $1.waiters.count }
   }
 
-  /// A job that has not ended. Nil takes it out.
+  /// A running job, detached or not. Setting nil removes it.
   private subscript(subject: Subject, id: JobID) -> Job? {
     get { jobs[subject].flatMap { $0.id == id ? $0 : nil } ?? detached[id] }
     set { if jobs[subject]?.id == id { jobs[subject] = newValue } else { detached[id] = newValue } }
   }
 
-  /// The job of a waiter; nil when it was answered before.
+  /// The job of a waiter; nil if the waiter has had its result.
   private func job(of waiter: WaiterID) -> Job? {
     if let job = jobs[waiter.subject], job.waiters[waiter.number] != nil { return job }
     return detached.isEmpty ? nil : detached.values.first { $0.waiters[waiter.number] != nil }
   }
 
-  /// Adds a waiter to the job of the request's source, which is made when there is none.
+  /// Adds a waiter to the job of the request's source, which is created if there is none.
   mutating func join(
     _ request: ThumbnailRequest, isRevalidation: Bool = false, sink: Sink
   ) -> (WaiterID, JoinAction) {
@@ -106,7 +106,7 @@ struct JobTable<Sink> {
     return (waiter, .start(job.id))
   }
 
-  /// Takes a waiter out before it was answered, and hands back its sink.
+  /// Removes a waiter before it has had its result, and returns its sink.
   mutating func leave(_ waiter: WaiterID) -> (Sink?, LeaveAction) {
     guard var job = job(of: waiter), let entry = job.waiters.removeValue(forKey: waiter.number) else {
       return (nil, .none)
@@ -119,7 +119,7 @@ struct JobTable<Sink> {
     return (entry.sink, .goOn(job.id, priority: job.priority))
   }
 
-  /// Changes a waiter's priority, which the job's follows from. Returns its job; nil when it was answered before.
+  /// Changes a waiter's priority and so its job's. Returns the job; nil if the waiter has had its result.
   mutating func setPriority(of waiter: WaiterID, to priority: Priority) -> JobID? {
     guard var job = job(of: waiter) else { return nil }
     job.waiters[waiter.number]?.priority = priority
@@ -127,17 +127,17 @@ struct JobTable<Sink> {
     return job.id
   }
 
-  /// The job that requests for a subject join; nil when there is none.
+  /// The job that requests for a subject join; nil if there is none.
   func job(of subject: Subject) -> JobID? { jobs[subject]?.id }
 
   /// Whether a job has not ended.
   func isRunning(_ id: JobID, of subject: Subject) -> Bool { self[subject, id] != nil }
 
-  /// Takes the jobs of an image out of the way, from wherever its bytes come: those who wait are answered by them, and
-  /// whoever asks from now on begins anew. Returns these jobs.
+  /// Detaches the jobs of an image, from all its URLs: they still serve their waiters, but new requests start new jobs.
+  /// Returns the detached jobs.
   mutating func detach(_ source: SourceKey) -> [JobID] { detach { $0.key == source } }
 
-  /// The same of all jobs.
+  /// Detaches all jobs.
   mutating func detachAll() -> [JobID] { detach { _ in true } }
 
   private mutating func detach(where isMeant: (Subject) -> Bool) -> [JobID] {
@@ -149,7 +149,7 @@ struct JobTable<Sink> {
     return leaving.values.map(\.id)
   }
 
-  /// The variants that somebody waits for and nobody works on. From now on the caller works on them.
+  /// Takes the variants that have waiters and are not in progress; the caller works on them from now on.
   mutating func takeVariants(of subject: Subject, for id: JobID) -> [Variant] {
     guard var job = self[subject, id] else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant)).subtracting(job.taken)
@@ -158,20 +158,20 @@ struct JobTable<Sink> {
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
-  /// Whether somebody waits for the variant.
+  /// Whether the variant has waiters.
   func isWanted(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
     guard let job = self[subject, id] else { return false }
     return job.waiters.values.contains { $0.variant == variant }
   }
 
-  /// Whether the thumbnail goes to the memory cache: as soon as one waiter wants that, and when nobody waits any more.
+  /// Whether the thumbnail goes to the memory cache: if at least one waiter wants that, or if there is none left.
   func keepsInMemory(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
     guard let job = self[subject, id] else { return true }
     let waiters = job.waiters.values.filter { $0.variant == variant }
     return waiters.isEmpty || waiters.contains { $0.keepsInMemory }
   }
 
-  /// Those of the variants that somebody still waits for; the others are no longer worked on.
+  /// The variants that still have waiters; the others are no longer in progress.
   mutating func stillWanted(_ variants: [Variant], of subject: Subject, for id: JobID) -> [Variant] {
     guard var job = self[subject, id] else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant))
@@ -180,8 +180,8 @@ struct JobTable<Sink> {
     return variants.filter(wanted.contains)
   }
 
-  /// Takes out the waiters of one finished variant, to be answered by the caller. The job ends with the last of them, so
-  /// that whoever asks after that answer is not taken for one who joined it.
+  /// Removes and returns the waiters of a finished variant, for the caller to resume. The job ends in the same step
+  /// with its last waiter, so that a request after that result starts a new one.
   mutating func finish(_ variant: Variant, of subject: Subject, for id: JobID) -> [Sink] {
     guard var job = self[subject, id] else { return [] }
     job.taken.remove(variant)
@@ -191,14 +191,14 @@ struct JobTable<Sink> {
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
-  /// Ends the job and takes out all its waiters, to be answered by the caller.
+  /// Ends the job, and removes and returns all its waiters, for the caller to resume.
   mutating func end(_ subject: Subject, for id: JobID) -> [(variant: Variant, sink: Sink)] {
     guard let job = self[subject, id] else { return [] }
     self[subject, id] = nil
     return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }
   }
 
-  /// The priority of a job as its waiters are now; nil when it has ended.
+  /// A job's current priority; nil if it has ended.
   func priority(of subject: Subject, for id: JobID) -> Priority? {
     guard let job = self[subject, id] else { return nil }
     return job.priority

@@ -1,10 +1,10 @@
 import ImageCodec
 import ThumbnailCore
 
-/// The way of a picture that is truncated or damaged.
+/// Decoding of an image that is truncated or damaged.
 extension PipelineStages {
-  /// Where damage is accepted, reads once more what could not be made, this time as far as it can be read. What is not to
-  /// be had so either keeps its first error.
+  /// If damage is accepted, decodes failed variants again, as far as the image can be read. A variant that fails again
+  /// keeps its first error.
   func salvaging(
     _ results: [RenderedVariant], of source: ImageSource, from body: SourceBody, probe: ImageProbe,
     priority: PriorityControl

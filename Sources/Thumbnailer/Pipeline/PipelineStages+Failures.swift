@@ -3,10 +3,10 @@ import HTTPSemantics
 import ThumbnailCache
 import ThumbnailCore
 
-/// Failures that are remembered, so that a picture that is not to be had is not asked for again and again.
+/// The cache of failures, which avoids requesting an unavailable image again and again.
 extension PipelineStages {
-  /// Why nobody is asked for a source: offline nobody is, and a picture that was not to be had a while ago need not be.
-  /// Nil where the server is to be asked.
+  /// Why no request is sent for a source: in offline mode, or because of a cached failure. Nil if the server may be
+  /// asked.
   func refusal(of source: ImageSource, _ notes: SourceHistory) -> ThumbnailError? {
     if source.isUserFile { return nil }
     if configuration.cacheMode == .offline { return .notCached }
@@ -22,11 +22,11 @@ extension PipelineStages {
     return nil
   }
 
-  /// Notes what a server has answered, where that will be the same the next time. That something else came in the place of
-  /// a picture that was there before will not: so do networks that want a login, and servers that are being repaired.
+  /// Caches a failure that is likely to be the same next time. A response that is no image in place of a known image is
+  /// not cached: captive portals and servers under maintenance send such responses.
   ///
-  /// - Parameter end: Until when the server lets it be kept; nil where it has not said. It may be shorter than our own time,
-  ///   but not longer.
+  /// - Parameter end: When the response stops being cacheable; nil if the server does not say. It can shorten our own
+  ///   lifetime, but not extend it.
   func remember(
     _ error: ThumbnailError, of source: ImageSource, _ notes: SourceHistory, end: Date?, permit: StorePermit
   ) {
@@ -49,18 +49,18 @@ extension PipelineStages {
 }
 
 extension ThumbnailError {
-  /// For how long the failure is believed without asking again, in seconds. Nil for what may be otherwise the next time:
-  /// a server that is down or refuses, a network that is not there, a decoder that is missing.
+  /// How long the failure is cached, in seconds. Nil for what may be different next time: a server that is down or
+  /// refuses, no network, a missing decoder.
   var lifetime: Double? {
     switch self {
-    // The page at which a public network asks for a login is no picture, either: an hour, not longer.
+    // The login page of a captive portal is no image either, so an hour at most.
     case .notFound, .notAPicture: 3600
     case .tooLarge: 86_400
     default: nil
     }
   }
 
-  /// What a remembered failure was; nil when it is not to be believed under these limits.
+  /// The error of a cached failure; nil if it does not apply under these limits.
   fileprivate init?(remembered failure: RememberedFailure, limits: RememberedFailure.Limits) {
     let reason =
       "\(failure.reason) (remembered until \(HTTPDate.text(failure.until)); retriesFailures or --retry-failed tries again)"

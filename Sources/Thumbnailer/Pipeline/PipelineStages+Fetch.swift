@@ -5,16 +5,16 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCore
 
-/// How the bytes of a picture come to be at hand: by a download, or by opening the local file that they are.
+/// Fetches the bytes of an image: by downloading it, or by opening a local file.
 extension PipelineStages {
-  /// Gets the picture's bytes, unless its header says that it will not be read.
+  /// Fetches the image's bytes, unless its header is refused.
   ///
   /// - Parameters:
-  ///   - demand: What is asked of the picture at any moment: a download ends once that can be made of what has arrived.
-  ///     Nil where the whole body is wanted.
-  ///   - spent: What was at hand of it, did not do and was given up: who waits for a slot holds no memory. Its preview is
-  ///     not used again.
-  ///   - progress: Told how much has arrived.
+  ///   - demand: The variants currently requested: a download stops once they can be made from what has arrived. Nil to
+  ///     fetch the whole body.
+  ///   - spent: Statistics of an earlier body that was insufficient and has been released: memory must not be held
+  ///     while waiting for a slot. The preview is then not used again.
+  ///   - progress: Updated as bytes arrive.
   func fetchBody(
     of source: ImageSource, demand: VariantDemand?, insteadOf spent: SourceBody.Spent? = nil, priority: PriorityControl,
     progress: BodyProgress = BodyProgress()
@@ -34,14 +34,14 @@ extension PipelineStages {
     return fetched
   }
 
-  /// Downloads the picture, or as much of it as what is asked takes, from the first of its places that has it.
+  /// Downloads the image, or as much of it as needed, from the first of its URLs that has it.
   ///
-  /// Where none has it, the error is the last that may be otherwise the next time: that one place has no such picture says
-  /// nothing while another could not be asked.
+  /// If none has it, throws the last error that may be different next time: that one URL has no such image is not
+  /// conclusive while another could not be reached.
   ///
   /// - Parameters:
-  ///   - condition: Has the server send no body if it is the one that is known. The body is empty then.
-  ///   - mayRepeat: Whether the server gets a second chance.
+  ///   - condition: Makes the request conditional. The body is empty if the image is not modified.
+  ///   - mayRepeat: Whether the server gets a second attempt.
   func download(
     _ source: ImageSource, demand: VariantDemand?, mayUsePreview: Bool, condition: DownloadCondition? = nil,
     mayRepeat: Bool = true, priority: PriorityControl, progress: BodyProgress
@@ -58,26 +58,26 @@ extension PipelineStages {
           priority: priority, progress: progress)
       } catch let failure {
         let error = failure.error
-        // That no place has it holds for as long as what each of them said.
+        // That no URL has the image is cacheable only as long as each response allows.
         end = [end, failure.end].compactMap { $0 }.min()
         guard !places.isEmpty, error.mayBeHadElsewhere else {
           throw FetchFailure(error.lifetime == nil ? error : passing ?? error, end: end)
         }
         if error.lifetime == nil { passing = error }
-        // Its host alone: the rest of a URL may hold a password.
+        // Logs only the host, since the rest of a URL may contain a password.
         Log.pipeline.debug("\(place.host ?? "one place"): \(error); asking at the next place")
       }
     }
   }
 
-  /// A place that fails is asked once more before the next.
+  /// A URL that fails is tried once more before the next.
   private static let attemptsBeforeTheNextPlace = 2
 
   private func download(
     _ source: ImageSource, from place: URL, attempts: Int?, demand: VariantDemand?, mayUsePreview: Bool,
     condition: DownloadCondition?, priority: PriorityControl, progress: BodyProgress
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
-    // A helper gets whole files only.
+    // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let mayReadCoefficients = configuration.readsCoefficients
     let earlyStop = (mayStop ? demand : nil).map {
@@ -88,7 +88,7 @@ extension PipelineStages {
     let observer = HeaderObserver(limits: limits, admitsForeign: admitsForeign(source), earlyStop: earlyStop)
     let request = DownloadRequest(
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
-      // Several forms of one picture have one identity, but not one body.
+      // Server-side sizes of one image share its identity, but not its body.
       key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition,
       silence: progress.silence)
@@ -119,13 +119,13 @@ extension PipelineStages {
     return (body, download)
   }
 
-  /// Until when what a response said may be kept, as far as its server limits that.
+  /// When a response stops being cacheable, if its server limits that.
   private func statedEnd(of head: CountingObserver.Head, delay: Duration) -> Date? {
     ResponseMetadata(head.headers).statedEnd(
       head.headers, status: head.status, receivedAt: configuration.now(), delay: delay / .seconds(1))
   }
 
-  /// Opens a file and reads its header, in one visit of a worker.
+  /// Opens a file and reads its header, in one work item of a worker thread.
   private func openFile(
     _ source: ImageSource, priority: PriorityControl
   ) async throws(FetchFailure) -> SourceBody {
@@ -158,17 +158,17 @@ extension PipelineStages {
 }
 
 extension ImageSource {
-  /// Where the picture is to be had, in the order to ask. Never empty.
+  /// The URLs of the image, in the order to try. Never empty.
   var places: [URL] { [url] + alternates }
 
-  /// The header fields for one of the places: credentials stay with their host.
+  /// The header fields for one of the URLs: credentials are only sent to their host.
   fileprivate func headers(at place: URL) -> [HTTPHeader] {
     place == url || place.scheme == url.scheme && HostName(of: place) == HostName(of: url) ? headers : []
   }
 }
 
 extension ThumbnailError {
-  /// Whether it is the server's doing, so that another may have the picture.
+  /// Whether the server caused the failure, so that another URL may have the image.
   fileprivate var mayBeHadElsewhere: Bool {
     switch self {
     case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut: true

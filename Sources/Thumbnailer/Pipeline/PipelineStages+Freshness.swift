@@ -5,24 +5,24 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// Whether what is stored of a picture is still what its server has.
+/// Freshness and revalidation of stored thumbnails.
 extension PipelineStages {
   /// A thumbnail from the caches.
   struct FoundThumbnail: Sendable {
     let variant: Variant
     var stored: DatedThumbnail
-    /// Whether it was made from a larger one, and is not stored itself yet.
+    /// Whether it was shrunk from a larger one, and is not stored itself yet.
     let isShrunk: Bool
-    /// Whether it may be used without asking the server.
+    /// Whether it may be used without revalidation.
     let isFresh: Bool
 
-    /// The answer to whoever waits for it.
+    /// The response for its waiters.
     func response(origin: ThumbnailResponse.Origin, isStored: Bool = true) -> ThumbnailResponse {
       ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored, duration: .zero)
     }
   }
 
-  /// What the caches hold of a variant, exactly or in a larger size.
+  /// The cached thumbnail of a variant, exact or shrunk from a larger one.
   func storedThumbnail(
     _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, permit: StorePermit, priority: PriorityControl
   ) async -> FoundThumbnail? {
@@ -38,22 +38,22 @@ extension PipelineStages {
       variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
   }
 
-  /// What is known of a picture besides its thumbnails; nothing of a local file, which nobody is asked for.
+  /// The stored history of a source: its responses and failures. Empty for a local file, which has no server.
   func notes(of source: ImageSource, priority: PriorityControl) async -> SourceHistory {
     source.isUserFile ? SourceHistory() : await cache.notes(of: source.key, priority: priority)
   }
 
-  /// What a server says when it is asked whether a picture has changed.
+  /// The result of a conditional request.
   enum Revalidation {
-    /// It has not, which the caches know by then. They keep nothing of it if the server forbids that from now on.
+    /// Not modified; the caches are updated already. They keep nothing if the server now forbids storing.
     case unchanged(isKept: Bool)
-    /// It has: this is the picture as it is now.
+    /// Modified: the body is the new image.
     case changed(SourceBody)
   }
 
-  /// Asks the server whether the picture is still the one whose thumbnails are stored.
+  /// Revalidates the stored thumbnails of an image with a conditional request.
   ///
-  /// - Parameter canWait: Whether what is stored stands in for the moment: then a server that is down is not asked again.
+  /// - Parameter canWait: Whether stale thumbnails may be served instead: then a failing server is not retried.
   func revalidate(
     _ source: ImageSource, known: StoredResponse, canWait: Bool, demand: VariantDemand, permit: StorePermit,
     priority: PriorityControl, progress: BodyProgress
@@ -66,7 +66,8 @@ extension PipelineStages {
       source, demand: demand, mayUsePreview: mayUsePreview, condition: condition, mayRepeat: !canWait,
       priority: priority, progress: progress)
     if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
-      // It says that another body than ours has not changed: a mistake of the server's, or of a cache before it.
+      // A 304 with another validator than ours: a mistake of the server or of an intermediate cache. Fetch without a
+      // condition.
       (body, download) = try await self.download(
         source, demand: demand, mayUsePreview: mayUsePreview, priority: priority, progress: progress)
     }
@@ -77,7 +78,7 @@ extension PipelineStages {
     return .unchanged(isKept: confirm(known, by: download, of: source, permit: permit))
   }
 
-  /// Tells the caches that what is stored still holds. Returns whether they may keep it.
+  /// Updates the caches after a 304. Returns whether they may keep the thumbnails.
   private func confirm(
     _ known: StoredResponse, by download: Download, of source: ImageSource, permit: StorePermit
   ) -> Bool {
@@ -94,7 +95,7 @@ extension PipelineStages {
     return true
   }
 
-  /// What a server said with a body.
+  /// The metadata of the response that brought a body.
   func answer(_ download: Download, from place: URL) -> StoredResponse {
     let metadata = ResponseMetadata(download.headers)
     return StoredResponse(
@@ -103,15 +104,14 @@ extension PipelineStages {
   }
 
   private func freshness(of metadata: ResponseMetadata, _ download: Download) -> Freshness {
-    // The age counts from when the answer was asked for. That this counts its body's time as well errs on the safe side.
+    // The response delay counts from the request. As it includes the body's transfer, the age is rather too high.
     metadata.freshness(
       download.headers, receivedAt: configuration.now(), delay: download.duration / .seconds(1))
   }
 
-  /// Whether thumbnails that are out of date may stand in, since the server could not be asked.
+  /// Whether stale thumbnails may be served because their server could not be asked.
   ///
-  /// So it is when it could not be reached, or answered that it fails (5xx) or is asked too often (429), unless it has
-  /// forbidden that, or the user wants to know.
+  /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
   func mayServeStale(_ notes: SourceHistory, after error: ThumbnailError) -> Bool {
     if configuration.cacheMode == .refresh { return false }
     let controls = notes.answers.map(\.metadata.control)
@@ -127,8 +127,8 @@ extension PipelineStages {
 }
 
 extension PipelineStages {
-  /// Whether thumbnails that are out of date may be handed out at once and asked about behind, since the server allows that
-  /// and the user has said nothing else.
+  /// Whether stale thumbnails may be served at once and revalidated in the background, as the server allows and the
+  /// user has not changed.
   func mayServeWhileRevalidating(_ source: ImageSource, priority: PriorityControl) async -> Bool {
     guard configuration.cacheMode == .standard, !source.isUserFile else { return false }
     return await notes(of: source, priority: priority).mayServeWhileRevalidating(at: configuration.now())
@@ -136,8 +136,8 @@ extension PipelineStages {
 }
 
 extension SourceHistory {
-  /// Whether a server allows to use thumbnails that are out of date while it is asked (`stale-while-revalidate`), and none
-  /// forbids it.
+  /// Whether a server allows serving stale thumbnails during revalidation (`stale-while-revalidate`), and none forbids
+  /// it.
   func mayServeWhileRevalidating(at now: Date) -> Bool {
     let controls = answers.map(\.metadata.control)
     if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime || $0.forbidsStoring }) { return false }
@@ -148,29 +148,29 @@ extension SourceHistory {
     }
   }
 
-  /// Whether the thumbnails that are stored are of what the picture was before a body came, which was asked for without a
-  /// condition: its URL names another body now, or names none and they are not fresh.
+  /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
+  /// validator differs, or it has none and the thumbnails are stale.
   func areOutdated(by answer: StoredResponse?, isFresh: Bool) -> Bool {
     guard let answer, !answers.isEmpty else { return false }
     guard let known = answer.url.flatMap({ self.answer(of: $0) }) else { return !isFresh }
     if known.namesSameBody(as: answer) { return false }
-    // Who names no bodies cannot say that they differ.
+    // Without a validator a change cannot be detected.
     let isNamed = [known, answer].contains { $0.metadata.etag != nil || $0.metadata.lastModified != nil }
     return isNamed || !isFresh
   }
 }
 
 extension ImageSource {
-  /// The digest of the URL that is asked first.
+  /// The digest of the primary URL.
   var urlDigest: SourceKey { url.digest }
 
-  /// What one of its places is known to have answered, the first of them.
+  /// The stored response of the first of the source's URLs that has one.
   func knownAnswer(in notes: SourceHistory) -> StoredResponse? {
     places.lazy.compactMap { notes.answer(of: $0.digest) }.first
   }
 }
 
 extension URL {
-  /// The URL in a form that can be stored: the forms of one picture differ in it.
+  /// A storable digest of the URL, which distinguishes the server-side sizes of one image.
   fileprivate var digest: SourceKey { SourceKey(identity: absoluteString, headers: []) }
 }

@@ -2,20 +2,20 @@ import DecodeSandbox
 import ImageCodec
 import ThumbnailCore
 
-/// The way of a picture that is decoded in a helper process.
+/// Decoding of an image in a helper process.
 extension PipelineStages {
-  /// Where a picture is decoded.
+  /// The process in which an image is decoded.
   enum Reading {
     case inProcess(ImageProbe)
     case inHelper(ImageFormat, HelperPool)
   }
 
-  /// Whether a source's picture may be of a format that only a helper reads.
+  /// Whether the source may have a format that only a helper reads.
   func admitsForeign(_ source: ImageSource) -> Bool {
     configuration.isolation.admitsUnsafe(isUserFile: source.isUserFile)
   }
 
-  /// Decides where a picture is decoded from what our own reader found in its header.
+  /// Decides in which process an image is decoded, from the result of our own header parser.
   func reading(_ header: Result<ImageProbe, CodecError>, source: ImageSource) throws(ThumbnailError) -> Reading {
     switch header {
     case .success(let probe):
@@ -29,15 +29,15 @@ extension PipelineStages {
     }
   }
 
-  /// Has all the variants made in a helper. The helper's memory has its own limit: only the thumbnails' own bytes count
-  /// against the budget, unless a control group has no room for a helper beside it.
+  /// Makes all the variants in a helper. The helper's memory has its own limit: only the thumbnails' bytes count
+  /// against the budget, unless a cgroup has no room for a helper besides it.
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
     priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering {
     let thumbnails = mostBytes(of: variants)
     let most = HelperMemory.bytes(configuration.isolation)
-    // The helper's room first: who has room for the thumbnails waits for nothing more.
+    // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
     var room: ByteSemaphore.Reservation?
     var reserved = thumbnails
     switch helperMemory {
@@ -57,7 +57,7 @@ extension PipelineStages {
       variants, of: source, from: body, format: format, in: helpers, reserved: reserved, priority: priority)
   }
 
-  /// Has all the variants made in a helper, for which `reserved` bytes are reserved.
+  /// Makes all the variants in a helper, with `reserved` bytes reserved.
   func carryOut(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, format: ImageFormat, in helpers: HelperPool,
     reserved: Int, patience: Int = 1, priority: PriorityControl
@@ -80,7 +80,7 @@ extension PipelineStages {
     return .done(made, plan: plan)
   }
 
-  /// The most bytes that the thumbnails may have which a helper sends.
+  /// The most bytes of the thumbnails that a helper may send.
   private func mostBytes(of variants: [Variant]) -> Int {
     min(ResponseRules.mostBytes(for: variants), decodes.capacity)
   }

@@ -1,9 +1,9 @@
 import ImageCodec
 import ThumbnailCore
 
-/// How a picture is read, and which of its thumbnails can be made in the memory there is.
+/// Which variants of an image can be made within the available memory.
 extension PipelineStages {
-  /// Tells the variants that can be made within the memory there is from those that cannot, even alone.
+  /// Separates the variants that can be made within the available memory from those that cannot, even alone.
   func sort(
     _ variants: [Variant], probe: ImageProbe, body: SourceBody
   ) -> (affordable: [Variant], tooDear: [(Variant, Result<Thumbnail, ThumbnailError>)]) {
@@ -20,7 +20,7 @@ extension PipelineStages {
     return (affordable, tooDear)
   }
 
-  /// Tells the variants whose decode may run beside others from those whose may not.
+  /// Separates the variants whose decode may run beside others from those whose decode may not.
   func partition(
     _ variants: [Variant], probe: ImageProbe, body: SourceBody
   ) -> (modest: [Variant], dear: [Variant]) {
@@ -31,8 +31,8 @@ extension PipelineStages {
     return (marked.filter(\.1).map(\.0), marked.filter { !$0.1 }.map(\.0))
   }
 
-  /// Refuses a picture of which not even the smallest thumbnail can be made within the budget: that concerns all who ask
-  /// for it, and is remembered.
+  /// Refuses an image of which not even the smallest thumbnail can be made within the budget: that is an error for all
+  /// waiters, and is cached.
   func checkThatSomeSizeCanBeMade(probe: ImageProbe, body: SourceBody) throws(ThumbnailError) {
     do throws(CodecError) {
       _ = try plan([Variant(size: PixelSize(1, 1), fit: .contain)], probe: probe, body: body)
@@ -53,7 +53,7 @@ extension PipelineStages {
     } catch {
       guard case .exceedsMemoryBudget(let needed, _) = error else { throw error }
       if needed > admission.most { throw .exceedsMemoryBudget(needed: needed, budget: admission.most) }
-      // No plan fits beside others: the cheapest, alone.
+      // No plan fits beside others: use the cheapest, alone.
       plan = try make(within: needed)
     }
     plan.isBodyWhole = body.isComplete

@@ -1,10 +1,10 @@
 import ImageCodec
 import ThumbnailCore
 
-/// The way of a thumbnail that is made of the preview in a picture's EXIF data.
+/// Thumbnails made from the preview in an image's EXIF data.
 extension PipelineStages {
-  /// Makes all the variants of the preview; nil when it does not serve them all, `.needsPicture` when it is not to be
-  /// shown.
+  /// Makes all the variants from the preview; nil if it does not suffice for all, `.needsPicture` if it does not match
+  /// the image.
   func renderFromPreview(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, probe: ImageProbe, priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering? {

@@ -3,21 +3,21 @@ import HTTPSemantics
 import ThumbnailCache
 import ThumbnailCore
 
-/// The way of finished thumbnails into the caches.
+/// Storing of finished thumbnails in the caches.
 extension PipelineStages {
-  /// Keeps thumbnails that were made of a picture; waits while too much waits to be written.
+  /// Stores thumbnails of an image; waits while the write-behind queue is full.
   ///
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
-  ///   - replacing: Whether what is stored of the picture is of what it was before, and gives way.
-  /// - Returns: Whether the disk cache will have them, as far as can be told now.
+  ///   - replacing: Whether to replace the stored thumbnails, which are of an earlier version of the image.
+  /// - Returns: Whether the disk cache will have them, as far as is known now.
   func store(
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, inMemory: Set<Variant>,
     replacing: Bool, permit: StorePermit
   ) async -> Bool {
     guard let description = thumbnails.first?.1.source else { return false }
     guard body.mayBeStored else {
-      // What was kept of it before the server forbade it goes, too.
+      // Also drops what was stored before the server forbade storing.
       if replacing, body.answer?.metadata.control.forbidsStoring == true {
         forgetThumbnails(of: source, permit: permit)
       }
@@ -29,8 +29,8 @@ extension PipelineStages {
     return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing, permit: permit)
   }
 
-  /// Keeps a thumbnail that was shrunk from a stored one, and holds for as long as that. Returns whether the disk cache
-  /// will have it.
+  /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Returns whether the disk cache will
+  /// have it.
   func store(
     _ variant: Variant, shrunk: DatedThumbnail, of source: ImageSource, inMemory: Set<Variant>, permit: StorePermit
   ) async -> Bool {
@@ -45,13 +45,13 @@ extension PipelineStages {
     replacing: Bool, permit: StorePermit
   ) async -> Bool {
     let (damaged, whole) = (thumbnails.filter { $1.isDamaged }, thumbnails.filter { !$1.isDamaged })
-    // The memory cache lasts as long as the pipeline, which accepts them; whoever opens the disk cache next may not.
+    // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.
     cache.keepInMemory(
       damaged.filter { inMemory.contains($0.0) }.map { CacheEntry(variant: $0, thumbnail: $1) }, of: record,
       permit: permit)
     if whole.isEmpty { return false }
     let entries = whole.map { CacheEntry(variant: $0, thumbnail: $1) }
-    // In a task of its own: what is made is kept, even if the last waiter leaves just now.
+    // A separate task, so that finished work is stored even if the last waiter leaves now.
     let isKept = await Task { [cache] in
       await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
     }.value
@@ -63,7 +63,7 @@ extension PipelineStages {
     return !disk.isFailing
   }
 
-  /// Drops all thumbnails of a picture that is not what it was.
+  /// Removes all thumbnails of an image that has changed or may not be stored.
   func forgetThumbnails(of source: ImageSource, permit: StorePermit) {
     ThumbnailCache.perform(by: permit) { cache.forget(source.key) }
   }

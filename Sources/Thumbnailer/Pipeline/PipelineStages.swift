@@ -5,29 +5,29 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// The stages of the pipeline, connected: caches, download and codec, which know nothing of each other.
+/// The stages of the pipeline: connects caches, transport and codec, which do not depend on each other.
 ///
-/// Each method is one step on the way of a request and speaks the pipeline's own errors.
+/// Each method is one step of a request and throws the pipeline's own errors.
 struct PipelineStages: Sendable {
   let cache: ThumbnailCache
   let events: EventHub<PipelineEvent>
   let statistics = StatisticsCounter()
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
-  /// The memory for decodes.
+  /// The memory budget for decodes.
   let decodes: ByteSemaphore
-  /// The memory for bodies.
+  /// The memory budget for bodies.
   let bodyMemory: ByteSemaphore
-  /// Where what does not fit into the memory for decodes may run.
+  /// Decides where decodes run that do not fit into their budget.
   let admission: DecodeAdmission
-  /// The processes that decode for us; nil where everything is decoded in this one.
+  /// The helper processes; nil if everything is decoded in process.
   let helpers: HelperPool?
   /// Where the helpers' memory comes from.
   let helperMemory: HelperMemory
-  /// How many local files are open at once: it hands out files, not bytes.
+  /// Limits the local files open at once: its permits are files, not bytes.
   let openFiles = ByteSemaphore(capacity: 64)
   let downloader: Downloader
-  /// The threads on which the codec works and files are opened.
+  /// The threads for codec work and for opening files.
   let workers: WorkerPool
   private let openingProblem: DiskCacheError?
 
@@ -51,7 +51,7 @@ struct PipelineStages: Sendable {
           host: news.host, duration: news.pause, failure: news.failure, isWaitedFor: news.isWaitedFor))
     }
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: decodes)
-    // Else what is too old, or beyond a limit that was lowered, would stay until the next large download.
+    // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
     limits = DecodeLimits(
       maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
@@ -76,23 +76,23 @@ struct PipelineStages: Sendable {
     }
   }
 
-  /// Why thumbnails are not stored on disk; nil when all is well.
+  /// Why thumbnails are not stored on disk; nil if they are.
   var cacheProblem: String? { (openingProblem ?? cache.diskProblem).map { "\($0)" } }
 
-  /// Why the disk cache was begun anew; nil when it was not.
+  /// Why the disk cache was replaced by an empty one; nil if it was not.
   var cacheReplacement: String? { cache.diskReplacement.map { "\($0)" } }
 
-  /// That others may see into the cache's folder; nil when they may not.
+  /// A warning that other users can access the cache's folder; nil if they cannot.
   var cacheExposure: String? { cache.disk?.exposure }
 
-  /// What was done, with what was lost on its way to the disk taken off.
+  /// The counters, less what failed to be written to disk.
   var currentStatistics: PipelineStatistics {
     var current = statistics.current
     current.storedBytes -= cache.disk?.lostBytes ?? 0
     return current
   }
 
-  /// Fetches the small answers of photo search APIs over the same connections.
+  /// Fetches the small responses of photo search APIs over the same connections.
   var httpClient: any HTTPClient {
     configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: downloader)
   }
@@ -100,24 +100,24 @@ struct PipelineStages: Sendable {
   /// The number of downloads that wait for a slot.
   var waitingDownloads: Int { downloader.waitingDownloads }
 
-  /// How many downloads wait for a server that has fallen silent, by its host.
+  /// The number of downloads that wait for a silent server, by host.
   var silentDownloads: [String: Int] { downloader.silentDownloads }
 
-  /// What came of a body.
+  /// The result of rendering a body.
   enum Rendering {
-    /// Each variant has its own success or failure. The plan in words goes with them where there was one.
+    /// Each variant has its own success or failure. `plan` describes the decode plan, if there was one.
     case done([(Variant, Result<Thumbnail, ThumbnailError>)], plan: String?)
-    /// The body was stopped too early for these variants: it takes all of it.
+    /// The body was stopped too early for these variants: fetch all of it.
     case needsWholeBody
-    /// The preview in the picture's EXIF data is not to be shown: it takes the picture itself.
+    /// The preview in the EXIF data does not match: decode the image itself.
     case needsPicture
-    /// The coefficient reader cannot read the file: it takes libvips, and all of the body.
+    /// The coefficient reader cannot read the file: use libvips, which needs the whole body.
     case needsLibvips
   }
 
-  /// Makes all the variants from one decode, as soon as the memory for it is free.
+  /// Makes all the variants from one decode, as soon as memory for it is free.
   ///
-  /// - Throws: What concerns them all, such as a picture beyond the limits.
+  /// - Throws: Errors that concern all variants, such as an image beyond the limits.
   func render(
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering {
@@ -153,7 +153,7 @@ struct PipelineStages: Sendable {
         rendering = try await complete(decoding, of: plan, affordable, of: source, from: body, priority: priority)
       } catch {
         guard case .memoryUnavailable = error else { throw error }
-        // The sizes that take less need not wait for more memory.
+        // Variants that need less memory are not delayed by the others.
         let (modest, dear) = partition(affordable, probe: probe, body: body)
         if modest.isEmpty { throw error }
         tooDear += dear.map { ($0, .failure(error)) }
@@ -167,15 +167,15 @@ struct PipelineStages: Sendable {
     return .done(made + tooDear, plan: plan)
   }
 
-  /// What a plan gave that was carried out.
+  /// The result of carrying out a plan.
   enum Decoding {
-    /// One result for each variant, and how long that took on the worker.
+    /// One result per variant, and the time it took on the worker.
     case decoded([RenderedVariant], Duration)
-    /// All is said.
+    /// There is nothing more to do.
     case ended(Rendering)
   }
 
-  /// Carries out a plan in process, as soon as the memory for it is free.
+  /// Carries out a plan in process, as soon as memory for it is free.
   private func decode(
     _ plan: DecodePlan, of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> Decoding {
@@ -184,7 +184,7 @@ struct PipelineStages: Sendable {
     return try await carryOut(plan, of: source, from: body, priority: priority)
   }
 
-  /// Carries out a plan in process, whose memory is reserved.
+  /// Carries out a plan in process, with its memory reserved.
   func carryOut(
     _ plan: DecodePlan, of source: ImageSource, from body: SourceBody, priority: PriorityControl
   ) async throws(ThumbnailError) -> Decoding {
@@ -197,9 +197,9 @@ struct PipelineStages: Sendable {
     for case .failure(let error) in results.map(\.result) {
       switch error {
       case .handedOver where body.mayReadCoefficients: return .ended(.needsLibvips)
-      // The scans' ends were seen, but not all that should be in them is.
+      // The ends of the scans were seen, but the scans lack data.
       case .truncated where !body.isComplete: return .ended(.needsWholeBody)
-      // What can be read of it is read of all of it.
+      // Salvaging needs the whole body.
       case .damaged where !body.isComplete && configuration.damaged == .accept: return .ended(.needsWholeBody)
       default: break
       }
@@ -207,7 +207,7 @@ struct PipelineStages: Sendable {
     return .decoded(results, duration)
   }
 
-  /// What came of a plan that was carried out. Nothing of the memory for decodes is in hand here.
+  /// Completes the result of a carried-out plan. Holds no memory reserved for decodes.
   private func complete(
     _ decoding: Decoding, of plan: DecodePlan, _ variants: [Variant], of source: ImageSource, from body: SourceBody,
     priority: PriorityControl
@@ -228,14 +228,14 @@ struct PipelineStages: Sendable {
     return .done(made, plan: "\(plan)")
   }
 
-  /// Refuses what was read of a local file that somebody wrote to meanwhile.
+  /// Fails if a local file was modified while it was read.
   func checkUnchanged(_ body: SourceBody, of source: ImageSource) throws(ThumbnailError) {
     if let file = body.file, file.hasChanged {
       throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"), source: source)
     }
   }
 
-  /// Waits for so much of the memory for decodes. A body that lies in lent bytes of it must be named.
+  /// Waits for memory for a decode. `body` must be named if its bytes are borrowed from that memory.
   func reserve(
     _ bytes: Int, of body: ByteSource? = nil, priority: PriorityControl
   ) async throws(ThumbnailError) -> ByteSemaphore.Reservation {
@@ -246,7 +246,7 @@ struct PipelineStages: Sendable {
     }
   }
 
-  /// Carries out a plan on a worker, once its memory is reserved. Tells how long that took on the worker.
+  /// Carries out a plan on a worker, once its memory is reserved. Returns the time it took there as well.
   func decode<Value: Sendable>(
     _ plan: String, reserving bytes: Int, of body: ByteSource? = nil, source: ImageSource?, priority: PriorityControl,
     _ task: @escaping @Sendable (CancellationFlag) -> Value
@@ -256,7 +256,7 @@ struct PipelineStages: Sendable {
     return try await decode(plan, reserved: bytes, source: source, priority: priority, task)
   }
 
-  /// Carries out a plan on a worker, whose memory is reserved. Tells how long that took on the worker.
+  /// Carries out a plan on a worker, with its memory reserved. Returns the time it took there as well.
   func decode<Value: Sendable>(
     _ plan: String, reserved bytes: Int, source: ImageSource?, priority: PriorityControl,
     _ task: @escaping @Sendable (CancellationFlag) -> Value
@@ -271,7 +271,7 @@ struct PipelineStages: Sendable {
     return outcome
   }
 
-  /// The thumbnail made from a larger one in the caches, if there is one. It holds for as long as that one.
+  /// A thumbnail shrunk from a larger one in the caches, with that one's freshness; nil if there is none.
   func shrunkFromCache(_ key: CacheKey, of source: ImageSource, priority: PriorityControl) async -> DatedThumbnail? {
     guard let (_, larger) = await cache.shrinkable(for: key, lasts: source.isUserFile, priority: priority) else {
       return nil
@@ -291,14 +291,14 @@ struct PipelineStages: Sendable {
     return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
   }
 
-  /// Waits until everything stored is on disk.
+  /// Waits until all stored thumbnails are on disk.
   func flush() async {
     await downloader.configuration.ledger?.flush()
     await cache.flush()
   }
 
-  /// Where the picture is decoded, as its header says: known from the body's arrival, or read now where it was not to be
-  /// known before.
+  /// In which process the image is decoded, from its header: known since the download, or parsed now if that was not
+  /// possible before.
   private func reading(
     of body: SourceBody, source: ImageSource, priority: PriorityControl
   ) async throws(ThumbnailError) -> Reading {
@@ -312,7 +312,7 @@ struct PipelineStages: Sendable {
     return try reading(result, source: source)
   }
 
-  /// Runs blocking work of the codec on its own threads.
+  /// Runs blocking codec work on a worker thread.
   func work<Value: Sendable>(
     _ priority: PriorityControl, _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> Value {

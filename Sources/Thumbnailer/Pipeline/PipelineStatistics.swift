@@ -1,47 +1,46 @@
 import Synchronization
 
-/// What a pipeline has done since it was made.
+/// A pipeline's counters since it was created.
 public struct PipelineStatistics: Sendable, Equatable {
-  /// Thumbnails answered from memory.
+  /// Thumbnails served from the memory cache.
   public var memoryHits = 0
-  /// Thumbnails answered from the disk cache, shrunk, confirmed and out-of-date ones included.
+  /// Thumbnails served from the disk cache; shrunk, revalidated and stale ones are included.
   public var diskHits = 0
-  /// Thumbnails made from their pictures.
+  /// Thumbnails made from their source images.
   public var rendered = 0
-  /// Thumbnails made of what can be read of damaged pictures; `rendered` counts them, too.
+  /// Thumbnails made from damaged images; `rendered` counts them, too.
   public var damaged = 0
-  /// Requests that failed, cancelled ones not counted.
+  /// Requests that failed, without cancelled ones.
   public var failures = 0
-  /// Downloads that brought a body, be it a part. Local files are not counted.
+  /// Downloads that received a body or part of it. Local files are not counted.
   public var downloads = 0
-  /// Bytes of pictures received, those of refused and broken-off ones and of all attempts included, and the lengths of
-  /// the local files that were opened.
+  /// Bytes received for images, including refused and truncated ones and all attempts, plus the lengths of the local
+  /// files that were opened.
   public var downloadedBytes = 0
-  /// Bytes of pictures that were not downloaded because no thumbnail needed them, as far as servers told the lengths.
+  /// Bytes of images that were not downloaded because no thumbnail needed them, as far as the lengths are known.
   public var bytesLeft = 0
-  /// Decodes that ran.
+  /// The number of decodes.
   public var decodes = 0
   /// Bytes of thumbnails handed to the disk cache, less those that could not be written.
   public var storedBytes = 0
-  /// Requests that joined a job that ran already.
+  /// Requests that joined a running job.
   public var joins = 0
-  /// Pictures whose stored thumbnails were out of date and whose server said that they still hold (304).
+  /// Source images whose stale thumbnails the server confirmed as not modified (304).
   public var revalidations = 0
-  /// Pictures whose stored thumbnails were out of date and were replaced, since their server sent the picture anew.
+  /// Source images whose stored thumbnails were replaced, since the server sent a changed image.
   public var replacements = 0
-  /// Thumbnails that were handed out though out of date, since their server could not be asked.
+  /// Stale thumbnails that were served because their server could not be asked.
   public var servedStale = 0
-  /// Thumbnails that were handed out though out of date, while their server is asked, which allows that.
+  /// Stale thumbnails that were served during revalidation, as their server allows (`stale-while-revalidate`).
   public var servedWhileRevalidating = 0
-  /// Requests that failed without asking anybody, since the picture was not to be had a while ago.
+  /// Requests that failed because of a cached failure, without a request to the server.
   public var rememberedFailures = 0
-  /// Requests that failed since nothing is downloaded offline.
+  /// Requests that failed because nothing is downloaded in offline mode.
   public var offlineMisses = 0
 
-  /// All counters by the names of their properties, in their order: for forwarding to whatever collects figures.
+  /// All counters by property name, in order: for export to a metrics system.
   ///
-  /// They only grow while a pipeline lives, but for `storedBytes` and `bytesLeft`, which give back what turned out
-  /// otherwise.
+  /// They only grow during a pipeline's life, except `storedBytes` and `bytesLeft`, which are corrected afterwards.
   public var counters: [(name: String, value: Int)] {
     Mirror(reflecting: self).children.compactMap { child in
       guard let name = child.label, let value = child.value as? Int else { return nil }

@@ -6,32 +6,32 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// The bytes of a picture that are at hand, and what its header said.
+/// The fetched bytes of an image, and the result of parsing its header.
 struct SourceBody: Sendable {
-  /// The bytes: the whole file when `isComplete`.
+  /// The bytes: the whole file if `isComplete`.
   private(set) var bytes: ByteSource
-  /// What the header says; nil where that could not be known before the body was complete.
+  /// The result of parsing the header; nil if that needed the complete body.
   let header: Result<ImageProbe, CodecError>?
-  /// How the bytes came; nil for a local file.
+  /// The download; nil for a local file.
   private(set) var download: Download?
   /// The open file; nil for a download.
   let file: LocalFile?
-  /// The finest scale at which a body that was stopped early can be read.
+  /// The finest scale at which a body that was stopped early can be decoded.
   private let finestScale: JPEGScale?
-  /// The file's place among those that may be open. It goes back with the last copy of this value.
+  /// The file's permit to be open. Released with the last copy of this value.
   private let place: ByteSemaphore.Reservation?
-  /// What the server said with a download, to ask it later whether the picture has changed.
+  /// The response's metadata, with the validator for a later conditional request.
   var answer: StoredResponse?
-  /// Until when what the server has sent may be kept, as far as it limits that; see `ResponseMetadata`.
+  /// When the response stops being cacheable, if the server limits that; see `ResponseMetadata`.
   var statedEnd: Date?
-  /// False once the coefficient reader has handed the file over to libvips, and where that reader is not used.
+  /// False if the coefficient reader has handed the file over to libvips, or is not used.
   var mayReadCoefficients: Bool
-  /// Whether the preview in its EXIF data may be used; false once it was seen not to be of this picture.
+  /// Whether the preview in its EXIF data may be used; false once it was found not to match.
   var mayUsePreview = false
-  /// What all downloads have brought that it took to get here, in bytes; for a local file its length.
+  /// The bytes received by all downloads for this body; for a local file its length.
   var downloadedBytes: Int
 
-  /// A downloaded body, whole or as much of it as its observer wanted.
+  /// A downloaded body, complete or stopped early by its observer.
   init(_ download: Download, header: HeaderObserver.Outcome, finestScale: JPEGScale?, mayReadCoefficients: Bool) {
     (self.download, self.finestScale) = (download, finestScale)
     self.mayReadCoefficients = mayReadCoefficients
@@ -62,16 +62,16 @@ struct SourceBody: Sendable {
     return answer.metadata.mayBeStored(status: download.status)
   }
 
-  /// Whether the bytes are all there are.
+  /// Whether the bytes are the whole file.
   var isComplete: Bool { download?.isComplete ?? true }
 
-  /// The bytes that a stopped download has left with the server; 0 where their number is not known.
+  /// The bytes that a stopped download has not fetched; 0 if their number is unknown.
   var bytesLeft: Int {
     guard let download, !download.isComplete, let expected = download.expectedBytes else { return 0 }
     return max(0, expected - download.body.count)
   }
 
-  /// What is known of a body that did not do, once its bytes are gone.
+  /// The statistics of an insufficient body after its bytes were released.
   struct Spent: Sendable {
     /// See `SourceBody`.
     let downloadedBytes: Int
@@ -79,20 +79,20 @@ struct SourceBody: Sendable {
     let bytesLeft: Int
   }
 
-  /// Lets go of the bytes, and with the last copy of them of their share of the memory for bodies.
+  /// Releases the bytes and, with their last copy, their share of the memory for bodies.
   mutating func giveUp() -> Spent {
     defer { (bytes, download) = (.memory([]), nil) }
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
   }
 
-  /// Whether the plan can be carried out with the bytes at hand.
+  /// Whether the bytes suffice for the plan.
   func isEnough(for plan: DecodePlan) -> Bool {
     if isComplete { return true }
     guard let finestScale, let wanted = plan.coefficientScale else { return false }
     return wanted <= finestScale
   }
 
-  /// Puts the whole file's length in the place of that of a stopped body, as far as the server told it.
+  /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server stated it.
   func completing(_ thumbnail: Thumbnail) -> Thumbnail {
     guard !isComplete else { return thumbnail }
     var thumbnail = thumbnail

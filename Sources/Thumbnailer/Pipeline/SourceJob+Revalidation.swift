@@ -4,56 +4,55 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// What a job asks the server, and what its response means for the thumbnails that are stored.
+/// Revalidation in a job: what it requests from the server, and what the response means for the stored thumbnails.
 extension SourceJob {
-  /// What the server has said of the stored thumbnails, with the body that it sent. One value: a body that stays for
-  /// whoever joins later keeps what it means for them.
+  /// What the server's response says about the stored thumbnails, with its body. Kept as one value, since a body that
+  /// stays for later waiters implies the same for them.
   enum Verdict {
-    /// Nothing: each holds for its own time.
+    /// No response yet: each thumbnail's own freshness decides.
     case none
-    /// They are of the picture as it is. `isKept`: whether the caches keep them; the server may forbid that with the same
-    /// response.
+    /// Not modified. `isKept`: whether the caches keep the thumbnails; the same response may forbid storing.
     case unchanged(isKept: Bool)
-    /// The picture itself. `replaces`: the stored thumbnails are of what it was before, and give way to the first that are
-    /// made of this body.
+    /// A body. `replaces`: the stored thumbnails are of an earlier version, and the first ones made from this body
+    /// replace them.
     case sent(SourceBody, replaces: Bool)
   }
 
-  /// What a job knows of the thumbnails that are stored of its source.
+  /// A job's state of revalidation.
   struct RevalidationState {
     var verdict = Verdict.none
-    /// Whether the verdict was given in this round. It counts for those who asked before it.
+    /// Whether the verdict is from this round. It applies to variants requested before it.
     private(set) var isVerdictNew = false
-    /// Thumbnails that are out of date, until the server has spoken.
+    /// Stale thumbnails that wait for the server's response.
     var outdated: [PipelineStages.FoundThumbnail] = []
-    /// What was known of the source when the server was asked.
+    /// The source's stored responses and failures when the request was sent.
     var notes = SourceHistory()
-    /// Whether anybody was asked. Until then a failure is one that is remembered.
+    /// Whether a request was sent. Before that a failure comes from the cache.
     var hasAsked = false
-    /// Until when what the server has said last may be kept, as far as it limits that.
+    /// When the last response stops being cacheable, if the server limits that.
     var statedEnd: Date?
 
-    /// Forgets a verdict that was for those who asked before, but not the body that came with it.
+    /// Drops a verdict that applied to earlier waiters, but not a body.
     mutating func beginRound() {
       isVerdictNew = false
       if case .unchanged = verdict { verdict = .none }
     }
 
-    /// Takes what the server has just said.
+    /// Records a new verdict.
     mutating func hear(_ verdict: Verdict) { (self.verdict, isVerdictNew) = (verdict, true) }
 
-    /// Hands over the body: whoever works with it holds the only copy.
+    /// Moves the body out, so that the caller has the only copy.
     mutating func takeBody() -> (body: SourceBody, replaces: Bool)? {
       guard case .sent(let body, let replaces) = verdict else { return nil }
       verdict = .none
       return (body, replaces)
     }
 
-    /// Whether the picture's bytes are at hand.
+    /// Whether there is a body to decode.
     var hasBody: Bool { if case .sent = verdict { true } else { false } }
-    /// Whether what is stored is of an earlier picture than the body at hand.
+    /// Whether the stored thumbnails are of an earlier version than the body.
     var replacesStored: Bool { if case .sent(_, let replaces) = verdict { replaces } else { false } }
-    /// Whether what is stored is of the picture as it is, whatever its own time.
+    /// Whether the stored thumbnails are known to be current, even if they are stale by their dates.
     var confirmsStored: Bool {
       switch verdict {
       case .none: false
@@ -63,10 +62,10 @@ extension SourceJob {
     }
   }
 
-  /// Gets the picture, or the server's word that all that was asked for is stored and still holds.
+  /// Requests the image, conditionally if possible: a 304 confirms that everything requested is stored.
   ///
-  /// The server is asked whether the picture has changed only where that can do: a thumbnail that is `missing` takes the
-  /// body in any case, and only the URL that has named a body can be asked about it.
+  /// A conditional request is only sent if no variant is `missing`, since that one needs the body in any case, and only
+  /// to a URL that has sent a validator.
   func askServer(_ missing: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError) {
     let notes = await stages.notes(of: source, priority: priority)
     revalidationState.notes = notes
@@ -77,7 +76,7 @@ extension SourceJob {
       revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
       return
     }
-    // Whatever goes wrong then is asked once. Where an answer that says so would be an error, it is asked as usual.
+    // With a stale thumbnail to serve, a failing server is not retried; without one, the usual attempts apply.
     let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
     let revalidation: PipelineStages.Revalidation
     do throws(FetchFailure) {
@@ -97,8 +96,8 @@ extension SourceJob {
     }
   }
 
-  /// Gets the bytes once more in the place of a body that did not do. Returns whether they replace what is stored: the
-  /// picture may have changed again in between.
+  /// Fetches the body again in place of an insufficient one. Returns whether it replaces the stored thumbnails: the
+  /// image may have changed in between.
   func fetchAgain(
     _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool, _ revalidationState: inout RevalidationState
   ) async throws(ThumbnailError) -> Bool {
@@ -107,7 +106,7 @@ extension SourceJob {
     return await replacesStored(body)
   }
 
-  /// Whether what is stored by now is of an earlier picture than a body that was asked for without a condition.
+  /// Whether the stored thumbnails are of an earlier version than the body of an unconditional request.
   private func replacesStored(_ body: SourceBody) async -> Bool {
     let notes = await stages.notes(of: source, priority: priority)
     let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
@@ -121,8 +120,8 @@ extension SourceJob {
     stages.events.send(source, .replaced)
   }
 
-  /// Answers those who wait for thumbnails that were out of date and that the server has confirmed. Where it has sent a
-  /// body instead, returns the variants, to be made anew of that.
+  /// Serves the stale thumbnails that a 304 has confirmed. If the server has sent a body instead, returns their
+  /// variants, to be rendered from it.
   func settleOutdated(_ revalidationState: inout RevalidationState) async -> [Variant] {
     let outdated = revalidationState.outdated
     revalidationState.outdated = []
@@ -141,8 +140,8 @@ extension SourceJob {
     return []
   }
 
-  /// Hands out a thumbnail that is out of date and has it asked about behind, where its server allows that. Returns whether
-  /// it did.
+  /// Serves a stale thumbnail and has it revalidated in the background, if its server allows that. Returns whether it
+  /// did.
   func serveWhileRevalidating(_ found: PipelineStages.FoundThumbnail, keepsInMemory: Bool) async -> Bool {
     guard !isRevalidation, await stages.mayServeWhileRevalidating(source, priority: priority),
       waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
@@ -153,11 +152,11 @@ extension SourceJob {
     return true
   }
 
-  /// Ends the job with an error: whoever can be served by what is stored is, if it is the server that is at fault.
+  /// Ends the job with an error; if the server is at fault, waiters are served stale thumbnails where there are any.
   func fail(with error: ThumbnailError, _ revalidationState: inout RevalidationState) async {
     var stale: [Variant: ThumbnailResponse] = [:]
     if !isRevalidation, stages.mayServeStale(revalidationState.notes, after: error) {
-      // Those who came meanwhile may be served by what is stored, too.
+      // Waiters that came meanwhile may be served stale thumbnails, too.
       _ = await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
       for found in revalidationState.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
@@ -167,7 +166,7 @@ extension SourceJob {
       }
     }
     if revalidationState.hasAsked {
-      // The picture is gone, and what is stored of it was of another.
+      // The image is gone, so its stored thumbnails are obsolete.
       if case .notFound = error, source.knownAnswer(in: revalidationState.notes) != nil {
         stages.forgetThumbnails(of: source, permit: permit)
       }
@@ -176,7 +175,7 @@ extension SourceJob {
     waiters.fail(source, with: error, except: stale) { count($0, error, hasAsked: revalidationState.hasAsked) }
   }
 
-  /// Counts the requests that fail, and tells of them.
+  /// Counts the failed requests, and sends an event.
   private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
     guard !variants.isEmpty, error != .cancelled else { return }
     if isRevalidation { return stages.events.send(source, .revalidationFailed(error)) }

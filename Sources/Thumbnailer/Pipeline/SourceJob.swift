@@ -2,21 +2,21 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// The one way of a request, for all requests of one source: caches, server, download, plan, decode, store, deliver.
+/// The work for all requests of one source: caches, server, download, plan, decode, store, deliver.
 ///
-/// Runs until nobody waits for the source any more. Requests that join while it runs are served by the same body.
+/// Runs until the source has no waiters. Requests that join while it runs are served from the same body.
 struct SourceJob: Sendable {
   let source: ImageSource
   let priority: PriorityControl
   let progress: BodyProgress
-  /// Its leave to store what it makes.
+  /// Permits storing what the job makes, until the image is removed.
   let permit: StorePermit
   let stages: PipelineStages
   let waiters: ThumbnailPipeline.JobWaiters
-  /// Whether it asks about thumbnails that were handed out before: nobody waits for it.
+  /// Whether this is a background revalidation of stale thumbnails that were served already.
   let isRevalidation: Bool
 
-  /// Goes down the list of stages, again for every set of variants that came in meanwhile.
+  /// Runs through the stages, again for each set of variants that was requested meanwhile.
   func run() async {
     var revalidationState = RevalidationState()
     do {
@@ -26,14 +26,14 @@ struct SourceJob: Sendable {
         missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
         dropUnwanted(&missing, &revalidationState)
         guard !missing.isEmpty || !revalidationState.outdated.isEmpty else { continue }
-        // What is out of date again since the body came is asked about again.
+        // Thumbnails that became stale since the body came are revalidated again.
         if !revalidationState.hasBody || !revalidationState.outdated.isEmpty {
-          // Ends as soon as everything that is asked by then can be made of what has arrived. Who waits for it holds no
-          // other body.
+          // The download ends as soon as everything requested by then can be made from what has arrived. No other body
+          // is held while waiting for it.
           revalidationState.verdict = .none
           try await askServer(missing, &revalidationState)
         }
-        // Whoever came while the body was on its way shares its decode.
+        // Requests that came during the download share its decode.
         missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
         missing += await settleOutdated(&revalidationState)
         missing = waiters.stillWanted(missing, of: source)
@@ -46,18 +46,17 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Forgets what nobody waits for any more. Where the others were answered meanwhile, nobody could stop what is done for
-  /// it.
+  /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
   private func dropUnwanted(_ missing: inout [Variant], _ revalidationState: inout RevalidationState) {
     let wanted = Set(waiters.stillWanted(missing + revalidationState.outdated.map(\.variant), of: source))
     missing.removeAll { !wanted.contains($0) }
     revalidationState.outdated.removeAll { !wanted.contains($0.variant) }
   }
 
-  /// Answers what the caches hold, exactly or in a larger size, and returns the rest. What is out of date waits for the
-  /// server's word.
+  /// Serves variants from the caches, exact or shrunk, and returns the missing ones. Stale thumbnails wait for the
+  /// server's response.
   func answerFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
-    // Of a picture that has changed nothing that is stored will do.
+    // The image has changed, so no stored thumbnail is valid.
     if revalidationState.replacesStored { return variants }
     var missing: [Variant] = []
     for variant in variants {
@@ -67,7 +66,7 @@ struct SourceJob: Sendable {
         let found = await stages.storedThumbnail(
           variant, of: source, keepsInMemory: !inMemory.isEmpty, permit: permit, priority: priority)
       else {
-        // There is nothing left to ask about.
+        // There is nothing left to revalidate.
         if isRevalidation {
           waiters.answer(variant, of: source, with: .failure(.notCached))
         } else {
@@ -94,11 +93,11 @@ struct SourceJob: Sendable {
     return missing
   }
 
-  /// Decodes the body once for all the variants, and answers each as it deserves. Leaves the body that did it.
+  /// Decodes the body once for all the variants, and delivers each one's result. Keeps the final body.
   ///
-  /// A preview that is not the picture's gives way to the picture. What cannot be made of a body that was stopped early,
-  /// because more is asked by now or because the file is not what it seemed, takes the whole body. That is never stopped,
-  /// and libvips is the last reader, so there are at most four rounds.
+  /// If the preview does not match, the image itself is decoded. Variants that a body stopped early cannot serve,
+  /// because they were requested later or because the file is not as expected, need the whole body. That is never
+  /// stopped, and libvips is the last reader, so there are at most four rounds.
   private func render(_ variants: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError)
   {
     guard var (body, replaces) = revalidationState.takeBody() else { return }
@@ -138,8 +137,8 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Stores what was made of a body, then tells everybody who waits for it. Returns whether the body is still to replace
-  /// what is stored.
+  /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns whether the body is still to
+  /// replace what is stored.
   private func answer(
     _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?, replaces: Bool
   ) async -> Bool {
@@ -170,11 +169,11 @@ struct SourceJob: Sendable {
         }
       }
     }
-    // Once something of this body is stored, nothing of an earlier one is.
+    // Once anything of this body is stored, nothing of an earlier version is.
     return replaces && finished.isEmpty
   }
 
-  /// Answers everybody who waits for a thumbnail from the caches.
+  /// Delivers a cached thumbnail to all its waiters.
   func deliver(
     _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
   ) {

@@ -3,7 +3,7 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCore
 
-/// Where the stages' own errors become the pipeline's, once, in words that say what to do.
+/// Maps the stages' own errors to the pipeline's, with messages that say what to do.
 extension ThumbnailError {
   /// Why there is no body.
   init(_ error: DownloadError, source: ImageSource) {
@@ -83,7 +83,7 @@ extension ThumbnailError {
   init(_ error: ByteSemaphore.Failure) {
     switch error {
     case .cancelled: self = .cancelled
-    // What fits the budget at all is refused only because of bodies that should be on a disk.
+    // What fits into the budget at all is refused only because of bodies that should be on disk.
     case .exceedsCapacity:
       self = .storageUnavailable(
         reason:
@@ -92,7 +92,7 @@ extension ThumbnailError {
     }
   }
 
-  /// What an HTTP status means for a picture.
+  /// The error for an HTTP status.
   private static func status(_ status: Int, retryAfter: Duration?) -> ThumbnailError {
     switch status {
     case 404, 410: .notFound(reason: "the server has no such picture (status \(status))")
@@ -105,7 +105,7 @@ extension ThumbnailError {
       .refused(
         status: status,
         reason: "the server does not allow it (status \(status)); give it the credentials it wants (headers, --header)")
-    // Not to be had from a server that works, unless somebody has asked whether something has changed.
+    // No working server sends it for an unconditional request.
     case 304:
       .refused(
         status: status,
@@ -115,7 +115,7 @@ extension ThumbnailError {
     }
   }
 
-  /// Why a body does not become a thumbnail.
+  /// Why a body cannot be made into a thumbnail.
   init(_ error: CodecError, of configuration: ThumbnailPipeline.Configuration) {
     switch error {
     case .cancelled:
@@ -149,7 +149,7 @@ extension ThumbnailError {
     }
   }
 
-  /// What to do about a helper that gave no answer.
+  /// What to do about a failed helper.
   private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
     switch failure {
     case .cancelled, .nonsense: "get a whole copy of the picture"

@@ -2,48 +2,49 @@ public import ThumbnailCore
 
 /// Why there is no thumbnail. Every case has a short `code` for programs and a `message` that says what to do.
 public enum ThumbnailError: Error, Sendable, Equatable {
-  /// The task that asked was cancelled.
+  /// The calling task was cancelled.
   case cancelled
-  /// The request itself cannot be met, such as a size of 0.
+  /// The request itself is invalid, such as a size of 0.
   case invalidRequest(reason: String)
-  /// The source is of a kind that is not read: another scheme, or a file that the user did not name.
+  /// The source is of an unsupported kind: another scheme, or a file that the user did not name.
   case unsupportedSource(reason: String)
-  /// The server says that there is no such picture (404, 410), or there is no such file.
+  /// The server has no such image (404, 410), or there is no such file.
   case notFound(reason: String)
   /// The server refuses (401, 403 and other client errors), or the file may not be read.
   case refused(status: Int?, reason: String)
-  /// The server asks to be left alone for a while (429, or 503 with a time), for `retryAfter` if it said so. It did with
-  /// this picture or with another.
+  /// The server or host limits requests (429, or 503 with `Retry-After`), for `retryAfter` if it said so. The response
+  /// may have been for another image.
   case rateLimited(retryAfter: Duration?)
   /// The server failed (5xx) at every attempt.
   case serverFailed(status: Int)
-  /// No connection: name resolution, connect, TLS, or it broke off at every attempt.
+  /// No connection: name resolution, connecting or TLS failed, or the connection broke at every attempt.
   case unreachable(reason: String)
-  /// Nobody was asked: the host has failed several times in a row, with other pictures, and is left alone for a while.
+  /// The circuit breaker is open: the host has failed several times in a row, with other images, so no request was
+  /// sent.
   case hostClosed(reason: String)
-  /// A deadline passed.
+  /// A deadline has passed.
   case timedOut(reason: String)
-  /// The picture is beyond a limit of bytes, pixels, side length or frames, or costs more memory than any way to read
-  /// it may take.
+  /// The image is beyond a limit of bytes, pixels, side length or frames, or every way to decode it takes too much
+  /// memory.
   case tooLarge(reason: String)
-  /// The bytes are no picture, such as an HTML page.
+  /// The bytes are not an image, but for example an HTML page.
   case notAPicture(reason: String)
-  /// A picture in a format that is not decoded in process, and may not go to a helper.
+  /// An image in a format that is not decoded in process, and may not go to a helper.
   case unsupportedFormat(ImageFormat)
-  /// The helper process that decodes the picture crashed, took too long or too much memory, or could not be started.
+  /// The helper process that decodes the image crashed, took too long or too much memory, or could not be started.
   case decoderFailed(reason: String)
-  /// The picture is truncated or damaged.
+  /// The image is truncated or damaged.
   case damaged(reason: String)
-  /// The thumbnail cannot be written in the format asked for.
+  /// The thumbnail cannot be written in the requested format.
   case cannotEncode(reason: String)
-  /// The body has no place to go: no directory can be written.
+  /// There is no writable directory for the body.
   case storageUnavailable(reason: String)
-  /// The memory that decoding the picture takes is not free at the moment.
+  /// The memory for decoding the image is not free at the moment.
   case memoryUnavailable(reason: String)
-  /// The thumbnail is not stored, and nothing is downloaded offline (`CacheMode.offline`).
+  /// The thumbnail is not stored, and nothing is downloaded in offline mode (`CacheMode.offline`).
   case notCached
 
-  /// A short, lasting name for programs: `not-found`, `too-large` ….
+  /// A short, stable name for programs: `not-found`, `too-large` ….
   public var code: String {
     switch self {
     case .cancelled: "cancelled"

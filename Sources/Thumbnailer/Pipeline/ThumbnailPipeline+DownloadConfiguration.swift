@@ -2,7 +2,7 @@ import HTTPTransport
 import ThumbnailCore
 
 extension ThumbnailPipeline.Configuration {
-  /// What of it concerns downloads.
+  /// The settings of the transport.
   func download(_ budget: MemoryBudget) -> DownloadConfiguration {
     var download = DownloadConfiguration()
     download.maximumDownloads = downloads
@@ -25,7 +25,7 @@ extension ThumbnailPipeline.Configuration {
     return download
   }
 
-  /// Where the beginnings of broken downloads are kept; nil where none are.
+  /// The store of partial downloads; nil if none are kept.
   var partialStore: PartialStore? {
     guard partialDownloadLimit.bytes > 0 else { return nil }
     return PartialStore(

@@ -2,14 +2,14 @@ import ImageCodec
 import ThumbnailCore
 
 extension ThumbnailPipeline {
-  /// What a job sees of the pipeline: the waiters for its source, and nothing else.
+  /// A job's access to the pipeline, limited to the waiters for its source.
   ///
-  /// Holds the pipeline weakly: a pipeline that is dropped cancels its jobs, which then find no waiters.
+  /// Holds the pipeline weakly: deallocating the pipeline cancels its jobs, which then have no waiters.
   struct JobWaiters: Sendable {
     private let pipeline: @Sendable () -> ThumbnailPipeline?
     private let id: JobTable<Sink>.JobID
     private let subject: JobTable<Sink>.Subject
-    /// The variants that are waited for, at any moment and for any thread.
+    /// The variants with waiters, readable at any time from any thread.
     let demand: VariantDemand
 
     init(
@@ -21,26 +21,26 @@ extension ThumbnailPipeline {
       self.demand = demand
     }
 
-    /// The variants that came in since the last call, the largest first.
+    /// Takes the variants requested since the last call, the largest first.
     func takeVariants(of source: ImageSource) -> [Variant] {
       pipeline()?.jobs.withLock { $0.table.takeVariants(of: subject, for: id) } ?? []
     }
 
-    /// Those of the variants that somebody still waits for.
+    /// The variants that still have waiters.
     func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
       pipeline()?.jobs.withLock { $0.table.stillWanted(variants, of: subject, for: id) } ?? []
     }
 
-    /// Those of the variants that go to the memory cache, and not to the disk cache alone.
+    /// The variants that go to the memory cache, and not to the disk cache alone.
     func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
       pipeline()?.jobs.withLock { state in
         Set(variants.filter { state.table.keepsInMemory($0, of: subject, for: id) })
       } ?? []
     }
 
-    /// Answers everybody who waits for one variant.
+    /// Resumes all waiters for one variant.
     ///
-    /// - Parameter counting: Called with their number before they hear of it, so that whoever is answered finds it counted.
+    /// - Parameter counting: Called with their number before they are resumed, so that they find themselves counted.
     func answer(
       _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>,
       counting: (Int) -> Void = { _ in }
@@ -56,12 +56,12 @@ extension ThumbnailPipeline {
       Self.resume(sinks, with: result)
     }
 
-    /// Ends the job and answers everybody who still waits for the source: with the error, except for some variants.
+    /// Ends the job and resumes all its waiters: with the error, except for the variants in `answers`.
     ///
-    /// All in one step: whoever is answered and asks again at once is not taken for one who waited for the job.
+    /// In one step, so that a waiter that requests again at once does not join this job.
     ///
-    /// - Parameter counting: Called with the variants that the error concerns, one for each waiter, before anybody hears of
-    ///   it, so that whoever is answered finds it counted.
+    /// - Parameter counting: Called with the variants that fail, one per waiter, before any is resumed, so that waiters
+    ///   find themselves counted.
     func fail(
       _ source: ImageSource, with error: ThumbnailError, except answers: [Variant: ThumbnailResponse] = [:],
       counting: ([Variant]) -> Void
@@ -77,13 +77,13 @@ extension ThumbnailPipeline {
       }
     }
 
-    /// Has a thumbnail asked about that is handed out though it is out of date. False when too many are asked about already:
-    /// then whoever wants it waits for the server.
+    /// Starts a background revalidation of a stale thumbnail. False if too many are running: then the waiter waits for
+    /// the server.
     func revalidateBehind(_ variant: Variant, of source: ImageSource, keepsInMemory: Bool) -> Bool {
       pipeline()?.revalidateBehind(variant, of: source, keepsInMemory: keepsInMemory) ?? false
     }
 
-    /// Whether nobody waits any more: the job has ended with its last answer.
+    /// Whether the job has ended: it did so with its last waiter.
     func isDone(_ source: ImageSource) -> Bool {
       pipeline()?.jobs.withLock { !$0.table.isRunning(id, of: subject) } ?? true
     }

@@ -2,34 +2,34 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// Who waits for what: how requests join jobs, change their priority and leave.
+/// Coalescing: how requests join jobs, change their priority and leave.
 extension ThumbnailPipeline {
-  /// The jobs that run, and who waits for them.
+  /// The running jobs and their waiters.
   struct Jobs {
     var table = JobTable<Sink>()
     var running: [JobTable<Sink>.JobID: RunningJob] = [:]
-    /// Those of them that ask about what was handed out meanwhile.
+    /// The jobs that are background revalidations.
     var revalidations: [JobTable<Sink>.JobID: JobTable<Sink>.Subject] = [:]
 
-    /// Lets go of a job that has ended.
+    /// Removes a job that has ended.
     mutating func remove(_ id: JobTable<Sink>.JobID) {
       running[id] = nil
       revalidations[id] = nil
     }
   }
 
-  /// What the pipeline holds of a job.
+  /// The pipeline's handle of a job.
   struct RunningJob {
     let task: Task<Void, Never>
     let priority: PriorityControl
     let progress: BodyProgress
-    /// Its leave to store what it makes.
+    /// Permits storing what the job makes, until the image is removed.
     let permit: StorePermit
-    /// What its waiters ask for, changed along with the table.
+    /// The variants with waiters, updated together with the table.
     let demand: VariantDemand
   }
 
-  /// Where a waiter's answer goes.
+  /// Where a waiter's result is delivered.
   struct Sink: Sendable {
     let shot: Promise<ThumbnailResponse, ThumbnailError>
     let started: ContinuousClock.Instant
@@ -37,7 +37,7 @@ extension ThumbnailPipeline {
 
   typealias Waiter = JobTable<Sink>.WaiterID
 
-  /// Joins all the requests at once, so that a job that starts for them finds them all at its first look.
+  /// Joins all the requests at once, so that a job started for them finds them all in its first round.
   func join(
     _ requests: [ThumbnailRequest], since started: ContinuousClock.Instant
   ) -> [(Waiter, Sink)] {
@@ -64,13 +64,13 @@ extension ThumbnailPipeline {
     return waiters
   }
 
-  /// Changes the priority of one waiter, which the job's follows from.
+  /// Changes the priority of one waiter, and so that of its job.
   func setPriority(of waiter: Waiter, for source: ImageSource, to priority: Priority) {
     guard let id = jobs.withLock({ $0.table.setPriority(of: waiter, to: priority) }) else { return }
     settlePriority(of: id, for: source)
   }
 
-  /// Gives a job the priority of its waiters as they are now, whoever joins and leaves meanwhile.
+  /// Sets a job's priority from its current waiters, even if some join or leave meanwhile.
   private func settlePriority(of id: JobTable<Sink>.JobID, for source: ImageSource) {
     while true {
       let (control, wanted) = jobs.withLock {
@@ -81,7 +81,7 @@ extension ThumbnailPipeline {
     }
   }
 
-  /// Starts a job, with the lock held: the job's first look into the table waits for it.
+  /// Starts a job with the lock held, so that its first access to the table comes after this.
   func startJob(
     _ id: JobTable<Sink>.JobID, for request: ThumbnailRequest, isRevalidation: Bool = false
   ) -> RunningJob {
@@ -94,14 +94,14 @@ extension ThumbnailPipeline {
       waiters: JobWaiters(
         pipeline: self, id: id, subject: .init(request.source, isRevalidation: isRevalidation), demand: demand),
       isRevalidation: isRevalidation)
-    // A job only hands work on to threads of our own, where the priority counts. Its task runs among those that wait for
-    // it: on another level it would wake other threads at every turn.
+    // A job only submits work to our own threads, where the priority applies. Its task has its waiters' priority, as
+    // another one would wake other threads at each step.
     let task = Task { await job.run() }
     return RunningJob(task: task, priority: priority, progress: progress, permit: permit, demand: demand)
   }
 
-  /// Takes what is removed out of the caches, and has nothing of it stored by the jobs that run: `forget` does it, in one
-  /// step with `detach`, so that a job that begins meanwhile finds nothing and one that began before stores nothing.
+  /// Removes images from the caches, and keeps running jobs from storing them: `forget` does so in one step with
+  /// `detach`, so that a job started later finds nothing and one started earlier stores nothing.
   func remove(
     _ detach: (inout JobTable<Sink>) -> [JobTable<Sink>.JobID], from forget: () -> Void
   ) {
@@ -111,7 +111,7 @@ extension ThumbnailPipeline {
     }
   }
 
-  /// Gives a request up; the job stops when nobody else waits for it.
+  /// Cancels a request; the job stops if it has no other waiters.
   func leave(_ waiter: JobTable<Sink>.WaiterID, of request: ThumbnailRequest) {
     let source = request.source
     let (sink, stopped, action) = jobs.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in

@@ -1,14 +1,14 @@
 import HTTPTransport
 
-/// Pauses that hosts want.
+/// Pauses of hosts outside of downloads.
 extension ThumbnailPipeline {
-  /// What is waited beyond a pause.
+  /// The time waited in addition to a pause.
   package static let margin = Duration.milliseconds(20)
 
-  /// Whether somebody waits for so long beside the downloads, as for a page of a search: that comes off `maximumWait`. Tells
-  /// the listeners of the pause.
+  /// Whether to wait for this pause, as for a page of a search; it is deducted from `maximumWait`. Sends an event about
+  /// the pause.
   package func waits(for pause: Duration, of name: String) -> Bool {
-    // Some milliseconds more, so that the next request does not come too soon by how clocks differ.
+    // Some milliseconds more, so that clock differences do not make the next request come too early.
     let waits = stages.downloader.mayWait(for: pause + Self.margin)
     stages.events.send(nil, .hostPaused(host: name, duration: pause, failure: nil, isWaitedFor: waits))
     return waits

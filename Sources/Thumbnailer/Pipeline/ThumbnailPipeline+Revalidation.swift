@@ -1,17 +1,17 @@
 import ImageCodec
 import ThumbnailCore
 
-/// How servers are asked about thumbnails that were handed out meanwhile (`stale-while-revalidate`).
+/// Background revalidation of stale thumbnails that were served already (`stale-while-revalidate`).
 extension ThumbnailPipeline {
-  /// How many images are asked about at most, behind those who were served; each takes a few KiB. What goes beyond waits for
-  /// its server, as it would without.
+  /// The most images revalidated in the background at once; each takes a few KiB. Beyond that, requests wait for the
+  /// server as if it did not allow it.
   static let mostRevalidations = 256
 
-  /// Waits until the servers have been asked about everything that was handed out meanwhile, since they allow that
-  /// (`stale-while-revalidate`), and what has changed is made anew. Call it before a program ends, then `flush()`: what is
-  /// not asked about by then stays out of date until it is asked for again.
+  /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
+  /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
+  /// next request.
   ///
-  /// Cancelling the calling task drops what is left.
+  /// Cancelling the calling task cancels the rest.
   public func finishRevalidations() async {
     await withTaskCancellationHandler {
       while let task = firstRevalidation {
@@ -39,7 +39,7 @@ extension ThumbnailPipeline {
     for job in dropped { job.task.cancel() }
   }
 
-  /// Starts a job that asks the server about a stored thumbnail, or has the one that runs do so. False when too many run.
+  /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running.
   func revalidateBehind(_ variant: Variant, of source: ImageSource, keepsInMemory: Bool) -> Bool {
     var request = ThumbnailRequest(source, variant: variant, priority: .prefetch)
     request.keepsInMemory = keepsInMemory
@@ -48,7 +48,7 @@ extension ThumbnailPipeline {
       let running = state.table.job(of: subject)
       if let running, state.table.isWanted(variant, of: subject, for: running) { return true }
       guard running != nil || state.revalidations.count < Self.mostRevalidations else { return false }
-      // Nobody waits for what comes of it.
+      // A sink without a waiter.
       let sink = Sink(shot: Promise(), started: .now)
       switch state.table.join(request, isRevalidation: true, sink: sink).1 {
       case .joined(let id, _): state.running[id]?.demand.insert(variant)

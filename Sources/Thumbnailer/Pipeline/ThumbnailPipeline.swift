@@ -4,11 +4,11 @@ import Synchronization
 import ThumbnailCache
 public import ThumbnailCore
 
-/// Makes thumbnails: from its caches where they are there, else by downloading and downsampling the picture once for
-/// everybody who asks.
+/// Makes thumbnails: from its caches if they are stored, else by downloading and downsampling each source image once
+/// for all waiters.
 ///
-/// May be used from any thread or task. Work stops when the pipeline is dropped, after `flush()` everything made is on
-/// disk.
+/// May be used from any thread or task. Work is cancelled when the pipeline is deallocated; after `flush()` everything
+/// made is on disk.
 ///
 ///     let pipeline = try ThumbnailPipeline()
 ///     let thumbnail = try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(400, 400)))
@@ -17,15 +17,15 @@ public final class ThumbnailPipeline: Sendable {
   public let configuration: Configuration
 
   let stages: PipelineStages
-  /// The jobs that run, and who waits for them.
+  /// The running jobs and their waiters.
   let jobs = Mutex(Jobs())
 
-  /// Sets up the stages. Starts no thread and reads no picture yet; opens the disk cache, which takes a millisecond, or
-  /// seconds where another process is just making or moving it.
+  /// Sets up the stages. Starts no thread and reads no image yet; opens the disk cache, which takes a millisecond, or
+  /// seconds if another process is creating or moving it.
   ///
-  /// A disk cache that cannot be used does not fail: the pipeline works from memory alone, and `cacheProblem` says why.
+  /// A disk cache that cannot be used is no error: the pipeline works from memory alone, and `cacheProblem` says why.
   ///
-  /// - Throws: `ThumbnailError.invalidRequest` for values that make no sense, with the value's name.
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
   public init(_ configuration: Configuration = Configuration()) throws(ThumbnailError) {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     self.configuration = configuration
@@ -39,20 +39,19 @@ public final class ThumbnailPipeline: Sendable {
     stages.events.finish()
   }
 
-  /// The thumbnail that was asked for.
+  /// The requested thumbnail.
   ///
-  /// Cancelling the calling task gives the request up; the work stops when nobody else waits for it.
+  /// Cancelling the calling task cancels the request; the work stops if it has no other waiters.
   public func thumbnail(for request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
     try await response(for: request).thumbnail
   }
 
-  /// The thumbnail that was asked for, and how it came about.
+  /// The requested thumbnail, and how it was obtained.
   public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
     try await responses(for: [request])[0].get()
   }
 
-  /// The thumbnail that was asked for, at a priority that may change while it is waited for: the request's own counts for
-  /// nothing.
+  /// The requested thumbnail, at a priority that may change meanwhile; the request's own priority is ignored.
   func response(
     for request: ThumbnailRequest, following priority: PriorityControl
   ) async throws(ThumbnailError) -> ThumbnailResponse {
@@ -65,22 +64,22 @@ public final class ThumbnailPipeline: Sendable {
     return try await sink.shot.wait { [weak self] in self?.leave(waiter, of: request) }.get()
   }
 
-  /// The part of a picture's bytes that has arrived, from 0 to 1, while a job works on it: 1 when all is here that is
-  /// needed, nil when no job does.
+  /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
+  /// arrived, nil without a job.
   func receivedPart(of source: ImageSource) -> Double? {
     jobs.withLock { state in
       state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.fraction }
     }
   }
 
-  /// Whether the job that works on a picture waits for a silent server; nil when there is no job.
+  /// Whether an image's job waits for a silent server; nil if it has none.
   private func silence(of source: ImageSource) -> ObservedValue<ServerSilence>? {
     jobs.withLock { state in
       state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.silence }
     }
   }
 
-  /// Several thumbnails of one picture, each with its own success or failure, in the order of `variants`.
+  /// Several thumbnails of one image, each with its own success or failure, in the order of `variants`.
   ///
   /// They share one download and one decode.
   public func responses(
@@ -89,7 +88,7 @@ public final class ThumbnailPipeline: Sendable {
     await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
   }
 
-  /// The same, telling when the picture begins to wait for a server that has fallen silent, and when it goes on. The
+  /// The same, with a callback when the image starts to wait for a silent server, and when the server continues. The
   /// first call may be to say that it does not wait.
   package func responses(
     for source: ImageSource, variants: [Variant], priority: Priority,
@@ -99,7 +98,7 @@ public final class ThumbnailPipeline: Sendable {
       for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) }, onSilence: onSilence)
   }
 
-  /// Answers what memory holds at once and waits for the rest. All requests are of one source.
+  /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
   func responses(
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
@@ -118,7 +117,7 @@ public final class ThumbnailPipeline: Sendable {
     return results.map { $0 ?? .failure(.cancelled) }
   }
 
-  /// The answer to a request that needs no work: from memory, or that it cannot be met.
+  /// The result of a request that needs no work: a memory cache hit, or an invalid request.
   private func fromMemory(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
@@ -144,10 +143,10 @@ public final class ThumbnailPipeline: Sendable {
   /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
   ///
   /// Requests are taken from the sequence as results are taken from the stream, so neither needs to fit in memory: at
-  /// most `window` requests are under way or finished and not taken yet. Those that wait for a server that has fallen
-  /// silent are not counted, up to 256 of them. Dropping the iterator cancels what is under way.
+  /// most `window` requests are in flight or finished and not taken yet. Those that wait for a silent server are not
+  /// counted, up to 256 of them. Deallocating the iterator cancels what is in flight.
   ///
-  /// - Parameter window: Default: four for each download and each decode at once.
+  /// - Parameter window: Default: four for each concurrent download and decode.
   public func thumbnails<Requests: Sequence>(
     for requests: Requests, window: Int? = nil
   ) -> ThumbnailResults where Requests.Element == ThumbnailRequest, Requests: Sendable {
@@ -156,53 +155,51 @@ public final class ThumbnailPipeline: Sendable {
       window: window ?? 4 * (configuration.downloads + configuration.jobs))
   }
 
-  /// A stream of what happens from now on, stage by stage. A listener that falls behind by more than `limit` events
-  /// loses the oldest; nothing waits for it. Each listener gets all events. The stream ends with the pipeline.
+  /// A stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest; it
+  /// never delays the pipeline. Each listener gets all events. The stream ends with the pipeline.
   public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PipelineEvent> {
     stages.events.subscribe(bufferingNewest: limit)
   }
 
-  /// What has been done so far.
+  /// The counters so far.
   public var statistics: PipelineStatistics { stages.currentStatistics }
 
-  /// The number of sources that are being worked on now.
+  /// The number of sources with a running job.
   public var activeJobs: Int { jobs.withLock { $0.table.jobCount } }
 
   /// The number of downloads that wait for a slot now.
   public var waitingDownloads: Int { stages.waitingDownloads }
 
-  /// The number of downloads whose server has fallen silent, by its host, with the port where that is not the usual one.
-  /// They hold nothing else back, and are tried again after the others.
+  /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not hold
+  /// up others, and are retried after them.
   public var silentDownloads: [String: Int] { stages.silentDownloads }
 
-  /// Fetches the small answers of photo search APIs, over the connections that the pictures use.
+  /// Fetches the small responses of photo search APIs, over the same connections as images.
   package var httpClient: any HTTPClient { stages.httpClient }
 
-  /// Where the pages of photo searches are kept beside the thumbnails, for times without a network; nil without a disk
-  /// cache.
+  /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.
   public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
 
-  /// The last reason why something that was made could not be stored on disk, in words that say what to do; nil when
-  /// all could.
+  /// The last reason why a thumbnail could not be stored on disk, with what to do; nil if all could.
   public var cacheProblem: String? { stages.cacheProblem }
 
-  /// Why the file of the disk cache was replaced by an empty one, such as damage; nil when it was not. Thumbnails are
+  /// Why the file of the disk cache was replaced by an empty one, such as damage; nil if it was not. Thumbnails are
   /// stored as usual from then on.
   public var cacheReplacement: String? { stages.cacheReplacement }
 
-  /// That the cache's folder is open to other users of the machine, and what to do about it; nil when it is not, as where
-  /// the pipeline has made it.
+  /// A warning that other users of the machine can access the cache's folder, with what to do; nil if they cannot, as
+  /// in a folder that the pipeline has created.
   public var cacheExposure: String? { stages.cacheExposure }
 
-  /// Forgets all thumbnails of a picture, in memory and on disk: the next request fetches it anew. Who waits for one now
-  /// gets it, but it is not stored.
+  /// Removes all thumbnails of an image from memory and disk: the next request fetches it again. Current waiters still
+  /// get theirs, but these are not stored.
   public func remove(_ source: ImageSource) async {
     remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
     await stages.flush()
   }
 
-  /// Forgets all thumbnails, in memory and on disk, and the beginnings of broken downloads. Who waits for a thumbnail now
-  /// gets it, but it is not stored.
+  /// Removes all thumbnails from memory and disk, and partial downloads. Current waiters still get theirs, but these
+  /// are not stored.
   public func removeAll() async {
     remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
     await stages.flush()
@@ -211,18 +208,17 @@ public final class ThumbnailPipeline: Sendable {
     Self.removeHostRecords(in: directory)
   }
 
-  /// Forgets which hosts want to be left alone, as a cache folder knows it. Blocks for a file operation.
+  /// Removes the record of paused hosts from a cache folder. Blocks for a file operation.
   public static func removeHostRecords(in cacheDirectory: URL) {
     HostFile.remove(in: cacheDirectory)
   }
 
-  /// Throws away the beginnings of broken downloads that a cache folder holds. Those that somebody goes on with now
-  /// stay. Blocks for a few file operations.
+  /// Removes the partial downloads in a cache folder, except those in use. Blocks for a few file operations.
   public static func removePartialDownloads(in cacheDirectory: URL) {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).removeAll()
   }
 
-  /// What the beginnings of broken downloads in a cache folder take, in bytes. Blocks for a few file operations.
+  /// The length of the partial downloads in a cache folder, in bytes. Blocks for a few file operations.
   public static func partialDownloadBytes(in cacheDirectory: URL) -> Int {
     PartialStore(directory: Configuration.partialDownloads(in: cacheDirectory), byteLimit: 0).usedBytes
   }

@@ -1,6 +1,6 @@
 public import ThumbnailCore
 
-/// A thumbnail and how it came about.
+/// A thumbnail and how it was obtained.
 public struct ThumbnailResponse: Sendable {
   /// Where a thumbnail came from.
   public enum Origin: String, Sendable, Codable, CaseIterable {
@@ -10,12 +10,12 @@ public struct ThumbnailResponse: Sendable {
     case disk
     /// Shrunk from a larger thumbnail in the disk cache; nothing was downloaded.
     case shrunk
-    /// From the caches, out of date until the server said that the picture has not changed. No body was downloaded.
+    /// From the caches, stale until the server confirmed it (304). No body was downloaded.
     case revalidated
-    /// From the caches, though out of date: the server could not be asked, or lets it be used while it is asked
+    /// From the caches, though stale: the server could not be asked, or allows it during revalidation
     /// (`stale-while-revalidate`).
     case stale
-    /// From the picture itself, downloaded and decoded now.
+    /// Made now from the source image, which was downloaded or read from a file.
     case source
   }
 
@@ -26,16 +26,16 @@ public struct ThumbnailResponse: Sendable {
   /// The bytes that were downloaded for it, or the length of its local file; requests that shared a download all report
   /// the same.
   public let downloadedBytes: Int
-  /// The bytes of the picture that were not downloaded because no thumbnail needed them, as far as the server told its
-  /// length.
+  /// The bytes of the source image that were not downloaded because no thumbnail needed them, as far as its length is
+  /// known.
   public let bytesLeft: Int
-  /// Whether the disk cache has it, or will within 50 ms. False where its server forbids to keep it (`no-store`), be it
-  /// with the picture or with the word that it has not changed; for a thumbnail of a damaged picture; and for one that was made now where there is no
-  /// disk cache, or the last that was to be written there could not be. True for whatever else came from the caches.
+  /// Whether the disk cache has it, or will within 50 ms. False if its server forbids storing (`no-store`), in the
+  /// response with the image or in a 304; for a thumbnail of a damaged image; and for one made now if there is no disk
+  /// cache, or the last write to it failed. True for all others from the caches.
   public let isStored: Bool
-  /// How the picture was read, in words: `jpeg 1/8, 750x500 → 256x171`. Nil where it was not read for this.
+  /// A description of the decode plan: `jpeg 1/8, 750x500 → 256x171`. Nil if nothing was decoded for this response.
   public let plan: String?
-  /// From the request to the answer.
+  /// The time from the request to the response.
   public let duration: Duration
 
   init(
@@ -54,10 +54,10 @@ public struct ThumbnailResponse: Sendable {
 
 /// One request's own success or failure.
 public struct ThumbnailResult: Sendable {
-  /// The place of the request in the sequence that was asked for, from 0.
+  /// The index of the request in the sequence of requests, from 0.
   public let index: Int
   /// The request.
   public let request: ThumbnailRequest
-  /// What came of it.
+  /// The response, or the error.
   public let result: Result<ThumbnailResponse, ThumbnailError>
 }

@@ -4,7 +4,7 @@ import ThumbnailCore
 
 /// The results of many requests in the order of completion. See `ThumbnailPipeline.thumbnails(for:window:)`.
 ///
-/// Made for one pass by one consumer: each iterator starts the requests anew.
+/// For a single pass by one consumer: each iterator starts the requests again.
 public struct ThumbnailResults: AsyncSequence, Sendable {
   /// One request's own success or failure.
   public typealias Element = ThumbnailResult
@@ -27,7 +27,7 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
     Iterator(pipeline: pipeline, requests: makeRequests(), window: window)
   }
 
-  /// Hands out results and tops up the requests under way.
+  /// Returns results and keeps the window of requests in flight full.
   public final class Iterator: AsyncIteratorProtocol {
     private enum Arrival: Sendable {
       case result(ThumbnailResult)
@@ -54,7 +54,7 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
 
     deinit { tasks.cancelAll() }
 
-    /// The next result to be complete; nil when all requests are answered or the calling task is cancelled.
+    /// The next result to be complete; nil when all requests are finished or the calling task is cancelled.
     public func next() async -> ThumbnailResult? {
       while true {
         startMore()
@@ -94,7 +94,7 @@ public struct ThumbnailResults: AsyncSequence, Sendable {
   }
 }
 
-/// Running tasks that can be cancelled together; finished ones are forgotten.
+/// Running tasks that can be cancelled together; finished ones are removed.
 package final class TaskBag: Sendable {
   private let state = Mutex<(next: Int, tasks: [Int: Task<Void, Never>])>((0, [:]))
 
@@ -104,7 +104,7 @@ package final class TaskBag: Sendable {
     state.withLock { state in
       state.next += 1
       let number = state.next
-      // The task takes itself out, which waits for the lock until it is in.
+      // The task removes itself, which waits for the lock until it has been added.
       state.tasks[number] = Task { [weak self] in
         await work()
         self?.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
@@ -117,7 +117,7 @@ package final class TaskBag: Sendable {
     for task in tasks { task.cancel() }
   }
 
-  /// Waits for the end of all tasks that run now.
+  /// Waits until all current tasks have ended.
   package func waitForAll() async {
     for task in state.withLock({ Array($0.tasks.values) }) { await task.value }
   }

@@ -2,9 +2,9 @@ import HTTPTransport
 import ThumbnailCache
 import ThumbnailCore
 
-/// What of the machine's state its user should know, and what to do about it.
+/// The findings: what is wrong or missing on this machine, and what to do about it.
 extension Diagnostics {
-  /// What every pipeline must be able to read and to write.
+  /// The formats that every pipeline must be able to read.
   private static let neededToRead: Set<ImageFormat> = [.jpeg, .png, .webp, .gif, .tiff]
   private static let neededToWrite: Set<ImageFormat> = [.jpeg, .png, .webp]
 
@@ -85,7 +85,7 @@ extension Diagnostics {
   static func findings(
     of limits: [Limit], _ configuration: ThumbnailPipeline.Configuration
   ) -> [Finding] {
-    // Transfers, the local files that are open at once, two files for each decode, and what a process has anyway.
+    // Transfers, local files open at once, two files per decode, and the process' other files.
     let needed = configuration.downloads + 64 + 2 * configuration.jobs + 64
     guard let files = limits.first(where: { $0.name == openFilesName })?.value, files < needed else { return [] }
     return [
@@ -96,7 +96,7 @@ extension Diagnostics {
     ]
   }
 
-  /// How a format's support is installed on Debian and Ubuntu.
+  /// How to install support for a format on Debian and Ubuntu.
   private static func install(_ format: ImageFormat) -> String {
     let package =
       switch format {

@@ -6,10 +6,10 @@ import ThumbnailCache
 import ThumbnailCore
 
 extension Diagnostics {
-  /// Looks at everything that a pipeline of this configuration would use, and tries every format. Makes and changes
-  /// nothing, also where the cache is damaged. Takes a second where helpers read the unsafe formats.
+  /// Examines everything that a pipeline of this configuration would use, and tries every format. Creates and changes
+  /// nothing, even if the cache is damaged. Takes a second if helpers read the unsafe formats.
   ///
-  /// - Throws: `ThumbnailError.invalidRequest` for values that make no sense, as `ThumbnailPipeline` does.
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, as `ThumbnailPipeline` does.
   public static func gather(
     _ configuration: ThumbnailPipeline.Configuration
   ) async throws(ThumbnailError) -> Diagnostics {
@@ -87,7 +87,7 @@ extension Diagnostics {
     failure.map { (.none, "\($0)") } ?? (reader, nil)
   }
 
-  /// What stands in the configuration, and whether it is the default.
+  /// The limits of the configuration, and whether they are the defaults.
   private static func limits(_ configuration: ThumbnailPipeline.Configuration) -> [Limit] {
     let standard = ThumbnailPipeline.Configuration(cacheDirectory: configuration.cacheDirectory)
     func limit(
@@ -98,7 +98,7 @@ extension Diagnostics {
       return Limit(name: name, value: value, unit: unit, origin: value == usual ? origin : .configuration)
     }
     let cgroup = Cgroup.memoryLimit()
-    // Where the memory there is makes the defaults smaller.
+    // What lowers the defaults if memory is short.
     let memory: Limit.Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
     func origin(_ value: Int, unlessCapped standard: Int) -> Limit.Origin { value < standard ? memory : .standard }
     let budget = configuration.memoryBudget.bytes
@@ -145,7 +145,7 @@ extension Diagnostics {
 
   static let openFilesName = "open files"
 
-  /// How many files the process may have open; nil where that is not limited.
+  /// The most files the process may have open; nil if unlimited.
   private static var openFiles: Int? {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int32.max)

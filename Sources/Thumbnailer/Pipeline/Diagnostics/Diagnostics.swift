@@ -6,7 +6,7 @@ public import ThumbnailCore
 ///     let diagnostics = await Diagnostics.gather(configuration)
 ///     for finding in diagnostics.findings { print(finding.message) }
 public struct Diagnostics: Sendable {
-  /// A part that the pipeline is made of.
+  /// A library or component that the pipeline uses.
   public struct Component: Sendable, Equatable {
     /// Such as `libvips`.
     public var name: String
@@ -14,7 +14,7 @@ public struct Diagnostics: Sendable {
     public var version: String
   }
 
-  /// What can be done with a format, as it was found by trying with a tiny picture.
+  /// What is supported of a format, found by trying with a tiny image.
   public struct FormatSupport: Sendable, Equatable {
     /// Where a format is read.
     public enum Reader: String, Sendable, Codable {
@@ -30,7 +30,7 @@ public struct Diagnostics: Sendable {
     public var format: ImageFormat
     /// Where it is read.
     public var reader: Reader
-    /// Why it is not read, where it could be; nil where it is read, or where no helper is to read it.
+    /// Why it is not read, where it could be; nil where it is read, or where no helper is configured for it.
     public var readingProblem: String?
     /// Whether thumbnails of this format are written.
     public var isWritten: Bool
@@ -42,21 +42,21 @@ public struct Diagnostics: Sendable {
   public struct CacheState: Sendable, Equatable {
     /// The folder.
     public var directory: String
-    /// Whether the folder is there; else the first run makes it.
+    /// Whether the folder exists; otherwise the first run creates it.
     public var isThere: Bool
-    /// Thumbnails in it.
+    /// The number of thumbnails.
     public var thumbnails: Int
-    /// Pictures they are of.
+    /// The number of source images with thumbnails.
     public var sources: Int
     /// The length of all thumbnails, in bytes.
     public var payloadBytes: Int
     /// The length of the cache's files, in bytes.
     public var fileBytes: Int
-    /// What its file system is called, where it is a known one.
+    /// The name of its file system, if known.
     public var fileSystem: String?
-    /// Whether that is shared with other machines.
+    /// Whether that is a network file system.
     public var isOnNetwork: Bool
-    /// The room that is left on its disk, in bytes, where that is told.
+    /// The free space on its disk in bytes, if known.
     public var freeBytes: Int?
   }
 
@@ -69,7 +69,7 @@ public struct Diagnostics: Sendable {
 
     /// Where the number comes from.
     public enum Origin: String, Sendable, Codable {
-      /// The configuration has another value than the default.
+      /// Set in the configuration to another value than the default.
       case configuration
       /// The library's default.
       case standard = "default"
@@ -91,17 +91,17 @@ public struct Diagnostics: Sendable {
 
   /// What libcurl offers.
   public struct Network: Sendable, Equatable {
-    /// The library for TLS with its version; nil where there is none.
+    /// The TLS library with its version; nil if there is none.
     public var tls: String?
-    /// The schemes it knows.
+    /// The supported URL schemes.
     public var protocols: [String]
     /// The versions of HTTP: `1.1`, `2`, `3`.
     public var httpVersions: [String]
-    /// The compressions of transfers.
+    /// The supported content encodings.
     public var compressions: [String]
   }
 
-  /// Something that its user should know.
+  /// A problem or remark for the user.
   public struct Finding: Sendable, Equatable {
     /// How bad it is.
     public enum Severity: String, Sendable, Codable {
@@ -117,7 +117,7 @@ public struct Diagnostics: Sendable {
     public var message: String
   }
 
-  /// The library and what it stands on.
+  /// The library and its dependencies.
   public var components: [Component]
   /// Every known format.
   public var formats: [FormatSupport]
