@@ -1,16 +1,17 @@
-/// What fetching a picture takes, as measured: the averages decide how far ahead of the view to begin.
+/// The measured cost of fetching one image; the averages decide how far ahead of the viewport to prefetch.
 ///
-/// Each new measurement counts for an eighth. Before the first there are guesses for a photograph over a home's link.
+/// Exponential moving averages: each new measurement has a weight of an eighth. The initial values are guesses for a
+/// photograph over a home connection.
 struct FetchPace: Sendable {
   private static let weight = 0.125
 
-  /// From the request to the thumbnail, in seconds, while others run beside it. From 20 ms to 3 s.
+  /// The time from request to thumbnail in seconds, with other requests running concurrently. From 20 ms to 3 s.
   private(set) var secondsPerPicture = 0.3
-  /// What is downloaded for one picture, in bytes.
+  /// The downloaded bytes per image.
   private(set) var bytesPerPicture = 150_000.0
   private var isMeasured = false
 
-  /// One more picture was downloaded and made.
+  /// Adds the measurement of one downloaded and rendered image.
   mutating func record(_ duration: Duration, bytes: Int) {
     let seconds = min(max(duration.seconds, 0.02), 3)
     let weight = isMeasured ? Self.weight : 1
@@ -19,6 +20,7 @@ struct FetchPace: Sendable {
     bytesPerPicture += (Double(bytes) - bytesPerPicture) * weight
   }
 
-  /// After how long a request is slow: it holds nothing back any more, since the link is not what it waits for.
+  /// The time after which a request counts as slow: it no longer holds up others, since it is not the link that delays
+  /// it.
   var patience: Duration { .seconds(max(1, 4 * secondsPerPicture)) }
 }

@@ -1,8 +1,8 @@
-/// A width and a height in points, the unit of a front end's layout; `GridLayout.scale` makes pixels of them.
+/// A width and a height in points, the unit of a front end's layout; `GridLayout.scale` converts to pixels.
 public struct GridSize: Sendable, Hashable {
-  /// Points across.
+  /// The width in points.
   public var width: Double
-  /// Points down.
+  /// The height in points.
   public var height: Double
 
   /// A size of `width` × `height` points.
@@ -12,7 +12,7 @@ public struct GridSize: Sendable, Hashable {
   }
 }
 
-/// The room around the cells of each section, in points.
+/// The margins around the cells of each section, in points.
 public struct GridInsets: Sendable, Hashable {
   /// Above the first row, below the section's header.
   public var top: Double
@@ -32,32 +32,32 @@ public struct GridInsets: Sendable, Hashable {
   }
 }
 
-/// Where something lies in the content of a grid, in points from its upper left corner.
+/// A rectangle in the content of a grid, in points from its upper left corner.
 public struct GridFrame: Sendable, Hashable {
   /// The left edge.
   public var x: Double
   /// The upper edge.
   public var y: Double
-  /// Points across.
+  /// The width in points.
   public var width: Double
-  /// Points down.
+  /// The height in points.
   public var height: Double
 
   /// The lower edge.
   public var bottom: Double { y + height }
 
-  /// Whether some of it lies between two heights of the content. What only touches them does not.
+  /// Whether it overlaps the content between two vertical offsets. Touching edges do not count.
   public func intersects(top: Double, bottom: Double) -> Bool { y < bottom && self.bottom > top }
 }
 
-/// The place of an item as front ends with sections name it.
+/// The position of an item, for front ends with sections.
 public struct GridIndex: Sendable, Hashable {
   /// The section, from 0.
   public var section: Int
   /// The item within its section, from 0.
   public var item: Int
 
-  /// Names an item of a section.
+  /// The position of an item in a section.
   public init(section: Int, item: Int) {
     self.section = section
     self.item = item

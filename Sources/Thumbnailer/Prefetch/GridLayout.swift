@@ -1,26 +1,26 @@
 public import ThumbnailCore
 
-/// Where the cells of a scrolling grid lie: from a scroll offset to the items in view, and back.
+/// The layout of a scrolling grid: maps scroll offsets to visible items, and items to frames.
 ///
-/// Cells of one size stand in rows of `columns`, in sections one below the other; each section has a header's height,
-/// insets around its cells, and `spacing` between them. Items have a flat index over all sections, from 0. All lengths
-/// are points; offsets count down from the upper edge of the content.
+/// Cells of one size are arranged in rows of `columns`, in sections one below the other; each section has a header's
+/// height, insets around its cells, and `spacing` between them. Items have a flat index over all sections, from 0. All
+/// lengths are points; offsets increase downwards from the upper edge of the content.
 ///
-/// A value without side effects. A query takes time proportional to the logarithm of the number of sections, whatever
-/// the number of items.
+/// A value without side effects. A query takes time logarithmic in the number of sections, whatever the number of
+/// items.
 ///
 ///     let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2, itemCount: 100_000)
 ///     layout.items(from: 4_000, height: 1_200)   // 40..<52
 ///     layout.cellPixels                          // 400x400
 public struct GridLayout: Sendable, Hashable {
-  /// What stands under one header.
+  /// The items under one header.
   public struct Section: Sendable, Hashable {
     /// The number of its items; never negative.
     public let itemCount: Int
     /// The height of its header, in points; 0 for none.
     public let headerHeight: Double
 
-    /// A section. A negative count or height is taken for 0.
+    /// A section. A negative count or height is replaced by 0.
     public init(itemCount: Int, headerHeight: Double = 0) {
       self.itemCount = max(0, itemCount)
       self.headerHeight = headerHeight.isFinite ? max(0, headerHeight) : 0
@@ -29,33 +29,33 @@ public struct GridLayout: Sendable, Hashable {
 
   private static let mostColumns = 1_000_000
 
-  /// Cells side by side.
+  /// The number of cells per row.
   public let columns: Int
   /// The size of a cell, in points.
   public let cell: GridSize
-  /// Device pixels a point.
+  /// Device pixels per point.
   public let scale: Double
-  /// The room between two columns, and between two rows, in points.
+  /// The gap between two columns, and between two rows, in points.
   public let spacing: Double
-  /// The room around the cells of each section.
+  /// The margins around the cells of each section.
   public let insets: GridInsets
   /// The sections from the top down.
   public private(set) var sections: [Section]
 
-  /// The upper edge of each section, and behind them the content's height.
+  /// The upper edge of each section, followed by the content's height.
   private var tops: [Double] = [0]
-  /// The flat index of each section's first item, and behind them the number of items.
+  /// The flat index of each section's first item, followed by the number of items.
   private var firsts: [Int] = [0]
 
   /// A layout with one section of `itemCount` items.
   ///
   /// - Parameters:
-  ///   - columns: Cells side by side; from 1 to a million.
+  ///   - columns: The number of cells per row; from 1 to a million.
   ///   - cell: The size of a cell in points, more than 0.
-  ///   - scale: Device pixels a point, more than 0.
+  ///   - scale: Device pixels per point, more than 0.
   ///   - spacing: Between columns and between rows, in points.
   ///   - insets: Around the cells of each section.
-  /// - Throws: `ThumbnailError.invalidRequest` for values that make no grid, with the value's name.
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
   public init(
     columns: Int, cell: GridSize, scale: Double = 1, spacing: Double = 0, insets: GridInsets = GridInsets(),
     itemCount: Int = 0
@@ -67,7 +67,7 @@ public struct GridLayout: Sendable, Hashable {
 
   /// A layout with sections.
   ///
-  /// - Throws: `ThumbnailError.invalidRequest` for values that make no grid, with the value's name.
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
   public init(
     columns: Int, cell: GridSize, scale: Double = 1, spacing: Double = 0, insets: GridInsets = GridInsets(),
     sections: [Section]
@@ -82,7 +82,7 @@ public struct GridLayout: Sendable, Hashable {
     measure(from: 0)
   }
 
-  /// What is wrong with the values, in words that say what to do; nil when they make a grid.
+  /// A message that says which value is invalid and what to do; nil if all are valid.
   private var problem: String? {
     if !(1...Self.mostColumns).contains(columns) {
       return "a grid of \(columns) columns cannot be laid out: it must have from 1 to \(Self.mostColumns)"
@@ -107,13 +107,13 @@ public struct GridLayout: Sendable, Hashable {
   /// The number of items in all sections.
   public var itemCount: Int { firsts[sections.count] }
 
-  /// Puts other sections in place of all. Takes time proportional to their number.
+  /// Replaces all sections. Takes time proportional to their number.
   public mutating func setSections(_ sections: [Section]) {
     self.sections = sections
     measure(from: 0)
   }
 
-  /// Changes the number of items of one section; those below it move. Nothing happens for a section that is not there.
+  /// Changes the number of items of one section; those below it move. Has no effect if there is no such section.
   public mutating func setItemCount(_ count: Int, inSection section: Int) {
     guard sections.indices.contains(section) else { return }
     sections[section] = Section(itemCount: count, headerHeight: sections[section].headerHeight)
@@ -130,7 +130,7 @@ public struct GridLayout: Sendable, Hashable {
     tops.removeSubrange((start + 1)...)
     firsts.removeSubrange((start + 1)...)
     for section in sections[start...] {
-      // Both arrays begin with 0 and are never empty.
+      // Both arrays start with 0 and are never empty.
       tops.append(tops[tops.count - 1] + height(of: section))
       firsts.append(firsts[firsts.count - 1] + section.itemCount)
     }
@@ -146,12 +146,12 @@ public struct GridLayout: Sendable, Hashable {
 
   // MARK: Sizes
 
-  /// The size of a cell in device pixels, rounded up: what a cell's thumbnail should have.
+  /// The size of a cell in device pixels, rounded up: the size that a cell's thumbnail should have.
   public var cellPixels: PixelSize {
     PixelSize(Int((cell.width * scale).rounded(.up)), Int((cell.height * scale).rounded(.up)))
   }
 
-  /// From the upper edge of one row to that of the next, in points.
+  /// The distance between the upper edges of two rows, in points.
   public var rowPitch: Double { cell.height + spacing }
 
   /// The width of the content, in points.
@@ -164,7 +164,7 @@ public struct GridLayout: Sendable, Hashable {
 
   // MARK: Items and their frames
 
-  /// Where an item lies; nil when there is no such item.
+  /// The frame of an item; nil if there is no such item.
   public func frame(ofItem index: Int) -> GridFrame? {
     guard let place = gridIndex(ofItem: index) else { return nil }
     let (row, column) = place.item.quotientAndRemainder(dividingBy: columns)
@@ -173,44 +173,44 @@ public struct GridLayout: Sendable, Hashable {
       width: cell.width, height: cell.height)
   }
 
-  /// Where a section's header lies, as wide as the content; nil when there is none.
+  /// The frame of a section's header, as wide as the content; nil if there is none.
   public func headerFrame(ofSection section: Int) -> GridFrame? {
     guard sections.indices.contains(section), sections[section].headerHeight > 0 else { return nil }
     return GridFrame(x: 0, y: tops[section], width: contentWidth, height: sections[section].headerHeight)
   }
 
-  /// The section of an item and its place there; nil when there is no such item.
+  /// The section of an item and its index there; nil if there is no such item.
   public func gridIndex(ofItem index: Int) -> GridIndex? {
     guard index >= 0, index < itemCount else { return nil }
     let section = firsts.partitioningIndex { $0 > index } - 1
     return GridIndex(section: section, item: index - firsts[section])
   }
 
-  /// The flat index of a section's item; nil when there is no such item.
+  /// The flat index of a section's item; nil if there is no such item.
   public func item(at place: GridIndex) -> Int? {
     guard sections.indices.contains(place.section), place.item >= 0, place.item < sections[place.section].itemCount
     else { return nil }
     return firsts[place.section] + place.item
   }
 
-  /// The flat indices of a section's items; nil when there is no such section.
+  /// The flat indices of a section's items; nil if there is no such section.
   public func items(inSection section: Int) -> Range<Int>? {
     sections.indices.contains(section) ? firsts[section]..<firsts[section + 1] : nil
   }
 
-  /// The items of which something lies in a view of `height` points at a scroll offset. Offsets beyond the ends are
-  /// fine: what is there of the content counts.
+  /// The items at least partly visible in a view of `height` points at a scroll offset. Offsets beyond the content are
+  /// valid: only the visible part of the content counts.
   public func items(from offset: Double, height: Double) -> Range<Int> {
     guard height > 0, offset.isFinite, height.isFinite else { return 0..<0 }
     let first = firstItem(endingBelow: offset)
     return first..<max(first, firstItem(beginningAtOrBelow: offset + height))
   }
 
-  /// The number of items it takes, with more of them in the last section, to fill the content down to `bottom`.
+  /// The number of items needed, by adding to the last section, to fill the content down to `bottom`.
   public func itemCount(fillingDownTo bottom: Double) -> Int {
     guard let last = sections.indices.last, bottom.isFinite else { return itemCount }
     let missing = bottom - cellsTop(ofSection: last)
-    // So far down that a number of rows cannot tell it, there are never enough.
+    // Clamped, since an extreme `bottom` would overflow the number of rows.
     let rows = min(max(0, (missing / rowPitch).rounded(.up)), 1e12)
     return max(itemCount, firsts[last] + Int(rows) * columns)
   }
@@ -225,23 +225,24 @@ public struct GridLayout: Sendable, Hashable {
     cellsTop(ofSection: section) + Double(row) * rowPitch
   }
 
-  /// The first item whose lower edge is below `y`; the number of items when there is none.
+  /// The first item whose lower edge is below `y`; the number of items if there is none.
   private func firstItem(endingBelow y: Double) -> Int {
     firstItem(at: y) { row, section in rowTop(row, inSection: section) + cell.height > y }
   }
 
-  /// The first item whose upper edge is at or below `y`; the number of items when there is none.
+  /// The first item whose upper edge is at or below `y`; the number of items if there is none.
   private func firstItem(beginningAtOrBelow y: Double) -> Int {
     firstItem(at: y) { row, section in rowTop(row, inSection: section) >= y }
   }
 
-  /// The first item of the first row that `isFound`, which says no to all rows above `y` and yes to all below.
+  /// The first item of the first row for which `isFound` is true; it must be false for all rows above that and true for
+  /// all below.
   private func firstItem(at y: Double, isFound: (_ row: Int, _ section: Int) -> Bool) -> Int {
     let section = tops.dropFirst().partitioningIndex { $0 > y } - 1
     guard section < sections.count else { return itemCount }
     let rows = rowCount(sections[section].itemCount)
     let guess = ((y - cellsTop(ofSection: section)) / rowPitch).rounded(.down)
-    // A division of floating point may be off by one row.
+    // The floating-point division may be off by one row.
     var row = Int(min(max(guess - 1, 0), Double(rows)))
     while row < rows, !isFound(row, section) { row += 1 }
     return min(firsts[section] + row * columns, firsts[section + 1])
@@ -249,8 +250,8 @@ public struct GridLayout: Sendable, Hashable {
 }
 
 extension RandomAccessCollection {
-  /// The first index whose element satisfies the predicate, which does not hold for any before it and holds for all
-  /// behind it; `endIndex` when none does.
+  /// The first index whose element satisfies the predicate, which must be false for all elements before it and true for
+  /// all after it; `endIndex` if there is none.
   func partitioningIndex(where predicate: (Element) -> Bool) -> Index {
     var low = startIndex
     var count = self.count

@@ -1,129 +1,129 @@
 import ThumbnailCore
 
-/// What a prefetcher does next: which items it begins, drops, and looks at more urgently, as the view moves and work
-/// ends. A pure value without tasks, locks or clocks; its owner carries out the changes that it returns.
+/// Decides which requests a prefetcher starts, cancels and reprioritises, as the viewport moves and requests finish. A
+/// pure value without tasks, locks or clocks; its owner carries out the changes that it returns.
 ///
-/// Its rules, in their order:
-/// 1. What is not in the window any more is dropped, unless it is nearly done.
-/// 2. Cells in the focus of the window come first, in the order the scroll came to them.
-/// 3. While one of them is missing, nothing else is begun: they have the link to themselves. One that takes much longer
-///    than a picture should does not count: the link is not what it waits for.
-/// 4. While half of them are missing, what runs for other cells is dropped, too, unless its body is complete: so is a
-///    view complete soonest to which a jump or a fling led.
+/// Its rules, in order:
+/// 1. Requests for items that have left the window are cancelled, unless they are nearly done.
+/// 2. Cells in the focus of the window come first, in the order in which the scroll reaches them.
+/// 3. While one of them is missing, nothing else is started, so that they have the link to themselves. One that takes
+///    much longer than usual does not count, since it is not the link that delays it.
+/// 4. While half of them are missing, requests for other cells are cancelled too, unless their body is complete. So the
+///    view after a jump or a fling is complete soonest.
 /// 5. Then come the cells ahead, nearest first, then those behind, within the byte budget.
 ///
-/// A view that jumps on and on, as under a scroll bar that is dragged, gets nothing begun before it stops.
+/// While the viewport jumps repeatedly, as when a scroll bar is dragged, nothing is started until it stops.
 struct PrefetchSchedule: Sendable {
-  /// Names one piece of work from its start to its end.
+  /// Identifies a request from its start to its end.
   typealias WorkID = UInt64
 
-  /// What is known of an item before work for it begins.
+  /// The cache state of an item before it is requested.
   enum Look {
-    /// There is nothing to fetch: the thumbnail is in memory, or the cell shows no picture.
+    /// Nothing to fetch: the thumbnail is in memory, or the cell shows no image.
     case atHand
-    /// It has to be fetched.
+    /// The thumbnail has to be requested.
     case missing
   }
 
-  /// One piece of work.
+  /// One request for an item.
   struct Work: Sendable, Equatable {
     let id: WorkID
     let index: Int
     var priority: Priority
   }
 
-  /// What the owner shall do.
+  /// The changes for the owner to carry out.
   struct Changes: Sendable {
-    /// Work to begin, in this order.
+    /// Requests to start, in this order.
     var begun: [Work] = []
-    /// Work to drop.
+    /// Requests to cancel.
     var dropped: [Work] = []
-    /// Work whose priority changed.
+    /// Requests whose priority changed.
     var reprioritised: [Work] = []
-    /// When to ask again, if nothing happens before.
+    /// When to call `update` again, if nothing happens before.
     var wakeTime: ContinuousClock.Instant?
-    /// Whether this brought the end of everything that the window asks for.
+    /// Whether this update completed everything in the window.
     var hasSettled = false
   }
 
   private struct Run {
     var work: Work
     let start: ContinuousClock.Instant
-    /// Its thumbnail goes to the disk cache alone.
+    /// The thumbnail goes to the disk cache alone.
     let isDiskOnly: Bool
-    /// Out of the window, but nearly done.
+    /// Outside of the window, but nearly done.
     var lingers = false
   }
 
-  /// How much may run at once.
+  /// The limits of concurrent requests.
   struct Limits: Sendable {
-    /// In all.
+    /// For all cells.
     var running: Int
-    /// For cells out of the focus; less than `running`.
+    /// For cells outside of the focus; less than `running`.
     var prefetches: Int
   }
 
-  /// The most items that one update looks at in the memory cache, so that it stays short.
+  /// The most items that one update looks up in the memory cache, to keep it short.
   private static let looksPerUpdate = 64
-  /// What a photo source takes to answer with a page, in seconds, and more.
+  /// The time a photo source takes to return a page, in seconds, with a reserve.
   private static let pageSeconds = 2.0
-  /// The part of a body from which on a piece of work is nearly done.
+  /// The received part of a body from which on a request counts as nearly done.
   private static let nearlyDone = 0.75
 
-  /// Where the items are.
+  /// The layout of the items.
   private(set) var layout: GridLayout
   private(set) var window = PrefetchWindow()
   private(set) var motion = ScrollMotion()
-  /// What pictures take, as measured so far.
+  /// The measured cost of images so far.
   var pace = FetchPace()
-  /// Whether nothing is begun for cells out of view.
+  /// Whether prefetching of cells out of view is paused.
   private(set) var isPaused = false
   private let options: Prefetcher.Options
   private let limits: Limits
   private var runs: [Int: Run] = [:]
-  /// The items of the window that are there or have failed, with the bytes that were downloaded for them.
+  /// The items of the window that are ready or have failed, with the bytes downloaded for them.
   private var settled: [Int: Int] = [:]
   private var lastID: WorkID = 0
   private var isSettled = false
-  /// Whether the view has jumped since the last update.
+  /// Whether the viewport has jumped since the last update.
   private var hasJumped = false
 
   init(layout: GridLayout, options: Prefetcher.Options, limits: Limits) {
     (self.layout, self.options, self.limits) = (layout, options, limits)
   }
 
-  /// The number of pieces of work that run.
+  /// The number of running requests.
   var runningCount: Int { runs.count }
-  /// The number of items that something is remembered of.
+  /// The number of items with stored state.
   var rememberedItems: Int { settled.count }
-  /// Whether nothing is left to do for the window.
+  /// Whether nothing is left to do in the window.
   var isIdle: Bool { isSettled || motion.viewport == nil }
 
   // MARK: What happens
 
-  /// The view is here now. May be told several times between two updates.
+  /// Sets the current viewport. May be called several times between two updates.
   mutating func move(to viewport: Viewport) {
     motion.move(to: viewport)
     hasJumped = hasJumped || motion.hasJumped
   }
 
-  /// A piece of work has ended, well or badly. Returns where its item is; nil when it was dropped before.
+  /// A request has finished, successfully or not. Returns its item's index; nil if it was cancelled before.
   ///
   /// - Parameters:
   ///   - isThere: Whether there is a thumbnail.
-  ///   - bytes: What was downloaded for it.
-  ///   - duration: How long a download took; nil where there was none.
+  ///   - bytes: The bytes downloaded for it.
+  ///   - duration: The time of the download; nil if there was none.
   mutating func finish(_ id: WorkID, isThere: Bool = true, bytes: Int, duration: Duration?) -> Int? {
     guard let (index, run) = runs.first(where: { $0.value.work.id == id }) else { return nil }
     runs[index] = nil
-    // What went to the disk alone and is in view by now has to be brought into memory.
+    // A thumbnail that went to the disk alone but is visible by now has to be loaded into memory.
     let isHalfDone = isThere && run.isDiskOnly && window.visible.contains(index)
     if !run.lingers, !isHalfDone { settled[index] = bytes }
     if let duration { pace.record(duration, bytes: bytes) }
     return index
   }
 
-  /// Drops all work and forgets where the view is.
+  /// Cancels all requests and clears the viewport.
   mutating func stop() -> [Work] {
     defer {
       (runs, settled) = ([:], [:])
@@ -132,19 +132,19 @@ struct PrefetchSchedule: Sendable {
     return runs.values.map(\.work)
   }
 
-  /// Begins nothing for cells out of view from now on, or does so again.
+  /// Pauses or resumes prefetching of cells out of view.
   mutating func setPaused(_ isPaused: Bool) {
     self.isPaused = isPaused
     isSettled = false
   }
 
-  /// Changes where the items are.
+  /// Changes the layout of the items.
   mutating func changeLayout(_ change: (inout GridLayout) -> Void) {
     change(&layout)
     isSettled = false
   }
 
-  /// The list is another one. Forgets the items that `isSame` does not hold for, and returns the work that was for them.
+  /// The list of items was replaced. Drops the state of items for which `isSame` is false, and returns their requests.
   mutating func keep(where isSame: (Int) -> Bool) -> [Work] {
     settled = settled.filter { isSame($0.key) }
     let dropped = runs.values.filter { !isSame($0.work.index) }
@@ -152,21 +152,21 @@ struct PrefetchSchedule: Sendable {
     return dropped.map(\.work)
   }
 
-  /// How many items the list should have for the view not to reach its end soon, at the speed it goes.
+  /// How many items the list should have so that the viewport does not reach its end soon, at its current speed.
   func itemsWanted(at time: ContinuousClock.Instant) -> Int {
     guard let viewport = motion.viewport else { return 0 }
     let pages = options.screensOfItemsAhead * viewport.height + max(0, motion.travel(in: Self.pageSeconds, from: time))
     return layout.itemCount(fillingDownTo: viewport.bottom + pages)
   }
 
-  /// Another picture stands at an index. Returns the work that was for the old one.
+  /// The item at an index was replaced. Returns the request for the old one.
   mutating func replace(_ index: Int) -> Work? {
     settled[index] = nil
     isSettled = false
     return runs.removeValue(forKey: index)?.work
   }
 
-  /// An item was taken out of the list; those behind it move up. Returns the work that was for it.
+  /// An item was removed from the list; those after it move up. Returns the request for it.
   mutating func remove(_ index: Int) -> Work? {
     let dropped = replace(index)
     runs = Dictionary(
@@ -181,11 +181,12 @@ struct PrefetchSchedule: Sendable {
 
   // MARK: What follows
 
-  /// Brings the work into line with the window as it is at `time`.
+  /// Updates the requests to match the window at `time`.
   ///
   /// - Parameters:
-  ///   - look: What is known of an item that is about to be begun; asked once while it is in the window.
-  ///   - received: The part of an item's body that has come, 1 when it is complete; asked of work that may be dropped.
+  ///   - look: The cache state of an item to be requested; called once while it is in the window.
+  ///   - received: The received part of an item's body, 1 when it is complete; called for requests that may be
+  ///     cancelled.
   mutating func update(
     at time: ContinuousClock.Instant, look: (Int) -> Look, received: (Int) -> Double
   ) -> Changes {
@@ -213,7 +214,8 @@ struct PrefetchSchedule: Sendable {
     return changes
   }
 
-  /// Takes up another window: drops what has left it, and tells what came into view, or went out of it, so.
+  /// Moves to the next window: cancels requests that have left it, and changes the priority of those that came into
+  /// view or left it.
   private mutating func enter(_ next: PrefetchWindow, received: (Int) -> Double, _ changes: inout Changes) {
     if next.kept != window.kept {
       settled = settled.filter { next.kept.contains($0.key) }
@@ -244,7 +246,7 @@ struct PrefetchSchedule: Sendable {
     }
   }
 
-  /// Begins what is missing in the focus, and returns how many items are.
+  /// Starts requests for missing items in the focus, and returns how many are missing.
   private mutating func beginFocus(
     at time: ContinuousClock.Instant, look: (Int) -> Look, looks: inout Int, _ changes: inout Changes
   ) -> Int {
@@ -271,7 +273,7 @@ struct PrefetchSchedule: Sendable {
     return missing
   }
 
-  /// Drops what runs for cells out of the focus and is not done but for its decode. True when there was some.
+  /// Cancels requests for cells outside of the focus, except those whose body is complete. True if there were any.
   private mutating func dropOthers(received: (Int) -> Double, _ changes: inout Changes) -> Bool {
     let others = runs.filter { index, _ in !window.focus.contains(index) && !window.visible.contains(index) }
     var hasDropped = false
@@ -283,7 +285,7 @@ struct PrefetchSchedule: Sendable {
     return hasDropped
   }
 
-  /// Begins what is missing ahead and behind. True when there is nothing more to begin.
+  /// Starts requests for missing items ahead and behind. True when there is nothing more to start.
   private mutating func beginRest(
     at time: ContinuousClock.Instant, look: (Int) -> Look, looks: inout Int, _ changes: inout Changes
   ) -> Bool {
@@ -305,7 +307,7 @@ struct PrefetchSchedule: Sendable {
         settled[index] = 0
         continue
       }
-      // Whatever pictures take, one may be begun.
+      // One request is always allowed, even if an image exceeds the whole budget.
       if budget < pace.bytesPerPicture, budget < Double(options.byteBudget.bytes) { return true }
       budget -= pace.bytesPerPicture
       begin(index, at: window.visible.contains(index) ? .visible : .prefetch, time, &changes)
@@ -327,13 +329,13 @@ struct PrefetchSchedule: Sendable {
 
   private func isSlow(_ run: Run, at time: ContinuousClock.Instant) -> Bool { time - run.start >= pace.patience }
 
-  /// How many pieces of work take part of the link.
+  /// The number of requests that compete for the link.
   private func runningCount(at time: ContinuousClock.Instant) -> Int {
     runs.values.reduce(0) { $0 + (isSlow($1, at: time) ? 0 : 1) }
   }
 
-  /// When something may follow from nothing but the time: the view comes to rest, work turns out slow, or there is more
-  /// to look at.
+  /// When an update may be needed only because time passes: the viewport comes to rest, a request becomes slow, or more
+  /// items are to be looked up.
   private func wakeTime(
     after time: ContinuousClock.Instant, isDone: Bool, hasLooksLeft: Bool
   ) -> ContinuousClock.Instant? {
@@ -349,8 +351,8 @@ struct PrefetchSchedule: Sendable {
 }
 
 extension PrefetchSchedule.Limits {
-  /// What a prefetcher's options ask for, or what suits the pipeline: while what is downloaded is decoded, the slots that
-  /// it leaves shall not be idle.
+  /// The limits in a prefetcher's options, or defaults for the pipeline: more requests than download slots, so that
+  /// these are not idle during decodes.
   init(_ options: Prefetcher.Options, _ pipeline: ThumbnailPipeline.Configuration) {
     let slots = min(pipeline.downloads, pipeline.downloadsPerHost)
     running = max(1, options.maximumRunning ?? slots + pipeline.jobs)

@@ -1,26 +1,26 @@
-/// Which items are worth fetching at one moment, and in what order: a consequence of the layout, the viewport and its
-/// motion, and the time that a picture takes.
+/// The prefetch window: which items to fetch, and in what order. It follows from the layout, the viewport and its
+/// motion, and the time to fetch an image.
 ///
-/// What will have left the view before its picture can be there is not worth beginning. So the view is looked at as it
-/// will be when a picture that is begun now arrives: those items are the `focus`. At rest they are the ones in view; in a
-/// fling they lie ahead, at most where it will come to rest.
+/// An item that leaves the view before its image can arrive is not worth requesting. So the `focus` is the predicted
+/// view at the time when an image requested now arrives. At rest these are the visible items; in a fling they are
+/// ahead, at most where it will come to rest.
 struct PrefetchWindow: Sendable, Equatable {
-  /// Where the scroll goes.
+  /// The direction of the scroll.
   var direction = ScrollDirection.down
-  /// What is in view now.
+  /// The items currently in view.
   var visible = 0..<0
-  /// What will be in view when a picture that is begun now is there.
+  /// The items in view when an image requested now arrives.
   var focus = 0..<0
-  /// What comes next in the direction of travel.
+  /// The next items in the direction of the scroll.
   var ahead = 0..<0
-  /// What the view has passed, and would come to on a turn.
+  /// The items that the scroll has passed, and would come to if it turned.
   var behind = 0..<0
-  /// Everything around them that goes on when it runs, though it would not be begun.
+  /// A larger range around them, in which running requests continue but no new ones start.
   var kept = 0..<0
 
   init() {}
 
-  /// The window of a viewport, for pictures that take `pace`, `parallel` of them at once.
+  /// The window of a viewport, if images take `pace` and `parallel` are fetched at once.
   init(
     layout: GridLayout, viewport: Viewport, motion: ScrollMotion, at time: ContinuousClock.Instant, pace: FetchPace,
     parallel: Int, options: Prefetcher.Options
@@ -28,7 +28,7 @@ struct PrefetchWindow: Sendable, Equatable {
     let height = viewport.height
     direction = motion.direction
     visible = layout.items(from: viewport.offset, height: height)
-    // A view that is pulled over an end comes back to it, and none goes beyond.
+    // A view scrolled beyond an end bounces back to it.
     let end = max(0, layout.contentHeight - height)
     let offset = min(max(viewport.offset, 0), end)
     let lead = motion.travel(in: pace.secondsPerPicture, from: time)
@@ -59,11 +59,11 @@ struct PrefetchWindow: Sendable, Equatable {
     }
   }
 
-  /// How far beyond the view pictures must be begun to be there in time, in points.
+  /// How far beyond the viewport images must be requested to arrive in time, in points.
   ///
-  /// The view goes `speed` × the time of a picture while one is fetched. The closer the cells that come into view are to
-  /// all that can be fetched, the longer they queue: 1/(1 - load) times as long, for at most four times. And twice that,
-  /// since half of the pictures take longer than the average.
+  /// The viewport moves by `speed` × the time per image while one is fetched. The closer the demand comes to the
+  /// capacity, the longer requests queue: by a factor of 1/(1 - load), at most four. Doubled, since half of the images
+  /// take longer than the average.
   private static func reach(layout: GridLayout, speed: Double, pace: FetchPace, parallel: Int) -> Double {
     let distance = speed * pace.secondsPerPicture
     let cells = Double(layout.columns) / layout.rowPitch * distance
@@ -71,14 +71,14 @@ struct PrefetchWindow: Sendable, Equatable {
     return 2 * distance / (1 - load)
   }
 
-  /// The items in view when they can be there, those first that the scroll came to first.
+  /// The items of the focus, in the order in which the scroll reaches them.
   var focusInOrder: StridedItems { StridedItems(focus, direction) }
 
-  /// The items out of view in the order they are fetched in: ahead, nearest first, then behind, nearest first.
+  /// The other items in the order of their requests: ahead, nearest first, then behind, nearest first.
   var restInOrder: [StridedItems] { [StridedItems(ahead, direction), StridedItems(behind, direction.reversed)] }
 }
 
-/// The items of a range in the order in which a scroll comes to them.
+/// The items of a range in the order in which a scroll reaches them.
 struct StridedItems: Sequence, Sendable {
   private let range: Range<Int>
   private let direction: ScrollDirection

@@ -1,11 +1,11 @@
 public import ThumbnailCore
 
-/// What the grid shows. A change costs what it changes; setting items again leaves the work for those alone that stay
-/// where they are.
+/// The items of the grid. A change takes time proportional to its size; when all items are set again, only requests for
+/// items with an unchanged index continue.
 extension Prefetcher {
-  /// Items under one header.
+  /// The items under one header.
   public struct Section: Sendable {
-    /// The pictures in their order; nil for a cell without one, such as a text or a message.
+    /// The source images in order; nil for a cell without one, such as a text or a message.
     public var items: [ImageSource?]
     /// The height of the header, in points; 0 for none.
     public var headerHeight: Double
@@ -24,12 +24,12 @@ extension Prefetcher {
   /// The number of items in all sections.
   public var itemCount: Int { state.withLock { $0.items.count } }
 
-  /// Puts other items in place of all, in one section; nil for a cell without a picture.
+  /// Replaces all items by one section; nil for a cell without an image.
   public func setItems(_ items: [ImageSource?]) {
     setSections([Section(items: items)])
   }
 
-  /// Puts other sections in place of all.
+  /// Replaces all sections.
   public func setSections(_ sections: [Section]) {
     let items = sections.flatMap(\.items)
     change { state in
@@ -43,7 +43,7 @@ extension Prefetcher {
     }
   }
 
-  /// Adds items at the end of the last section.
+  /// Appends items to the last section.
   public func append(contentsOf items: [ImageSource?]) {
     change { state in
       state.items.append(contentsOf: items)
@@ -56,7 +56,7 @@ extension Prefetcher {
     }
   }
 
-  /// Adds a section below the others.
+  /// Appends a section.
   public func append(_ section: Section) {
     change { state in
       state.items.append(contentsOf: section.items)
@@ -64,7 +64,7 @@ extension Prefetcher {
     }
   }
 
-  /// Takes an item out; those behind it move up. Nothing happens when there is no such item.
+  /// Removes an item; those after it move up. Has no effect if there is no such item.
   public func remove(at index: Int) {
     change { state in
       guard let place = state.schedule.layout.gridIndex(ofItem: index) else { return }
@@ -77,7 +77,7 @@ extension Prefetcher {
     }
   }
 
-  /// Puts another picture in an item's place. Nothing happens when there is no such item.
+  /// Replaces the image of an item. Has no effect if there is no such item.
   public func replace(at index: Int, with item: ImageSource?) {
     change { state in
       guard state.items.indices.contains(index) else { return }

@@ -1,30 +1,30 @@
 import Synchronization
 import ThumbnailCore
 
-/// What is done: whoever calls changes the list or the view, and no more; one worker asks the schedule what follows and
-/// carries it out, a step at a time, in the order of the decisions.
+/// Carrying out the schedule: callers only change the list or the viewport; one worker asks the schedule for the
+/// changes and carries them out one by one, in the order of the decisions.
 ///
-/// To begin a piece of work wakes threads, to cancel one takes the locks of everything that it waits in. None of that
-/// happens on the thread that scrolls, nor with the lock held.
+/// Starting a request wakes threads, cancelling one takes the locks of all queues that it waits in. Neither happens on
+/// the thread that scrolls, nor with the lock held.
 extension Prefetcher {
-  /// What is guarded: the schedule, what it is about, and what is still to be done.
+  /// The state under the lock: the schedule, the items, and the pending steps.
   struct State: Sendable {
     var schedule: PrefetchSchedule
-    /// Nil for cells without a picture.
+    /// Nil for cells without an image.
     var items: [ImageSource?] = []
     var prefetchTasks: [PrefetchSchedule.WorkID: PrefetchTask] = [:]
-    /// What the worker does next, in this order.
+    /// The worker's pending steps, in order.
     fileprivate var agenda: [Step] = []
-    /// Whether something has changed that the schedule was not asked about.
+    /// Whether there are changes since the schedule's last update.
     fileprivate var isStale = false
     fileprivate var timer: (task: Task<Void, Never>, deadline: ContinuousClock.Instant)?
     fileprivate var settlingWaiters: [Promise<Void, Never>] = []
-    /// What `itemsWanted` was told last, and for how many items.
+    /// The last value sent to `itemsWanted`, and the number of items at that time.
     fileprivate var lastWanted: (wanted: Int, count: Int)?
 
     init(schedule: PrefetchSchedule) { self.schedule = schedule }
 
-    /// Work that the schedule has dropped is to be cancelled.
+    /// Queues the cancellation of requests that the schedule has dropped.
     mutating func drop(_ works: [PrefetchSchedule.Work]) {
       for work in works {
         guard let prefetchTask = prefetchTasks.removeValue(forKey: work.id) else { continue }
@@ -38,10 +38,10 @@ extension Prefetcher {
     }
   }
 
-  /// A piece of work, from the decision to begin it to its end.
+  /// One request, from the decision to start it to its end.
   final class PrefetchTask: Sendable {
     let id: PrefetchSchedule.WorkID
-    /// Where the item was in the list when it was begun.
+    /// The item's index when the request was started.
     let index: Int
     let source: ImageSource
     let priority: PriorityControl
@@ -58,7 +58,7 @@ extension Prefetcher {
     fileprivate func cancel() { task.withLock(\.self)?.cancel() }
   }
 
-  /// One thing to do.
+  /// One pending step of the worker.
   fileprivate enum Step: Sendable {
     case begin(PrefetchTask)
     case cancel(PrefetchTask)
@@ -70,7 +70,7 @@ extension Prefetcher {
 
   // MARK: What happens
 
-  /// Changes something, as of the last viewport told, and has the worker see to what follows.
+  /// Changes the state, after applying the latest viewports, and signals the worker.
   func change(_ body: (inout State) -> Void) {
     state.withLock { state in
       state.move(to: inbox.takeAll())
@@ -84,7 +84,7 @@ extension Prefetcher {
     change { state in
       let response = try? result.get()
       guard state.prefetchTasks.removeValue(forKey: prefetchTask.id) != nil else {
-        // It was dropped, too late to stop it.
+        // Dropped too late: the request had finished already.
         if let response, state.items.indices.contains(prefetchTask.index),
           state.items[prefetchTask.index] == prefetchTask.source
         {
@@ -103,7 +103,7 @@ extension Prefetcher {
     }
   }
 
-  /// What resumes when everything is settled; nil when it is.
+  /// A promise that resumes when everything is settled; nil if it is already.
   func settlingWaiter() -> Promise<Void, Never>? {
     state.withLock { state in
       state.move(to: inbox.takeAll())
@@ -114,15 +114,15 @@ extension Prefetcher {
     }
   }
 
-  /// Forgets a waiter whose task was cancelled.
+  /// Removes a waiter whose task was cancelled.
   func removeSettlingWaiter(_ shot: Promise<Void, Never>) {
     state.withLock { state in state.settlingWaiters.removeAll { $0 === shot } }
   }
 
-  /// How many wait for everything to be settled.
+  /// The number of waiters for everything to be settled.
   var settlingWaiterCount: Int { state.withLock { $0.settlingWaiters.count } }
 
-  /// Cancels all that runs. To be called when nothing works any more.
+  /// Cancels all requests. To be called when the worker has ended.
   func abandon() {
     state.withLock { state in
       state.timer?.task.cancel()
@@ -133,15 +133,15 @@ extension Prefetcher {
 
   // MARK: The worker
 
-  /// Starts the worker, which sees to every change until the prefetcher is dropped.
+  /// Starts the worker, which handles all changes until the prefetcher is deallocated.
   static func startWorker(of prefetcher: Prefetcher, at signals: AsyncStream<Void>) {
     Task { [weak prefetcher] in
       for await _ in signals { prefetcher?.work() }
     }
   }
 
-  /// Asks the schedule what follows from the changes so far, and carries it out. Called by the worker alone, so that
-  /// nothing overtakes what was decided before it.
+  /// Updates the schedule after changes, and carries out its decisions. Only called by the worker, so that decisions
+  /// are carried out in order.
   private func work() {
     let agenda = state.withLock { state in
       state.move(to: inbox.takeAll())
@@ -166,7 +166,7 @@ extension Prefetcher {
     } received: { [pipeline, variant] index in
       guard let source = items[index] else { return 0 }
       if let part = pipeline.receivedPart(of: source) { return part }
-      // Its job has ended, and the task that waits for it has not been told yet.
+      // The job has ended, but the task that waits for it has not resumed yet.
       return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant)) == nil ? 0 : 1
     }
     state.isStale = false
@@ -195,7 +195,7 @@ extension Prefetcher {
     setTimer(changes.wakeTime, in: &state)
   }
 
-  /// Asks the schedule again when it wants to be asked. A timer that rings too early does no harm.
+  /// Sets a timer for the schedule's next update. It is harmless if it fires early.
   private func setTimer(_ wakeTime: ContinuousClock.Instant?, in state: inout State) {
     guard let wakeTime else { return }
     if let timer = state.timer {
@@ -209,7 +209,7 @@ extension Prefetcher {
     state.timer = (task, wakeTime)
   }
 
-  /// How many items the list should have, if that is news.
+  /// How many items the list should have; nil if that was sent already.
   private func itemsWanted(in state: inout State, at time: ContinuousClock.Instant) -> Int? {
     let count = state.items.count
     let wanted = state.schedule.itemsWanted(at: time)
@@ -236,7 +236,7 @@ extension Prefetcher {
   private func begin(_ prefetchTask: PrefetchTask) {
     let priority = prefetchTask.priority.current
     var asked = ThumbnailRequest(prefetchTask.source, variant: variant, priority: priority)
-    // Without a disk cache, what is fetched ahead has no other place.
+    // Without a disk cache, prefetched thumbnails can only go to the memory cache.
     asked.keepsInMemory =
       priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
     let request = asked

@@ -1,17 +1,17 @@
 import Synchronization
 public import ThumbnailCore
 
-/// Keeps the thumbnails of a scrolling grid ready: those in view first, then as far ahead in the direction of travel as
-/// the speed of the scroll and the time that a picture takes ask.
+/// Prefetches the thumbnails of a scrolling grid: the visible ones first, then as far ahead in the direction of the
+/// scroll as its speed and the time per image require.
 ///
-/// Tell it what the grid shows (`setItems`, `append` …) and where the view is, at every scroll event; take a cell's
-/// thumbnail with `thumbnail(at:)`, or listen to `events()`. What the view has left behind is dropped, what comes into
-/// view overtakes everything else, and nothing that is there or under way is asked for again.
+/// Set the items of the grid (`setItems`, `append` …) and report the viewport at every scroll event; get a cell's
+/// thumbnail with `thumbnail(at:)`, or listen to `events()`. Requests for items that have left the window are
+/// cancelled, visible items have priority over all others, and nothing that is cached or in flight is requested again.
 ///
-/// All methods may be called from any thread and return at once; `viewportChanged` takes some microseconds, whatever the
-/// number of items and whatever follows from it. What follows is begun, dropped and told moments later, in order, by a
-/// task of the prefetcher's own. Dropping the prefetcher cancels its work. What others asked the pipeline for is never
-/// touched.
+/// All methods may be called from any thread and return at once; `viewportChanged` takes some microseconds, whatever
+/// the number of items and the changes that follow. Requests are started and cancelled, and events sent, shortly
+/// afterwards and in order, by a task of the prefetcher. Deallocating the prefetcher cancels its requests, but never
+/// those of other callers of the pipeline.
 ///
 ///     let layout = try GridLayout(columns: 2, cell: GridSize(200, 200), scale: 2)
 ///     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout)
@@ -19,29 +19,29 @@ public import ThumbnailCore
 ///     prefetcher.viewportChanged(to: Viewport(offset: 4_000, height: 1_200))
 ///     let thumbnail = try await prefetcher.thumbnail(at: 40)
 public final class Prefetcher: Sendable {
-  /// Where the thumbnails come from.
+  /// The pipeline that makes the thumbnails.
   public let pipeline: ThumbnailPipeline
-  /// The thumbnail that every cell shows of its picture.
+  /// The thumbnail variant of all cells.
   public let variant: Variant
-  /// How far ahead it works.
+  /// How far ahead it works, and its limits.
   public let options: Options
-  /// How many items the list should have for the view not to reach its end soon, told whenever it has fewer: whoever
-  /// fetches the pages of a photo source asks for the next one then. For one listener; it gets the latest number only.
+  /// How many items the list should have so that the viewport does not reach its end soon, sent when it has fewer: a
+  /// signal to fetch the next page of a photo source. For one listener, which gets only the latest number.
   public let itemsWanted: AsyncStream<Int>
 
   let hub = EventHub<PrefetcherEvent>()
   let itemsWantedContinuation: AsyncStream<Int>.Continuation
   let inbox = ViewportInbox()
-  /// Tells the worker that something has changed.
+  /// Signals changes to the worker.
   let workSignal: AsyncStream<Void>.Continuation
   let state: Mutex<State>
 
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
   ///
   /// - Parameters:
-  ///   - pipeline: Where the thumbnails come from.
-  ///   - layout: The grid. Its sections give way to those of the items.
-  ///   - variant: The thumbnail to make of each picture. Nil: one that fills a cell.
+  ///   - pipeline: The pipeline that makes the thumbnails.
+  ///   - layout: The grid. Its sections are replaced by those of the items.
+  ///   - variant: The thumbnail to make of each image. Nil: one that fills a cell.
   ///   - options: How far ahead to work.
   public init(
     pipeline: ThumbnailPipeline, layout: GridLayout, variant: Variant? = nil, options: Options = Options()
@@ -70,15 +70,15 @@ public final class Prefetcher: Sendable {
 
   // MARK: The view
 
-  /// Tells where the view is now. To be called at every scroll event, and when the view changes its height.
+  /// Sets the current viewport. To be called at every scroll event, and when the view's height changes.
   ///
-  /// Only takes note of it. Of viewports that follow each other faster than they are looked at, the last counts, and all
-  /// of them for the speed.
+  /// Only records it. Of viewports that arrive faster than they are processed only the last sets the position, but all
+  /// count for the speed.
   public func viewportChanged(to viewport: Viewport) {
     if inbox.post(viewport) { workSignal.yield() }
   }
 
-  /// The items in view; empty before the first viewport.
+  /// The visible items; empty before the first viewport.
   public var visibleItems: Range<Int> {
     state.withLock { state in
       guard let viewport = inbox.latest ?? state.schedule.motion.viewport else { return 0..<0 }
@@ -86,10 +86,11 @@ public final class Prefetcher: Sendable {
     }
   }
 
-  /// The grid with the items that it has.
+  /// The layout with the current items.
   public var layout: GridLayout { state.withLock { $0.schedule.layout } }
 
-  /// Lays the same items out in another grid, as after a turn of the device. The thumbnails stay those of `variant`.
+  /// Applies another layout to the same items, as after a rotation of the device. The thumbnails stay those of
+  /// `variant`.
   public func setLayout(_ layout: GridLayout) {
     change { state in
       state.schedule.changeLayout { current in
@@ -102,15 +103,15 @@ public final class Prefetcher: Sendable {
 
   // MARK: Thumbnails
 
-  /// The thumbnail of an item if it is in memory, at once: what a cell shows as it comes into view.
+  /// The thumbnail of an item if it is in memory. Returns at once, for a cell that becomes visible.
   public func cachedThumbnail(at index: Int) -> Thumbnail? {
     guard let source = try? source(at: index) else { return nil }
     return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant))
   }
 
-  /// The thumbnail of an item, for a cell that shows it now. Joins the work that runs for it, and makes it urgent.
+  /// The thumbnail of an item, for a visible cell. Joins the item's running request, and raises its priority.
   ///
-  /// Cancelling the task gives the request up; the prefetcher's own work for the item goes on while it is in the window.
+  /// Cancelling the task cancels this request; the prefetcher's own request continues while the item is in the window.
   public func thumbnail(at index: Int) async throws(ThumbnailError) -> Thumbnail {
     try await pipeline.thumbnail(for: ThumbnailRequest(source(at: index), variant: variant, priority: .visible))
   }
@@ -127,16 +128,16 @@ public final class Prefetcher: Sendable {
 
   // MARK: Control
 
-  /// Begins nothing more for cells that are not in view, until `resume()`. What runs goes on, and so do cells in view.
+  /// Starts no requests for cells out of view until `resume()`. Running requests and visible cells continue.
   public func pause() { setPaused(true) }
 
-  /// Goes on after `pause()`.
+  /// Resumes prefetching after `pause()`.
   public func resume() { setPaused(false) }
 
-  /// Whether `pause()` was called last.
+  /// Whether prefetching is paused.
   public var isPaused: Bool { state.withLock { $0.schedule.isPaused } }
 
-  /// Drops all work and forgets the viewport; the next `viewportChanged` begins anew.
+  /// Cancels all requests and clears the viewport; the next `viewportChanged` starts again.
   public func stop() {
     change { state in state.drop(state.schedule.stop()) }
   }
@@ -145,12 +146,12 @@ public final class Prefetcher: Sendable {
     change { state in state.schedule.setPaused(isPaused) }
   }
 
-  /// What becomes of the items from now on. A listener that falls behind by more than `limit` events loses the oldest.
+  /// The events of the items from now on. A listener that falls behind by more than `limit` events loses the oldest.
   public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PrefetcherEvent> {
     hub.subscribe(bufferingNewest: limit)
   }
 
-  /// Returns when everything that the window asks for is there or has failed, or when the calling task is cancelled.
+  /// Returns when everything in the window is ready or has failed, or when the calling task is cancelled.
   public func waitUntilSettled() async {
     guard let shot = settlingWaiter() else { return }
     _ = await shot.wait { [weak self] in

@@ -1,40 +1,42 @@
 import Foundation
 
-/// How a view moves, as successive viewports tell: its speed, its direction, and how far it will still go.
+/// The motion of a viewport, derived from successive positions: its speed, its direction, and how far it will still go.
 ///
-/// The speed is an average over the last 50 ms or so. A second one over 200 ms lags behind it while the view slows down,
-/// and by how much tells how fast it does. A jump, as by a scroll bar or a search, is no speed.
+/// The speed is an average over about 50 ms. A second average over 200 ms lags behind while the scroll slows down, and
+/// the lag gives the deceleration. A jump, as by a scroll bar or a search, does not count as speed.
 struct ScrollMotion: Sendable {
-  /// Over how long the speed is averaged, in seconds.
+  /// The time constants of the two averages, in seconds.
   private static let shortAverage = 0.05
   private static let longAverage = 0.2
-  /// After so many seconds without movement, the view rests. A front end tells of movements 30 times a second and more.
+  /// After this many seconds without movement the viewport is at rest. Front ends report movements at least 30 times a
+  /// second.
   static let restInterval = 0.1
-  /// A step of more than two heights of the view is a jump if it is faster than this many heights a second.
+  /// A step of more than two viewport heights is a jump if it is faster than this many heights per second.
   private static let jumpSpeed = 25.0
-  /// No step takes longer, in seconds: what was longer without news rested.
+  /// The longest time of a step, in seconds: in a longer gap the viewport was at rest.
   private static let longestStep = 0.25
-  /// A jump within so many seconds of the last is one of many, as under a scroll bar that is dragged.
+  /// A jump within this many seconds of the last is part of a series, as when a scroll bar is dragged.
   private static let scrubInterval = 0.25
-  /// The direction turns once the view has gone back by this part of its height: a trembling finger turns nothing.
+  /// The direction reverses once the viewport has moved back by this part of its height, so that jitter does not
+  /// reverse it.
   private static let turningDistance = 0.1
 
-  /// The viewport told last.
+  /// The latest viewport.
   private(set) var viewport: Viewport?
-  /// Where the scroll goes, or went last.
+  /// The current or last direction of the scroll.
   private(set) var direction = ScrollDirection.down
   /// Whether the last step was a jump.
   private(set) var hasJumped = false
-  /// Until when it is not worth to begin anything for the view, since it jumps on and on; past or nil when it does not.
+  /// Until when to start nothing for the viewport, since it jumps repeatedly; in the past or nil if it does not.
   private(set) var holdTime: ContinuousClock.Instant?
   private var lastJump: ContinuousClock.Instant?
   private var shortSpeed = 0.0
   private var longSpeed = 0.0
-  /// How far the view has gone against the direction since its farthest point.
+  /// How far the viewport has moved back since its farthest point, in points.
   private var backtracked = 0.0
   private var lastMovement: ContinuousClock.Instant?
 
-  /// The view is here now.
+  /// Adds the next viewport.
   mutating func move(to next: Viewport) {
     defer { viewport = next }
     hasJumped = false
@@ -57,39 +59,40 @@ struct ScrollMotion: Sendable {
     lastMovement = next.time
     guard elapsed > 0 else { return }
     let speed = distance / elapsed
-    // A scroll that begins, or turns, has no past to average with.
+    // A scroll that starts or reverses has no history to average with.
     if speed * shortSpeed <= 0 { (shortSpeed, longSpeed) = (speed, speed) }
     shortSpeed += (speed - shortSpeed) * (1 - exp(-elapsed / Self.shortAverage))
     longSpeed += (speed - longSpeed) * (1 - exp(-elapsed / Self.longAverage))
   }
 
-  /// The speed at a moment, in points a second; negative upwards. Without news it is 0 soon.
+  /// The speed at a moment, in points per second; negative upwards. Without new viewports it is soon 0.
   func velocity(at time: ContinuousClock.Instant) -> Double {
     guard let viewport, (time - viewport.time).seconds < Self.restInterval else { return 0 }
     return shortSpeed
   }
 
-  /// How far the view will go within `seconds` if it goes on as it does, slowing down as it does. Negative upwards.
+  /// How far the viewport will move within `seconds` at the current speed and deceleration, in points. Negative
+  /// upwards.
   func travel(in seconds: Double, from time: ContinuousClock.Instant) -> Double {
     let velocity = velocity(at: time)
     guard let decay else { return velocity * seconds }
-    // What the average lags behind by is in its factor, T/(T-a).
+    // The lag of the average is in its factor, T/(T-a).
     return velocity * (decay - Self.shortAverage) * (1 - exp(-seconds / decay))
   }
 
-  /// When the view counts as resting, unless something is heard of it before; nil when it rests.
+  /// When the viewport counts as resting, unless a new one comes before; nil if it is at rest.
   var restTime: ContinuousClock.Instant? {
     shortSpeed == 0 ? nil : viewport.map { $0.time + .seconds(Self.restInterval) }
   }
 
-  /// After how many seconds the speed will be down to 1/e, if it falls as it does; nil when it does not fall.
+  /// The time constant of the deceleration in seconds, in which the speed falls to 1/e; nil if it does not fall.
   ///
-  /// Of a speed that falls as e^(-t/T), an average over the time a is T/(T-a) times the speed. The quotient of two such
-  /// averages gives T.
+  /// For a speed that falls as e^(-t/T), an average over the time a is T/(T-a) times the speed. The quotient of two
+  /// such averages gives T.
   private var decay: Double? {
     guard shortSpeed != 0 else { return nil }
     let quotient = longSpeed / shortSpeed
-    // Below that it is noise, or so slow that it does not matter.
+    // Below that it is noise, or too slow to matter.
     guard quotient > 1.1 else { return nil }
     return (quotient * Self.longAverage - Self.shortAverage) / (quotient - 1)
   }

@@ -1,18 +1,18 @@
 import Synchronization
 
-/// Notes what happens to the cells in the course of a scroll.
+/// Records what happens to the cells during a scroll.
 final class ScrollRecord: Sendable {
   private struct State {
-    /// When an item's thumbnail was there, or that it failed.
+    /// When an item's thumbnail was ready, or that it failed.
     var outcomes: [Int: Outcome] = [:]
-    /// The items that the prefetcher is done with and has said so.
+    /// The items with a final event of the prefetcher.
     var told: Set<Int> = []
     var sightings: [Sighting] = []
     var seen: Set<Int> = []
     var visible = 0..<0
-    /// When items had left the view.
+    /// When items left the view.
     var departures: [Int: ContinuousClock.Instant] = [:]
-    /// What was downloaded for the items that the prefetcher told of.
+    /// The bytes downloaded for each item, from the prefetcher's events.
     var bytes: [Int: Int] = [:]
     var offset: Double?
     var rest: ContinuousClock.Instant?
@@ -35,7 +35,7 @@ final class ScrollRecord: Sendable {
 
   init(pipeline: ThumbnailPipeline) { startBytes = pipeline.statistics.downloadedBytes }
 
-  /// The prefetcher has something to tell.
+  /// Records an event of the prefetcher.
   func take(_ event: PrefetcherEvent) {
     let now = ContinuousClock.now
     state.withLock { state in
@@ -53,7 +53,7 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// The view is here.
+  /// Records the viewport's offset.
   func move(to offset: Double) {
     state.withLock { state in
       guard state.offset != offset else { return }
@@ -62,10 +62,10 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// The prefetcher has taken a viewport within this time.
+  /// Records the duration of a `viewportChanged` call.
   func update(took duration: Duration) { state.withLock { $0.updates.append(duration) } }
 
-  /// The view has come to the end of its way. Returns since when it rests there.
+  /// Records that the scroll has ended. Returns when it did so first.
   func rest(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
     state.withLock { state in
       let rest = state.rest ?? now
@@ -74,8 +74,8 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Notes the cells that came into view in a frame. What is in memory by then is shown with it, whenever the prefetcher
-  /// tells of it.
+  /// Records the cells that became visible in a frame. A thumbnail in memory by then counts as shown with it, even if
+  /// its event comes later.
   func look(at prefetcher: Prefetcher, isFirstScreen: Bool, now: ContinuousClock.Instant) {
     let visible = prefetcher.visibleItems
     let arrivals = state.withLock { state in
@@ -95,13 +95,13 @@ final class ScrollRecord: Sendable {
     }
   }
 
-  /// Whether all of these have their thumbnails or have failed, and the prefetcher has said so. Until then it is not known
-  /// what they took, though a thumbnail may be in memory and shown.
+  /// Whether all these items have a final event. A thumbnail may be in memory and visible before, but its cost is not
+  /// yet known.
   func isComplete(_ items: Range<Int>) -> Bool {
     state.withLock { $0.told.isSuperset(of: items) }
   }
 
-  /// What became of the cells.
+  /// The report on all cells.
   func report(since start: ContinuousClock.Instant, statistics: PipelineStatistics) -> ScrollReport {
     state.withLock { state in
       let cells = state.sightings.map { sighting in

@@ -1,24 +1,24 @@
-/// What became of the cells in the course of a scroll: when each came into view, and when its thumbnail was there.
+/// The result of a scroll: when each cell became visible, and when its thumbnail was ready.
 public struct ScrollReport: Sendable, Equatable {
-  /// One cell that came into view.
+  /// A cell that became visible.
   public struct Cell: Sendable, Equatable {
-    /// Its place in the grid, from 0.
+    /// Its index in the grid, from 0.
     public var item: Int
-    /// When its first row of pixels came into view, from the beginning of the scroll.
+    /// When its first row of pixels became visible, from the start of the scroll.
     public var inView: Duration
-    /// When its thumbnail was there, be it before it came into view. Nil where there was none to the end.
+    /// When its thumbnail was ready, possibly before it became visible. Nil if there was none.
     public var ready: Duration?
-    /// When it had left the view, for the first time. Nil where it stayed to the end.
+    /// When it left the view for the first time. Nil if it stayed to the end.
     public var leftView: Duration?
-    /// Whether it belongs to what was on the screen at the very beginning.
+    /// Whether it was visible at the very start.
     public var isOfFirstScreen: Bool
-    /// Why there was no thumbnail, where there was none.
+    /// Why there was no thumbnail; nil if there was one.
     public var failure: String?
 
-    /// How long it was in view without its thumbnail; zero when that was there. Nil where there was none to the end.
+    /// How long it was visible without its thumbnail; zero if that was ready. Nil if there was none.
     public var wait: Duration? { ready.map { max(.zero, $0 - inView) } }
 
-    /// A cell that came into view.
+    /// A cell that became visible.
     public init(
       item: Int, inView: Duration, ready: Duration? = nil, leftView: Duration? = nil, isOfFirstScreen: Bool = false,
       failure: String? = nil
@@ -32,20 +32,19 @@ public struct ScrollReport: Sendable, Equatable {
     }
   }
 
-  /// The cells in the order in which they came into view.
+  /// The cells in the order in which they became visible.
   public var cells: [Cell]
-  /// From the beginning to the end of the scroll, when the screen on which it rests was complete.
+  /// From the start to the end of the scroll, when the final screen was complete.
   public var duration: Duration
   /// When the scroll came to rest.
   public var restsAt: Duration
-  /// What was received in all, in bytes.
+  /// The bytes received in total.
   public var downloadedBytes: Int
-  /// What of that was received for cells that never came into view, in bytes. Broken-off downloads, and those of pictures
-  /// that failed, are included.
+  /// The bytes received for cells that never became visible, including cancelled and failed downloads.
   public var unseenBytes: Int
   /// How long each call of `Prefetcher.viewportChanged` took.
   public var viewportUpdates: [Duration]
-  /// The largest number of bytes the process has had in memory, where the system tells.
+  /// The peak memory of the process in bytes, if the system reports it.
   public var peakMemoryBytes: Int?
 
   /// A report.
@@ -62,27 +61,26 @@ public struct ScrollReport: Sendable, Equatable {
     self.peakMemoryBytes = peakMemoryBytes
   }
 
-  /// The cells that were not on the screen from the beginning: nobody can have fetched those ahead.
+  /// The cells that were not visible at the start, which a prefetcher could fetch ahead.
   public var cellsAfterFirstScreen: [Cell] { cells.filter { !$0.isOfFirstScreen } }
 
-  /// The share of the cells after the first screen whose thumbnail was there when they came into view, from 0 to 1. 1 where
-  /// there are none.
+  /// The share of the cells after the first screen whose thumbnail was ready when they became visible, from 0 to 1. 1
+  /// if there are no such cells.
   public var readyOnSight: Double {
     let later = cellsAfterFirstScreen
     guard !later.isEmpty else { return 1 }
     return Double(later.count { $0.wait == .zero }) / Double(later.count)
   }
 
-  /// The wait that a share of the cells after the first screen did not exceed, by the nearest rank. A cell without a
-  /// thumbnail waited to the end. Nil where there are no cells.
+  /// A percentile of the waits of the cells after the first screen, by the nearest rank. A cell without a thumbnail
+  /// waited to the end. Nil if there are no such cells.
   ///
   /// - Parameter share: From 0 to 1; 0.5 is the median.
   public func wait(ofShare share: Double) -> Duration? {
     Self.nearestRank(share, of: cellsAfterFirstScreen.map { $0.wait ?? max(.zero, duration - $0.inView) })
   }
 
-  /// The time that a share of the calls of `Prefetcher.viewportChanged` did not exceed, by the nearest rank. Nil where
-  /// there were none.
+  /// A percentile of the durations of `Prefetcher.viewportChanged`, by the nearest rank. Nil if there were no calls.
   public func viewportUpdate(ofShare share: Double) -> Duration? { Self.nearestRank(share, of: viewportUpdates) }
 
   private static func nearestRank(_ share: Double, of durations: [Duration]) -> Duration? {
@@ -91,6 +89,6 @@ public struct ScrollReport: Sendable, Equatable {
     return durations.sorted()[max(1, rank) - 1]
   }
 
-  /// From the moment the scroll rests until every cell in view has its thumbnail or has failed.
+  /// From the end of the scroll until every visible cell has its thumbnail or has failed.
   public var completeAfterRest: Duration { max(.zero, duration - restsAt) }
 }

@@ -1,26 +1,26 @@
-/// Scrolls a grid as a trace says, with a prefetcher and its pipeline at work, and notes for every cell when it came into
-/// view and when its thumbnail was there.
+/// Replays a scroll trace with a prefetcher and its pipeline, and records when every cell became visible and when its
+/// thumbnail was ready.
 ///
-/// The trace begins when the first items are there: nobody scrolls an empty grid. The view never goes beyond the content:
-/// where the trace is ahead of the items that have come, the view waits at their end, as a real one would.
+/// The trace starts when the first items have arrived, since nobody scrolls an empty grid. The viewport never leaves
+/// the content: if the trace is ahead of the items that have arrived, it waits at their end, as a real one would.
 public struct ScrollSimulation: Sendable {
-  /// How the trace's time passes.
+  /// How the trace's time advances.
   public enum Pace: Sendable {
-    /// As on a clock.
+    /// In real time.
     case realTime
-    /// Stands still while a cell in view has no thumbnail, or while items are missing; eight times as fast otherwise.
+    /// Stops while a visible cell has no thumbnail or items are missing; eight times real time otherwise.
     case untilReady
   }
 
-  /// The scroll.
+  /// The trace to replay.
   public var trace: ScrollTrace
-  /// The height of the view, in points.
+  /// The height of the viewport, in points.
   public var viewHeight: Double
-  /// How time passes.
+  /// How the trace's time advances.
   public var pace: Pace
-  /// How often the view moves in a second of the trace.
+  /// The number of viewport updates per second of the trace.
   public var framesPerSecond: Int
-  /// How long the last screen may take from the moment the view rests, before the simulation gives up on it.
+  /// The time limit for completing the last screen, from the end of the scroll.
   public var patience: Duration
 
   /// A simulation; 60 frames a second and a minute of patience by default.
@@ -35,13 +35,13 @@ public struct ScrollSimulation: Sendable {
     self.patience = patience
   }
 
-  /// Scrolls. Whoever owns the prefetcher adds its items meanwhile, as `itemsWanted` asks for them.
+  /// Replays the trace. The prefetcher's owner adds items meanwhile, as `itemsWanted` asks for them.
   ///
   /// - Parameters:
-  ///   - prefetcher: Fresh, and fed by nobody else with viewports.
-  ///   - hasMoreItems: Whether more items may still come: while they do, the simulation does not end in a place that the
-  ///     trace has left behind. To be false only after the last items were added.
-  /// - Returns: What became of the cells; of those in view so far when the calling task is cancelled.
+  ///   - prefetcher: New, and without other sources of viewports.
+  ///   - hasMoreItems: Whether more items may still come: while they may, the simulation does not end before the
+  ///     trace's final position. It must be false only after the last items were added.
+  /// - Returns: The report on the cells; on those visible so far if the calling task is cancelled.
   public func run(
     on prefetcher: Prefetcher, hasMoreItems: @escaping @Sendable () -> Bool = { false }
   ) async -> ScrollReport {
@@ -55,7 +55,7 @@ public struct ScrollSimulation: Sendable {
     var traceTime = Duration.zero
     while !Task.isCancelled {
       let now = ContinuousClock.now
-      // Asked before the view moves: what it moves over is all there is when there is no more.
+      // Read before the viewport moves: if there are no more items, it then moves over all of them.
       let hasMore = hasMoreItems()
       show(at: traceTime, on: prefetcher, record: record, now: now)
       let isEmpty = prefetcher.itemCount == 0
@@ -77,7 +77,7 @@ public struct ScrollSimulation: Sendable {
     return record.report(since: start, statistics: prefetcher.pipeline.statistics)
   }
 
-  /// Puts the view where the trace has it at a moment, and notes what comes into view.
+  /// Moves the viewport to the trace's position at a moment, and records the cells that become visible.
   private func show(at time: Duration, on prefetcher: Prefetcher, record: ScrollRecord, now: ContinuousClock.Instant) {
     let layout = prefetcher.layout
     let wanted = trace.row(at: time) * layout.rowPitch
@@ -89,7 +89,7 @@ public struct ScrollSimulation: Sendable {
     record.look(at: prefetcher, isFirstScreen: wanted == trace.row(at: .zero) * layout.rowPitch, now: now)
   }
 
-  /// Whether there are items enough for the view to be where the trace has it at a moment.
+  /// Whether there are enough items for the trace's position at a moment.
   private func reaches(_ layout: GridLayout, at time: Duration) -> Bool {
     layout.itemCount > 0 && trace.row(at: time) * layout.rowPitch + viewHeight <= layout.contentHeight
   }

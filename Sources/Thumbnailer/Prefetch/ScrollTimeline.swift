@@ -1,7 +1,7 @@
-/// The picture of a scroll: a line for each cell, from left to right the time. Green from when its thumbnail was there to
-/// when it came into view, red for as long as it was empty in view, and a line across where the scroll came to rest.
+/// A chart of a scroll: one line per cell over time. Green from when its thumbnail was ready to when it became visible,
+/// red while it was visible and empty, and a line across where the scroll ended.
 ///
-/// An SVG element with its own colours and no script, to be put into any page.
+/// An SVG element with its own colours and no script, for embedding into any page.
 public struct ScrollTimeline: Sendable {
   private static let width = 960.0
   private static let left = 56.0
@@ -50,11 +50,11 @@ public struct ScrollTimeline: Sendable {
     return parts
   }
 
-  /// From the thumbnail to the view in green, or from the view to the thumbnail in red.
+  /// Green from ready to visible, or red from visible to ready.
   private func line(of cell: ScrollReport.Cell, at y: Double) -> [String] {
     let inView = x(cell.inView.inSeconds)
     let mark = stroke(from: inView, to: inView + 1.5, y1: y, y2: y, colour: "#222", width: rowHeight)
-    // Nobody looked at the cell any more once it had left the view.
+    // The wait ends when the cell leaves the view.
     let end = min(cell.ready ?? report.duration, max(cell.leftView ?? report.duration, cell.inView))
     let isLate = end > cell.inView
     let arrival = x(end.inSeconds)

@@ -1,33 +1,33 @@
-/// How a grid is scrolled in the course of time: where the top of the viewport is at each moment, in rows.
+/// A recorded scroll: the position of the viewport's top over time, in rows.
 ///
-/// Rows rather than points, so that one trace fits every layout. Between its points a trace is a straight line; before
-/// the first it rests there, and so it does after the last. A step in no time is a jump.
+/// Rows rather than points, so that one trace fits every layout. A trace is linear between its points, and constant
+/// before the first and after the last. A step in no time is a jump.
 public struct ScrollTrace: Sendable, Equatable {
-  /// A moment of a trace.
+  /// A position at a moment.
   public struct Point: Sendable, Equatable {
-    /// From the beginning.
+    /// The time from the start.
     public var time: Duration
-    /// The row at the top of the viewport, from 0; with a fraction.
+    /// The row at the top of the viewport, from 0; may be fractional.
     public var row: Double
 
-    /// A moment of a trace.
+    /// A position at a moment.
     public init(time: Duration, row: Double) {
       self.time = time
       self.row = row
     }
   }
 
-  /// Why there is no trace.
+  /// Why a trace is invalid.
   public enum Problem: Error, Sendable, Equatable {
     /// A trace needs at least one point.
     case empty
-    /// A line is not two numbers, seconds and row, from 0.
+    /// A line is not two numbers, seconds and row, both at least 0.
     case unreadable(line: Int, text: String)
-    /// A line's time is before that of the line before.
+    /// A line's time is before the previous line's.
     case backwards(line: Int)
   }
 
-  /// The points in the order of their times. Never empty.
+  /// The points, ordered by time. Never empty.
   public let points: [Point]
 
   /// A trace through points.
@@ -42,12 +42,12 @@ public struct ScrollTrace: Sendable, Equatable {
     self.points = points
   }
 
-  /// When the last movement ends.
+  /// The end of the last movement.
   public var duration: Duration { points.last?.time ?? .zero }
 
-  /// Where the top of the viewport is, in rows. At the time of a jump it has been done.
+  /// The position of the viewport's top, in rows. At the time of a jump it is the position after it.
   public func row(at time: Duration) -> Double {
-    // The first point that lies after the time.
+    // The first point after the time.
     var (low, high) = (0, points.count)
     while low < high {
       let middle = (low + high) / 2
@@ -62,13 +62,13 @@ public struct ScrollTrace: Sendable, Equatable {
 }
 
 extension ScrollTrace {
-  /// Reads a trace from text: a point a line, `SECONDS ROW`. Empty lines and those that begin with `#` are passed over.
+  /// Parses a trace: one point per line, `SECONDS ROW`. Empty lines and those that begin with `#` are ignored.
   public init(text: String) throws(Problem) {
     var points: [Point] = []
     for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split(whereSeparator: \.isWhitespace)
       guard let first = words.first, !first.hasPrefix("#") else { continue }
-      // A year is longer than anybody scrolls, and short enough for exact arithmetic.
+      // A limit of one year keeps the arithmetic exact.
       guard words.count == 2, let seconds = Double(first), let row = Double(words[1]),
         (0...31_536_000).contains(seconds),
         (0...1e12).contains(row)
@@ -83,24 +83,24 @@ extension ScrollTrace {
     self.points = points.map { Point(time: .seconds($0.seconds), row: $0.row) }
   }
 
-  /// The time that somebody looks at the first screen, in seconds.
+  /// How long the first screen is shown before scrolling, in seconds.
   private static let firstLook = 2.0
 
-  /// A look at the first screen, then so many rows a second, for 20 seconds.
+  /// A rest on the first screen, then 20 seconds at this many rows per second.
   public static func steady(rowsPerSecond: Double) -> ScrollTrace {
     ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 20, 20 * max(0, rowsPerSecond))])
   }
 
-  /// A look at the first screen, then 20 rows a second for two seconds, and rest.
+  /// A rest on the first screen, then 20 rows per second for two seconds, and rest.
   public static let fling = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 2, 40)])
 
-  /// Four times 24 rows down and 16 up again at four rows a second, and down to the farthest row once more.
+  /// Four times 24 rows down and 16 up at four rows per second, and down to the farthest row once more.
   public static let backAndForth = ScrollTrace(
     valid: [
       (0, 0), (firstLook, 0), (8, 24), (12, 8), (18, 32), (22, 16), (28, 40), (32, 24), (38, 48), (42, 32), (46, 48),
     ])
 
-  /// A look at the first screen, two seconds at three rows a second, then at once row 1,000.
+  /// A rest on the first screen, two seconds at three rows per second, then a jump to row 1,000.
   public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (4, 6), (4, 1000)])
 
   /// A trace by its name: `fling`, `back-and-forth`, `jump` or `steady:ROWS_PER_S`. Nil for anything else.
@@ -120,7 +120,7 @@ extension ScrollTrace {
 }
 
 extension ScrollTrace.Problem: CustomStringConvertible {
-  /// What is wrong and how it is written.
+  /// What is wrong, and the expected format.
   public var description: String {
     switch self {
     case .empty: "the trace is empty; write a point a line, SECONDS ROW"

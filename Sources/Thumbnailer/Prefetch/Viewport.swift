@@ -1,14 +1,14 @@
-/// What of a scrolling content is in view at one moment.
+/// The visible part of a scrolling content at one moment.
 public struct Viewport: Sendable, Hashable {
-  /// From the upper edge of the content to that of the view, in points. Less than 0, or beyond the content, while the
-  /// view is pulled over an end.
+  /// The distance from the upper edge of the content to that of the view, in points. Negative, or beyond the content,
+  /// during overscroll.
   public var offset: Double
   /// The height of the view, in points.
   public var height: Double
-  /// When that was so. Speeds follow from successive viewports, so it should be the moment of the scroll event.
+  /// The time of the scroll event. Speeds are computed from successive viewports.
   public var time: ContinuousClock.Instant
 
-  /// A viewport; values that are not finite are taken for 0.
+  /// A viewport; values that are not finite are replaced by 0.
   public init(offset: Double, height: Double, time: ContinuousClock.Instant = .now) {
     self.offset = offset.isFinite ? offset : 0
     self.height = height.isFinite ? max(0, height) : 0
@@ -19,11 +19,11 @@ public struct Viewport: Sendable, Hashable {
   public var bottom: Double { offset + height }
 }
 
-/// Where a scroll goes.
+/// The direction of a scroll.
 public enum ScrollDirection: Sendable, Hashable {
-  /// To the end of the content: offsets grow.
+  /// Towards the end of the content: offsets grow.
   case down
-  /// To the beginning of the content: offsets shrink.
+  /// Towards the start of the content: offsets shrink.
   case up
 
   /// The other direction.

@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The viewports that a prefetcher was told of and has not looked at yet.
+/// The queue of viewports that a prefetcher has not processed yet.
 ///
-/// With a lock of its own, which nobody holds for longer than it takes to put a viewport in or to take all out: whoever
-/// scrolls never waits for the prefetcher's plans.
+/// It has its own lock, held only to add or take viewports, so that the scrolling thread never waits for the
+/// prefetcher's planning.
 final class ViewportInbox: Sendable {
-  /// The most that are kept: half a second of scrolling. Beyond that the oldest go, since the view has long moved on.
+  /// The most viewports kept: half a second of scrolling. Beyond that the oldest are dropped as obsolete.
   static let capacity = 32
 
   private let viewports = Mutex<[Viewport]>([])
 
-  /// Puts a viewport in. True when it is the first one since all were taken out: somebody has to be told then.
+  /// Adds a viewport. True if the queue was empty: then the worker must be signalled.
   func post(_ viewport: Viewport) -> Bool {
     viewports.withLock { viewports in
       if viewports.count == Self.capacity { viewports.removeFirst() }
@@ -19,7 +19,7 @@ final class ViewportInbox: Sendable {
     }
   }
 
-  /// Takes out all viewports, in their order.
+  /// Takes all viewports, in order.
   func takeAll() -> [Viewport] {
     viewports.withLock { viewports in
       defer { viewports = [] }
@@ -27,6 +27,6 @@ final class ViewportInbox: Sendable {
     }
   }
 
-  /// The viewport that came last and was not taken out.
+  /// The latest viewport in the queue.
   var latest: Viewport? { viewports.withLock(\.last) }
 }
