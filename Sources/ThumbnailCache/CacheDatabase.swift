@@ -28,7 +28,6 @@ final class CacheDatabase: Sendable {
   let directory: String
   /// The path of the database.
   let path: String
-  private let majorVersion: Int
   private let lockTimeout: Duration
   private let state = Mutex(State.unopened)
 
@@ -40,7 +39,6 @@ final class CacheDatabase: Sendable {
   /// Accesses no files before `open`.
   init(directory: String, majorVersion: Int, lockTimeout: Duration) {
     self.directory = directory
-    self.majorVersion = majorVersion
     path = Self.path(in: directory, majorVersion: majorVersion)
     self.lockTimeout = lockTimeout
   }
@@ -99,7 +97,6 @@ final class CacheDatabase: Sendable {
       }
       let opened = try connections.get()
       state.withLock { if case .closed = $0 {} else { $0 = .open(opened) } }
-      EarlierCaches.remove(in: directory, before: majorVersion)
       return problem
     } catch {
       state.withLock { if case .closed = $0 {} else { $0 = .unopened } }
@@ -112,7 +109,7 @@ final class CacheDatabase: Sendable {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
-      case .usable: try writer.writeWithoutTransaction { try DiskCacheSchema.upgrade($0) }
+      case .usable: break
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .foreign(let reason):
         try writer.close()

@@ -10,7 +10,7 @@ extension DiskCacheSchema {
   static func copy(from path: String, since start: Int64, into db: Database) throws {
     try db.execute(sql: "ATTACH ? AS old", arguments: [path])
     defer { try? db.execute(sql: "DETACH old") }
-    try whereReadable { try inTransaction(db) { try copy(CopiedTable(name: "variant"), into: db) } }
+    try whereReadable { try inTransaction(db) { try copy("variant", into: db) } }
     let pieces = PieceWriter()
     var start = start
     while let end = try Int64.fetchOne(
@@ -26,30 +26,22 @@ extension DiskCacheSchema {
       start = end + 1
     }
     try copySources(into: db)
-    for addition in additions {
-      try whereReadable {
-        try inTransaction(db) {
-          for table in addition.copied { try copy(table, into: db) }
-        }
-      }
+    try whereReadable {
+      try inTransaction(db) { try copy("freshness", where: "source IN (SELECT id FROM main.source)", into: db) }
+    }
+    for table in ["failure", "tally", "listing_page", "listing_photo"] {
+      try whereReadable { try inTransaction(db) { try copy(table, into: db) } }
     }
   }
 
-  private static func copy(_ table: CopiedTable, into db: Database) throws {
-    let names = try columns(of: table.name, in: db)
-    if names.isEmpty { return }
-    let condition = table.condition.isEmpty ? "" : "WHERE \(table.condition)"
+  private static func copy(_ table: String, where condition: String = "TRUE", into db: Database) throws {
+    let names = try columns(of: table, in: db)
     try db.execute(
-      sql: "INSERT OR REPLACE INTO \(table.name) (\(names)) SELECT \(names) FROM old.\(table.name) \(condition)")
+      sql: "INSERT OR REPLACE INTO \(table) (\(names)) SELECT \(names) FROM old.\(table) WHERE \(condition)")
   }
 
-  /// The columns that a table has in both files, since a later version may have added some. Empty if the old file lacks
-  /// the table.
   private static func columns(of table: String, except: Set<String> = [], in db: Database) throws -> String {
-    let old = try Set(
-      String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?, 'old')", arguments: [table]))
-    return try db.columns(in: table).map(\.name).filter { old.contains($0) && !except.contains($0) }
-      .joined(separator: ", ")
+    try db.columns(in: table).map(\.name).filter { !except.contains($0) }.joined(separator: ", ")
   }
 
   /// False when one of them cannot be read; then none is copied. They get new ids, so that their pieces are appended.

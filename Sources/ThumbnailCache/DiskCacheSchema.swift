@@ -2,16 +2,12 @@ import GRDB
 
 /// The schema of the disk cache.
 ///
-/// The major version is part of the file's name, so that an older and a newer program can each use their own file in
-/// the same directory; see `EarlierCaches`. `user_version` counts additions that an older program can ignore: it opens
-/// a file with a higher number as it is. `application_id` distinguishes the file from those of other programs.
+/// The major version is part of the file's name: a program with another schema uses another file. A file to which a later
+/// program has added tables or columns is opened as it is. `application_id` distinguishes the file from those of other
+/// programs.
 enum DiskCacheSchema {
   /// Raised when a program of the previous version could no longer use the file.
   static let majorVersion = 2
-  /// The number of additions to the first schema, plus 1.
-  static var minorVersion: Int { 1 + additions.count }
-  /// The additions since then, oldest first. Each has its own source file; none is ever removed or reordered.
-  static let additions: [Addition] = [.freshness, .failures, .tally, .census, .listings]
   /// "Thmb" in ASCII.
   static let applicationID = 0x5468_6D62
 
@@ -91,48 +87,15 @@ enum DiskCacheSchema {
           PRAGMA application_id = \(applicationID);
           PRAGMA user_version = 1;
           """)
-      try add(in: db)
+      for tables in [freshness, failures, tally, census, listings] { try db.execute(sql: tables) }
       return .commit
     }
-  }
-
-  /// Additional tables that an older program can ignore.
-  struct Addition {
-    /// Creates the tables, their indexes and triggers, each only if it is missing.
-    let creation: String
-    /// The tables whose rows are copied into a new file, after its thumbnails and sources.
-    let copied: [CopiedTable]
-  }
-
-  /// A table whose rows are copied from one file into another.
-  struct CopiedTable {
-    let name: String
-    /// The rows to copy; all if it is empty.
-    var condition = ""
-  }
-
-  /// Adds what a file of an earlier version lacks.
-  static func upgrade(_ db: Database) throws {
-    guard try version(of: db) < minorVersion else { return }
-    try db.inTransaction(.immediate) {
-      try add(in: db)
-      return .commit
-    }
-  }
-
-  private static func add(in db: Database) throws {
-    for addition in additions { try db.execute(sql: addition.creation) }
-    // A process of a newer version may have added more meanwhile.
-    try db.execute(sql: "PRAGMA user_version = \(max(version(of: db), minorVersion))")
-  }
-
-  private static func version(of db: Database) throws -> Int {
-    try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
   }
 
   private static let parts = [
     "source", "variant", "thumbnail", "piece", "recency", "recency_used", "total", "thumbnail_inserted",
-    "thumbnail_deleted",
+    "thumbnail_deleted", "freshness", "freshness_left", "failure", "tally", "source_host", "census", "census_inserted",
+    "census_deleted", "listing_page", "listing_photo", "listing_page_deleted",
   ]
 
   /// The state of a file that was opened.
@@ -157,7 +120,7 @@ enum DiskCacheSchema {
     guard application == applicationID else {
       return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
     }
-    guard try version(of: db) >= 1,
+    guard try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0 >= 1,
       try Int.fetchOne(db, sql: "PRAGMA auto_vacuum") == 2,
       try Set(String.fetchAll(db, sql: "SELECT name FROM sqlite_schema")).isSuperset(of: parts),
       try Int.fetchOne(db, sql: "SELECT count(*) FROM total") == 1

@@ -101,22 +101,6 @@ struct DiskCacheOverviewTests {
     #expect(try cache.overview().misses == 1)
   }
 
-  @Test func aFileOfAnEarlierVersionIsCountedWhenItIsOpened() async throws {
-    for number in 0..<5 { try await cache.store(number, bytes: 1000) }
-    cache.close()
-    try directory.execute(
-      """
-      DROP TABLE census; DROP TABLE tally; DROP INDEX source_host;
-      DROP TRIGGER census_inserted; DROP TRIGGER census_deleted; PRAGMA user_version = 1
-      """)
-    let upgraded = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
-    #expect(try upgraded.overview().sizes == [.init(name: PixelSize(400, 400), thumbnails: 5, bytes: 5000)])
-    try await upgraded.store(9, bytes: 1000)
-    try await upgraded.flush()
-    #expect(try upgraded.overview().sizes.first?.thumbnails == 6)
-    #expect(try upgraded.thumbnail(for: Sample.key(3)) == Sample.thumbnail(3, bytes: 1000))
-  }
-
   @Test func thumbnailsOfAnotherVersionAreOneGroup() async throws {
     try await cache.store(1)
     try await cache.flush()

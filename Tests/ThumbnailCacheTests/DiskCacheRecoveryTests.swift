@@ -97,40 +97,6 @@ struct DiskCacheRecoveryTests {
     #expect(problems.all.isEmpty)
   }
 
-  @Test func theFileOfAnEarlierMajorVersionIsRemoved() async throws {
-    let first = directory.url.path + "/thumbnails-v1.sqlite"
-    for name in [first, first + "-wal", directory.url.path + "/notes.sqlite"] {
-      try Data(count: 100).write(to: URL(fileURLWithPath: name))
-    }
-    let cache = try open()
-    #expect(!FileManager.default.fileExists(atPath: first) && !FileManager.default.fileExists(atPath: first + "-wal"))
-    #expect(FileManager.default.fileExists(atPath: directory.url.path + "/notes.sqlite"))
-    try await cache.store(1)
-    try await cache.flush()
-    #expect(problems.all.isEmpty)
-  }
-
-  @Test(.enabled(if: Python.isAvailable))
-  func anEarlierMajorVersionThatRunsKeepsItsFile() throws {
-    let first = directory.url.path + "/thumbnails-v1.sqlite"
-    let earlier = try Python(
-      """
-      import sqlite3, sys
-      db = sqlite3.connect(sys.argv[1], isolation_level=None)
-      db.executescript("PRAGMA journal_mode = WAL; CREATE TABLE total (id)")
-      print("ready", flush=True)
-      sys.stdin.read()
-      db.execute("INSERT INTO total VALUES (1)")
-      """, first)
-    try earlier.waitUntilReady()
-    _ = try open()
-    #expect(FileManager.default.fileExists(atPath: first) && FileManager.default.fileExists(atPath: first + "-shm"))
-    #expect(earlier.finish() == 0)
-    _ = try open()
-    #expect(!FileManager.default.fileExists(atPath: first))
-    #expect(problems.all.isEmpty)
-  }
-
   @Test func aFileWithAdditionsOfALaterMinorVersionIsUsed() async throws {
     let first = try open()
     try await first.store(1)

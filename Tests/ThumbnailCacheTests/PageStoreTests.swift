@@ -156,14 +156,6 @@ import Testing
     #expect(try other.page(at: place("a")) != nil && one.page(at: place("b")) != nil)
   }
 
-  @Test func aFileOfAnEarlierVersionGetsItsTables() async throws {
-    try cache().close()
-    try directory.execute("DROP TABLE listing_page; DROP TABLE listing_photo; PRAGMA user_version = 1")
-    let cache = try cache()
-    try await cache.store(page(place()))
-    #expect(try cache.page(at: place()) != nil)
-  }
-
   @Test func aFileWithoutTheTablesIsAMissAndNoMore() async throws {
     let cache = try cache()
     try directory.execute("DROP TABLE listing_page")

@@ -175,27 +175,6 @@ struct SourceHistoryTests {
     #expect(try cache.notes(of: source).failures == [failure()])
   }
 
-  @Test func aFileWithoutTheTablesAddedSinceGetsThemAndKeepsItsThumbnails() async throws {
-    let before = Date()
-    let first = try open()
-    let record = SourceRecord(Sample.source(1), description: Sample.description, fetchedAt: before)
-    try await first.store([Sample.entry(1)], of: record)
-    first.close()
-    try directory.execute(
-      "DROP TRIGGER freshness_left; DROP TABLE freshness; DROP TABLE failure; PRAGMA user_version = 1")
-    let cache = try open()
-    #expect(try cache.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
-    #expect(try cache.onWriter { try Int.fetchOne($0, sql: "PRAGMA user_version") } == DiskCacheSchema.minorVersion)
-    let known = try #require(try cache.notes(of: source).answers.first)
-    // What the server said is not known, so it holds for as long as what says nothing.
-    #expect(known.url == nil && known.metadata.conditions.isEmpty)
-    #expect(
-      abs(known.freshness.expires.timeIntervalSince(before) - ResponseMetadata.defaultLifetime) < 0.001)
-    try await cache.store([Sample.entry(1)], of: self.record(answer(1)))
-    try await cache.flush()
-    #expect(try cache.notes(of: source).answers == [answer(1)])
-  }
-
   @Test func rowsThatMakeNoSenseCountAsNotThere() async throws {
     let cache = try open()
     try await cache.store([Sample.entry(1)], of: record(answer(1)))
