@@ -53,59 +53,6 @@ package final class ThumbnailCache: Sendable {
     memory.thumbnail(for: key)
   }
 
-  /// Looks in memory again, then on disk, on a worker thread, and copies a disk hit into memory. Also nil when the task
-  /// is cancelled.
-  ///
-  /// - Parameters:
-  ///   - lasts: Whether thumbnails of the source never become stale, as those of a local file.
-  ///   - keepsInMemory: Whether to store a disk hit in memory.
-  ///   - permit: Permission to change the caches; nil if it cannot be revoked.
-  package func storedThumbnail(
-    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible),
-    keepsInMemory: Bool = true, permit: StorePermit? = nil
-  ) async -> DatedThumbnail? {
-    // A job that has just ended may have stored it since the caller looked.
-    let held = memory.entry(for: key)
-    if let held, rule.admits(held.freshness) { return held }
-    let found = await read(priority: priority) { disk throws(DiskCacheError) -> DatedThumbnail? in
-      // Read first: if another process replaces the image in between, a new thumbnail is taken for a stale one, which
-      // costs a request, and not the other way round.
-      let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
-      return try disk.thumbnail(for: key).map { DatedThumbnail(thumbnail: $0, freshness: freshness) }
-    }
-    guard let found else { return held }
-    if keepsInMemory {
-      Self.perform(by: permit) { memory.insert(found.thumbnail, for: key, freshness: found.freshness) }
-    }
-    return found
-  }
-
-  private func freshness(
-    of source: SourceKey, on disk: DiskCache, lasts: Bool
-  ) throws(DiskCacheError) -> Freshness {
-    lasts ? .lasting : try disk.notes(of: source).merged(with: recent[source]).freshness(by: rule)
-  }
-
-  /// The smallest thumbnail in memory or on disk from which the requested one can be made by shrinking.
-  package func shrinkable(
-    for key: CacheKey, lasts: Bool = false, priority: PriorityControl = PriorityControl(.visible)
-  ) async -> (variant: Variant, larger: DatedThumbnail)? {
-    for variant in key.variant.shrinkable(among: memory.variants(of: key.source)) {
-      let larger = memory.entry(for: CacheKey(source: key.source, variant: variant))
-      // One that is stale in memory may have been renewed on disk by another process.
-      if let larger, disk == nil || rule.admits(larger.freshness) { return (variant, larger) }
-    }
-    return await read(priority: priority) { disk throws(DiskCacheError) in
-      for variant in key.variant.shrinkable(among: try disk.variants(of: key.source)) {
-        let freshness = try self.freshness(of: key.source, on: disk, lasts: lasts)
-        if let thumbnail = try disk.thumbnail(for: CacheKey(source: key.source, variant: variant)) {
-          return (variant, DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
-        }
-      }
-      return nil
-    }
-  }
-
   /// Stores thumbnails in both tiers, with `replacing` instead of all existing ones of the image. Returns once they can
   /// be read; waits while too many writes are pending.
   ///
@@ -237,12 +184,5 @@ package final class ThumbnailCache: Sendable {
     }
     if isNew { Log.cache.warning("\(problem)") }
     onDiskProblem(problem)
-  }
-}
-
-extension Variant {
-  /// The variants from which this one can be made by shrinking, smallest first.
-  fileprivate func shrinkable(among variants: [Variant]) -> [Variant] {
-    variants.filter { canBeShrunk(from: $0) }.sorted { $0.size.pixelCount < $1.size.pixelCount }
   }
 }

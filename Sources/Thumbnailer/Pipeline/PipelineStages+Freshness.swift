@@ -22,20 +22,28 @@ extension PipelineStages {
     }
   }
 
-  /// The cached thumbnail of a variant, exact or shrunk from a larger one.
-  func storedThumbnail(
-    _ variant: Variant, of source: ImageSource, keepsInMemory: Bool, permit: StorePermit, priority: PriorityControl
+  /// What the caches hold for these variants of a source.
+  func lookUp(
+    _ variants: [Variant], of source: ImageSource, inMemory: Set<Variant>, permit: StorePermit,
+    priority: PriorityControl
+  ) async -> CacheLookup {
+    await cache.lookUp(
+      variants, of: source.key, lasts: source.isUserFile, inMemory: inMemory, permit: permit, priority: priority)
+  }
+
+  /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
+  func thumbnail(
+    _ variant: Variant, from hit: CacheLookup.Hit, of source: ImageSource, priority: PriorityControl
   ) async -> FoundThumbnail? {
-    let key = CacheKey(source: source.key, variant: variant)
-    if let stored = await cache.storedThumbnail(
-      for: key, lasts: source.isUserFile, priority: priority, keepsInMemory: keepsInMemory, permit: permit)
-    {
+    switch hit {
+    case .exact(let stored):
       return FoundThumbnail(
         variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
+    case .larger(_, let larger):
+      guard let shrunk = await shrink(larger, to: variant, of: source, priority: priority) else { return nil }
+      return FoundThumbnail(
+        variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
     }
-    guard let shrunk = await shrunkFromCache(key, of: source, priority: priority) else { return nil }
-    return FoundThumbnail(
-      variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
   }
 
   /// The stored history of a source: its responses and failures. Empty for a local file, which has no server.
@@ -129,9 +137,9 @@ extension PipelineStages {
 extension PipelineStages {
   /// Whether stale thumbnails may be served at once and revalidated in the background, as the server allows and the
   /// user has not changed.
-  func mayServeWhileRevalidating(_ source: ImageSource, priority: PriorityControl) async -> Bool {
-    guard configuration.cacheMode == .standard, !source.isUserFile else { return false }
-    return await notes(of: source, priority: priority).mayServeWhileRevalidating(at: configuration.now())
+  func mayServeWhileRevalidating(_ source: ImageSource, _ notes: SourceHistory) -> Bool {
+    configuration.cacheMode == .standard && !source.isUserFile
+      && notes.mayServeWhileRevalidating(at: configuration.now())
   }
 }
 

@@ -271,15 +271,15 @@ struct PipelineStages: Sendable {
     return outcome
   }
 
-  /// A thumbnail shrunk from a larger one in the caches, with that one's freshness; nil if there is none.
-  func shrunkFromCache(_ key: CacheKey, of source: ImageSource, priority: PriorityControl) async -> DatedThumbnail? {
-    guard let (_, larger) = await cache.shrinkable(for: key, lasts: source.isUserFile, priority: priority) else {
-      return nil
-    }
+  /// The thumbnail made from a larger one, which must have the same aspect. It is fresh for as long as that one. Nil when
+  /// the larger one cannot be read.
+  func shrink(
+    _ larger: DatedThumbnail, to variant: Variant, of source: ImageSource, priority: PriorityControl
+  ) async -> DatedThumbnail? {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [key.variant], memoryBudget: decodes.capacity,
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: decodes.capacity,
         mayReadCoefficients: configuration.readsCoefficients),
       let (results, _) = try? await decode(
         "\(plan)", reserving: plan.predictedBytes, source: source, priority: priority,

@@ -25,7 +25,7 @@ extension SourceJob {
     private(set) var isVerdictNew = false
     /// Stale thumbnails that wait for the server's response.
     var outdated: [PipelineStages.FoundThumbnail] = []
-    /// The source's stored responses and failures when the request was sent.
+    /// What was known of the source at the last look-up of the cache.
     var notes = SourceHistory()
     /// Whether a request was sent. Before that a failure comes from the cache.
     var hasAsked = false
@@ -67,8 +67,7 @@ extension SourceJob {
   /// A conditional request is only sent if no variant is `missing`, since that one needs the body in any case, and only
   /// to a URL that has sent a validator.
   func askServer(_ missing: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError) {
-    let notes = await stages.notes(of: source, priority: priority)
-    revalidationState.notes = notes
+    let notes = source.isUserFile ? SourceHistory() : revalidationState.notes
     if let refusal = stages.refusal(of: source, notes) { throw refusal }
     revalidationState.hasAsked = true
     guard missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty else {
@@ -140,10 +139,12 @@ extension SourceJob {
     return []
   }
 
-  /// Serves a stale thumbnail and has it revalidated in the background, if its server allows that. Returns whether it
-  /// did.
-  func serveWhileRevalidating(_ found: PipelineStages.FoundThumbnail, keepsInMemory: Bool) async -> Bool {
-    guard !isRevalidation, await stages.mayServeWhileRevalidating(source, priority: priority),
+  /// Hands out a thumbnail that is out of date and has it asked about behind, where its server allows that. Returns whether
+  /// it did.
+  func serveWhileRevalidating(
+    _ found: PipelineStages.FoundThumbnail, _ notes: SourceHistory, keepsInMemory: Bool
+  ) -> Bool {
+    guard !isRevalidation, stages.mayServeWhileRevalidating(source, notes),
       waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
     else { return false }
     stages.statistics.add(1, to: \.servedWhileRevalidating)

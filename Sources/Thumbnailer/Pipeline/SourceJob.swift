@@ -58,13 +58,16 @@ struct SourceJob: Sendable {
   func answerFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
     // The image has changed, so no stored thumbnail is valid.
     if revalidationState.replacesStored { return variants }
+    if variants.isEmpty { return [] }
+    let started = ContinuousClock.now
+    let inMemory = waiters.keptInMemory(variants, of: source)
+    let lookup = await stages.lookUp(
+      variants, of: source, inMemory: inMemory, permit: permit, priority: priority)
+    if let history = lookup.history { revalidationState.notes = history }
     var missing: [Variant] = []
     for variant in variants {
-      let started = ContinuousClock.now
-      let inMemory = waiters.keptInMemory([variant], of: source)
-      guard
-        let found = await stages.storedThumbnail(
-          variant, of: source, keepsInMemory: !inMemory.isEmpty, permit: permit, priority: priority)
+      guard let hit = lookup.hits[variant],
+        let found = await stages.thumbnail(variant, from: hit, of: source, priority: priority)
       else {
         // There is nothing left to revalidate.
         if isRevalidation {
@@ -75,7 +78,7 @@ struct SourceJob: Sendable {
         continue
       }
       guard found.isFresh || revalidationState.confirmsStored else {
-        if await !serveWhileRevalidating(found, keepsInMemory: !inMemory.isEmpty) {
+        if !serveWhileRevalidating(found, revalidationState.notes, keepsInMemory: inMemory.contains(variant)) {
           revalidationState.outdated.append(found)
         }
         continue
@@ -83,7 +86,7 @@ struct SourceJob: Sendable {
       var isStored = true
       if found.isShrunk {
         isStored = await stages.store(
-          variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
+          variant, shrunk: found.stored, of: source, inMemory: inMemory.intersection([variant]), permit: permit)
       }
       if !isRevalidation {
         stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
