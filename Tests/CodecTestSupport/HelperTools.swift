@@ -7,13 +7,13 @@ import Testing
 @testable import TestSupport
 @testable import ThumbnailCore
 
-/// Helpers for tests: the real program, or a stand-in.
+/// A pool of helper processes for tests, running the real executable or a stand-in.
 struct HelperBench {
   let isolation: DecodeIsolation
   let pool: HelperPool
   private let workers: WorkerPool
 
-  /// The program that was built beside the tests.
+  /// The executable built next to the tests.
   static let executable: URL = {
     let test = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     return URL(fileURLWithPath: test).deletingLastPathComponent().appendingPathComponent("thumbs")
@@ -29,7 +29,7 @@ struct HelperBench {
     workers = WorkerPool(name: "helpers", threads: threads, onThreadExit: Codec.threadWillEnd)
   }
 
-  /// Has a picture decoded on a thread of its own; cancelling the task gives it up.
+  /// Decodes an image on a worker thread; cancelling the task cancels the decode.
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
     limits: DecodeLimits = DecodeLimits(), mostBytes: Int = 8 << 20, acceptsDamage: Bool = false
@@ -44,29 +44,29 @@ struct HelperBench {
     return results.get().map(\.result)
   }
 
-  /// Why a picture has no thumbnail.
+  /// The error of the first variant; nil if it succeeded.
   func failure(_ bytes: [UInt8], _ format: ImageFormat) async throws -> CodecError? {
     guard case .failure(let error)? = try await render(bytes, format).first else { return nil }
     return error
   }
 
-  /// The process that is at work, once it has computed for a while: before, it might not have the picture yet.
+  /// The working helper process, once it has used some CPU time: earlier, it might not have received the image.
   func busyProcess() async throws -> pid_t {
     await poll { pool.working.contains { Self.cpuTicks($0) > 30 } }
     return try #require(pool.working.first)
   }
 
-  /// The time a process has computed, in hundredths of a second.
+  /// The CPU time of a process, in hundredths of a second.
   private static func cpuTicks(_ pid: pid_t) -> Int {
     guard let text = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return 0 }
-    // The name, in brackets, may hold blanks.
+    // The name, in brackets, may contain spaces.
     let fields = text.split(separator: ")").last?.split(separator: " ") ?? []
     return fields.count > 12 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
   }
 
-  /// Whether there is such a process, or one that nobody has collected.
+  /// Whether the process exists, possibly as a zombie.
   static func exists(_ pid: pid_t) -> Bool { FileManager.default.fileExists(atPath: "/proc/\(pid)") }
 
-  /// A picture of 60,000 rows without any of their pixels, which libvips 8.14.1 reads for ever.
+  /// An image of 60,000 rows without any pixel data, whose decoding in libvips 8.14.1 does not end.
   static let endless = Array("P4\n10 60000 0000000000000000000000".utf8)
 }

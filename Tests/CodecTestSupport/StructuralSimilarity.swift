@@ -1,8 +1,9 @@
 @testable import ThumbnailCore
 
-/// How alike two pictures look: SSIM over windows of 8×8 pixels, 2 apart, the mean of all windows and bands.
+/// The structural similarity (SSIM) of two images: windows of 8×8 pixels with a stride of 2, averaged over all windows
+/// and bands.
 ///
-/// Wang, Bovik, Sheikh and Simoncelli, 2004, with its constants for 8 bits. 1 is the same picture.
+/// Wang, Bovik, Sheikh and Simoncelli, 2004, with the paper's constants for 8 bits. Identical images give 1.
 func structuralSimilarity(_ a: DecodedPixels, _ b: DecodedPixels) -> Double {
   guard a.size == b.size, a.bands == b.bands, a.size.width >= 8, a.size.height >= 8 else { return 0 }
   let (one, two) = (0.01 * 255 * 0.01 * 255, 0.03 * 255 * 0.03 * 255)

@@ -5,9 +5,9 @@ import Testing
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-/// A picture made in the test, pixel by pixel, and written by libvips in any format it knows.
+/// A synthetic image, defined pixel by pixel, and encoded by libvips in any format it supports.
 struct TestPicture {
-  /// Red, green, blue and, with four, alpha.
+  /// Red, green, blue and, with four samples, alpha.
   typealias Pixel = [UInt8]
 
   var size: PixelSize
@@ -43,7 +43,7 @@ struct TestPicture {
     }
   }
 
-  /// Detail everywhere, so that no format compresses it to nothing: the same on every run.
+  /// Noise with detail everywhere, so that no format compresses it to nothing; deterministic.
   static func texture(_ width: Int, _ height: Int, bands: Int = 3) -> TestPicture {
     var state: UInt32 = 1
     return TestPicture(width, height, bands: bands) { x, y in
@@ -56,7 +56,7 @@ struct TestPicture {
     }
   }
 
-  /// The picture `count` × `count` times side by side: a large one without computing each pixel.
+  /// The image tiled `count` × `count` times: a large one without computing each pixel.
   func repeated(_ count: Int) -> TestPicture {
     var large = self
     large.size = PixelSize(size.width * count, size.height * count)
@@ -71,7 +71,7 @@ struct TestPicture {
     return large
   }
 
-  /// The file's bytes. `saver` is one of libvips' buffer savers, `options` are written as on its command line.
+  /// The encoded file. `saver` is one of libvips' buffer savers, `options` have the syntax of its command line.
   func encoded(_ saver: String = "pngsave_buffer", _ options: String = "") throws -> [UInt8] {
     try Codec.start()
     return try pixels.withUnsafeBytes { memory in
@@ -85,7 +85,7 @@ struct TestPicture {
     }
   }
 
-  /// Writes any picture of libvips'.
+  /// Encodes an image of libvips.
   static func save(_ picture: VipsPicture, _ saver: String, _ options: String = "") throws -> [UInt8] {
     try run(saver, on: picture, options) { object in
       var output = GValue()
@@ -98,7 +98,7 @@ struct TestPicture {
     }
   }
 
-  /// What any operation of libvips that takes and gives one picture makes of a picture.
+  /// Applies an operation of libvips that takes and returns one image.
   static func apply(_ operation: String, to picture: VipsPicture, _ options: String) throws -> VipsPicture {
     try run(operation, on: picture, options) { object in
       var output = GValue()
@@ -110,7 +110,7 @@ struct TestPicture {
     }
   }
 
-  /// Runs an operation by its name, with options as on the command line, and lends it for its outputs.
+  /// Runs an operation by name, with options as on the command line, and passes it to a closure that reads its outputs.
   private static func run<Result>(
     _ name: String, on picture: VipsPicture, _ options: String,
     _ outputs: (UnsafeMutablePointer<GObject>) throws -> Result
@@ -136,7 +136,7 @@ struct TestPicture {
   }
 }
 
-/// The pixels of a finished thumbnail, for looking at single ones.
+/// The decoded pixels of a thumbnail.
 struct DecodedPixels {
   let size: PixelSize
   let bands: Int
@@ -158,7 +158,7 @@ struct DecodedPixels {
     try self.init(picture)
   }
 
-  /// The pixels of any picture of 8 bits.
+  /// The pixels of an 8-bit image.
   init(_ picture: VipsPicture) throws {
     var length = 0
     let memory = try #require(vips_image_write_to_memory(picture.pointer, &length), "\(Codec.errorText())")
@@ -172,15 +172,15 @@ struct DecodedPixels {
     return Array(bytes[start..<start + bands])
   }
 
-  /// The samples of one band, row by row.
+  /// The samples of one band in row order.
   func plane(_ band: Int) -> [Double] { stride(from: band, to: bytes.count, by: bands).map { Double(bytes[$0]) } }
 
-  /// Whether a pixel has a colour, each sample within `tolerance`.
+  /// Whether a pixel has the colour, within `tolerance` for each sample.
   func isNear(_ colour: [UInt8], _ x: Int, _ y: Int, tolerance: Int = 12) -> Bool {
     zip(self[x, y], colour).allSatisfy { abs(Int($0) - Int($1)) <= tolerance }
   }
 
-  /// The mean difference of all samples from another picture of the same shape.
+  /// The mean absolute difference of all samples from an image of the same size.
   func meanDifference(from other: DecodedPixels) -> Double {
     guard size == other.size, bands == other.bands else { return 255 }
     let sum = zip(bytes, other.bytes).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
@@ -188,7 +188,7 @@ struct DecodedPixels {
   }
 }
 
-/// Renders on a pool's thread, as the pipeline does.
+/// Renders on a pool thread, as the pipeline does.
 enum TestRender {
   static let pool = WorkerPool(name: "codec-tests", threads: 1, onThreadExit: Codec.threadWillEnd)
 
@@ -205,7 +205,8 @@ enum TestRender {
     return try result.get()
   }
 
-  /// The same on the calling thread. What the coefficient reader hands over is read by libvips, as in the pipeline.
+  /// The same on the calling thread. If the coefficient reader rejects an image, libvips decodes it, as in the
+  /// pipeline.
   static func inPlace(
     _ body: ByteSource, _ probed: ImageProbe, _ variants: [Variant], budget: Int, isTolerant: Bool = false,
     _ flag: CancellationFlag

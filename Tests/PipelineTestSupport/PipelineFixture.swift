@@ -10,14 +10,14 @@ import Testing
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
-/// A pipeline with a cache folder of its own, and an origin to fetch from.
+/// A pipeline with its own cache folder, and an origin.
 struct PipelineFixture {
   let directory: TemporaryDirectory
   let origin: Origin
   let pipeline: ThumbnailPipeline
   let recorder = EventRecorder()
 
-  /// A pipeline, and an origin that answers every path with `answer`.
+  /// A pipeline, and an origin that responds to every path with `answer`.
   init(
     configuring configure: (inout ThumbnailPipeline.Configuration) -> Void = { _ in },
     answer: @escaping @Sendable (OriginRequest) -> OriginResponse
@@ -28,7 +28,7 @@ struct PipelineFixture {
     recorder.follow(pipeline)
   }
 
-  /// A pipeline, and an origin that answers every path with a small picture.
+  /// A pipeline, and an origin that responds to every path with a small image.
   init() throws {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     try self.init { _ in .ok(picture, type: "image/jpeg") }
@@ -57,16 +57,16 @@ struct PipelineFixture {
     configuration.attempts = 1
     configuration.hosts.firstPause = .zero
     configuration.lending = .patient
-    // Whatever the environment of whoever runs the tests says.
+    // Independent of proxy variables in the environment.
     configuration.proxy = .none
-    // As in a release build.
+    // The default of a release build.
     configuration.readsCoefficients = true
     configure(&configuration)
     return try ThumbnailPipeline(configuration)
   }
 }
 
-/// The events of a pipeline in the order they came.
+/// Records the events of a pipeline in order.
 final class EventRecorder: Sendable {
   private let recorder = Recorder<PipelineEvent>()
 
@@ -80,7 +80,7 @@ final class EventRecorder: Sendable {
   }
 }
 
-/// Changes a byte in the picture of every row of the disk cache, as a failing disk does.
+/// Changes a byte of the image in every row of the disk cache, to simulate disk corruption.
 func damageEveryRow(in directory: URL) async throws {
   let files = try FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
   let file = try #require(files.first { $0.pathExtension == "sqlite" })
@@ -91,7 +91,7 @@ func damageEveryRow(in directory: URL) async throws {
   }
 }
 
-/// What a task threw.
+/// The error thrown by a task.
 func failure<Success>(of task: Task<Success, any Error>) async -> ThumbnailError? {
   do {
     _ = try await task.value

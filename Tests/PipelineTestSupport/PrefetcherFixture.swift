@@ -6,7 +6,7 @@ import Testing
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
-/// A prefetcher for one column of cells 100 points high, four of them in view, on a pipeline and an origin of its own.
+/// A prefetcher for one column of cells 100 points high, with four in view, and its own pipeline and origin.
 struct PrefetcherFixture {
   let fixture: PipelineFixture
   let prefetcher: Prefetcher
@@ -17,10 +17,10 @@ struct PrefetcherFixture {
   var origin: Origin { fixture.origin }
   var pipeline: ThumbnailPipeline { fixture.pipeline }
 
-  /// The paths that the origin was asked for, in their order.
+  /// The paths of the requests to the origin, in order.
   var paths: [String] { origin.requests.map(\.path) }
 
-  /// - Parameter isPatient: Whether pictures are expected to take seconds, so that none counts as slow while a gate holds
+  /// - Parameter isPatient: Whether images are expected to take seconds, so that none counts as slow while a gate holds
   ///   it, however slow the machine.
   init(
     items: Int = 100, isPatient: Bool = true,
@@ -59,13 +59,13 @@ struct PrefetcherFixture {
     ThumbnailRequest(source(index), variant: prefetcher.variant, priority: priority)
   }
 
-  /// Brings a row to the upper edge of the view, which was there for a second and rests.
+  /// Scrolls a row to the upper edge of the viewport, at rest, one second after the last call.
   func show(row: Int) {
     prefetcher.viewportChanged(
       to: Viewport(offset: Double(row) * 100, height: 400, time: begin + .seconds(steps.increment())))
   }
 
-  /// Occupies the only download slot until the gate opens, so that all else has to queue.
+  /// Occupies the only download slot until the gate opens, so that everything else queues.
   func block(until gate: Gate) async -> Task<Thumbnail, any Error> {
     let url = origin.url("/blocker")
     let task = Task { [pipeline] in
@@ -75,12 +75,12 @@ struct PrefetcherFixture {
     return task
   }
 
-  /// The items that work was begun for, in order.
+  /// The items whose work was started, in order.
   var started: [Int] {
     events.values.compactMap { if case .started(let index, _, _) = $0 { index } else { nil } }
   }
 
-  /// The items whose thumbnail came, in order, with where from.
+  /// The items whose thumbnail is ready, in order, with its origin.
   var ready: [(index: Int, origin: ThumbnailResponse.Origin)] {
     events.values.compactMap { event in
       if case .ready(let index, _, let response) = event { (index, response.origin) } else { nil }
@@ -96,5 +96,5 @@ struct PrefetcherFixture {
   }
 }
 
-/// The paths of items.
+/// The paths of these items.
 func paths(_ indices: some Sequence<Int>) -> [String] { indices.map { "/\($0)" } }

@@ -1,10 +1,10 @@
 import Foundation
 
 extension PhotoServiceOrigin {
-  /// A copy of the search of Wikimedia Commons. Like the real one it gives the files of a page in any order, leaves
-  /// `query` out when there are none, says errors with the status 200, and has thumbnails of certain widths only.
+  /// A fake of Wikimedia Commons' search API. Like the real one it returns the files of a page unordered, omits `query`
+  /// without results, reports errors with the status 200, and serves thumbnails of certain widths only.
   ///
-  /// - Parameter refusesOriginals: Whether it turns away (429) who asks for a file as it was uploaded.
+  /// - Parameter refusesOriginals: Whether requests for original files get a 429.
   public static func commons(
     _ pictures: [OriginPicture], refusesOriginals: Bool = false
   ) throws -> PhotoServiceOrigin {
@@ -14,15 +14,15 @@ extension PhotoServiceOrigin {
     }
   }
 
-  /// The widths of thumbnails there are.
+  /// The supported widths of thumbnails.
   private static let widths = [20, 40, 60, 120, 250, 330, 500, 960, 1280, 1920, 3840]
 
-  /// What a request for a thumbnail of another width is answered.
+  /// The response to a request for a thumbnail of an unsupported width.
   public static let unlistedWidth = OriginResponse.status(
     429, "Use thumbnail steps listed on https://w.wiki/GHai (and see the policy there)"
   ).header("Retry-After", "10")
 
-  /// What a request without a contact may be answered.
+  /// A possible response to a client without a contact in its `User-Agent`.
   public static let tooManyRequestsPage = OriginResponse(
     status: 429, headers: [("Content-Type", "text/html"), ("Retry-After", "7")],
     body: Array(

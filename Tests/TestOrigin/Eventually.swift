@@ -1,9 +1,9 @@
-/// Waits until the condition holds, looking every few milliseconds.
+/// Waits until the condition holds, polling every few milliseconds.
 ///
-/// Gives up after `deadline`, but not before it has looked some hundred times: on a machine that is busy with other
-/// tests the time may pass without anybody having had a chance to bring the condition about.
+/// Gives up after `deadline`, but not before about a hundred polls: on a machine busy with other tests the time may
+/// pass before other threads could run.
 ///
-/// - Returns: False when it did not hold by then.
+/// - Returns: False if the condition did not hold by then.
 public func eventually(
   within deadline: Duration = .seconds(60), _ condition: () async throws -> Bool
 ) async rethrows -> Bool {

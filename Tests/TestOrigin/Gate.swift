@@ -1,9 +1,9 @@
 import Foundation
 
-/// Holds a response back until the test opens it. Opening it twice does no harm; an open gate stays open.
+/// Holds a response back until the test opens the gate. It stays open; opening it again has no effect.
 public final class Gate: Sendable {
-  /// The end of a pipe that becomes readable, and stays so, when the gate opens: a connection can wait for it and its
-  /// socket at once.
+  /// The read end of a pipe that becomes readable, and stays so, when the gate opens: a connection can poll it together
+  /// with its socket.
   let descriptor: Int32
   private let writeEnd: Int32
 
@@ -21,20 +21,20 @@ public final class Gate: Sendable {
     close(writeEnd)
   }
 
-  /// Whether it was opened.
+  /// Whether the gate was opened.
   public var isOpen: Bool {
     var polled = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
     return poll(&polled, 1, 0) > 0
   }
 
-  /// Lets everything pass that waits here, now and later.
+  /// Opens the gate for current and future waiters.
   public func open() {
     var byte: UInt8 = 1
     _ = write(writeEnd, &byte, 1)
   }
 }
 
-/// Keeps a descriptor out of the programs that a test starts.
+/// Prevents child processes of a test from inheriting the descriptor.
 func setCloseOnExec(_ descriptor: Int32) {
   _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
 }

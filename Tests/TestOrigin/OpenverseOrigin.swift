@@ -1,14 +1,14 @@
 import Foundation
 
 extension PhotoServiceOrigin {
-  /// A copy of Openverse's API. Like the real one it gives at most 20 photos a page, refuses more with a 401, takes dead
-  /// links out of pages, names its limits with the scope at the end, and fails with 424 where its proxy of thumbnails
-  /// gets nothing.
+  /// A fake of Openverse's API. Like the real one it returns at most 20 photos a page, refuses larger pages with a 401,
+  /// filters dead links out of pages, ends the names of its rate limit fields in the scope, and responds with 424 if
+  /// its thumbnail proxy fails.
   ///
   /// - Parameters:
-  ///   - dead: The ids of photos that are taken out of their pages.
+  ///   - dead: The ids of photos that are filtered out of their pages.
   ///   - withoutThumbnail: The ids of photos whose thumbnail fails.
-  ///   - available: How many requests of the minute are left, as every answer says.
+  ///   - available: The number of requests left in the minute, as reported in every response.
   public static func openverse(
     _ pictures: [OriginPicture], dead: Set<String> = [], withoutThumbnail: Set<String> = [], available: Int = 19
   ) throws -> PhotoServiceOrigin {

@@ -1,22 +1,22 @@
 public import Foundation
 
-/// A real HTTP/1.1 server on loopback for tests, one thread for each connection.
+/// An HTTP/1.1 server on loopback for tests, with one thread for each connection.
 ///
-/// It answers as its handler says (see `OriginResponse` for what can be made to go wrong) and writes down what it was
-/// asked. It serves until it is stopped or the process ends, not only as long as somebody holds this object: Swift may
-/// let go of it after its last mention, while the test still waits for an answer.
+/// It sends what its handler returns (see `OriginResponse` for the possible faults) and logs the requests. It serves
+/// until `stop()` or the end of the process, not only while this object is retained: Swift may release it after its
+/// last use, while the test still waits for a response.
 ///
 ///     let origin = try Origin { request in request.path == "/a" ? .ok(bytes).delayed(.milliseconds(20)) : .status(404) }
 public final class Origin: Sendable {
   private let listener: Int32
   private let log = OriginLog()
 
-  /// The port the kernel chose.
+  /// The port, chosen by the kernel.
   public let port: Int
 
-  /// Starts to listen on 127.0.0.1. `handler` is called on the connections' threads, several at once.
+  /// Listens on 127.0.0.1. `handler` is called concurrently on the connections' threads.
   ///
-  /// - Throws: `POSIXError` when there is no socket to be had.
+  /// - Throws: `POSIXError` if no socket is available.
   public init(_ handler: @escaping @Sendable (OriginRequest) -> OriginResponse) throws {
     (listener, port) = try Self.listen()
     let listener = listener
@@ -25,7 +25,7 @@ public final class Origin: Sendable {
       while !log.isStopped {
         let socket = accept(listener, nil, nil)
         guard socket >= 0 else {
-          // Descriptors may be short for a moment while many tests run; whoever connects waits in the queue.
+          // Descriptors may run out briefly while many tests run; clients wait in the listen queue.
           if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(10_000) }
           continue
         }
@@ -35,16 +35,14 @@ public final class Origin: Sendable {
     }
   }
 
-  /// Serves the files of a folder under their relative paths, with the content type that their names tell. Anything
-  /// else is a 404.
+  /// Serves the files of a folder under their relative paths, with content types by extension. Any other path is a 404.
   public static func serving(directory: URL) throws -> Origin {
     let files = OriginFiles(root: directory)
     return try Origin { files.response(to: $0) }
   }
 
-  /// Ends all connections and listens no more. Calling it twice does no harm. The port stays taken, so that whoever
-  /// connects to it is refused and never meets the origin of another test; only a server that asks to share it, and for
-  /// this very number, gets it.
+  /// Closes all connections and stops listening; idempotent. The port stays reserved, so that later connections are
+  /// refused instead of reaching another test's origin; only a server that explicitly shares this port could get it.
   public func stop() {
     guard log.stop({ _ = shutdown($0, Int32(SHUT_RDWR)) }) else { return }
     shutdown(listener, Int32(SHUT_RDWR))
@@ -57,28 +55,28 @@ public final class Origin: Sendable {
     return url
   }
 
-  /// Every request so far, in the order they came.
+  /// All requests so far, in order of arrival.
   public var requests: [OriginRecord] { log.records }
-  /// The requests of one path, in the order they came.
+  /// The requests for one path, in order of arrival.
   public func requests(for path: String) -> [OriginRecord] { requests.filter { $0.path == path } }
-  /// The connections that are open now, used or idle.
+  /// The number of open connections, active or idle.
   public var openConnections: Int { log.openConnections }
-  /// The connections there have been.
+  /// The total number of connections.
   public var connectionCount: Int { log.connections }
-  /// The requests that are being answered now.
+  /// The number of requests being served.
   public var runningRequests: Int { log.running }
-  /// The most requests there were at the same time.
+  /// The largest number of concurrent requests.
   public var maximumSimultaneousRequests: Int { log.maximumRunning }
 
-  /// A listening socket. It is bound to a port by its number: one that the kernel picks for a socket is free again as
-  /// soon as the socket is shut down.
+  /// A listening socket. It is bound to an explicit port, since a port chosen by the kernel is released as soon as the
+  /// socket is shut down.
   private static func listen() throws -> (listener: Int32, port: Int) {
     let (picked, port) = try boundSocket(port: 0, isShared: false)
     allowSharing(of: picked, true)
     let result = Result { try boundSocket(port: port, isShared: true) }
     close(picked)
     let listener = try result.get().socket
-    // The port is shared until then: a process that another test is just starting may still hold the first socket open.
+    // Share the port until here: a process being spawned by another test may still hold the first socket open.
     guard Glibc.listen(listener, 512) == 0 else {
       defer { close(listener) }
       throw POSIXError(.init(rawValue: errno) ?? .EIO)
@@ -87,7 +85,7 @@ public final class Origin: Sendable {
     return (listener, Int(port))
   }
 
-  /// A socket with a port of 127.0.0.1; with 0, one that is free.
+  /// A socket bound to a port of 127.0.0.1; 0 for any free one.
   private static func boundSocket(port: UInt16, isShared: Bool) throws -> (socket: Int32, port: UInt16) {
     let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard bound >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
@@ -110,7 +108,7 @@ public final class Origin: Sendable {
     return (bound, UInt16(bigEndian: address.sin_port))
   }
 
-  /// Whether another socket that allows it as well may have the same port.
+  /// Sets whether other sockets that also share may bind to the same port.
   private static func allowSharing(of socket: Int32, _ isAllowed: Bool) {
     var value: Int32 = isAllowed ? 1 : 0
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &value, socklen_t(MemoryLayout.size(ofValue: value)))
@@ -125,7 +123,7 @@ public final class Origin: Sendable {
     }
     var yes: Int32 = 1
     setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout.size(ofValue: yes)))
-    // A small buffer keeps the log's count of bytes sent close to what the client has taken.
+    // A small buffer keeps the logged number of bytes sent close to what the client has received.
     var buffer: Int32 = 32 << 10
     setsockopt(socket, SOL_SOCKET, SO_SNDBUF, &buffer, socklen_t(MemoryLayout.size(ofValue: buffer)))
     startThread(named: "origin-\(number)") {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One connection of the origin, served from its own thread: reads requests, writes what the answers say.
+/// One connection of the origin, served on its own thread: reads requests and writes responses.
 struct OriginConnection {
-  /// The client has gone, or the answer ended the connection: this thread is done.
+  /// The client has gone, or the response ended the connection.
   private struct Ended: Error {
     let outcome: OriginRecord.Outcome
   }
@@ -23,7 +23,7 @@ struct OriginConnection {
     self.handler = handler
   }
 
-  /// Serves requests until either side has had enough.
+  /// Serves requests until either side closes the connection.
   mutating func serve() {
     while let request = readRequest() {
       let index = log.begin(request)
@@ -120,7 +120,7 @@ struct OriginConnection {
     let step = response.piece?.bytes ?? 32 << 10
     for start in stride(from: range.lowerBound, to: range.upperBound, by: step) {
       let piece = response.body[start..<min(start + step, range.upperBound)]
-      // Before the bytes go out: what the client has seen stands in the log.
+      // Logged before the bytes are sent, so that the log includes whatever the client has received.
       log.sent(index, piece.count, isLast: start + piece.count == response.body.count)
       if case .chunked = response.length {
         try send(Array("\(String(piece.count, radix: 16))\r\n".utf8) + piece + Array("\r\n".utf8))
@@ -163,7 +163,7 @@ struct OriginConnection {
     }
   }
 
-  /// True when the other descriptor became readable, false when time was up; throws when the client closed.
+  /// True if the other descriptor became readable, false on a timeout; throws if the client closed.
   private func poll(also other: Int32, timeout: Int32) throws -> Bool {
     var descriptors = [
       pollfd(fd: socket, events: Self.peerClosed, revents: 0), pollfd(fd: other, events: Int16(POLLIN), revents: 0),
@@ -178,7 +178,7 @@ struct OriginConnection {
 }
 
 extension [UInt8] {
-  /// Where the blank line after a request's head begins.
+  /// The index of the blank line behind a request's head.
   fileprivate var endOfHead: Int? {
     guard count >= 4 else { return nil }
     return (0...count - 4).first { self[$0] == 13 && self[$0 + 1] == 10 && self[$0 + 2] == 13 && self[$0 + 3] == 10 }

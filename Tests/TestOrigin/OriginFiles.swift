@@ -1,6 +1,6 @@
 import Foundation
 
-/// Answers with the files of a folder.
+/// Serves the files of a folder.
 struct OriginFiles: Sendable {
   let root: URL
 

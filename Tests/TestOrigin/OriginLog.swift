@@ -1,13 +1,13 @@
 import Synchronization
 
-/// What the origin's threads write down, and its counters.
+/// The log of the origin's threads, with counters.
 final class OriginLog: Sendable {
   private struct State {
     var records: [OriginRecord] = []
     var number = 0
     var running: Set<Int> = []
     var maximumRunning = 0
-    /// The open sockets by the number of their connection.
+    /// The open sockets by connection number.
     var sockets: [Int: Int32] = [:]
     var connections = 0
     var isStopped = false
@@ -29,7 +29,7 @@ final class OriginLog: Sendable {
     }
   }
 
-  /// Notes a request and gives its place in the log.
+  /// Logs a request and returns its index.
   func begin(_ request: OriginRequest) -> Int {
     state.withLock {
       $0.records.append(OriginRecord(request: request))
@@ -39,7 +39,7 @@ final class OriginLog: Sendable {
     }
   }
 
-  /// Notes bytes that are about to be sent. With the last ones the request no longer counts as running: the client may
+  /// Logs bytes that are about to be sent. With the last ones the request no longer counts as running: the client may
   /// send its next request before this thread runs again.
   func sent(_ index: Int, _ bytes: Int, isLast: Bool) {
     state.withLock {
@@ -56,7 +56,7 @@ final class OriginLog: Sendable {
     }
   }
 
-  /// The number of a new connection; nil when the origin has stopped.
+  /// The number of a new connection; nil if the origin was stopped.
   func opened(_ socket: Int32) -> Int? {
     state.withLock {
       guard !$0.isStopped else { return nil }
@@ -66,12 +66,12 @@ final class OriginLog: Sendable {
     }
   }
 
-  /// To be called before the socket is closed, so that `stop` never meets a number that is somebody else's by then.
+  /// To be called before the socket is closed, so that `stop` never uses a descriptor that was reused meanwhile.
   func closed(_ connection: Int) {
     state.withLock { _ = $0.sockets.removeValue(forKey: connection) }
   }
 
-  /// Takes no more connections and calls `body` with each open socket. False when it was stopped before.
+  /// Rejects new connections and calls `body` with each open socket. False if it was stopped already.
   func stop(_ body: (Int32) -> Void) -> Bool {
     state.withLock { state in
       defer { state.isStopped = true }

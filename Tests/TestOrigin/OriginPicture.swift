@@ -1,14 +1,14 @@
 import Foundation
 
-/// A photo in the collection of a copied photo service.
+/// A photo of a fake photo service.
 public struct OriginPicture: Sendable {
-  /// The service's id.
+  /// The id at the service.
   public var id: String
-  /// What queries look for words in.
+  /// The text that queries are matched against.
   public var description: String
-  /// Width in pixels, as the API tells it.
+  /// Width in pixels, as reported by the API.
   public var width: Int
-  /// Height in pixels, as the API tells it.
+  /// Height in pixels, as reported by the API.
   public var height: Int
   /// The file's bytes.
   public var body: [UInt8]
@@ -30,7 +30,7 @@ public struct OriginPicture: Sendable {
 }
 
 extension [OriginPicture] {
-  /// Those in whose description all the words occur, whatever their case and accents.
+  /// The photos whose description contains all words, ignoring case and diacritics.
   func matching(_ query: String) -> [OriginPicture] {
     let words = Self.folded(query).split(separator: " ")
     return filter { picture in
@@ -45,7 +45,7 @@ extension [OriginPicture] {
 }
 
 extension OriginResponse {
-  /// 200, or another status, with JSON.
+  /// A JSON response.
   static func object(_ value: Any, status: Int = 200) -> OriginResponse {
     let data = try? JSONSerialization.data(withJSONObject: value, options: [.sortedKeys])
     var response = OriginResponse.ok(data ?? Data(), type: "application/json")
@@ -55,6 +55,6 @@ extension OriginResponse {
 }
 
 extension OriginRequest {
-  /// The server as the client named it: `http://127.0.0.1:8080`.
+  /// The server's base URL as the client sees it: `http://127.0.0.1:8080`.
   var server: String { "http://\(value(of: "Host") ?? "127.0.0.1")" }
 }

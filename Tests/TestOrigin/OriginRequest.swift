@@ -1,16 +1,16 @@
 import Foundation
 
-/// A request as the origin read it.
+/// A request received by the origin.
 public struct OriginRequest: Sendable {
-  /// Counts the requests of this origin, from 1.
+  /// The number of the request at this origin, from 1.
   public let number: Int
-  /// Counts the connections of this origin, from 1: requests of one number came over one connection.
+  /// The number of its connection at this origin, from 1.
   public let connection: Int
   /// `GET`, `HEAD` ….
   public let method: String
-  /// Path and query exactly as they were sent.
+  /// Path and query exactly as sent.
   public let target: String
-  /// The header fields in the order they came.
+  /// The header fields in order.
   public let headers: [(name: String, value: String)]
   /// When the header was complete.
   public let arrival: ContinuousClock.Instant
@@ -21,42 +21,42 @@ public struct OriginRequest: Sendable {
     return raw.removingPercentEncoding ?? String(raw)
   }
 
-  /// The query's names and values, decoded; of a name that comes twice, the last value.
+  /// The query parameters, decoded; the last value of a repeated name.
   public var query: [String: String] {
     guard let items = URLComponents(string: target)?.queryItems else { return [:] }
     return Dictionary(
       items.map { ($0.name, ($0.value ?? "").replacing("+", with: " ")) }, uniquingKeysWith: { $1 })
   }
 
-  /// The value of the first field of that name, whatever its case.
+  /// The value of the first field with the name, ignoring case.
   public func value(of name: String) -> String? {
     headers.first { $0.name.lowercased() == name.lowercased() }?.value
   }
 }
 
-/// What became of a request: one line of the origin's log.
+/// The log entry of a request.
 public struct OriginRecord: Sendable {
-  /// How far the answer got.
+  /// The progress of the response.
   public enum Outcome: Sendable, Equatable {
     /// It is being written, delayed, stalled or held by a gate.
     case running
-    /// The origin wrote all it meant to, be it less than it announced.
+    /// The origin has sent all it intended to, possibly less than announced.
     case served
-    /// The client closed the connection before that.
+    /// The client closed the connection early.
     case clientClosed
   }
 
   /// The request.
   public let request: OriginRequest
-  /// Bytes of the body handed to the kernel so far, without chunk framing. Up to some 100 kB of them may not have
-  /// reached the client.
+  /// The number of body bytes handed to the kernel so far, without chunk framing. Up to about 100 kB of them may not
+  /// have reached the client.
   public internal(set) var bodyBytesSent = 0
-  /// How far the answer got.
+  /// The progress of the response.
   public internal(set) var outcome = Outcome.running
-  /// When the answer ended, by whichever side.
+  /// When the response ended, on either side.
   public internal(set) var end: ContinuousClock.Instant?
 
-  /// Path and query exactly as they were sent.
+  /// Path and query exactly as sent.
   public var target: String { request.target }
   /// The path, percent-decoded, without the query.
   public var path: String { request.path }

@@ -1,34 +1,34 @@
 import Foundation
 
-/// An answer, and everything that shall go wrong with it. The modifiers combine:
+/// A response with optional faults. The modifiers combine:
 /// `.ok(bytes).announcing(9000).dripping(bytes: 100, every: .milliseconds(5)).reset(after: 400)`.
 public struct OriginResponse: Sendable {
-  /// How the body's length is told.
+  /// How the length of the body is indicated.
   enum Length: Sendable {
-    /// `Content-Length`, true or not.
+    /// `Content-Length`, correct or not.
     case announced(Int?)
     /// `Transfer-Encoding: chunked`.
     case chunked
-    /// Not at all: the body ends with the connection.
+    /// Not at all: the body ends when the connection closes.
     case untold
   }
 
-  /// What happens when the last byte that shall be sent is sent.
+  /// What follows the last byte to be sent.
   enum Ending: Sendable {
-    /// The connection serves the next request.
+    /// The connection stays open for the next request.
     case keepAlive
-    /// The connection is closed in good order, whatever was announced.
+    /// The connection is closed normally, whatever length was announced.
     case close
     /// The connection is reset.
     case reset
-    /// Nothing happens until the gate opens, then the rest is sent. Without a gate: until the client closes.
+    /// Nothing until the gate opens, then the rest is sent. Without a gate: until the client closes.
     case stall(Gate?)
   }
 
   var status: Int
   var headers: [(name: String, value: String)]
   var body: [UInt8]
-  /// What follows the fields in the head, as it stands.
+  /// Raw lines added to the head.
   var lines: [String] = []
   var length = Length.announced(nil)
   var ending = Ending.keepAlive
@@ -37,7 +37,7 @@ public struct OriginResponse: Sendable {
   var gate: Gate?
   var piece: (bytes: Int, pause: Duration)?
 
-  /// An answer of any status.
+  /// A response with any status.
   public init(status: Int, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
     self.status = status
     self.headers = headers
@@ -52,38 +52,38 @@ public struct OriginResponse: Sendable {
   /// 200 with JSON, given as text.
   public static func json(_ text: String) -> Self { .ok(text.utf8, type: "application/json") }
 
-  /// A status with a short text for a body.
+  /// A status with a short text as the body.
   public static func status(_ status: Int, _ text: String = "") -> Self {
     .init(status: status, headers: [("Content-Type", "text/plain")], body: Array(text.utf8))
   }
 
-  /// 302, or another status, to a URL or path.
+  /// A redirect, 302 by default, to a URL or path.
   public static func redirect(to location: String, status: Int = 302) -> Self {
     .init(status: status, headers: [("Location", location)], body: Array("moved".utf8))
   }
 
-  /// 429; `retryAfter` is sent as it is: seconds or an HTTP date.
+  /// 429; `retryAfter` is sent verbatim: seconds or an HTTP date.
   public static func tooManyRequests(retryAfter: String? = nil) -> Self {
     .init(status: 429, headers: retryAfter.map { [("Retry-After", $0)] } ?? [], body: Array("slow down".utf8))
   }
 
   /// Adds a header field.
   public func header(_ name: String, _ value: String) -> Self { changed { $0.headers.append((name, value)) } }
-  /// Waits before the first byte of the answer.
+  /// Delays the first byte of the response.
   public func delayed(_ delay: Duration) -> Self { changed { $0.delay = delay } }
-  /// Waits for the gate before the first byte of the answer.
+  /// Holds back the first byte of the response until the gate opens.
   public func held(by gate: Gate) -> Self { changed { $0.gate = gate } }
-  /// Says this `Content-Length` whatever the body's length is. Of a shorter one the client gets bytes too many, of a
-  /// longer one the connection closes early.
+  /// Sends this `Content-Length` whatever the body's length. If it is smaller, surplus bytes follow; if it is larger,
+  /// the connection closes early.
   public func announcing(_ length: Int) -> Self {
     changed {
       $0.length = .announced(length)
       if length != $0.body.count, case .keepAlive = $0.ending { $0.ending = .close }
     }
   }
-  /// Sends the body in chunks, so that its length is not known before.
+  /// Uses chunked encoding, so that the length is not known in advance.
   public func chunked() -> Self { changed { $0.length = .chunked } }
-  /// Adds a line to the head as it stands, be it a field or not.
+  /// Adds a raw line to the head, which need not be a valid field.
   public func line(_ text: String) -> Self { changed { $0.lines.append(text) } }
   /// Sends no length; the body ends with the connection.
   public func untilClose() -> Self {
@@ -92,13 +92,13 @@ public struct OriginResponse: Sendable {
       if case .keepAlive = $0.ending { $0.ending = .close }
     }
   }
-  /// Closes the connection after so many bytes of the body.
+  /// Closes the connection after this many bytes of the body.
   public func truncated(after count: Int) -> Self { ending(.close, after: count) }
-  /// Resets the connection after so many bytes of the body.
+  /// Resets the connection after this many bytes of the body.
   public func reset(after count: Int) -> Self { ending(.reset, after: count) }
-  /// Falls silent after so many bytes of the body until the gate opens; without one, for good.
+  /// Stalls after this many bytes of the body until the gate opens; without one, forever.
   public func stalling(after count: Int, until gate: Gate? = nil) -> Self { ending(.stall(gate), after: count) }
-  /// Sends the body in pieces of so many bytes with a pause after each.
+  /// Sends the body in pieces of this many bytes with a pause after each.
   public func dripping(bytes: Int, every pause: Duration) -> Self { changed { $0.piece = (max(1, bytes), pause) } }
 
   private func ending(_ ending: Ending, after count: Int) -> Self {
@@ -114,7 +114,7 @@ public struct OriginResponse: Sendable {
     return copy
   }
 
-  /// The head as it goes over the wire.
+  /// The encoded head.
   var head: [UInt8] {
     var text = "HTTP/1.1 \(status) \(HTTPStatusText.of(status))\r\n"
     for (name, value) in headers { text += "\(name): \(value)\r\n" }
@@ -130,7 +130,7 @@ public struct OriginResponse: Sendable {
   }
 }
 
-/// The words beside a status, of no meaning to any client.
+/// The reason phrases, which clients ignore.
 enum HTTPStatusText {
   static func of(_ status: Int) -> String {
     switch status {

@@ -1,12 +1,12 @@
 import Foundation
 
 extension PhotoServiceOrigin {
-  /// A copy of Pexels' API. Like the real one it links to `/v1/v1/search` for the next page, which does not exist, and
-  /// may give a short page in the middle of a search.
+  /// A fake of Pexels' API. Like the real one it links to `/v1/v1/search` for the next page, which does not exist, and
+  /// may return a short page before the end of a search.
   ///
   /// - Parameters:
   ///   - shortPage: The number of a page that lacks its last photo.
-  ///   - remaining: What is left of the month's requests, as every answer says.
+  ///   - remaining: The rest of the monthly quota, as reported in every response.
   public static func pexels(
     _ pictures: [OriginPicture], accessKey: String = "test-access-key", shortPage: Int? = nil, remaining: Int = 19_000
   ) throws -> PhotoServiceOrigin {

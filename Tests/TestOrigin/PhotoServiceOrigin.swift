@@ -1,26 +1,26 @@
 public import Foundation
 import Synchronization
 
-/// A copy of a photo service on loopback, with the oddities of the real one, and the photos themselves. See `commons`,
-/// `openverse`, `pexels` and `picsum`. They serve pictures as they are: sizes are written down, not obeyed.
+/// A fake photo service on loopback, with the quirks of the real one, and its photos. See `commons`, `openverse`,
+/// `pexels` and `picsum`. Images are served as they are: requested sizes are logged but ignored.
 public final class PhotoServiceOrigin: Sendable {
   /// The server, with its log.
   public let origin: Origin
-  /// What to give as the address of the API.
+  /// The base URL for the provider.
   public var baseURL: URL { origin.url("") }
-  /// The requests to the API, without those for pictures, in the order they came.
+  /// The requests to the API, without those for images, in order of arrival.
   public var apiRequests: [OriginRecord] { origin.requests.filter { isAPI($0.path) } }
-  /// The requests for pictures, in the order they came.
+  /// The requests for images, in order of arrival.
   public var imageRequests: [OriginRecord] { origin.requests.filter { !isAPI($0.path) } }
 
   private let isAPI: @Sendable (String) -> Bool
   private let faults: Faults
 
-  /// Starts to serve.
+  /// Starts serving.
   ///
   /// - Parameters:
-  ///   - isAPI: Whether a path is the API's. All others are those of pictures.
-  ///   - answer: Answers both.
+  ///   - isAPI: Whether a path is the API's. All others are images.
+  ///   - answer: Handles both.
   init(
     isAPI: @escaping @Sendable (String) -> Bool, answer: @escaping @Sendable (OriginRequest) -> OriginResponse
   ) throws {
@@ -30,7 +30,7 @@ public final class PhotoServiceOrigin: Sendable {
     origin = try Origin { request in (isAPI(request.path) ? faults.next() : nil) ?? answer(request) }
   }
 
-  /// Answers the next requests to the API with these, one after the other, before it works again.
+  /// Sends these responses to the next API requests, in order, before normal operation resumes.
   public func failNext(with responses: OriginResponse...) { faults.add(responses) }
 
   private final class Faults: Sendable {
@@ -41,7 +41,7 @@ public final class PhotoServiceOrigin: Sendable {
   }
 }
 
-/// One page of a list that is asked for by number and size.
+/// A page of a list with page numbers.
 struct NumberedPage {
   let number: Int
   let size: Int

@@ -1,8 +1,8 @@
 import Foundation
 
 extension PhotoServiceOrigin {
-  /// A copy of Lorem Picsum. Like the real one it always says on the first page that there is another, and redirects to
-  /// the picture in its size.
+  /// A fake of Lorem Picsum. Like the real one it always links to a second page on the first one, and redirects to the
+  /// image in the requested size.
   public static func picsum(_ pictures: [OriginPicture]) throws -> PhotoServiceOrigin {
     try PhotoServiceOrigin(isAPI: { $0 == "/v2/list" }) { request in
       let parts = request.path.split(separator: "/").map(String.init)

@@ -1,4 +1,4 @@
-/// Reads the size of a picture off its first bytes.
+/// Reads the size of an image from its header.
 enum PictureHeader {
   static func size(of bytes: [UInt8]) -> (width: Int, height: Int)? {
     if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47]), bytes.count >= 24 {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a copy of Unsplash's API answers.
+/// The handler of a fake of Unsplash's API.
 final class UnsplashAnswers: Sendable {
   private struct State {
     var remaining: Int
@@ -21,7 +21,7 @@ final class UnsplashAnswers: Sendable {
     state = Mutex(State(remaining: hourlyLimit))
   }
 
-  /// Gives these answers before any other.
+  /// Sends these responses before any other.
   func fail(with responses: [OriginResponse]) { state.withLock { $0.faults += responses } }
 
   func response(to request: OriginRequest) -> OriginResponse {
@@ -77,7 +77,7 @@ final class UnsplashAnswers: Sendable {
     return response.header("X-Total", "\(total)").header("X-Per-Page", "\(perPage)")
   }
 
-  /// One object without a count, a list with one, and a 404 when there is nothing to choose from.
+  /// A single object without `count`, a list with it, and a 404 if there are no photos.
   private func random(for request: OriginRequest) -> OriginResponse {
     let found = request.query["query"].map { pictures.matching($0) } ?? pictures
     if found.isEmpty { return errors(404, "No photos found.") }

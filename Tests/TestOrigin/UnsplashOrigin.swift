@@ -1,35 +1,35 @@
 public import Foundation
 
-/// A copy of Unsplash's API on loopback, with the oddities of the real one, and the photos themselves.
+/// A fake of Unsplash's API on loopback, with the quirks of the real one, and its photos.
 ///
 ///     let unsplash = try UnsplashOrigin(directory: gallery)
 ///     // thumbs prefetch --provider unsplash --provider-url \(unsplash.baseURL), UNSPLASH_ACCESS_KEY=\(unsplash.accessKey)
 ///
-/// Like the real one it gives at most 30 photos a page whatever is asked, says that there are none at all beyond the
-/// last page, and answers a used-up limit with a 403 in plain text. The `ixid` in a photo's URL is another with every
-/// answer. Unlike the real one it serves pictures as they are: `w`, `h` and the like are written down, not obeyed.
+/// Like the real one it returns at most 30 photos a page, reports a total of 0 beyond the last page, and signals an
+/// exceeded rate limit by a 403 in plain text. The `ixid` in a photo's URL differs in every response. Unlike the real
+/// one it serves images as they are: `w`, `h` and the like are logged but ignored.
 public final class UnsplashOrigin: Sendable {
-  /// A photo of the collection.
+  /// A photo of the service.
   public typealias Picture = OriginPicture
 
   /// The server, with its log.
   public let origin: Origin
-  /// The key that is accepted.
+  /// The accepted key.
   public var accessKey: String { api.accessKey }
-  /// What to give as the address of the API.
+  /// The base URL for the provider.
   public var baseURL: URL { origin.url("") }
-  /// The requests to the API, without those for pictures, in the order they came.
+  /// The requests to the API, without those for images, in order of arrival.
   public var apiRequests: [OriginRecord] { origin.requests.filter { !$0.path.hasPrefix("/images/") } }
-  /// The requests for pictures, in the order they came.
+  /// The requests for images, in order of arrival.
   public var imageRequests: [OriginRecord] { origin.requests.filter { $0.path.hasPrefix("/images/") } }
 
   private let api: UnsplashAnswers
 
-  /// Serves a collection of photos.
+  /// Serves these photos.
   ///
   /// - Parameters:
-  ///   - hourlyLimit: How many requests are answered before the limit is used up.
-  ///   - gate: What holds a picture's file back, by the picture's id.
+  ///   - hourlyLimit: The number of requests before the rate limit is exceeded.
+  ///   - gate: Returns the gate that holds an image back, by its id.
   public init(
     pictures: [Picture], accessKey: String = "test-access-key", hourlyLimit: Int = 5000,
     heldBy gate: @escaping @Sendable (_ id: String) -> Gate? = { _ in nil }
@@ -46,8 +46,8 @@ public final class UnsplashOrigin: Sendable {
     }
   }
 
-  /// Serves the JPEG and PNG files of a folder and its subfolders, in order of their paths. A path's words are a photo's
-  /// description, and what queries find.
+  /// Serves the JPEG and PNG files of a folder and its subfolders, sorted by path. The words of the path are the
+  /// photo's description, which queries search.
   public convenience init(
     directory: URL, accessKey: String = "test-access-key", hourlyLimit: Int = 5000
   ) throws {
@@ -69,7 +69,7 @@ public final class UnsplashOrigin: Sendable {
       }, accessKey: accessKey, hourlyLimit: hourlyLimit)
   }
 
-  /// Answers the next requests to the API with these, one after the other, before it works again.
+  /// Sends these responses to the next API requests, in order, before normal operation resumes.
   public func failNext(with responses: OriginResponse...) {
     api.fail(with: responses)
   }

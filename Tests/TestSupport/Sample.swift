@@ -1,11 +1,11 @@
 import Foundation
 @testable import ThumbnailCore
 
-/// Values that tests count through.
+/// Numbered sample values.
 enum Sample {
-  /// The source of that number: always the same.
+  /// The source with this number; deterministic.
   static func source(_ number: Int) -> ImageSource {
-    // A literal with a number in it is a URL.
+    // A string literal with a number in it is always a valid URL.
     ImageSource(URL(string: "https://images.example.org/\(number).jpg") ?? URL(fileURLWithPath: "/"))
   }
 }

@@ -3,7 +3,7 @@ import Synchronization
 import TestOrigin
 import Testing
 
-/// Fails the test when the condition does not come true in time.
+/// Records a test failure if the condition does not become true in time.
 func poll(
   _ sourceLocation: SourceLocation = #_sourceLocation, until condition: () async throws -> Bool
 ) async rethrows {
@@ -11,14 +11,14 @@ func poll(
   #expect(holds, "the condition did not come true in time", sourceLocation: sourceLocation)
 }
 
-/// Values in the order they came, from any thread.
+/// Records values from any thread, in order.
 final class Recorder<Value: Sendable>: Sendable {
   private let storage = Mutex<[Value]>([])
   var values: [Value] { storage.withLock { $0 } }
   func append(_ value: Value) { storage.withLock { $0.append(value) } }
 }
 
-/// A number that several threads change.
+/// An atomic counter.
 final class Counter: Sendable {
   private let storage = Mutex(0)
   var value: Int { storage.withLock { $0 } }
@@ -32,7 +32,7 @@ final class Counter: Sendable {
   func raise(to value: Int) { storage.withLock { $0 = max($0, value) } }
 }
 
-/// Holds threads back until it is opened.
+/// Blocks threads until it is opened.
 final class Latch: Sendable {
   private let semaphore = DispatchSemaphore(value: 0)
   func wait() {
@@ -42,7 +42,7 @@ final class Latch: Sendable {
   func open() { semaphore.signal() }
 }
 
-/// A directory of the test's own, removed when the value is dropped.
+/// A temporary directory, deleted when the value is dropped.
 final class TemporaryDirectory: Sendable {
   let url: URL
 
@@ -53,24 +53,24 @@ final class TemporaryDirectory: Sendable {
 
   deinit { try? FileManager.default.removeItem(at: url) }
 
-  /// The names of everything in the directory, hidden files too.
+  /// The names of all entries, including hidden ones.
   var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 }
 
-/// The pictures that come with the project.
+/// The images of the project's test data.
 enum TestImages {
   private static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("TestImages")
 
-  /// The URL of a picture, such as `formats/jpeg-420.jpg`.
+  /// The URL of an image, such as `formats/jpeg-420.jpg`.
   static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
 
-  /// The bytes of a picture.
+  /// The bytes of an image.
   static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 }
 
-/// Numbers by chance that come again with the same seed.
+/// A random number generator with a seed, for reproducible sequences.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64
 
@@ -83,10 +83,10 @@ struct SplitMix: RandomNumberGenerator {
   }
 }
 
-/// A clock on the wall that moves only when a test says so, beginning with the present.
+/// A wall clock that starts at the present and advances only when told to.
 final class WallClock: Sendable {
   private let storage = Mutex(Date())
   var now: Date { storage.withLock { $0 } }
-  /// Moves it by so many seconds, back as well.
+  /// Advances it by this many seconds, which may be negative.
   func advance(by seconds: Double) { storage.withLock { $0.addTimeInterval(seconds) } }
 }

@@ -1,8 +1,7 @@
 @testable import HTTPTransport
 
 extension DownloadConfiguration {
-  /// Quick to try again, so that tests take no time, patient with hosts that want a pause, and without the proxy of
-  /// whoever runs them.
+  /// Fast retries for quick tests, patient with rate limits, and independent of proxy variables in the environment.
   static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
     configuration.proxy = .none
@@ -18,7 +17,7 @@ extension DownloadConfiguration {
 }
 
 extension LendingRules {
-  /// For tests that hold answers back: on a busy machine that may take seconds.
+  /// For tests that hold responses back, which on a busy machine may take seconds.
   static var patient: Self {
     var rules = Self()
     (rules.patience, rules.strictPatience) = (.seconds(120), .seconds(120))
