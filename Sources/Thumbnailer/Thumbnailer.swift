@@ -1,9 +1,8 @@
-/// Thumbnails from anywhere, in time for whoever scrolls: the pipeline that looks a picture up, downloads, decodes and
-/// stores it, and the prefetcher that runs ahead of a viewport.
+/// Thumbnails of images from the web and from files: the pipeline that looks up, downloads, decodes and stores them, and
+/// the prefetcher for scrolling grids.
 ///
-/// Whoever imports this module has the vocabulary of those that it is made of, too: requests and thumbnails, header
-/// fields and hosts, the caches, and the confinement of decoders. Searches, galleries, folders and exports are modules of
-/// their own.
+/// Importing this module also imports the modules that its API uses: requests and thumbnails, header fields and hosts,
+/// the caches, and the confinement of decoders. Searches, galleries, folders and exports are separate modules.
 @_exported public import DecodeSandbox
 @_exported public import HTTPSemantics
 @_exported public import HTTPTransport

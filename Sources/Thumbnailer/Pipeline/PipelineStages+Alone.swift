@@ -11,7 +11,7 @@ extension PipelineStages {
   ) async throws(ThumbnailError) -> Decoding {
     let decoding = try await reserve(decodes.capacity, of: body.bytes, priority: priority)
     defer { decoding.release() }
-    // Whoever holds the rest of it does not wait for anything that is held here, so this cannot deadlock.
+    // No deadlock: the holders of the rest do not wait for anything that is held here.
     let bodies = bodyMemory.reserveFree()
     defer { bodies.release() }
     switch try await placeAlone(

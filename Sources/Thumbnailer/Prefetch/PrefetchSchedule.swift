@@ -99,7 +99,7 @@ struct PrefetchSchedule: Sendable {
   /// Whether nothing is left to do in the window.
   var isIdle: Bool { isSettled || motion.viewport == nil }
 
-  // MARK: What happens
+  // MARK: Inputs
 
   /// Sets the current viewport. May be called several times between two updates.
   mutating func move(to viewport: Viewport) {
@@ -179,7 +179,7 @@ struct PrefetchSchedule: Sendable {
     return dropped
   }
 
-  // MARK: What follows
+  // MARK: Decisions
 
   /// Updates the requests to match the window at `time`.
   ///

@@ -68,7 +68,7 @@ extension Prefetcher {
     case settle(Promise<Void, Never>)
   }
 
-  // MARK: What happens
+  // MARK: Changes
 
   /// Changes the state, after applying the latest viewports, and signals the worker.
   func change(_ body: (inout State) -> Void) {

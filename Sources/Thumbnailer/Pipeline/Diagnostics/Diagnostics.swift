@@ -81,7 +81,7 @@ public struct Diagnostics: Sendable {
 
     /// What is limited.
     public var name: String
-    /// The most of it.
+    /// The limit, in `unit`.
     public var value: Int
     /// What `value` counts.
     public var unit: Unit
@@ -121,7 +121,7 @@ public struct Diagnostics: Sendable {
   public var components: [Component]
   /// Every known format.
   public var formats: [FormatSupport]
-  /// The disk cache; nil where it is turned off.
+  /// The disk cache; nil if it is turned off.
   public var cache: CacheState?
   /// The limits in force.
   public var limits: [Limit]
