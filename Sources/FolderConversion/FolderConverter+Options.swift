@@ -10,7 +10,7 @@ extension FolderConverter {
     /// The output folder; created if it is missing.
     public var output: RawPath
 
-    /// The thumbnails of each picture, one for each size. Default: one of 400×400.
+    /// The sizes: one thumbnail of each image for each of them. Default: one of 400×400.
     public var sizes = [TargetSize(PixelSize(400, 400))]
     /// How an image fits a size. Default: `contain`.
     public var fit = Fit.contain

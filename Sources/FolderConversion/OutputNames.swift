@@ -23,7 +23,8 @@ struct OutputNames: Sendable {
     paths(for: source, end: plannedEnd(source))
   }
 
-  /// The paths to claim: all that the thumbnails may get, except for variations that cannot collide with other inputs'.
+  /// The paths to claim: with `same`, all that the thumbnails may get; else the planned ones, whose extensions are then
+  /// the same, or open, for all inputs.
   func claimed(for source: NamingTemplate.Source) -> [[UInt8]]? {
     // With `same`, an open extension may turn out equal to the fixed one of another input.
     format == .same ? planned(for: source)?.flatMap(possiblePaths) : planned(for: source)

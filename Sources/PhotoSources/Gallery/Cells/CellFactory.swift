@@ -1,4 +1,4 @@
-/// Makes a front end's own cells: it knows a renderer for each kind of cell, and renders any snapshot.
+/// Renders snapshots as a front end's own cells, with a registered renderer for each kind of cell.
 ///
 ///     var factory = CellFactory<String>()
 ///     factory.register(.photo) { $0.photo.title ?? "" }
@@ -18,7 +18,7 @@ public struct CellFactory<Output> {
     }
   }
 
-  /// A section's cells as the front end's own.
+  /// A section with rendered cells.
   public struct Section: Identifiable {
     /// The id of the section of the snapshot.
     public let id: String

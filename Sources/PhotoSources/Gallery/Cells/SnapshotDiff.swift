@@ -166,7 +166,7 @@ public struct SnapshotDiff: Equatable, Sendable {
       while last < most - first, Self.haveOneID(old[old.count - 1 - last], new[new.count - 1 - last]) { last += 1 }
     }
 
-    /// Most cells are equal, which is cheaper to see than that their ids are.
+    /// Compares the cells first: most are unchanged, and comparing them is faster than computing both ids.
     private static func haveOneID(_ old: GalleryCell, _ new: GalleryCell) -> Bool { old == new || old.id == new.id }
   }
 }

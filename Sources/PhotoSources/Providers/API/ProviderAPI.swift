@@ -146,7 +146,7 @@ final class ProviderAPI: Sendable {
     }
   }
 
-  /// Applies a rate limit error: blocks requests for as long as the error, or else the provider's documentation, says.
+  /// Applies a rate limit: blocks requests for the time in the error, or else the one in the provider's documentation.
   private func noted(_ error: ProviderError) async -> ProviderError {
     guard case .rateLimited(let provider, let told) = error else { return error }
     // A `Retry-After` of zero, or in the past, still follows one request too many.

@@ -16,6 +16,6 @@ struct ProviderDialect: Sendable {
   var allowance: @Sendable (HTTPResponse, Date) -> Duration? = { _, _ in nil }
   /// The pause after a rate limit error that does not give a time.
   var unnamedPause: @Sendable (Date) -> Duration = { _ in .seconds(60) }
-  /// Maps responses that mean something else than elsewhere to errors. Called for every response, whatever its status.
+  /// Maps responses with a provider-specific meaning to errors. Called for every response, whatever its status.
   var exception: @Sendable (HTTPResponse) -> ProviderError? = { _ in nil }
 }
