@@ -29,7 +29,8 @@ enum HelperConfinement {
     return true
   }
 
-  /// Limits the CPU time from now on to `seconds` and 5 s in reserve; the kernel then kills the process, as a backstop to the deadline.
+  /// Limits the CPU time from now on to `seconds` and 5 s in reserve; the kernel then kills the process, as a backstop
+  /// to the deadline.
   static func allowComputing(seconds: Int) {
     var usage = rusage()
     getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
