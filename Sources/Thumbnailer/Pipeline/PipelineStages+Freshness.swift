@@ -135,8 +135,8 @@ extension PipelineStages {
 }
 
 extension PipelineStages {
-  /// Whether stale thumbnails may be served at once and revalidated in the background, as the server allows and the
-  /// user has not changed.
+  /// Whether stale thumbnails may be served at once and revalidated in the background: if the server allows it and the
+  /// user has not chosen another cache mode.
   func mayServeWhileRevalidating(_ source: ImageSource, _ notes: SourceHistory) -> Bool {
     configuration.cacheMode == .standard && !source.isUserFile
       && notes.mayServeWhileRevalidating(at: configuration.now())
