@@ -1,3 +1,5 @@
+// The module DecodeSandbox: decodes in helper processes that can do nothing else.
+
 public import Foundation
 public import ThumbnailCore
 

@@ -1,3 +1,5 @@
+// The module Exports: names files, writes them whole, and lays thumbnails out on sheets.
+
 import Foundation
 import Synchronization
 public import ThumbnailCore

@@ -1,3 +1,5 @@
+// The module FolderConversion: converts folders of images, again only where something changed.
+
 public import ThumbnailCore
 
 /// Converts files and whole folders to thumbnails in an output folder.

@@ -1,3 +1,5 @@
+// The module HTTPSemantics: what HTTP says, as pure values that know no transport.
+
 import Foundation
 
 /// One header field. Names compare case-insensitively; values are sent as they are.

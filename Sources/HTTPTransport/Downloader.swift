@@ -1,3 +1,5 @@
+// The module HTTPTransport: fetches bodies by libcurl, within the limits of hosts and memory.
+
 import Foundation
 import Synchronization
 package import ThumbnailCore

@@ -1,3 +1,5 @@
+// The module ImageCodec: turns the bytes of an image into thumbnails.
+
 import CVips
 import Foundation
 import Synchronization

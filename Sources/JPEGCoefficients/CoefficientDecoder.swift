@@ -1,3 +1,5 @@
+// The module JPEGCoefficients: makes a small image from the coefficients of a large JPEG.
+
 /// Reads from a JPEG only the coefficients that a reduced image needs.
 ///
 /// At 1/8 of a sequential file the result is libjpeg's image at that scale: luma and gray are equal sample for sample.

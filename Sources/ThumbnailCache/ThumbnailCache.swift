@@ -1,3 +1,5 @@
+// The module ThumbnailCache: keeps thumbnails and what is known of their sources, in memory and on disk.
+
 import HTTPSemantics
 import Logging
 import Synchronization

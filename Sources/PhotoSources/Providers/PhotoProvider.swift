@@ -1,3 +1,5 @@
+// The module PhotoSources: photos of services, folders and lists, page by page, and galleries of them.
+
 /// A source of photos, page by page: a photo search, a folder, a list of URLs.
 ///
 /// Providers return the sources of photos; they never fetch the images. Calls may be concurrent.

@@ -1,3 +1,5 @@
+// The module ThumbnailCore: the values, threads and files that all other modules speak of.
+
 public import Foundation
 
 /// A request for one thumbnail of one image.
