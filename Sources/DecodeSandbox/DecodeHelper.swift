@@ -67,10 +67,10 @@ public enum DecodeHelper {
     let port = HelperPort(socket: socket)
     guard let greeting = try? HelperMessage.encode(HelperGreeting()), port.send(greeting) else { return 0 }
     let worker = HelperWorker(memoryLimit: settings.memoryLimit)
-    while let (order, picture) = port.receiveOrder() {
+    while let (request, picture) = port.receiveOrder() {
       HelperConfinement.allowComputing(seconds: settings.deadline)
-      let (answer, bodies) = worker.carryOut(order, picture)
-      guard let message = try? HelperMessage.encode(answer), port.send(message) else { break }
+      let (response, bodies) = worker.carryOut(request, picture)
+      guard let message = try? HelperMessage.encode(response), port.send(message) else { break }
       for body in bodies where !port.send([UInt8](body)) { return 0 }
     }
     return 0

@@ -47,7 +47,7 @@ package final class HelperPool: Sendable {
     _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
     acceptsDamage: Bool = false, patience: Int = 1, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    let order = HelperRequest(
+    let request = HelperRequest(
       format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits,
       acceptsDamage: acceptsDamage)
     let rules = ResponseRules(
@@ -55,7 +55,7 @@ package final class HelperPool: Sendable {
     do throws(CodecError) {
       let picture = try Self.file(of: body)
       do throws(HelperFailure) {
-        return try render(order, picture, rules, deadline: isolation.deadline * patience, cancellation)
+        return try render(request, picture, rules, deadline: isolation.deadline * patience, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
@@ -65,10 +65,10 @@ package final class HelperPool: Sendable {
   }
 
   private func render(
-    _ order: HelperRequest, _ picture: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
+    _ request: HelperRequest, _ picture: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
     _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
-    var order = order
+    var request = request
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
@@ -80,15 +80,15 @@ package final class HelperPool: Sendable {
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
         let results = try helper.decode(
-          order, of: picture, rules: rules, deadline: deadline, cancellation: cancellation)
+          request, of: picture, rules: rules, deadline: deadline, cancellation: cancellation)
         if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
         return results
       } catch {
         // The helper may have crashed because of an earlier image: only a fresh one's crash is due to this image.
         guard case .crashed = error else { throw error }
         if wantsFresh { continue }
-        guard order.format == .jpeg2000, !order.usesImageMagick else { throw error }
-        order.usesImageMagick = true
+        guard request.format == .jpeg2000, !request.usesImageMagick else { throw error }
+        request.usesImageMagick = true
       }
     }
   }

@@ -16,9 +16,9 @@ struct HelperPort {
     let picture = FileDescriptor(owning: descriptor)
     guard got == 4, (2...HelperMessage.longest).contains(HelperMessage.length(head)),
       let json = receive(HelperMessage.length(head)),
-      let order = try? JSONDecoder().decode(HelperRequest.self, from: Data(json))
+      let request = try? JSONDecoder().decode(HelperRequest.self, from: Data(json))
     else { return nil }
-    return (order, picture)
+    return (request, picture)
   }
 
   /// Sends all the bytes. False if the connection is closed.

@@ -38,18 +38,18 @@ final class HelperProcess: Sendable {
 
   /// Decodes one image and validates the response.
   func decode(
-    _ order: HelperRequest, of picture: FileDescriptor, rules: ResponseRules, deadline: Duration,
+    _ request: HelperRequest, of picture: FileDescriptor, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     servedCount.add(1, ordering: .relaxed)
     do throws(HelperFailure) {
       let link = HelperLink(socket: socket, deadline: deadline, cancellation: cancellation)
-      try link.send(try HelperMessage.encode(order), passing: picture)
-      let answer = try link.receive(HelperResponse.self)
-      let lengths = try rules.lengths(of: answer)
+      try link.send(try HelperMessage.encode(request), passing: picture)
+      let response = try link.receive(HelperResponse.self)
+      let lengths = try rules.lengths(of: response)
       var bodies: [[UInt8]] = []
       for length in lengths { bodies.append(try link.receive(length)) }
-      return try rules.check(answer, bodies)
+      return try rules.check(response, bodies)
     } catch {
       throw explain(error)
     }

@@ -9,26 +9,28 @@ struct HelperWorker {
   let memoryLimit: Int
 
   /// One outcome per variant, and the bytes of the thumbnails.
-  func carryOut(_ order: HelperRequest, _ picture: FileDescriptor) -> (HelperResponse, [Data]) {
-    let variants = order.variants.compactMap { Variant(token: $0) }
-    let body = ByteSource.file(picture, count: order.byteCount)
+  func carryOut(_ request: HelperRequest, _ picture: FileDescriptor) -> (HelperResponse, [Data]) {
+    let variants = request.variants.compactMap { Variant(token: $0) }
+    let body = ByteSource.file(picture, count: request.byteCount)
     do throws(CodecError) {
-      guard variants.count == order.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
+      guard variants.count == request.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
       let results: [RenderedVariant]
-      if order.format.isReadInProcess {
-        let probe = try probe(body, limits: order.limits)
-        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+      if request.format.isReadInProcess {
+        let probe = try probe(body, limits: request.limits)
+        results = try render(variants, acceptsDamage: request.acceptsDamage) {
+          variants, isTolerant throws(CodecError) in
           try render(variants, of: body, probe: probe, isTolerant: isTolerant)
         }
       } else {
         let downsampler = ForeignDownsampler(
-          body: body, file: picture, format: order.format, limits: order.limits, memoryLimit: memoryLimit,
-          usesImageMagick: order.usesImageMagick)
-        results = try render(variants, acceptsDamage: order.acceptsDamage) { variants, isTolerant throws(CodecError) in
+          body: body, file: picture, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
+          usesImageMagick: request.usesImageMagick)
+        results = try render(variants, acceptsDamage: request.acceptsDamage) {
+          variants, isTolerant throws(CodecError) in
           try downsampler.render(variants, isTolerant: isTolerant)
         }
       }
-      return answer(results, to: variants)
+      return response(results, to: variants)
     } catch {
       let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
       return (HelperResponse(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
@@ -60,25 +62,25 @@ struct HelperWorker {
     return []
   }
 
-  private func answer(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperResponse, [Data]) {
-    var answer = HelperResponse(size: nil, outcomes: [])
+  private func response(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperResponse, [Data]) {
+    var response = HelperResponse(size: nil, outcomes: [])
     var bodies: [Data] = []
     for variant in variants {
       switch results.first(where: { $0.variant == variant })?.result {
       case .success(let thumbnail)?:
-        answer.size = thumbnail.source.size
-        answer.outcomes.append(
+        response.size = thumbnail.source.size
+        response.outcomes.append(
           .init(
             size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count,
             isDamaged: thumbnail.isDamaged))
         bodies.append(thumbnail.data)
       case .failure(let error)?:
-        answer.outcomes.append(.init(failure: explained(error)))
+        response.outcomes.append(.init(failure: explained(error)))
       case nil:
-        answer.outcomes.append(.init(failure: .damaged(.shrink, detail: "no thumbnail was made")))
+        response.outcomes.append(.init(failure: .damaged(.shrink, detail: "no thumbnail was made")))
       }
     }
-    return (answer, bodies)
+    return (response, bodies)
   }
 
   private func isGzip(_ picture: FileDescriptor) -> Bool {

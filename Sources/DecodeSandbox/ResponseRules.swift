@@ -21,11 +21,11 @@ package struct ResponseRules: Sendable {
   }
 
   /// The lengths in bytes of the thumbnails that follow a response.
-  func lengths(of answer: HelperResponse) throws(HelperFailure) -> [Int] {
-    guard answer.outcomes.count == variants.count else {
-      throw .nonsense(detail: "\(answer.outcomes.count) results for \(variants.count)")
+  func lengths(of response: HelperResponse) throws(HelperFailure) -> [Int] {
+    guard response.outcomes.count == variants.count else {
+      throw .nonsense(detail: "\(response.outcomes.count) results for \(variants.count)")
     }
-    let lengths = answer.outcomes.map(\.byteCount)
+    let lengths = response.outcomes.map(\.byteCount)
     guard lengths.allSatisfy({ (0...mostBytes).contains($0) }), lengths.reduce(0, +) <= mostBytes else {
       throw .nonsense(detail: "thumbnails of \(lengths) bytes")
     }
@@ -33,29 +33,31 @@ package struct ResponseRules: Sendable {
   }
 
   /// The thumbnails, each validated.
-  func check(_ answer: HelperResponse, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
+  func check(_ response: HelperResponse, _ bodies: [[UInt8]]) throws(HelperFailure) -> [RenderedVariant] {
     var results: [RenderedVariant] = []
     for (index, variant) in variants.enumerated() {
-      let outcome = answer.outcomes[index]
+      let outcome = response.outcomes[index]
       if let failure = outcome.failure {
         if failure == .cancelled { throw .nonsense(detail: "cancelled by itself") }
         results.append(RenderedVariant(variant: variant, result: .failure(failure)))
       } else {
-        results.append(RenderedVariant(variant: variant, result: .success(try thumbnail(answer, index, bodies[index]))))
+        results.append(
+          RenderedVariant(variant: variant, result: .success(try thumbnail(response, index, bodies[index]))))
       }
     }
     return results
   }
 
-  private func thumbnail(_ answer: HelperResponse, _ index: Int, _ bytes: [UInt8]) throws(HelperFailure) -> Thumbnail {
-    let (variant, outcome) = (variants[index], answer.outcomes[index])
+  private func thumbnail(_ response: HelperResponse, _ index: Int, _ bytes: [UInt8]) throws(HelperFailure) -> Thumbnail
+  {
+    let (variant, outcome) = (variants[index], response.outcomes[index])
     guard let size = outcome.size, size.width <= variant.size.width, size.height <= variant.size.height,
       let format = outcome.format, Self.formats(variant.format).contains(format),
       Self.isPicture(bytes, of: format, size: size)
     else { throw .nonsense(detail: "a thumbnail that is none") }
     return Thumbnail(
       data: Data(bytes), size: size, format: format,
-      source: SourceDescription(size: try sourceSize(answer), format: self.format, byteCount: byteCount),
+      source: SourceDescription(size: try sourceSize(response), format: self.format, byteCount: byteCount),
       isDamaged: outcome.isDamaged)
   }
 
@@ -69,9 +71,9 @@ package struct ResponseRules: Sendable {
     }
   }
 
-  private func sourceSize(_ answer: HelperResponse) throws(HelperFailure) -> PixelSize {
+  private func sourceSize(_ response: HelperResponse) throws(HelperFailure) -> PixelSize {
     let longest = format.isDrawing ? Self.longestSide : limits.maximumSide
-    guard let size = answer.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
+    guard let size = response.size, (1...longest).contains(size.width), (1...longest).contains(size.height),
       format.isDrawing || size.pixelCount <= limits.maximumPixels
     else { throw .nonsense(detail: "a picture beyond the limits") }
     return size

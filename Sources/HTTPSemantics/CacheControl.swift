@@ -9,9 +9,9 @@ package struct CacheControl: Sendable, Equatable {
   /// The response must not be stored.
   package private(set) var forbidsStoring = false
   /// The response must be revalidated before every use, however young it is (`no-cache`).
-  package private(set) var asksEveryTime = false
+  package private(set) var requiresRevalidation = false
   /// A stale response must not be used, even when the server cannot be reached (`must-revalidate`).
-  package private(set) var forbidsStale = false
+  package private(set) var mustRevalidate = false
   /// How long a stale response may be used when the server responds with an error, in seconds. Nil where the directive
   /// is missing.
   package private(set) var staleIfError: Double?
@@ -28,8 +28,8 @@ package struct CacheControl: Sendable, Equatable {
       case "no-store": forbidsStoring = true
       case "must-understand": mayBeUnderstood = true
       // With a value, it concerns only the fields named there, none of which is stored.
-      case "no-cache": if value?.isEmpty != false { asksEveryTime = true }
-      case "must-revalidate": forbidsStale = true
+      case "no-cache": if value?.isEmpty != false { requiresRevalidation = true }
+      case "must-revalidate": mustRevalidate = true
       case "stale-if-error": staleIfError = min(staleIfError ?? .infinity, Self.seconds(value) ?? 0)
       case "stale-while-revalidate":
         staleWhileRevalidate = min(staleWhileRevalidate ?? .infinity, Self.seconds(value) ?? 0)

@@ -8,7 +8,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   /// How long a response without any freshness information is fresh, in seconds: a week.
   static let defaultLifetime = 7 * 86_400.0
   /// The limit of heuristic freshness, a tenth of the time since `Last-Modified`, in seconds: a week.
-  static let longestGuess = 7 * 86_400.0
+  static let longestHeuristicLifetime = 7 * 86_400.0
   /// The limit of any freshness lifetime, in seconds: a year.
   static let longestLifetime = 365 * 86_400.0
   /// Longer values are dropped: truncated they would mean something else.
@@ -89,40 +89,40 @@ package struct ResponseMetadata: Sendable, Equatable {
   /// The latest time until which a response of that status may be kept, as far as the server has specified it (see
   /// `freshness`); not after `now` if it must not be kept. Nil where the server leaves it to the cache.
   package func statedEnd(_ headers: [HTTPHeader], status: Int, receivedAt now: Date, delay: Double) -> Date? {
-    if saysHowLong { return freshness(headers, receivedAt: now, delay: delay).expires }
-    return Self.isKeptByGuess(status) ? nil : now
+    if hasExplicitLifetime { return freshness(headers, receivedAt: now, delay: delay).expires }
+    return Self.isHeuristicallyCacheable(status) ? nil : now
   }
 
   /// Whether a response may be stored: not with `no-store`, and without an explicit lifetime only if its status allows
   /// heuristic freshness.
   package func mayBeStored(status: Int) -> Bool {
-    !control.forbidsStoring && (control.maximumAge != nil || expires != nil || Self.isKeptByGuess(status))
+    !control.forbidsStoring && (control.maximumAge != nil || expires != nil || Self.isHeuristicallyCacheable(status))
   }
 
   /// Whether a response of that status is cacheable by default, without an explicit lifetime (RFC 9110, 15.1). 201 and
   /// 202 announce an image that is still being made, and 204 has none.
-  private static func isKeptByGuess(_ status: Int) -> Bool {
+  private static func isHeuristicallyCacheable(_ status: Int) -> Bool {
     [200, 203, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status)
   }
 
   /// Whether the server has specified a lifetime, or that the response is never fresh.
-  private var saysHowLong: Bool {
+  private var hasExplicitLifetime: Bool {
     let control = control
-    return control.maximumAge != nil || expires != nil || control.asksEveryTime || control.forbidsStoring
+    return control.maximumAge != nil || expires != nil || control.requiresRevalidation || control.forbidsStoring
       || variesByAnything
   }
 
   /// The freshness lifetime in seconds, counted from when the response was generated.
   private func lifetime(date: Date, now: Date) -> Double {
     let control = control
-    if control.asksEveryTime || control.forbidsStoring || variesByAnything { return 0 }
+    if control.requiresRevalidation || control.forbidsStoring || variesByAnything { return 0 }
     if let age = control.maximumAge { return age }
     if let expires {
       // Invalid values, such as the common "0", mean the past.
       return HTTPDate.parse(expires, now: now).map { max(0, $0.timeIntervalSince(date)) } ?? 0
     }
     if let changed = lastModified.flatMap({ HTTPDate.parse($0, now: now) }) {
-      return min(max(0, date.timeIntervalSince(changed) / 10), Self.longestGuess)
+      return min(max(0, date.timeIntervalSince(changed) / 10), Self.longestHeuristicLifetime)
     }
     return Self.defaultLifetime
   }

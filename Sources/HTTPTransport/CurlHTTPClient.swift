@@ -23,13 +23,13 @@ package struct CurlHTTPClient: HTTPClient {
       let exchange = FetchRequest(
         url: url, headers: headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
         compression: .welcome, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
-      let answer = try await downloader.perform(exchange, priority: PriorityControl(.visible)).answer
-      guard case .memory(let bytes) = answer.body else {
+      let response = try await downloader.perform(exchange, priority: PriorityControl(.visible)).response
+      guard case .memory(let bytes) = response.body else {
         throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
       }
       return HTTPResponse(
-        status: answer.head.status, headers: answer.head.headers, body: Data(bytes),
-        retryAfter: answer.head.retryAfter())
+        status: response.head.status, headers: response.head.headers, body: Data(bytes),
+        retryAfter: response.head.retryAfter())
     } catch {
       throw HTTPClientError(error)
     }

@@ -7,7 +7,7 @@ import ThumbnailCore
 final class CurlLoop {
   private struct Running {
     let transfer: CurlTransfer
-    let shot: CurlThread.Shot
+    let promise: CurlThread.Completion
   }
 
   /// How long the thread sleeps when no transfer runs; commands wake it.
@@ -44,7 +44,7 @@ final class CurlLoop {
   private func obey(_ commands: [CurlThread.Command]) -> Bool {
     for command in commands {
       switch command {
-      case .start(let number, let order, let shot): start(number, order, shot)
+      case .start(let number, let order, let promise): start(number, order, promise)
       case .cancel(let number): end(number, with: .failure(.cancelled))
       case .stop: return false
       }
@@ -52,13 +52,13 @@ final class CurlLoop {
     return true
   }
 
-  private func start(_ number: CurlThread.Number, _ order: TransferRequest, _ shot: CurlThread.Shot) {
+  private func start(_ number: CurlThread.Number, _ order: TransferRequest, _ promise: CurlThread.Completion) {
     guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
-      shot.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
+      promise.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
       return
     }
     let transfer = CurlTransfer(order, handle: handle, now: .now)
-    transfers[number] = Running(transfer: transfer, shot: shot)
+    transfers[number] = Running(transfer: transfer, promise: promise)
     numbers[handle.pointer] = number
     let code = curl_multi_add_handle(multi, handle.pointer)
     if code != CURLM_OK {
@@ -117,7 +117,7 @@ final class CurlLoop {
   /// at once, and must not find its file still locked.
   private func takeOut(
     _ number: CurlThread.Number, after result: Result<TransferResponse, DownloadError>
-  ) -> CurlThread.Shot? {
+  ) -> CurlThread.Completion? {
     guard let running = transfers.removeValue(forKey: number) else { return nil }
     if case .failure = result { running.transfer.keepPartialBody() }
     let handle = running.transfer.handle
@@ -127,6 +127,6 @@ final class CurlLoop {
       handle.reset()
       spareHandles.append(handle)
     }
-    return running.shot
+    return running.promise
   }
 }

@@ -10,10 +10,10 @@ import ThumbnailCore
 final class CurlThread: Sendable {
   /// Identifies a transfer, for cancellation.
   typealias Number = UInt64
-  typealias Shot = Promise<TransferResponse, DownloadError>
+  typealias Completion = Promise<TransferResponse, DownloadError>
 
   enum Command: Sendable {
-    case start(Number, TransferRequest, Shot)
+    case start(Number, TransferRequest, Completion)
     case cancel(Number)
     case stop
   }
@@ -37,10 +37,10 @@ final class CurlThread: Sendable {
       return .failure(.unreachable(reason: "libcurl could not be started"))
     }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
-    let shot = Shot()
-    mailbox.post(.start(number, order, shot))
+    let promise = Completion()
+    mailbox.post(.start(number, order, promise))
     order.slot?.begin { mailbox.post(.cancel(number)) }
-    return await shot.wait { mailbox.post(.cancel(number)) }
+    return await promise.wait { mailbox.post(.cancel(number)) }
   }
 
   /// The thread's mailbox; starts the thread if necessary.

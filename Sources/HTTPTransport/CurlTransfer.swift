@@ -83,10 +83,10 @@ final class CurlTransfer {
     if code == CURLE_OK { _ = reception.endedWithoutBody() }
     switch reception.stop {
     case .failed(let error): return .failure(error)
-    case .enough, .statusIsAll: return .success(answer(isComplete: false))
+    case .enough, .statusIsAll: return .success(response(isComplete: false))
     case nil: break
     }
-    if code == CURLE_OK { return .success(answer(isComplete: true)) }
+    if code == CURLE_OK { return .success(response(isComplete: true)) }
     return partialAnswer.map { .success($0) } ?? .failure(error(for: code))
   }
 
@@ -101,10 +101,10 @@ final class CurlTransfer {
   /// The response, if it is usable although it was cut short: the rest was only read to keep the connection, or the
   /// status matters more than how its unneeded body failed.
   private var partialAnswer: TransferResponse? {
-    reception.readsOn || reception.isStatusAll ? answer(isComplete: false) : nil
+    reception.readsOn || reception.isStatusAll ? response(isComplete: false) : nil
   }
 
-  private func answer(isComplete: Bool) -> TransferResponse {
+  private func response(isComplete: Bool) -> TransferResponse {
     let version =
       switch handle.number(CURLINFO_HTTP_VERSION) {
       case Int(CURL_HTTP_VERSION_1_0): "1.0"

@@ -28,7 +28,7 @@ extension DownloadAdmission {
   mutating func fellSilent(_ ticket: Ticket, since: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
-    runs[ticket]?.answersBefore = sites[run.site]?.answers ?? 0
+    runs[ticket]?.responsesBefore = sites[run.site]?.responses ?? 0
     silent.append(ticket)
     lendWhatCanBe()
   }
@@ -51,11 +51,11 @@ extension DownloadAdmission {
   /// Whether a silent transfer's site has responded to others meanwhile, so that only this image is silent.
   func hasAnsweredOthers(since ticket: Ticket) -> Bool {
     guard let run = runs[ticket], run.silentSince != nil, let site = sites[run.site] else { return false }
-    return site.answers > run.answersBefore
+    return site.responses > run.responsesBefore
   }
 
   private mutating func heard(from site: String) {
-    sites[site]?.answers += 1
+    sites[site]?.responses += 1
     sites[site]?.unanswered = 0
     lendWhatCanBe()
   }
@@ -116,7 +116,7 @@ extension DownloadAdmission {
   /// Whether a transfer with a lent slot is late by its site's response times, while the site responds to others.
   private func isOverdue(_ ticket: Ticket, at now: ContinuousClock.Instant) -> Bool {
     guard let run = runs[ticket], run.slot == .lent, !run.isPutOff, let since = run.silentSince,
-      let site = sites[run.site], site.answers > run.answersBefore
+      let site = sites[run.site], site.responses > run.responsesBefore
     else { return false }
     return now - since >= max(rules.patience, site.times.bound ?? .zero)
   }

@@ -37,7 +37,7 @@ struct DownloadAdmission<Element> {
     /// The most concurrent transfers here: the lowest limit that any of its downloads asked for.
     var maximum = Int.max
     /// How often it has responded to a request or ended a silence.
-    var answers = 0
+    var responses = 0
     /// The slots it gave up since it last responded.
     var unanswered = 0
     /// Its response times.
@@ -73,8 +73,8 @@ struct DownloadAdmission<Element> {
     var slot = Slot.own
     /// When it fell silent; nil while it is not silent.
     var silentSince: ContinuousClock.Instant?
-    /// The site's `answers` at that time.
-    var answersBefore = 0
+    /// The site's `responses` at that time.
+    var responsesBefore = 0
     /// Whether it was told to stop.
     var isPutOff = false
   }

@@ -85,16 +85,16 @@ package final class Downloader: Sendable {
     // A later request for the same image must find the partial file as this download has left it.
     await partial.settle()
     let result = try outcome.get()
-    let answer = result.answer
-    if let failure = Self.failure(of: answer) { throw failure }
+    let response = result.response
+    if let failure = Self.failure(of: response) { throw failure }
     return Download(
-      body: answer.body, isComplete: answer.isComplete, receivedBytes: answer.receivedBytes,
-      expectedBytes: answer.expectedBytes, status: answer.head.status, headers: answer.head.headers,
+      body: response.body, isComplete: response.isComplete, receivedBytes: response.receivedBytes,
+      expectedBytes: response.expectedBytes, status: response.head.status, headers: response.head.headers,
       address: result.url.digest,
-      finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: answer.httpVersion,
-      timeToFirstByte: answer.timeToFirstByte, duration: result.duration,
+      finalURL: URL(string: result.url.text), attempts: result.attempts, httpVersion: response.httpVersion,
+      timeToFirstByte: response.timeToFirstByte, duration: result.duration,
       // Without a body there is no memory to account for.
-      bodyShare: answer.isUnchanged ? nil : result.bodyShare)
+      bodyShare: response.isUnchanged ? nil : result.bodyShare)
   }
 
   // MARK: Attempts
@@ -104,7 +104,7 @@ package final class Downloader: Sendable {
 
   /// The last response, whatever its status, and how it was obtained.
   struct Outcome {
-    var answer: TransferResponse
+    var response: TransferResponse
     var url: CurlURL
     var attempts: Int
     var duration: Duration
@@ -119,7 +119,7 @@ package final class Downloader: Sendable {
     var attempt = 0
     var attempts = 0
     var progress = fetch.partial?.count ?? 0
-    var failed: (error: DownloadError, answer: (TransferResponse, CurlURL)?)?
+    var failed: (error: DownloadError, response: (TransferResponse, CurlURL)?)?
     while true {
       attempt += 1
       attempts += 1
@@ -127,14 +127,15 @@ package final class Downloader: Sendable {
       var last: (TransferResponse, CurlURL)?
       fetchState.isLastAttempt = attempt >= min(configuration.retry.maximumAttempts, fetch.attempts ?? .max)
       do throws(DownloadError) {
-        let (answer, url) = try await follow(fetch, fetchState: &fetchState, priority: priority)
-        let refused = Self.failure(of: answer)
-        guard let refused, !fetch.keepsErrorBodies || answer.head.status >= 500 && !refused.isPause else {
+        let (response, url) = try await follow(fetch, fetchState: &fetchState, priority: priority)
+        let refused = Self.failure(of: response)
+        guard let refused, !fetch.keepsErrorBodies || response.head.status >= 500 && !refused.isPause else {
           return Outcome(
-            answer: answer, url: url, attempts: attempts, duration: fetchState.spent, bodyShare: fetchState.bodyShare)
+            response: response, url: url, attempts: attempts, duration: fetchState.spent,
+            bodyShare: fetchState.bodyShare)
         }
         failure = refused
-        last = (answer, url)
+        last = (response, url)
       } catch {
         if case .unknownEncoding = error, fetch.compression != .ignored {
           // The body may be fine without decompressing it.
@@ -146,10 +147,10 @@ package final class Downloader: Sendable {
         }
         if error.isOfHeldHost {
           // The original failure says more than that the host is now held.
-          guard let failed, fetch.keepsErrorBodies, let (answer, url) = failed.answer else {
+          guard let failed, fetch.keepsErrorBodies, let (response, url) = failed.response else {
             throw failed?.error ?? error
           }
-          return Outcome(answer: answer, url: url, attempts: attempts - 1, duration: fetchState.spent)
+          return Outcome(response: response, url: url, attempts: attempts - 1, duration: fetchState.spent)
         }
         failure = error
       }
@@ -164,7 +165,7 @@ package final class Downloader: Sendable {
         fetchState.spent + pause < configuration.totalTimeout
       else {
         guard let last, fetch.keepsErrorBodies else { throw failure }
-        return Outcome(answer: last.0, url: last.1, attempts: attempts, duration: fetchState.spent)
+        return Outcome(response: last.0, url: last.1, attempts: attempts, duration: fetchState.spent)
       }
       // A timed-out image is deferred, so that others do not wait for it a second time.
       if case .timedOut = failure, fetch.takesBodyShare {
@@ -220,7 +221,7 @@ package final class Downloader: Sendable {
       guard !Task.isCancelled else { throw .cancelled }
       slot.hold(fetchState.bodyShare)
       let start = ContinuousClock.now
-      var order = fetch.order(
+      var order = fetch.transferRequest(
         at: route, timeLeft: configuration.totalTimeout - fetchState.spent, isLastAttempt: fetchState.isLastAttempt,
         configuration)
       // API requests are few, and others wait for them, so they do not lend their slots.
@@ -236,14 +237,14 @@ package final class Downloader: Sendable {
         fetch.silence?.putOff()
         continue
       }
-      let answer = try result.get()
+      let response = try result.get()
       fetchState.isDeferred = false
-      guard let location = answer.head.redirectLocation else {
+      guard let location = response.head.redirectLocation else {
         // The body is in a file, but its decode is accounted for like all others.
-        if slot.hasLeftMemory, !answer.isUnchanged {
+        if slot.hasLeftMemory, !response.isUnchanged {
           fetchState.bodyShare = try await shareOfBodyMemory(priority: priority)
         }
-        return (answer, route.url)
+        return (response, route.url)
       }
       // A waiter for a slot must hold no memory: those with a slot may be waiting for that memory.
       fetchState.bodyShare = nil
@@ -265,11 +266,11 @@ package final class Downloader: Sendable {
   }
 
   /// The error for a response's status; nil for success.
-  private static func failure(of answer: TransferResponse) -> DownloadError? {
-    let status = answer.head.status
-    if answer.isUnchanged { return nil }
+  private static func failure(of response: TransferResponse) -> DownloadError? {
+    let status = response.head.status
+    if response.isUnchanged { return nil }
     return (200..<300).contains(status)
-      ? nil : .httpStatus(status, retryAfter: answer.head.retryAfter())
+      ? nil : .httpStatus(status, retryAfter: response.head.retryAfter())
   }
 
   // MARK: Slots

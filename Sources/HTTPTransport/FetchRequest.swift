@@ -35,7 +35,7 @@ struct FetchRequest: Sendable {
   var mayWait: Bool { attempts == nil && !keepsErrorBodies }
 
   /// The transfer for the current URL of a redirect chain.
-  func order(
+  func transferRequest(
     at route: RedirectChain, timeLeft: Duration, isLastAttempt: Bool, _ configuration: DownloadConfiguration
   ) -> TransferRequest {
     // Capped at a year, since adding a longer duration to the clock could overflow.

@@ -29,7 +29,7 @@ extension HostStates.Verdict {
   /// What a transfer's result says about its host.
   init(_ result: Result<TransferResponse, DownloadError>) {
     switch result {
-    case .success(let answer): self.init(answer.head)
+    case .success(let response): self.init(response.head)
     case .failure(let error): self.init(error)
     }
   }

@@ -72,7 +72,7 @@ struct CacheWriter: Sendable {
       guard !kept.isEmpty else { return }
       let source = try store(record, in: db)
       for index in kept { try store(entries[index], of: record.key, row: source, in: db) }
-      if let answer = record.answer { try store(answer, of: record.key, in: db) }
+      if let response = record.response { try store(response, of: record.key, in: db) }
     case .remove(let source):
       try db.cachedStatement(
         sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"

@@ -21,7 +21,7 @@ final class GroupCommit: Sendable {
 
   private struct Waiter {
     let ticket: UInt64
-    let shot: Promise<Void, DiskCacheError>
+    let promise: Promise<Void, DiskCacheError>
   }
 
   private struct State {
@@ -71,20 +71,20 @@ final class GroupCommit: Sendable {
   /// - Throws: Why this or an earlier batch, since the last wait, could not be committed; `cancelled` when the task
   ///   was, though the change stays queued.
   func stageAndWait(_ operation: PendingWrites.Operation) async throws(DiskCacheError) {
-    let shot = Promise<Void, DiskCacheError>()
-    try add(operation, isUrgent: true, shot: shot)
-    try await shot.wait { shot.resume(with: .failure(.cancelled)) }.get()
+    let promise = Promise<Void, DiskCacheError>()
+    try add(operation, isUrgent: true, promise: promise)
+    try await promise.wait { promise.resume(with: .failure(.cancelled)) }.get()
   }
 
   private func add(
-    _ operation: PendingWrites.Operation, isUrgent: Bool, shot: Promise<Void, DiskCacheError>? = nil
+    _ operation: PendingWrites.Operation, isUrgent: Bool, promise: Promise<Void, DiskCacheError>? = nil
   ) throws(DiskCacheError) {
     let action = state.withLock { state -> Action? in
       if state.isClosed { return nil }
       let ticket = state.staging.stage(operation)
       state.lastTicket = ticket
       if isUrgent { state.urgent = ticket }
-      if let shot { state.waiters.append(Waiter(ticket: ticket, shot: shot)) }
+      if let promise { state.waiters.append(Waiter(ticket: ticket, promise: promise)) }
       return nextAction(&state)
     }
     guard let action else { throw .closed }
@@ -212,7 +212,7 @@ final class GroupCommit: Sendable {
         return (ready, failure, nextAction(&state))
       }
       for operation in batch.operations { operation.release() }
-      for waiter in ready { waiter.shot.resume(with: failure.map { .failure($0) } ?? .success(())) }
+      for waiter in ready { waiter.promise.resume(with: failure.map { .failure($0) } ?? .success(())) }
       perform(action)
     }
   }

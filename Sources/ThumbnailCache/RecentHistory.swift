@@ -7,7 +7,7 @@ import ThumbnailCore
 /// is without one. Holds a bounded number of sources, some hundred bytes each.
 final class RecentHistory: Sendable {
   private struct State {
-    var notes: [SourceKey: SourceHistory] = [:]
+    var history: [SourceKey: SourceHistory] = [:]
     var order: Deque<SourceKey> = []
   }
 
@@ -18,22 +18,22 @@ final class RecentHistory: Sendable {
   init(capacity: Int = 4096) { self.capacity = max(1, capacity) }
 
   /// The history of a source.
-  subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.notes[source] } }
+  subscript(source: SourceKey) -> SourceHistory? { state.withLock { $0.history[source] } }
 
   /// Changes the history of a source.
   func change(_ source: SourceKey, _ change: @Sendable (inout SourceHistory) -> Void) {
     state.withLock { state in
-      if state.notes[source] == nil {
+      if state.history[source] == nil {
         state.order.append(source)
-        if state.order.count > capacity, let oldest = state.order.popFirst() { state.notes[oldest] = nil }
+        if state.order.count > capacity, let oldest = state.order.popFirst() { state.history[oldest] = nil }
       }
-      change(&state.notes[source, default: SourceHistory()])
+      change(&state.history[source, default: SourceHistory()])
     }
   }
 
   /// Clears the history of a source, which keeps its position.
   func remove(_ source: SourceKey) {
-    state.withLock { if $0.notes[source] != nil { $0.notes[source] = SourceHistory() } }
+    state.withLock { if $0.history[source] != nil { $0.history[source] = SourceHistory() } }
   }
 
   /// Removes everything.
@@ -45,11 +45,11 @@ extension SourceHistory {
   func merged(with recent: SourceHistory?) -> SourceHistory {
     guard let recent else { return self }
     var result = self
-    for answer in recent.answers.reversed() {
-      let stored = answers.first { $0.url == answer.url }
+    for response in recent.responses.reversed() {
+      let stored = responses.first { $0.url == response.url }
       // Another process may have revalidated it since.
-      if let stored, stored.freshness.confirmed > answer.freshness.confirmed { continue }
-      result.put(answer)
+      if let stored, stored.freshness.confirmed > response.freshness.confirmed { continue }
+      result.put(response)
     }
     for failure in recent.failures { result.put(failure) }
     return result

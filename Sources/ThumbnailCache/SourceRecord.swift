@@ -17,7 +17,7 @@ public struct SourceRecord: Sendable, Equatable {
   /// Its size in pixels, its format, and the length of its file.
   public var description: SourceDescription
   /// The metadata of its response, for revalidation.
-  package var answer: StoredResponse?
+  package var response: StoredResponse?
   /// The freshness of its thumbnails.
   package var freshness = Freshness.lasting
 

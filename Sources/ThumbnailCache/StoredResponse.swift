@@ -79,7 +79,7 @@ package struct RememberedFailure: Sendable, Equatable {
   }
 
   /// Whether it is valid at a moment. Not if it lies in the future: then the clock was wrong.
-  package func isBelieved(at now: Date) -> Bool { noted.hasCome(by: now) && now < until }
+  package func isValid(at now: Date) -> Bool { noted.hasCome(by: now) && now < until }
 }
 
 /// The history of a source image: its responses and failures.
@@ -88,35 +88,35 @@ package struct SourceHistory: Sendable, Equatable {
   static let longest = 4
 
   /// The responses of its URLs, last confirmed first.
-  package var answers: [StoredResponse] = []
+  package var responses: [StoredResponse] = []
   /// The failures of its URLs.
   package var failures: [RememberedFailure] = []
 
-  package init(answers: [StoredResponse] = [], failures: [RememberedFailure] = []) {
-    self.answers = answers
+  package init(responses: [StoredResponse] = [], failures: [RememberedFailure] = []) {
+    self.responses = responses
     self.failures = failures
   }
 
   /// The freshness of its thumbnails. All URLs show the same image, so any fresh response counts for all; one that
   /// `rule` admits comes before others.
   package func freshness(by rule: FreshnessRule) -> Freshness {
-    let all = answers.map(\.freshness)
+    let all = responses.map(\.freshness)
     return all.first(where: rule.admits) ?? all.max { $0.expires < $1.expires } ?? .unknown
   }
 
   /// The response of a URL.
-  package func answer(of url: SourceKey) -> StoredResponse? { answers.first { $0.url == url } }
+  package func response(of url: SourceKey) -> StoredResponse? { responses.first { $0.url == url } }
 
   /// The failure of a URL, if it is still valid.
   func failure(at url: SourceKey, now: Date) -> RememberedFailure? {
-    failures.first { $0.url == url && $0.isBelieved(at: now) }
+    failures.first { $0.url == url && $0.isValid(at: now) }
   }
 
   /// Replaces the response of a URL. Beyond the limit, the one stored longest ago is dropped.
-  mutating func put(_ answer: StoredResponse) {
-    answers.removeAll { $0.url == answer.url || $0.url == nil }
-    answers.insert(answer, at: 0)
-    if answers.count > Self.longest { answers.removeLast() }
+  mutating func put(_ response: StoredResponse) {
+    responses.removeAll { $0.url == response.url || $0.url == nil }
+    responses.insert(response, at: 0)
+    if responses.count > Self.longest { responses.removeLast() }
   }
 
   /// Replaces the failure of a URL. Beyond the limit, the oldest is dropped.

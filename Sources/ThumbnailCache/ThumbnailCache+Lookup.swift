@@ -71,7 +71,7 @@ extension ThumbnailCache {
     var lookup = CacheLookup()
     // Read first: should another process replace the image in between, the new one is taken for stale, which costs a
     // request, and not the other way round.
-    let history = lasts ? SourceHistory() : try disk.notes(of: source).merged(with: recent[source])
+    let history = lasts ? SourceHistory() : try disk.history(of: source).merged(with: recent[source])
     let freshness = lasts ? .lasting : history.freshness(by: rule)
     lookup.history = history
     var stored: [Variant]?

@@ -72,7 +72,7 @@ package final class ThumbnailCache: Sendable {
         memory.removeAll(of: record.key)
         recent.remove(record.key)
       }
-      if let answer = record.answer { recent.change(record.key) { $0.put(answer) } }
+      if let response = record.response { recent.change(record.key) { $0.put(response) } }
       for entry in entries where inMemory?.contains(entry.variant) != false {
         memory.insert(
           entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)

@@ -170,11 +170,12 @@ import Testing
   @Test func whatIsSaidAboutKeepingIsRead() {
     #expect(CacheControl("max-age=1, no-store").forbidsStoring && CacheControl("private;no-store").forbidsStoring)
     #expect(!CacheControl("no-store, must-understand").forbidsStoring)
-    #expect(CacheControl("Must-Revalidate").forbidsStale && !CacheControl("proxy-revalidate").forbidsStale)
+    #expect(CacheControl("Must-Revalidate").mustRevalidate && !CacheControl("proxy-revalidate").mustRevalidate)
     #expect(CacheControl("stale-if-error=30").staleIfError == 30 && CacheControl("stale-if-error").staleIfError == 0)
     #expect(CacheControl("stale-while-revalidate=30").staleWhileRevalidate == 30)
     #expect(
       CacheControl("Stale-While-Revalidate").staleWhileRevalidate == 0 && CacheControl("").staleWhileRevalidate == nil)
-    #expect(CacheControl("no-cache").asksEveryTime && !CacheControl("no-cache=\"Set-Cookie\"").asksEveryTime)
+    #expect(
+      CacheControl("no-cache").requiresRevalidation && !CacheControl("no-cache=\"Set-Cookie\"").requiresRevalidation)
   }
 }

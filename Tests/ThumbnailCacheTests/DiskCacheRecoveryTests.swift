@@ -125,7 +125,7 @@ struct DiskCacheRecoveryTests {
     try await cache.setByteLimit(120_000)
     #expect(try cache.thumbnail(for: Sample.key(99)) == Sample.thumbnail(99))
     #expect(try cache.statistics().thumbnails == 10 && cache.statistics().sources == 10)
-    #expect(try cache.notes(of: Sample.source(1).key).failures.count == 1)
+    #expect(try cache.history(of: Sample.source(1).key).failures.count == 1)
     #expect(try await cache.verify().isSound)
     #expect(problems.all.isEmpty)
   }

@@ -25,7 +25,7 @@ struct DiskCacheSizeTests {
       HTTPHeader("Last-Modified", "Wed, 21 Oct 2020 07:28:00 GMT"),
       HTTPHeader("Cache-Control", "public, max-age=31536000"),
     ])
-    record.answer = StoredResponse(
+    record.response = StoredResponse(
       url: source.key, address: source.key, metadata: metadata, length: 4_000_000,
       freshness: metadata.freshness([], receivedAt: Date(), delay: 0))
     return record

@@ -28,7 +28,7 @@ struct SourceHistoryTests {
 
   private func record(_ answer: StoredResponse?) -> SourceRecord {
     var record = Sample.record(1)
-    record.answer = answer
+    record.response = answer
     return record
   }
 
@@ -43,11 +43,11 @@ struct SourceHistoryTests {
     try await cache.store([Sample.entry(1)], of: record(answer(1)))
     try await cache.store([Sample.entry(2, side: 200)], of: record(answer(2, etag: "\"b\"", confirmed: 1001)))
     try await cache.flush()
-    let notes = try cache.notes(of: source)
-    #expect(notes.answers == [answer(2, etag: "\"b\"", confirmed: 1001), answer(1)])
+    let notes = try cache.history(of: source)
+    #expect(notes.responses == [answer(2, etag: "\"b\"", confirmed: 1001), answer(1)])
     #expect(notes.freshness(by: FreshnessRule()) == answer(2, confirmed: 1001).freshness)
     try await cache.remove(source)
-    #expect(try cache.notes(of: source) == SourceHistory())
+    #expect(try cache.history(of: source) == SourceHistory())
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM freshness") } == 0)
   }
 
@@ -64,7 +64,7 @@ struct SourceHistoryTests {
     try await cache.store([Sample.entry(2, side: 200)], of: record)
     try await cache.flush()
     #expect(try cache.variants(of: source).count == 2)
-    #expect(try cache.notes(of: source).answers == [answer(1)])
+    #expect(try cache.history(of: source).responses == [answer(1)])
   }
 
   @Test func onlyTheLastURLsOfAPictureAreKept() async throws {
@@ -74,11 +74,11 @@ struct SourceHistoryTests {
         [Sample.entry(1, side: 100 + number)], of: record(answer(number, confirmed: 1000 + Double(number))))
     }
     try await cache.flush()
-    #expect(try cache.notes(of: source).answers.map(\.url) == [9, 8, 7, 6].map { Sample.source($0).key })
+    #expect(try cache.history(of: source).responses.map(\.url) == [9, 8, 7, 6].map { Sample.source($0).key })
   }
 
   @Test func theWordOfAnyURLThatHoldsIsGoodForThePicture() {
-    var notes = SourceHistory(answers: [answer(1)])
+    var notes = SourceHistory(responses: [answer(1)])
     // One that a clock ahead of ours has dated, and one of long ago.
     for (number, (confirmed, expires)) in [(9000.0, 99_001.0), (0, 99_000)].enumerated() {
       var other = answer(2 + number)
@@ -104,7 +104,7 @@ struct SourceHistoryTests {
     }
     try await cache.store([Sample.entry(1)], of: record(answer(9)))
     try await cache.flush()
-    #expect(try cache.notes(of: source).answers.map(\.url) == [4, 3, 2, 9].map { Sample.source($0).key })
+    #expect(try cache.history(of: source).responses.map(\.url) == [4, 3, 2, 9].map { Sample.source($0).key })
   }
 
   @Test func aConfirmationDoesNotTouchWhatAnotherProcessHasStoredSince() async throws {
@@ -116,12 +116,12 @@ struct SourceHistoryTests {
     try await other.flush()
     try cache.note(.confirmed(answer(1, confirmed: 1002), insteadOf: answer(1).metadata), of: source)
     try await cache.flush()
-    #expect(try cache.notes(of: source).answers == [answer(1, etag: "\"b\"", confirmed: 1001)])
+    #expect(try cache.history(of: source).responses == [answer(1, etag: "\"b\"", confirmed: 1001)])
     let change = HistoryChange.confirmed(
       answer(1, etag: "\"b\"", confirmed: 1003), insteadOf: answer(1, etag: "\"b\"").metadata)
     try cache.note(change, of: source)
     try await cache.flush()
-    #expect(try other.notes(of: source).answers == [answer(1, etag: "\"b\"", confirmed: 1003)])
+    #expect(try other.history(of: source).responses == [answer(1, etag: "\"b\"", confirmed: 1003)])
   }
 
   @Test func aChangedPictureTakesThePlaceOfAllItsThumbnails() async throws {
@@ -136,43 +136,43 @@ struct SourceHistoryTests {
       #expect(try cache.variants(of: source) == [Sample.variant(200)])
       try await cache.flush()
     }
-    #expect(try cache.notes(of: source).answers == [answer(2)])
+    #expect(try cache.history(of: source).responses == [answer(2)])
   }
 
   @Test func failuresAreKeptForEachURLAndBounded() async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 1 << 20)
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
-    #expect(try cache.notes(of: source).failures == [failure()])
+    #expect(try cache.history(of: source).failures == [failure()])
     #expect(
-      try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
+      try cache.history(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
     // Not before it happened, and not for ever.
     for now in [990.0, 2000] {
       #expect(
-        try cache.notes(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: now)) == nil)
+        try cache.history(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: now)) == nil)
     }
     for number in 2...200 { try cache.note(.failed(failure(number)), of: Sample.source(number).key) }
     try await cache.flush()
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM failure") } == 64)
-    #expect(try cache.notes(of: source).failures.isEmpty)
+    #expect(try cache.history(of: source).failures.isEmpty)
     try cache.note(.forgiven(Sample.source(200).key), of: Sample.source(200).key)
     try await cache.flush()
-    #expect(try cache.notes(of: Sample.source(200).key).failures.isEmpty)
+    #expect(try cache.history(of: Sample.source(200).key).failures.isEmpty)
   }
 
   @Test func theTablesMoveAlongWhenTheFileIsMadeSmaller() async throws {
     let cache = try open()
     for number in 0..<100 {
       var record = Sample.record(number)
-      record.answer = answer(1)
+      record.response = answer(1)
       try await cache.store([Sample.entry(number)], of: record)
     }
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
     try await cache.setByteLimit(120_000)
-    #expect(try cache.notes(of: Sample.source(99).key).answers == [answer(1)])
-    #expect(try cache.notes(of: Sample.source(0).key).answers.isEmpty)
-    #expect(try cache.notes(of: source).failures == [failure()])
+    #expect(try cache.history(of: Sample.source(99).key).responses == [answer(1)])
+    #expect(try cache.history(of: Sample.source(0).key).responses.isEmpty)
+    #expect(try cache.history(of: source).failures == [failure()])
   }
 
   @Test func rowsThatMakeNoSenseCountAsNotThere() async throws {
@@ -181,25 +181,25 @@ struct SourceHistoryTests {
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
     try directory.execute("UPDATE freshness SET url = x''; UPDATE failure SET url = x'00'")
-    let notes = try cache.notes(of: source)
-    #expect(notes.answers.map(\.url) == [nil] && notes.failures.isEmpty)
+    let notes = try cache.history(of: source)
+    #expect(notes.responses.map(\.url) == [nil] && notes.failures.isEmpty)
     // Dates that no calendar tells.
     for date in ["1e300", "9e999", "-1e15"] {
       try cache.note(.failed(failure()), of: source)
       try await cache.flush()
       try directory.execute("UPDATE failure SET until = \(date); UPDATE freshness SET expires_at = \(date)")
-      let notes = try cache.notes(of: source)
-      #expect(notes.answers.map(\.url) == [nil] && notes.failures.isEmpty, "\(date)")
+      let notes = try cache.history(of: source)
+      #expect(notes.responses.map(\.url) == [nil] && notes.failures.isEmpty, "\(date)")
     }
   }
 
   @Test func whatThisProcessLearnedIsKnownBeforeItIsWritten() {
     let recent = RecentHistory(capacity: 2)
     recent.change(source) { [answer = answer(1, confirmed: 1001)] in $0.put(answer) }
-    let stored = SourceHistory(answers: [answer(1)])
-    #expect(stored.merged(with: recent[source]).answers == [answer(1, confirmed: 1001)])
-    let newer = SourceHistory(answers: [answer(1, confirmed: 1002)])
-    #expect(newer.merged(with: recent[source]).answers == [answer(1, confirmed: 1002)])
+    let stored = SourceHistory(responses: [answer(1)])
+    #expect(stored.merged(with: recent[source]).responses == [answer(1, confirmed: 1001)])
+    let newer = SourceHistory(responses: [answer(1, confirmed: 1002)])
+    #expect(newer.merged(with: recent[source]).responses == [answer(1, confirmed: 1002)])
     for number in 2...3 { recent.change(Sample.source(number).key) { $0 = SourceHistory() } }
     #expect(recent[source] == nil && recent[Sample.source(3).key] != nil)
   }
@@ -210,7 +210,7 @@ struct SourceHistoryTests {
       notes.put(answer(number))
       notes.put(failure(number))
     }
-    #expect(notes.answers.map(\.url) == [100, 99, 98, 97].map { Sample.source($0).key })
+    #expect(notes.responses.map(\.url) == [100, 99, 98, 97].map { Sample.source($0).key })
     #expect(notes.failures.map(\.url) == [97, 98, 99, 100].map { Sample.source($0).key })
   }
 }

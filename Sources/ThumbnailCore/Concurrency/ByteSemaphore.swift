@@ -41,7 +41,7 @@ package final class ByteSemaphore: Sendable {
   private struct Waiter {
     let bytes: Int
     let holdsLent: Bool
-    let shot: Promise<Reservation, Failure>
+    let promise: Promise<Reservation, Failure>
   }
 
   private struct State {
@@ -84,18 +84,18 @@ package final class ByteSemaphore: Sendable {
   ) async throws(Failure) -> Reservation {
     guard bytes <= capacity else { throw .exceedsCapacity(asked: bytes, capacity: capacity) }
     if Task.isCancelled { throw .cancelled }
-    let shot = Promise<Reservation, Failure>()
+    let promise = Promise<Reservation, Failure>()
     let ticket = state.withLock {
-      $0.queue.enqueue(Waiter(bytes: bytes, holdsLent: holdsLent, shot: shot), at: priority.current)
+      $0.queue.enqueue(Waiter(bytes: bytes, holdsLent: holdsLent, promise: promise), at: priority.current)
     }
     let observation = priority.observe { [weak self] level in
       self?.state.withLock { $0.queue.move(ticket, to: level) }
       self?.admit()
     }
     defer { priority.stopObserving(observation) }
-    return try await shot.wait { [weak self] in
+    return try await promise.wait { [weak self] in
       guard let waiter = self?.state.withLock({ $0.queue.remove(ticket) }) else { return }
-      waiter.shot.resume(with: .failure(.cancelled))
+      waiter.promise.resume(with: .failure(.cancelled))
       self?.admit()
     }.get()
   }
@@ -123,9 +123,9 @@ package final class ByteSemaphore: Sendable {
       switch next {
       case nil: return
       case .served(let waiter):
-        waiter.shot.resume(with: .success(Reservation(bytes: waiter.bytes, limiter: self)))
+        waiter.promise.resume(with: .success(Reservation(bytes: waiter.bytes, limiter: self)))
       case .refused(let waiter, let available):
-        waiter.shot.resume(with: .failure(.exceedsCapacity(asked: waiter.bytes, capacity: available)))
+        waiter.promise.resume(with: .failure(.exceedsCapacity(asked: waiter.bytes, capacity: available)))
       }
     }
   }

@@ -100,11 +100,11 @@ package final class WorkerPool: Sendable {
     priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
   ) async throws(CancellationError) -> Result<Success, Failure> {
     if Task.isCancelled { throw CancellationError() }
-    let shot = Promise<Result<Success, Failure>, CancellationError>()
+    let promise = Promise<Result<Success, Failure>, CancellationError>()
     let flag = CancellationFlag()
     let entry = Entry(
-      run: { shot.resume(with: .success(work(flag))) },
-      cancel: { shot.resume(with: .failure(CancellationError())) })
+      run: { promise.resume(with: .success(work(flag))) },
+      cancel: { promise.resume(with: .failure(CancellationError())) })
     let shared = shared
     let ticket = shared.withLock { shared in
       shared.condition.signal()
@@ -115,7 +115,7 @@ package final class WorkerPool: Sendable {
     }
     defer { priority.stopObserving(observation) }
     startThreadIfNeeded()
-    return try await shot.wait {
+    return try await promise.wait {
       flag.set()
       shared.withLock { $0.queue.remove(ticket) }?.cancel()
     }.get()

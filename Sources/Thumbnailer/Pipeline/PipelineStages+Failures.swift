@@ -7,12 +7,12 @@ import ThumbnailCore
 extension PipelineStages {
   /// Why no request is sent for a source: in offline mode, or because of a cached failure. Nil if the server may be
   /// asked.
-  func refusal(of source: ImageSource, _ notes: SourceHistory) -> ThumbnailError? {
+  func refusal(of source: ImageSource, _ history: SourceHistory) -> ThumbnailError? {
     if source.isUserFile { return nil }
     if configuration.cacheMode == .offline { return .notCached }
     let url = source.urlDigest
-    guard let failure = notes.failures.first(where: { $0.url == url }) else { return nil }
-    if !configuration.retriesFailures, failure.isBelieved(at: configuration.now()),
+    guard let failure = history.failures.first(where: { $0.url == url }) else { return nil }
+    if !configuration.retriesFailures, failure.isValid(at: configuration.now()),
       let error = ThumbnailError(remembered: failure, limits: refusingLimits)
     {
       events.send(source, .rememberedFailure(code: failure.code, until: failure.until))
@@ -28,10 +28,10 @@ extension PipelineStages {
   /// - Parameter end: When the response stops being cacheable; nil if the server does not say. It can shorten our own
   ///   lifetime, but not extend it.
   func remember(
-    _ error: ThumbnailError, of source: ImageSource, _ notes: SourceHistory, end: Date?, permit: StorePermit
+    _ error: ThumbnailError, of source: ImageSource, _ history: SourceHistory, end: Date?, permit: StorePermit
   ) {
     guard !source.isUserFile, let lifetime = error.lifetime else { return }
-    if case .notAPicture = error, source.knownAnswer(in: notes) != nil { return }
+    if case .notAPicture = error, source.knownResponse(in: history) != nil { return }
     let now = configuration.now()
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }

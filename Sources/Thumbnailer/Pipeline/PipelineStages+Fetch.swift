@@ -107,7 +107,7 @@ extension PipelineStages {
     var body = SourceBody(
       download, header: observer.outcome, finestScale: observer.finestScale, mayReadCoefficients: mayReadCoefficients)
     if download.isUnchanged { return (body, download) }
-    body.answer = answer(download, from: place)
+    body.response = storedResponse(download, from: place)
     body.statedEnd = counting.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     statistics.add(1, to: \.downloads)
     statistics.add(body.bytesLeft, to: \.bytesLeft)

@@ -47,8 +47,8 @@ extension PipelineStages {
   }
 
   /// The stored history of a source: its responses and failures. Empty for a local file, which has no server.
-  func notes(of source: ImageSource, priority: PriorityControl) async -> SourceHistory {
-    source.isUserFile ? SourceHistory() : await cache.notes(of: source.key, priority: priority)
+  func history(of source: ImageSource, priority: PriorityControl) async -> SourceHistory {
+    source.isUserFile ? SourceHistory() : await cache.history(of: source.key, priority: priority)
   }
 
   /// The result of a conditional request.
@@ -104,7 +104,7 @@ extension PipelineStages {
   }
 
   /// The metadata of the response that brought a body.
-  func answer(_ download: Download, from place: URL) -> StoredResponse {
+  func storedResponse(_ download: Download, from place: URL) -> StoredResponse {
     let metadata = ResponseMetadata(download.headers)
     return StoredResponse(
       url: place.digest, address: download.address, metadata: metadata,
@@ -120,15 +120,15 @@ extension PipelineStages {
   /// Whether stale thumbnails may be served because their server could not be asked.
   ///
   /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
-  func mayServeStale(_ notes: SourceHistory, after error: ThumbnailError) -> Bool {
+  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError) -> Bool {
     if configuration.cacheMode == .refresh { return false }
-    let controls = notes.answers.map(\.metadata.control)
-    if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime }) { return false }
+    let controls = history.responses.map(\.metadata.control)
+    if controls.contains(where: { $0.mustRevalidate || $0.requiresRevalidation }) { return false }
     switch error {
     case .unreachable, .hostClosed, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = controls.compactMap(\.staleIfError).min() else { return true }
-      return configuration.now() < notes.freshness(by: cache.rule).expires.addingTimeInterval(most)
+      return configuration.now() < history.freshness(by: cache.rule).expires.addingTimeInterval(most)
     default: return false
     }
   }
@@ -137,9 +137,9 @@ extension PipelineStages {
 extension PipelineStages {
   /// Whether stale thumbnails may be served at once and revalidated in the background: if the server allows it and the
   /// user has not chosen another cache mode.
-  func mayServeWhileRevalidating(_ source: ImageSource, _ notes: SourceHistory) -> Bool {
+  func mayServeWhileRevalidating(_ source: ImageSource, _ history: SourceHistory) -> Bool {
     configuration.cacheMode == .standard && !source.isUserFile
-      && notes.mayServeWhileRevalidating(at: configuration.now())
+      && history.mayServeWhileRevalidating(at: configuration.now())
   }
 }
 
@@ -147,23 +147,23 @@ extension SourceHistory {
   /// Whether a server allows serving stale thumbnails during revalidation (`stale-while-revalidate`), and none forbids
   /// it.
   func mayServeWhileRevalidating(at now: Date) -> Bool {
-    let controls = answers.map(\.metadata.control)
-    if controls.contains(where: { $0.forbidsStale || $0.asksEveryTime || $0.forbidsStoring }) { return false }
-    return zip(answers, controls).contains { answer, control in
-      guard let allowed = control.staleWhileRevalidate, !answer.metadata.variesByAnything else { return false }
-      let freshness = answer.freshness
+    let controls = responses.map(\.metadata.control)
+    if controls.contains(where: { $0.mustRevalidate || $0.requiresRevalidation || $0.forbidsStoring }) { return false }
+    return zip(responses, controls).contains { response, control in
+      guard let allowed = control.staleWhileRevalidate, !response.metadata.variesByAnything else { return false }
+      let freshness = response.freshness
       return freshness.confirmed.hasCome(by: now) && now < freshness.expires.addingTimeInterval(allowed)
     }
   }
 
   /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
   /// validator differs, or it has none and the thumbnails are stale.
-  func areOutdated(by answer: StoredResponse?, isFresh: Bool) -> Bool {
-    guard let answer, !answers.isEmpty else { return false }
-    guard let known = answer.url.flatMap({ self.answer(of: $0) }) else { return !isFresh }
-    if known.namesSameBody(as: answer) { return false }
+  func areOutdated(by response: StoredResponse?, isFresh: Bool) -> Bool {
+    guard let response, !responses.isEmpty else { return false }
+    guard let known = response.url.flatMap({ self.response(of: $0) }) else { return !isFresh }
+    if known.namesSameBody(as: response) { return false }
     // Without a validator a change cannot be detected.
-    let isNamed = [known, answer].contains { $0.metadata.etag != nil || $0.metadata.lastModified != nil }
+    let isNamed = [known, response].contains { $0.metadata.etag != nil || $0.metadata.lastModified != nil }
     return isNamed || !isFresh
   }
 }
@@ -173,8 +173,8 @@ extension ImageSource {
   var urlDigest: SourceKey { url.digest }
 
   /// The stored response of the first of the source's URLs that has one.
-  func knownAnswer(in notes: SourceHistory) -> StoredResponse? {
-    places.lazy.compactMap { notes.answer(of: $0.digest) }.first
+  func knownResponse(in history: SourceHistory) -> StoredResponse? {
+    places.lazy.compactMap { history.response(of: $0.digest) }.first
   }
 }
 

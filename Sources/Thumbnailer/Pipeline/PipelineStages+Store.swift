@@ -18,14 +18,14 @@ extension PipelineStages {
     guard let description = thumbnails.first?.1.source else { return false }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
-      if replacing, body.answer?.metadata.control.forbidsStoring == true {
+      if replacing, body.response?.metadata.control.forbidsStoring == true {
         forgetThumbnails(of: source, permit: permit)
       }
       return false
     }
     var record = SourceRecord(source, description: description, fetchedAt: configuration.now())
-    record.answer = body.answer
-    record.freshness = body.answer?.freshness ?? .lasting
+    record.response = body.response
+    record.freshness = body.response?.freshness ?? .lasting
     return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing, permit: permit)
   }
 

@@ -21,7 +21,7 @@ struct SourceBody: Sendable {
   /// The file's permit to be open. Released with the last copy of this value.
   private let place: ByteSemaphore.Reservation?
   /// The response's metadata, with the validator for a later conditional request.
-  var answer: StoredResponse?
+  var response: StoredResponse?
   /// When the response stops being cacheable, if the server limits that; see `ResponseMetadata`.
   var statedEnd: Date?
   /// False if the coefficient reader has handed the file over to libvips, or is not used.
@@ -58,8 +58,8 @@ struct SourceBody: Sendable {
 
   /// Whether thumbnails of it may be kept.
   var mayBeStored: Bool {
-    guard let answer, let download else { return true }
-    return answer.metadata.mayBeStored(status: download.status)
+    guard let response, let download else { return true }
+    return response.metadata.mayBeStored(status: download.status)
   }
 
   /// Whether the bytes are the whole file.

@@ -26,7 +26,7 @@ extension SourceJob {
     /// Stale thumbnails that wait for the server's response.
     var outdated: [PipelineStages.FoundThumbnail] = []
     /// What was known of the source at the last look-up of the cache.
-    var notes = SourceHistory()
+    var history = SourceHistory()
     /// Whether a request was sent. Before that a failure comes from the cache.
     var hasAsked = false
     /// When the last response stops being cacheable, if the server limits that.
@@ -66,17 +66,19 @@ extension SourceJob {
   ///
   /// A conditional request is only sent if no variant is `missing`, since that one needs the body in any case, and only
   /// to a URL that has sent a validator.
-  func askServer(_ missing: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError) {
-    let notes = source.isUserFile ? SourceHistory() : revalidationState.notes
-    if let refusal = stages.refusal(of: source, notes) { throw refusal }
+  func revalidateOrFetch(_ missing: [Variant], _ revalidationState: inout RevalidationState)
+    async throws(ThumbnailError)
+  {
+    let history = source.isUserFile ? SourceHistory() : revalidationState.history
+    if let refusal = stages.refusal(of: source, history) { throw refusal }
     revalidationState.hasAsked = true
-    guard missing.isEmpty, let known = source.knownAnswer(in: notes), !known.metadata.conditions.isEmpty else {
+    guard missing.isEmpty, let known = source.knownResponse(in: history), !known.metadata.conditions.isEmpty else {
       let body = try await fetchBody(demand: waiters.demand, insteadOf: nil, &revalidationState)
       revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
       return
     }
     // With a stale thumbnail to serve, a failing server is not retried; without one, the usual attempts apply.
-    let canWait = stages.mayServeStale(notes, after: .serverFailed(status: 503))
+    let canWait = stages.mayServeStale(history, after: .serverFailed(status: 503))
     let revalidation: PipelineStages.Revalidation
     do throws(FetchFailure) {
       revalidation = try await stages.revalidate(
@@ -107,9 +109,9 @@ extension SourceJob {
 
   /// Whether the stored thumbnails are of an earlier version than the body of an unconditional request.
   private func replacesStored(_ body: SourceBody) async -> Bool {
-    let notes = await stages.notes(of: source, priority: priority)
-    let isFresh = stages.cache.rule.admits(notes.freshness(by: stages.cache.rule))
-    guard notes.areOutdated(by: body.answer, isFresh: isFresh) else { return false }
+    let history = await stages.history(of: source, priority: priority)
+    let isFresh = stages.cache.rule.admits(history.freshness(by: stages.cache.rule))
+    guard history.areOutdated(by: body.response, isFresh: isFresh) else { return false }
     tellReplaced()
     return true
   }
@@ -121,15 +123,15 @@ extension SourceJob {
 
   /// Serves the stale thumbnails that a 304 has confirmed. If the server has sent a body instead, returns their
   /// variants, to be rendered from it.
-  func settleOutdated(_ revalidationState: inout RevalidationState) async -> [Variant] {
+  func serveConfirmed(_ revalidationState: inout RevalidationState) async -> [Variant] {
     let outdated = revalidationState.outdated
     revalidationState.outdated = []
     guard case .unchanged(let isKept) = revalidationState.verdict else { return outdated.map(\.variant) }
     for var found in outdated {
       var isStored = isKept
       if found.isShrunk, isKept {
-        let notes = await stages.notes(of: source, priority: priority)
-        found.stored.freshness = notes.freshness(by: stages.cache.rule)
+        let history = await stages.history(of: source, priority: priority)
+        found.stored.freshness = history.freshness(by: stages.cache.rule)
         let inMemory = waiters.keptInMemory([found.variant], of: source)
         isStored = await stages.store(
           found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
@@ -142,9 +144,9 @@ extension SourceJob {
   /// Hands out a thumbnail that is out of date and has it asked about behind, where its server allows that. Returns whether
   /// it did.
   func serveWhileRevalidating(
-    _ found: PipelineStages.FoundThumbnail, _ notes: SourceHistory, keepsInMemory: Bool
+    _ found: PipelineStages.FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool
   ) -> Bool {
-    guard !isRevalidation, stages.mayServeWhileRevalidating(source, notes),
+    guard !isRevalidation, stages.mayServeWhileRevalidating(source, history),
       waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
     else { return false }
     stages.statistics.add(1, to: \.servedWhileRevalidating)
@@ -156,9 +158,9 @@ extension SourceJob {
   /// Ends the job with an error; if the server is at fault, waiters are served stale thumbnails where there are any.
   func fail(with error: ThumbnailError, _ revalidationState: inout RevalidationState) async {
     var stale: [Variant: ThumbnailResponse] = [:]
-    if !isRevalidation, stages.mayServeStale(revalidationState.notes, after: error) {
+    if !isRevalidation, stages.mayServeStale(revalidationState.history, after: error) {
       // Waiters that came meanwhile may be served stale thumbnails, too.
-      _ = await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
+      _ = await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
       for found in revalidationState.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
         stages.statistics.add(stale.count, to: \.servedStale)
@@ -168,10 +170,10 @@ extension SourceJob {
     }
     if revalidationState.hasAsked {
       // The image is gone, so its stored thumbnails are obsolete.
-      if case .notFound = error, source.knownAnswer(in: revalidationState.notes) != nil {
+      if case .notFound = error, source.knownResponse(in: revalidationState.history) != nil {
         stages.forgetThumbnails(of: source, permit: permit)
       }
-      stages.remember(error, of: source, revalidationState.notes, end: revalidationState.statedEnd, permit: permit)
+      stages.remember(error, of: source, revalidationState.history, end: revalidationState.statedEnd, permit: permit)
     }
     waiters.fail(source, with: error, except: stale) { count($0, error, hasAsked: revalidationState.hasAsked) }
   }

@@ -23,7 +23,7 @@ struct SourceJob: Sendable {
       var missing: [Variant] = []
       repeat {
         revalidationState.beginRound()
-        missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
+        missing += await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
         dropUnwanted(&missing, &revalidationState)
         guard !missing.isEmpty || !revalidationState.outdated.isEmpty else { continue }
         // Thumbnails that became stale since the body came are revalidated again.
@@ -31,11 +31,11 @@ struct SourceJob: Sendable {
           // The download ends as soon as everything requested by then can be made from what has arrived. No other body
           // is held while waiting for it.
           revalidationState.verdict = .none
-          try await askServer(missing, &revalidationState)
+          try await revalidateOrFetch(missing, &revalidationState)
         }
         // Requests that came during the download share its decode.
-        missing += await answerFromCache(waiters.takeVariants(of: source), &revalidationState)
-        missing += await settleOutdated(&revalidationState)
+        missing += await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
+        missing += await serveConfirmed(&revalidationState)
         missing = waiters.stillWanted(missing, of: source)
         guard !missing.isEmpty, revalidationState.hasBody else { continue }
         try await render(missing, &revalidationState)
@@ -55,7 +55,7 @@ struct SourceJob: Sendable {
 
   /// Serves variants from the caches, exact or shrunk, and returns the missing ones. Stale thumbnails wait for the
   /// server's response.
-  func answerFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
+  func serveFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
     // The image has changed, so no stored thumbnail is valid.
     if revalidationState.replacesStored { return variants }
     if variants.isEmpty { return [] }
@@ -63,7 +63,7 @@ struct SourceJob: Sendable {
     let inMemory = waiters.keptInMemory(variants, of: source)
     let lookup = await stages.lookUp(
       variants, of: source, inMemory: inMemory, permit: permit, priority: priority)
-    if let history = lookup.history { revalidationState.notes = history }
+    if let history = lookup.history { revalidationState.history = history }
     var missing: [Variant] = []
     for variant in variants {
       guard let hit = lookup.hits[variant],
@@ -71,14 +71,14 @@ struct SourceJob: Sendable {
       else {
         // There is nothing left to revalidate.
         if isRevalidation {
-          waiters.answer(variant, of: source, with: .failure(.notCached))
+          waiters.resume(variant, of: source, with: .failure(.notCached))
         } else {
           missing.append(variant)
         }
         continue
       }
       guard found.isFresh || revalidationState.confirmsStored else {
-        if !serveWhileRevalidating(found, revalidationState.notes, keepsInMemory: inMemory.contains(variant)) {
+        if !serveWhileRevalidating(found, revalidationState.history, keepsInMemory: inMemory.contains(variant)) {
           revalidationState.outdated.append(found)
         }
         continue
@@ -160,9 +160,9 @@ struct SourceJob: Sendable {
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
           isStored: isStored && !thumbnail.isDamaged, plan: plan, duration: .zero)
-        waiters.answer(variant, of: source, with: .success(response))
+        waiters.resume(variant, of: source, with: .success(response))
       case .failure(let error):
-        waiters.answer(variant, of: source, with: .failure(error)) { waiters in
+        waiters.resume(variant, of: source, with: .failure(error)) { waiters in
           if isRevalidation {
             stages.events.send(source, .revalidationFailed(error))
           } else {
@@ -181,6 +181,6 @@ struct SourceJob: Sendable {
     _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
   ) {
     if !isRevalidation { stages.statistics.add(1, to: \.diskHits) }
-    waiters.answer(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
+    waiters.resume(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
   }
 }

@@ -41,7 +41,7 @@ extension ThumbnailPipeline {
     /// Resumes all waiters for one variant.
     ///
     /// - Parameter counting: Called with their number before they are resumed, so that they find themselves counted.
-    func answer(
+    func resume(
       _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>,
       counting: (Int) -> Void = { _ in }
     ) {
@@ -56,14 +56,14 @@ extension ThumbnailPipeline {
       Self.resume(sinks, with: result)
     }
 
-    /// Ends the job and resumes all its waiters: with the error, except for the variants in `answers`.
+    /// Ends the job and resumes all its waiters: with the error, except for the variants in `responses`.
     ///
     /// In one step, so that a waiter that requests again at once does not join this job.
     ///
     /// - Parameter counting: Called with the variants that fail, one per waiter, before any is resumed, so that waiters
     ///   find themselves counted.
     func fail(
-      _ source: ImageSource, with error: ThumbnailError, except answers: [Variant: ThumbnailResponse] = [:],
+      _ source: ImageSource, with error: ThumbnailError, except responses: [Variant: ThumbnailResponse] = [:],
       counting: ([Variant]) -> Void
     ) {
       let ended =
@@ -71,9 +71,9 @@ extension ThumbnailPipeline {
           state.remove(id)
           return state.table.end(subject, for: id)
         } ?? []
-      counting(ended.map(\.variant).filter { answers[$0] == nil })
+      counting(ended.map(\.variant).filter { responses[$0] == nil })
       for (variant, sink) in ended {
-        Self.resume([sink], with: answers[variant].map { .success($0) } ?? .failure(error))
+        Self.resume([sink], with: responses[variant].map { .success($0) } ?? .failure(error))
       }
     }
 
@@ -91,7 +91,7 @@ extension ThumbnailPipeline {
     private static func resume(_ sinks: [Sink], with result: Result<ThumbnailResponse, ThumbnailError>) {
       let now = ContinuousClock.now
       for sink in sinks {
-        sink.shot.resume(
+        sink.promise.resume(
           with: result.map {
             ThumbnailResponse(
               thumbnail: $0.thumbnail, origin: $0.origin, downloadedBytes: $0.downloadedBytes,

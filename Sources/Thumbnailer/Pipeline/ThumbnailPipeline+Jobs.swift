@@ -31,7 +31,7 @@ extension ThumbnailPipeline {
 
   /// Where a waiter's result is delivered.
   struct Sink: Sendable {
-    let shot: Promise<ThumbnailResponse, ThumbnailError>
+    let promise: Promise<ThumbnailResponse, ThumbnailError>
     let started: ContinuousClock.Instant
   }
 
@@ -45,7 +45,7 @@ extension ThumbnailPipeline {
     var joined: [(JobTable<Sink>.JobID, ThumbnailRequest)] = []
     let waiters = jobs.withLock { state in
       requests.map { request in
-        let sink = Sink(shot: Promise(), started: started)
+        let sink = Sink(promise: Promise(), started: started)
         let (waiter, action) = state.table.join(request, sink: sink)
         switch action {
         case .joined(let id, _):
@@ -129,6 +129,6 @@ extension ThumbnailPipeline {
       stages.events.send(source, .cancelled)
     }
     if case .goOn(let id, _) = action { settlePriority(of: id, for: source) }
-    sink?.shot.resume(with: .failure(.cancelled))
+    sink?.promise.resume(with: .failure(.cancelled))
   }
 }

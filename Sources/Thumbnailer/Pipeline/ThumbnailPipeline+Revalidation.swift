@@ -49,7 +49,7 @@ extension ThumbnailPipeline {
       if let running, state.table.isWanted(variant, of: subject, for: running) { return true }
       guard running != nil || state.revalidations.count < Self.mostRevalidations else { return false }
       // A sink without a waiter.
-      let sink = Sink(shot: Promise(), started: .now)
+      let sink = Sink(promise: Promise(), started: .now)
       switch state.table.join(request, isRevalidation: true, sink: sink).1 {
       case .joined(let id, _): state.running[id]?.demand.insert(variant)
       case .start(let id):

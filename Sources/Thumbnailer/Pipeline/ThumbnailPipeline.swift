@@ -61,7 +61,7 @@ public final class ThumbnailPipeline: Sendable {
     let (waiter, sink) = join([request], since: started)[0]
     let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, for: request.source, to: $0) }
     defer { priority.stopObserving(observation) }
-    return try await sink.shot.wait { [weak self] in self?.leave(waiter, of: request) }.get()
+    return try await sink.promise.wait { [weak self] in self?.leave(waiter, of: request) }.get()
   }
 
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
@@ -110,7 +110,7 @@ public final class ThumbnailPipeline: Sendable {
     let observation = onSilence.flatMap { silence?.observe($0) }
     defer { if let observation { silence?.stopObserving(observation) } }
     for (index, (waiter, sink)) in zip(open, waiters) {
-      results[index] = await sink.shot.wait { [weak self] in
+      results[index] = await sink.promise.wait { [weak self] in
         self?.leave(waiter, of: requests[index])
       }
     }

@@ -108,15 +108,15 @@ extension Prefetcher {
     state.withLock { state in
       state.move(to: inbox.takeAll())
       if !state.isStale, state.schedule.isIdle { return nil }
-      let shot = Promise<Void, Never>()
-      state.settlingWaiters.append(shot)
-      return shot
+      let promise = Promise<Void, Never>()
+      state.settlingWaiters.append(promise)
+      return promise
     }
   }
 
   /// Removes a waiter whose task was cancelled.
-  func removeSettlingWaiter(_ shot: Promise<Void, Never>) {
-    state.withLock { state in state.settlingWaiters.removeAll { $0 === shot } }
+  func removeSettlingWaiter(_ promise: Promise<Void, Never>) {
+    state.withLock { state in state.settlingWaiters.removeAll { $0 === promise } }
   }
 
   /// The number of waiters for everything to be settled.
@@ -229,7 +229,7 @@ extension Prefetcher {
     case .prioritise(let prefetchTask, let priority): prefetchTask.priority.set(priority)
     case .tell(let event): hub.send(event)
     case .want(let count): itemsWantedContinuation.yield(count)
-    case .settle(let shot): shot.resume(with: .success(()))
+    case .settle(let promise): promise.resume(with: .success(()))
     }
   }
 

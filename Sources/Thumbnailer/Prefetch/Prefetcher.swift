@@ -153,10 +153,10 @@ public final class Prefetcher: Sendable {
 
   /// Returns when everything in the window is ready or has failed, or when the calling task is cancelled.
   public func waitUntilSettled() async {
-    guard let shot = settlingWaiter() else { return }
-    _ = await shot.wait { [weak self] in
-      self?.removeSettlingWaiter(shot)
-      shot.resume(with: .success(()))
+    guard let promise = settlingWaiter() else { return }
+    _ = await promise.wait { [weak self] in
+      self?.removeSettlingWaiter(promise)
+      promise.resume(with: .success(()))
     }
   }
 }

@@ -64,7 +64,7 @@ import Testing
     await poll { decodes.waiting == 1 }
     fixture.pipeline.leave(waiters[1].0, of: requests[1])
     taken.release()
-    let small = try await waiters[0].1.shot.wait {}.get()
+    let small = try await waiters[0].1.promise.wait {}.get()
     #expect(small.origin == .shrunk)
     // Who asks for something else comes behind whatever would be fetched in vain.
     _ = try await fixture.pipeline.thumbnail(for: fixture.request("/b.jpg"))

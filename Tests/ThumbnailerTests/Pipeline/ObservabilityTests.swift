@@ -105,7 +105,7 @@ import Testing
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9)))
     let state = fixture.pipeline.jobs.withLock { state in
-      let sink = ThumbnailPipeline.Sink(shot: Promise(), started: .now)
+      let sink = ThumbnailPipeline.Sink(promise: Promise(), started: .now)
       let (_, action) = state.table.join(request, sink: sink)
       return (sink: sink, action: action)
     }
@@ -117,15 +117,15 @@ import Testing
     if endsTheJob {
       waiters.fail(request.source, with: .notFound(reason: "gone")) { variants in
         #expect(variants == [request.variant])
-        state.sink.shot.resume(with: .failure(early))
+        state.sink.promise.resume(with: .failure(early))
       }
     } else {
-      waiters.answer(request.variant, of: request.source, with: .failure(.notFound(reason: "gone"))) { count in
+      waiters.resume(request.variant, of: request.source, with: .failure(.notFound(reason: "gone"))) { count in
         #expect(count == 1)
-        state.sink.shot.resume(with: .failure(early))
+        state.sink.promise.resume(with: .failure(early))
       }
     }
-    let result = await state.sink.shot.wait {}
+    let result = await state.sink.promise.wait {}
     #expect(throws: early) { try result.get() }
   }
 

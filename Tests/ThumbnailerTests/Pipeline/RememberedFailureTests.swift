@@ -95,27 +95,28 @@ import Testing
 
   /// They tell of a picture that is being made, or that there is none.
   @Test(arguments: [201, 202, 204], [true, false])
-  func whatIsNoPictureYetIsNotRememberedByGuess(status: Int, saysHowLong: Bool) async throws {
+  func whatIsNoPictureYetIsNotRememberedByGuess(status: Int, hasExplicitLifetime: Bool) async throws {
     let fixture = try PipelineFixture { _ in
-      OriginResponse(status: status, headers: saysHowLong ? [("Cache-Control", "max-age=600")] : [])
+      OriginResponse(status: status, headers: hasExplicitLifetime ? [("Cache-Control", "max-age=600")] : [])
     }
     for _ in 0..<2 {
       let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request()) }
       #expect(await failure(of: task)?.code == "not-a-picture")
     }
-    #expect(fixture.origin.requests.count == (saysHowLong ? 1 : 2))
+    #expect(fixture.origin.requests.count == (hasExplicitLifetime ? 1 : 2))
   }
 
   @Test(arguments: [201, 202], [true, false])
-  func aPictureThatStandsInIsNotKeptByGuess(status: Int, saysHowLong: Bool) async throws {
+  func aPictureThatStandsInIsNotKeptByGuess(status: Int, hasExplicitLifetime: Bool) async throws {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     let fixture = try PipelineFixture { _ in
       OriginResponse(
-        status: status, headers: saysHowLong ? [("Cache-Control", "max-age=600")] : [], body: Array(picture))
+        status: status, headers: hasExplicitLifetime ? [("Cache-Control", "max-age=600")] : [], body: Array(picture))
     }
     for isFirst in [true, false] {
       let response = try await fixture.pipeline.response(for: fixture.request())
-      #expect(response.isStored == saysHowLong && (response.origin == .source) == (isFirst || !saysHowLong))
+      #expect(
+        response.isStored == hasExplicitLifetime && (response.origin == .source) == (isFirst || !hasExplicitLifetime))
     }
   }
 
@@ -165,7 +166,7 @@ import Testing
     await broken.flush()
     let database = try DiskCache(directory: fixture.fixture.directory.url, byteLimit: nil)
     for request in [fixture.request(), unreachable] {
-      #expect(try database.notes(of: request.source.key).failures.isEmpty)
+      #expect(try database.history(of: request.source.key).failures.isEmpty)
     }
     #expect(port > 0)
     #expect(try await fixture.origin() == .source)

@@ -6,20 +6,22 @@ import ThumbnailCore
 /// Reading the history of a source image: its responses and failures.
 extension CacheReader {
   /// The history of a source. Takes two queries, some ten microseconds. Invalid rows are skipped.
-  func notes(of source: SourceKey) throws -> SourceHistory {
+  func history(of source: SourceKey) throws -> SourceHistory {
     try read { db in
-      var notes = SourceHistory()
-      let answers = try Row.fetchCursor(
+      var history = SourceHistory()
+      let responses = try Row.fetchCursor(
         db.cachedStatement(
           sql: """
             SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
               length
             FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
             """), arguments: [source.bytes])
-      while let row = try answers.next() {
-        if let answer = try? Self.answer(row) { notes.answers.append(answer) }
+      while let row = try responses.next() {
+        if let response = try? Self.response(row) { history.responses.append(response) }
       }
-      if notes.answers.isEmpty, let only = try Self.unnamedAnswer(of: source, in: db) { notes.answers = [only] }
+      if history.responses.isEmpty, let only = try Self.unnamedResponse(of: source, in: db) {
+        history.responses = [only]
+      }
       let failures = try Row.fetchCursor(
         db.cachedStatement(
           sql: """
@@ -27,13 +29,13 @@ extension CacheReader {
             FROM failure WHERE source = ?
             """), arguments: [source.bytes])
       while let row = try failures.next() {
-        if let failure = try? Self.failure(row) { notes.failures.append(failure) }
+        if let failure = try? Self.failure(row) { history.failures.append(failure) }
       }
-      return notes
+      return history
     }
   }
 
-  private static func answer(_ row: Row) throws -> StoredResponse {
+  private static func response(_ row: Row) throws -> StoredResponse {
     var metadata = ResponseMetadata()
     metadata.etag = try row.decode(String?.self, atIndex: 4)
     metadata.lastModified = try row.decode(String?.self, atIndex: 5)
@@ -48,7 +50,7 @@ extension CacheReader {
   }
 
   /// The fallback for a source whose response is missing or invalid: fresh for the default time since it was fetched.
-  private static func unnamedAnswer(of source: SourceKey, in db: Database) throws -> StoredResponse? {
+  private static func unnamedResponse(of source: SourceKey, in db: Database) throws -> StoredResponse? {
     let rows = try Row.fetchCursor(
       db.cachedStatement(sql: "SELECT fetched_at FROM source WHERE key = ?"),
       arguments: [source.bytes])

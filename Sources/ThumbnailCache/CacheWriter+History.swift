@@ -10,9 +10,9 @@ extension CacheWriter {
 
   /// Stores a response's metadata. Of a source's URLs, those confirmed last are kept; ones dated in the future by a
   /// wrong clock are removed first.
-  func store(_ answer: StoredResponse, of source: SourceKey, in db: Database) throws {
-    guard let url = answer.url else { return }
-    let metadata = answer.metadata
+  func store(_ response: StoredResponse, of source: SourceKey, in db: Database) throws {
+    guard let url = response.url else { return }
+    let metadata = response.metadata
     try db.cachedStatement(
       sql: """
         INSERT OR REPLACE INTO freshness (source, url, address, confirmed_at, expires_at, etag, last_modified,
@@ -20,10 +20,10 @@ extension CacheWriter {
         VALUES ((SELECT id FROM source WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
     ).execute(arguments: [
-      source.bytes, url.bytes, answer.address == url ? nil : answer.address.bytes,
-      answer.freshness.confirmed.timeIntervalSince1970,
-      answer.freshness.expires.timeIntervalSince1970, metadata.etag, metadata.lastModified, metadata.cacheControl,
-      metadata.expires, metadata.vary, answer.length,
+      source.bytes, url.bytes, response.address == url ? nil : response.address.bytes,
+      response.freshness.confirmed.timeIntervalSince1970,
+      response.freshness.expires.timeIntervalSince1970, metadata.etag, metadata.lastModified, metadata.cacheControl,
+      metadata.expires, metadata.vary, response.length,
     ])
     try db.cachedStatement(
       sql: """
@@ -31,13 +31,13 @@ extension CacheWriter {
           (SELECT url FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1)
             ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
         """
-    ).execute(arguments: [source.bytes, answer.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
+    ).execute(arguments: [source.bytes, response.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
   }
 
   func apply(_ change: HistoryChange, of source: SourceKey, in db: Database) throws {
     switch change {
-    case .confirmed(let answer, let earlier):
-      guard let url = answer.url else { return }
+    case .confirmed(let response, let earlier):
+      guard let url = response.url else { return }
       let isThere = try Bool.fetchOne(
         db.cachedStatement(
           sql: """
@@ -45,7 +45,7 @@ extension CacheWriter {
             WHERE source = (SELECT id FROM source WHERE key = ?) AND url = ?
             """),
         arguments: [earlier.etag, earlier.lastModified, source.bytes, url.bytes])
-      if isThere == true { try store(answer, of: source, in: db) }
+      if isThere == true { try store(response, of: source, in: db) }
     case .failed(let failure):
       try db.cachedStatement(
         sql: """

@@ -4,19 +4,19 @@ package import ThumbnailCore
 /// The history of source images: their responses and failures.
 extension ThumbnailCache {
   /// The history of a source, from memory and disk.
-  package func notes(of source: SourceKey, priority: PriorityControl) async -> SourceHistory {
-    let stored = await read(priority: priority) { disk throws(DiskCacheError) in try disk.notes(of: source) }
+  package func history(of source: SourceKey, priority: PriorityControl) async -> SourceHistory {
+    let stored = await read(priority: priority) { disk throws(DiskCacheError) in try disk.history(of: source) }
     return (stored ?? SourceHistory()).merged(with: recent[source])
   }
 
   /// Renews the thumbnails of a source after a 304, and stores the response's metadata.
   package func confirm(
-    _ answer: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, permit: StorePermit? = nil
+    _ response: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, permit: StorePermit? = nil
   ) {
     Self.perform(by: permit) {
-      memory.renew(source, freshness: answer.freshness)
-      recent.change(source) { $0.put(answer) }
-      change(.confirmed(answer, insteadOf: earlier), of: source)
+      memory.renew(source, freshness: response.freshness)
+      recent.change(source) { $0.put(response) }
+      change(.confirmed(response, insteadOf: earlier), of: source)
     }
   }
 
@@ -30,7 +30,7 @@ extension ThumbnailCache {
 
   /// Removes a remembered failure.
   package func forgive(_ url: SourceKey, of source: SourceKey) {
-    recent.change(source) { notes in notes.failures.removeAll { $0.url == url } }
+    recent.change(source) { history in history.failures.removeAll { $0.url == url } }
     change(.forgiven(url), of: source)
   }
 
@@ -41,11 +41,11 @@ extension ThumbnailCache {
 
 extension DiskCache {
   /// The history of a source. Blocks for tens of microseconds.
-  func notes(of source: SourceKey) throws(DiskCacheError) -> SourceHistory {
+  func history(of source: SourceKey) throws(DiskCacheError) -> SourceHistory {
     if commits.isRemoved(source) { return SourceHistory() }
     guard let connections = try connectionsInPlace() else { return SourceHistory() }
     do {
-      return try connections.reading { try $0.notes(of: source) }
+      return try connections.reading { try $0.history(of: source) }
     } catch {
       throw DiskCacheError(error, path: database.path)
     }
