@@ -30,8 +30,11 @@ struct DownloadLimitTests {
     let downloader = Downloader(.quick { $0.maximumDownloads = 10 })
     let urls = origins.flatMap { origin in (0..<6).map { origin.url("/\($0)") } }
     async let all: Void = fetchAll(urls, downloader)
-    #expect(await eventually { origins.map(\.runningRequests).reduce(0, +) == 10 })
-    #expect(downloader.activeDownloads == 10 && downloader.waitingDownloads == 14)
+    #expect(
+      await eventually {
+        origins.map(\.runningRequests).reduce(0, +) == 10 && downloader.activeDownloads == 10
+          && downloader.waitingDownloads == 14
+      })
     gate.open()
     try await all
     #expect(origins.allSatisfy { $0.requests.count == 6 })

@@ -98,7 +98,7 @@ struct ExportCommandTests {
         "prefetch", "--query", "lake", "--provider", "unsplash", "--provider-url", "\(unsplash.baseURL)", "--count",
         "3",
       ]
-        + ["--export", "out"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
+        + ["--export", "out", "--max-wait", "0"], environment: ["UNSPLASH_ACCESS_KEY": unsplash.accessKey]
     ).run()
     #expect(run.status == 0 && run.lines.contains("exported 3 files to out"), "\(run.stderr)")
     #expect(run.complaints.count == 1)

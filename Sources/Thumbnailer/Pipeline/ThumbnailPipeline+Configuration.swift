@@ -77,6 +77,9 @@ extension ThumbnailPipeline {
     /// Whether the coefficient reader reads JPEGs where it suffices. Otherwise libvips reads them, which needs the
     /// whole file. Tests, which are debug builds, turn it on.
     var readsCoefficients = CoefficientReader.isWorthwhile
+    /// The most revalidations that run in the background at once; beyond them a request waits for its server. Tests use
+    /// fewer.
+    var mostRevalidations = 256
     /// When hosts are paused; tests use shorter pauses.
     var hosts = HostStates.Policy()
     /// The wall clock; replaced in tests.

@@ -3,10 +3,6 @@ import ThumbnailCore
 
 /// Background revalidation of stale thumbnails that were served already (`stale-while-revalidate`).
 extension ThumbnailPipeline {
-  /// The most images revalidated in the background at once; each takes a few KiB. Beyond that, requests wait for the
-  /// server as if it did not allow it.
-  static let mostRevalidations = 256
-
   /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
   /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
   /// next request.
@@ -47,7 +43,7 @@ extension ThumbnailPipeline {
     return jobs.withLock { state in
       let running = state.table.job(of: subject)
       if let running, state.table.isWanted(variant, of: subject, for: running) { return true }
-      guard running != nil || state.revalidations.count < Self.mostRevalidations else { return false }
+      guard running != nil || state.revalidations.count < configuration.mostRevalidations else { return false }
       // A sink without a waiter.
       let sink = Sink(promise: Promise(), started: .now)
       switch state.table.join(request, isRevalidation: true, sink: sink).1 {

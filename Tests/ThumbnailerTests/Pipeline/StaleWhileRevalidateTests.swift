@@ -123,12 +123,13 @@ import Testing
       configuring: {
         $0.now = { clock.now }
         $0.stallTimeout = .seconds(200)
+        $0.mostRevalidations = 8
       }
     ) { request in
       let answer = picture.answer(request)
       return request.value(of: "If-None-Match") == nil ? answer : answer.held(by: gate)
     }
-    let requests = (0...ThumbnailPipeline.mostRevalidations).map { fixture.request("/\($0).jpg", PixelSize(9, 9)) }
+    let requests = (0...8).map { fixture.request("/\($0).jpg", PixelSize(9, 9)) }
     for request in requests { _ = try await fixture.pipeline.thumbnail(for: request) }
     clock.advance(by: 61)
     for request in requests.dropLast() {
