@@ -16,8 +16,7 @@ package final class WorkerPool: Sendable {
     var queue = TwoLevelQueue<Entry>()
     var running = 0
     var threads = 0
-    var limit: Int
-    var isSuspended = false
+    let limit: Int
     var isClosed = false
 
     init(limit: Int) { self.limit = limit }
@@ -33,11 +32,11 @@ package final class WorkerPool: Sendable {
       condition.lock()
       defer { condition.unlock() }
       while true {
-        if !isSuspended || isClosed, running < limit, let entry = queue.dequeue() {
+        if let entry = queue.dequeue() {
           running += 1
           return entry
         }
-        if isClosed && queue.isEmpty {
+        if isClosed {
           threads -= 1
           return nil
         }
@@ -45,12 +44,7 @@ package final class WorkerPool: Sendable {
       }
     }
 
-    func finished() {
-      condition.lock()
-      running -= 1
-      condition.unlock()
-      condition.signal()
-    }
+    func finished() { withLock { $0.running -= 1 } }
   }
 
   private let shared: Shared
@@ -73,25 +67,6 @@ package final class WorkerPool: Sendable {
   var waiting: Int { shared.withLock { $0.queue.count } }
   /// The number of running work items.
   package var running: Int { shared.withLock { $0.running } }
-
-  /// How many work items may run at once. Lowering it lets running work finish.
-  var concurrencyLimit: Int {
-    get { shared.withLock { $0.limit } }
-    set {
-      shared.withLock { $0.limit = max(1, newValue) }
-      for _ in 0..<max(1, newValue) { startThreadIfNeeded() }
-      shared.condition.broadcast()
-    }
-  }
-
-  /// While true no queued work starts; running work continues.
-  var isSuspended: Bool {
-    get { shared.withLock { $0.isSuspended } }
-    set {
-      shared.withLock { $0.isSuspended = newValue }
-      shared.condition.broadcast()
-    }
-  }
 
   /// Runs `work` on a thread of the pool and returns its result.
   ///

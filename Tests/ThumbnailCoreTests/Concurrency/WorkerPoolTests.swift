@@ -80,47 +80,6 @@ import Testing
     #expect(seen.value == 1)
   }
 
-  @Test func aSuspendedPoolStartsNothingAndRunningWorkEnds() async throws {
-    let pool = WorkerPool(name: "test", threads: 1)
-    let gate = Latch()
-    let done = Counter()
-    let first = Task { () throws -> Void in
-      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in .success(gate.wait()) }
-    }
-    await poll { pool.running == 1 }
-    pool.isSuspended = true
-    let second = Task { () throws -> Void in
-      let _: Result<Void, Never> = try await pool.run(priority: visible) { _ in
-        done.increment()
-        return .success(())
-      }
-    }
-    await poll { pool.waiting == 1 }
-    gate.open()
-    try await first.value
-    #expect(done.value == 0)
-    pool.isSuspended = false
-    try await second.value
-    #expect(done.value == 1)
-  }
-
-  @Test func raisingTheLimitLetsMoreRunAtOnce() async throws {
-    let pool = WorkerPool(name: "test", threads: 1)
-    let gate = Latch()
-    let tasks = (0..<3).map { _ in
-      Task { () throws -> Void in
-        let _: Result<Void, Never> = try await pool.run(priority: PriorityControl(.prefetch)) { _ in
-          .success(gate.wait())
-        }
-      }
-    }
-    await poll { pool.running == 1 && pool.waiting == 2 }
-    pool.concurrencyLimit = 3
-    await poll { pool.running == 3 }
-    gate.open()
-    for task in tasks { try await task.value }
-  }
-
   @Test func everyThreadSaysGoodbye() async throws {
     let goodbyes = Counter()
     var pool: WorkerPool? = WorkerPool(name: "test", threads: 2) { goodbyes.increment() }
