@@ -15,11 +15,7 @@ package enum Log {
   package static let pipeline = Logger(label: "thumbnailer.pipeline")
   /// Unexpected responses of photo services.
   package static let providers = Logger(label: "thumbnailer.providers")
-  /// Galleries: their pages and what is stored of them.
-  static let gallery = Logger(label: "thumbnailer.gallery")
-  /// Prefetching.
-  static let prefetch = Logger(label: "thumbnailer.prefetch")
 
   /// All loggers.
-  static let all = [download, codec, cache, pipeline, providers, gallery, prefetch]
+  static let all = [download, codec, cache, pipeline, providers]
 }
