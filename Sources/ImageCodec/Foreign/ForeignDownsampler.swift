@@ -6,13 +6,13 @@ package import ThumbnailCore
 /// For the helper only, as libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the size
 /// that the largest thumbnail needs, so it is never too small for a box.
 package struct ForeignDownsampler {
-  package let body: ByteSource
-  package let file: FileDescriptor
-  package let format: ImageFormat
-  package let limits: DecodeLimits
-  package let memoryLimit: Int
+  let body: ByteSource
+  let file: FileDescriptor
+  let format: ImageFormat
+  let limits: DecodeLimits
+  let memoryLimit: Int
   /// Whether ImageMagick reads the image instead of libvips.
-  package let usesImageMagick: Bool
+  let usesImageMagick: Bool
 
   package init(
     body: ByteSource, file: FileDescriptor, format: ImageFormat, limits: DecodeLimits, memoryLimit: Int,
