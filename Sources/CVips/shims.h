@@ -166,10 +166,6 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
 static inline int cvips_smartcrop(VipsImage *in, VipsImage **out, int width, int height, VipsInteresting interesting) {
   return vips_smartcrop(in, out, width, height, "interesting", interesting, NULL);
 }
-static inline int cvips_rot(VipsImage *in, VipsImage **out, VipsAngle angle) { return vips_rot(in, out, angle, NULL); }
-static inline int cvips_flip(VipsImage *in, VipsImage **out) {
-  return vips_flip(in, out, VIPS_DIRECTION_HORIZONTAL, NULL);
-}
 static inline int cvips_premultiply(VipsImage *in, VipsImage **out, double opaque) {
   return vips_premultiply(in, out, "max_alpha", opaque, NULL);
 }

@@ -48,21 +48,6 @@ package enum Codec {
   /// The version of libvips, such as `8.14.1`.
   package static var version: String { String(cString: vips_version_string()) }
 
-  /// The formats that this libvips can read in process, restricted to the allowed ones.
-  static func readableFormats() throws(CodecError) -> Set<ImageFormat> {
-    try start()
-    return Set(ImageFormat.allCases.filter { format in loaderName(format).map(hasOperation) ?? false })
-  }
-
-  /// The formats that this libvips can write.
-  static func writableFormats() throws(CodecError) -> Set<OutputFormat> {
-    try start()
-    return Set(
-      OutputFormat.allCases.filter { format in
-        Encoder.format(of: format).map(saverName).flatMap { $0.map(hasOperation) } ?? true
-      })
-  }
-
   static func loaderName(_ format: ImageFormat) -> String? {
     switch format {
     case .jpeg: "jpegload_source"

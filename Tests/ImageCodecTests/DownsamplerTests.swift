@@ -142,7 +142,8 @@ struct DownsamplerTests {
   @Test(arguments: [OutputFormat.jpeg, .png, .webp, .avif])
   func everyOutputFormatIsWritten(_ format: OutputFormat) async throws {
     let file = try TestPicture.quarters(200, 200).encoded()
-    guard try Codec.writableFormats().contains(format) else { return }
+    try Codec.start()
+    guard let written = Encoder.format(of: format), Codec.canWrite(written) else { return }
     let thumbnail = try await TestRender.one(file, Variant(size: PixelSize(64, 64), format: format))
     #expect(thumbnail.format.rawValue == format.rawValue)
     let probed = try probe(.memory(Array(thumbnail.data)))

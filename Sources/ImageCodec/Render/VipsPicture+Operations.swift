@@ -61,18 +61,6 @@ extension VipsPicture {
     return picture.hasAlpha ? picture : try picture.applying { cvips_addalpha($0, $1) }
   }
 
-  /// The image rotated upright. Reads it in any order.
-  func upright(_ orientation: Orientation) throws(CodecError) -> VipsPicture {
-    let turned =
-      switch orientation.exif {
-      case 3, 4: try applying { cvips_rot($0, $1, VIPS_ANGLE_D180) }
-      case 5, 6: try applying { cvips_rot($0, $1, VIPS_ANGLE_D90) }
-      case 7, 8: try applying { cvips_rot($0, $1, VIPS_ANGLE_D270) }
-      default: self
-      }
-    return [2, 4, 5, 7].contains(orientation.exif) ? try turned.applying { cvips_flip($0, $1) } : turned
-  }
-
   /// The image on an opaque background.
   func flattened(onto colour: RGBColor) throws(CodecError) -> VipsPicture {
     guard hasAlpha else { return self }
