@@ -13,7 +13,7 @@ package struct StoredResponse: Sendable, Equatable {
   /// The relevant header fields.
   package var metadata: ResponseMetadata
   /// The length of the body as announced by the server, in bytes.
-  package var length: Int?
+  var length: Int?
   /// The freshness of the response.
   package var freshness: Freshness
 
@@ -40,9 +40,9 @@ package struct StoredResponse: Sendable, Equatable {
 package struct RememberedFailure: Sendable, Equatable {
   /// The limits that an image exceeded: bytes, pixels, and bytes of memory. With higher ones it may pass.
   package struct Limits: Sendable, Equatable {
-    package var bytes: Int
-    package var pixels: Int
-    package var memory: Int
+    var bytes: Int
+    var pixels: Int
+    var memory: Int
 
     package init(bytes: Int, pixels: Int, memory: Int) {
       self.bytes = bytes
@@ -65,7 +65,7 @@ package struct RememberedFailure: Sendable, Equatable {
   /// The limits at that time.
   package var limits: Limits
   /// When it happened.
-  package var noted: Date
+  var noted: Date
   /// Until when it is valid.
   package var until: Date
 
@@ -106,11 +106,6 @@ package struct SourceHistory: Sendable, Equatable {
 
   /// The response of a URL.
   package func response(of url: SourceKey) -> StoredResponse? { responses.first { $0.url == url } }
-
-  /// The failure of a URL, if it is still valid.
-  func failure(at url: SourceKey, now: Date) -> RememberedFailure? {
-    failures.first { $0.url == url && $0.isValid(at: now) }
-  }
 
   /// Replaces the response of a URL. Beyond the limit, the one stored longest ago is dropped.
   mutating func put(_ response: StoredResponse) {

@@ -124,18 +124,6 @@ package final class ThumbnailCache: Sendable {
     do throws(DiskCacheError) { try disk?.commits.stage(operation) } catch { report(error) }
   }
 
-  /// Removes an image from both tiers; returns when that is written.
-  func remove(_ source: SourceKey) async {
-    forget(source)
-    await flush()
-  }
-
-  /// Removes everything from both tiers; returns when that is done.
-  func removeAll() async {
-    forgetAll()
-    await flush()
-  }
-
   /// Waits until everything stored is written. False if something was not.
   @discardableResult
   package func flush() async -> Bool {

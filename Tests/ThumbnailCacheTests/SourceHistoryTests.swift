@@ -144,13 +144,9 @@ struct SourceHistoryTests {
     try cache.note(.failed(failure()), of: source)
     try await cache.flush()
     #expect(try cache.history(of: source).failures == [failure()])
-    #expect(
-      try cache.history(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: 1500)) != nil)
+    #expect(failure().isValid(at: Date(timeIntervalSince1970: 1500)))
     // Not before it happened, and not for ever.
-    for now in [990.0, 2000] {
-      #expect(
-        try cache.history(of: source).failure(at: Sample.source(1).key, now: Date(timeIntervalSince1970: now)) == nil)
-    }
+    for now in [990.0, 2000] { #expect(!failure().isValid(at: Date(timeIntervalSince1970: now))) }
     for number in 2...200 { try cache.note(.failed(failure(number)), of: Sample.source(number).key) }
     try await cache.flush()
     #expect(try cache.onWriter { try Int.fetchOne($0, sql: "SELECT count(*) FROM failure") } == 64)

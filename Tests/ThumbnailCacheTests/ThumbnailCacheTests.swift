@@ -61,7 +61,8 @@ struct ThumbnailCacheTests {
     #expect(await cache.storedThumbnail(for: Sample.key(1))?.thumbnail == Sample.thumbnail(1))
     #expect(await cache.storedThumbnail(for: Sample.key(2))?.thumbnail == nil)
     #expect(await cache.flush())
-    await cache.removeAll()
+    cache.forgetAll()
+    await cache.flush()
     #expect(cache.memoryThumbnail(for: Sample.key(1)) == nil)
   }
 
@@ -90,11 +91,13 @@ struct ThumbnailCacheTests {
   @Test func removingForgetsBothTiers() async throws {
     let cache = try tiers()
     for number in 0..<3 { await cache.store([Sample.entry(number)], of: Sample.record(number)) }
-    await cache.remove(Sample.source(0).key)
+    cache.forget(Sample.source(0).key)
+    await cache.flush()
     #expect(cache.memoryThumbnail(for: Sample.key(0)) == nil)
     #expect(await cache.storedThumbnail(for: Sample.key(0))?.thumbnail == nil)
     #expect(await cache.storedThumbnail(for: Sample.key(1)) != nil)
-    await cache.removeAll()
+    cache.forgetAll()
+    await cache.flush()
     #expect(await cache.storedThumbnail(for: Sample.key(1))?.thumbnail == nil)
     #expect(cache.memory.count == 0)
   }
