@@ -8,7 +8,7 @@ package import ThumbnailCore
 /// while its host is held.
 package struct CurlHTTPClient: HTTPClient {
   /// Performs the requests.
-  package let downloader: Downloader
+  let downloader: Downloader
 
   package init(downloader: Downloader) {
     self.downloader = downloader

@@ -22,9 +22,9 @@ extension HTTPClient {
 /// A GET request for a small response.
 package struct HTTPRequest: Sendable {
   /// The URL; `http` or `https`.
-  package var url: URL
+  var url: URL
   /// Extra header fields, sent to the URL's own host only, never after a redirect to another host.
-  package var headers: [HTTPHeader] = []
+  var headers: [HTTPHeader] = []
   /// The maximum length of the response body, in bytes.
   var byteLimit = 8 << 20
 
