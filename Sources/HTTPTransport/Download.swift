@@ -5,22 +5,22 @@ package import ThumbnailCore
 /// A request for the bytes of one image.
 package struct DownloadRequest: Sendable {
   /// The URL: `http` or `https`.
-  package var url: URL
+  var url: URL
   /// Header fields for the URL's own host; they are not sent after a redirect to another host.
-  package var headers: [HTTPHeader] = []
+  var headers: [HTTPHeader] = []
   /// The maximum length of the body, in bytes.
-  package var byteLimit: Int
+  var byteLimit: Int
   /// Identifies the image, credentials included, so that a later run can resume the body. With nil nothing is kept
   /// beyond this download.
-  package var key: SourceKey?
+  var key: SourceKey?
   /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
-  package var attempts: Int?
+  var attempts: Int?
   /// The maximum number of concurrent transfers that the server allows; nil for the configured one.
-  package var downloadsPerHost: Int?
+  var downloadsPerHost: Int?
   /// Makes the request conditional. Nil requests the body in any case.
-  package var condition: DownloadCondition?
+  var condition: DownloadCondition?
   /// Follows whether its server is silent.
-  package var silence: ObservedValue<ServerSilence>?
+  var silence: ObservedValue<ServerSilence>?
 
   package init(
     url: URL, headers: [HTTPHeader] = [], byteLimit: Int, key: SourceKey? = nil, attempts: Int? = nil,
@@ -40,9 +40,9 @@ package struct DownloadRequest: Sendable {
 /// Validators for one URL, whose response is a 304 if the stored body is still valid.
 package struct DownloadCondition: Sendable, Equatable {
   /// A digest of the URL that sent the validators. They are sent to no other URL.
-  package var address: SourceKey
+  var address: SourceKey
   /// `If-None-Match`, `If-Modified-Since`.
-  package var headers: [HTTPHeader]
+  var headers: [HTTPHeader]
 
   package init(address: SourceKey, headers: [HTTPHeader]) {
     self.address = address
@@ -81,7 +81,4 @@ package struct Download: Sendable {
 
   /// Whether the response was 304 (not modified), so that there is no body.
   package var isUnchanged: Bool { status == 304 }
-
-  /// The value of the first header field of that name, compared case-insensitively.
-  func value(of name: String) -> String? { headers.firstValue(of: name) }
 }

@@ -91,8 +91,8 @@ struct DownloadAdmission<Element> {
     let line: Line
   }
 
-  /// The most concurrent downloads; lowering it lets running ones finish.
-  var maximum: Int
+  /// The most concurrent downloads.
+  let maximum: Int
   /// The most concurrent downloads at one site.
   let maximumPerSite: Int
   let rules: LendingRules

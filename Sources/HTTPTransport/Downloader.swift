@@ -9,7 +9,6 @@ package import ThumbnailCore
 /// A download runs at most one transfer at a time and holds a slot only for that: not during a back-off, nor while its
 /// host is held. Thread-safe.
 package final class Downloader: Sendable {
-  /// The initial configuration; `maximumDownloads` may have changed since.
   package let configuration: DownloadConfiguration
   private let curl: CurlThread
   let slots: Mutex<DownloadSlots>
@@ -46,15 +45,6 @@ package final class Downloader: Sendable {
 
   /// The number of downloads waiting for a silent server, by host.
   package var silentDownloads: [String: Int] { silentHosts.current }
-
-  /// The most concurrent transfers, those with a lent slot excluded. Lowering it lets running ones finish.
-  var maximumDownloads: Int {
-    get { slots.withLock { $0.admission.maximum } }
-    set {
-      slots.withLock { $0.admission.maximum = max(1, newValue) }
-      admitWaiting()
-    }
-  }
 
   /// Downloads an image. The observer sees every byte of a successful response as it arrives.
   ///

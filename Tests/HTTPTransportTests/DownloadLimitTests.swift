@@ -52,25 +52,6 @@ struct DownloadLimitTests {
     try await all
   }
 
-  @Test func theLimitCanBeRaisedAndLoweredWhileItRuns() async throws {
-    let gates = (0..<8).map { _ in Gate() }
-    let origin = try Origin { request in .ok([1]).held(by: gates[Int(request.path.dropFirst()) ?? 0]) }
-    let downloader = Downloader(.quick { $0.maximumDownloads = 1 })
-    async let all: Void = fetchAll((0..<8).map { origin.url("/\($0)") }, downloader)
-    #expect(await eventually { origin.runningRequests == 1 && downloader.waitingDownloads == 7 })
-    downloader.maximumDownloads = 4
-    #expect(await eventually { origin.runningRequests == 4 })
-    downloader.maximumDownloads = 2
-    #expect(downloader.activeDownloads == 4)
-    let running = origin.requests.compactMap { Int($0.path.dropFirst()) }
-    for number in running.prefix(2) { gates[number].open() }
-    #expect(await eventually { downloader.activeDownloads == 2 })
-    #expect(downloader.waitingDownloads == 4)
-    for gate in gates { gate.open() }
-    try await all
-    #expect(origin.maximumSimultaneousRequests == 4)
-  }
-
   @Test func aRaisedPriorityOvertakesWhatWaits() async throws {
     let gate = Gate()
     let origin = try Origin { request in request.path == "/first" ? .ok([1]).held(by: gate) : .ok([1]) }

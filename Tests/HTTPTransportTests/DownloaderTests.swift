@@ -21,8 +21,8 @@ struct DownloaderTests {
     #expect(download.receivedBytes == 5000)
     #expect(download.expectedBytes == 5000)
     #expect(download.status == 200)
-    #expect(download.value(of: "etag") == "\"x\"")
-    #expect(download.value(of: "Content-Type") == "image/png")
+    #expect(download.headers.firstValue(of: "etag") == "\"x\"")
+    #expect(download.headers.firstValue(of: "Content-Type") == "image/png")
     #expect(download.finalURL == origin.url("/a.png"))
     #expect(download.attempts == 1)
     #expect(download.httpVersion == "1.1")
@@ -172,7 +172,7 @@ struct DownloaderTests {
   @Test func givesAPageForAPictureWithItsType() async throws {
     let origin = try Origin { _ in .ok("<html>".utf8, type: "text/html") }
     let download = try await Downloader(.quick()).fetch(origin.url("/a.jpg"))
-    #expect(download.value(of: "Content-Type") == "text/html")
+    #expect(download.headers.firstValue(of: "Content-Type") == "text/html")
   }
 
   @Test func refusesWhatItCannotFetchBeforeAnyConnection() async throws {
