@@ -33,13 +33,13 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
   /// The parts of the source image that its thumbnails' names are made of.
   package struct Source {
     /// The folder, empty or with a slash at its end.
-    package var folder: [UInt8]
+    var folder: [UInt8]
     /// The name with its extension.
     package var name: [UInt8]
     /// The absolute path.
-    package var absolutePath: RawPath
+    var absolutePath: RawPath
     /// Replaces `{name}` if another image has the same one.
-    package var alias: [UInt8]?
+    var alias: [UInt8]?
 
     package init(folder: [UInt8], name: [UInt8], absolutePath: RawPath, alias: [UInt8]? = nil) {
       self.folder = folder
