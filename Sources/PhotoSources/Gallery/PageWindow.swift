@@ -16,9 +16,9 @@ struct PageWindow {
     case finish(failure: ProviderError?)
   }
 
-  private enum Phase: Equatable {
+  private enum Phase {
     case ready(PageCursor?)
-    case waiting(PageCursor?)
+    case waiting
     case ended(ProviderError?)
     case finished
   }
@@ -106,18 +106,10 @@ struct PageWindow {
     return proceed()
   }
 
-  /// Requests no more pages and ignores one in flight.
-  mutating func stop() -> [Action] {
-    guard phase != .finished else { return [] }
-    if case .ended = phase { return [] }
-    phase = .ended(nil)
-    return proceed()
-  }
-
   private mutating func proceed() -> [Action] {
     switch phase {
     case .ready(let cursor) where remaining - uncounted <= (ahead - 1) * pageLength:
-      phase = .waiting(cursor)
+      phase = .waiting
       return [.requestPage(cursor)]
     case .ended(let failure) where remaining == 0:
       phase = .finished

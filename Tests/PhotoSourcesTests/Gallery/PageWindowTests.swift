@@ -150,16 +150,6 @@ import Testing
     #expect(first.pageFailed(.notFound(provider: "a")) == [.finish(failure: .notFound(provider: "a"))])
   }
 
-  @Test func stoppingAsksForNoMorePages() {
-    var window = PageWindow()
-    _ = window.start()
-    _ = window.pageArrived(Self.page("a", next: "2"))
-    #expect(window.stop() == [])
-    #expect(window.pageArrived(Self.page("b", next: "3")) == [])
-    #expect(window.photoDone() == [.finish(failure: nil)])
-    #expect(window.stop() == [])
-  }
-
   @Test func idsOfLongAgoAreForgotten() {
     var set = RecentSet<Int>(capacity: 3)
     let isNew = [1, 2, 3, 1, 4, 1, 4].map { set.insert($0) }
