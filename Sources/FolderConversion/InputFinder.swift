@@ -104,7 +104,7 @@ struct InputFinder {
         path, .failed, stage: .list, code: error.code == ENOENT ? "not-found" : "unreadable", message)
     }
     switch state.kind {
-    case .folder: try takeFolder(path, state, listed: listed)
+    case .folder: try takeFolder(path, listed: listed)
     case .regular: takeFile(path, listed: listed)
     default:
       list.addProblem(
@@ -112,7 +112,7 @@ struct InputFinder {
     }
   }
 
-  private mutating func takeFolder(_ path: RawPath, _ state: FileState, listed: Bool) throws(ConversionError) {
+  private mutating func takeFolder(_ path: RawPath, listed: Bool) throws(ConversionError) {
     let absolute = path.resolved ?? path
     if let output, absolute.isWithin(output.path) {
       if listed {
