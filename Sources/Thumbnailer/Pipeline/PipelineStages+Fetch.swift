@@ -102,7 +102,7 @@ extension PipelineStages {
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
         throw FetchFailure(ThumbnailError(refusal, of: configuration), end: end)
       }
-      throw FetchFailure(ThumbnailError(error, source: source), end: end)
+      throw FetchFailure(ThumbnailError(error), end: end)
     }
     var body = SourceBody(
       download, header: observer.outcome, finestScale: observer.finestScale, mayReadCoefficients: mayReadCoefficients)
@@ -147,7 +147,7 @@ extension PipelineStages {
       throw FetchFailure(.cancelled)
     }
     switch opened {
-    case .failure(let error): throw FetchFailure(ThumbnailError(error, source: source))
+    case .failure(let error): throw FetchFailure(ThumbnailError(error))
     case .success((let file, let header)):
       statistics.add(file.body.count, to: \.downloadedBytes)
       events.send(source, .opened(bytes: file.body.count))

@@ -18,7 +18,7 @@ extension PipelineStages {
     ) { cancellation in
       preview.render(body.bytes, cancellation: cancellation)
     }
-    try checkUnchanged(body, of: source)
+    try checkUnchanged(body)
     guard let results else { return .needsPicture }
     events.send(source, .rendered(variants, duration: duration))
     let made = results.map { made in

@@ -193,7 +193,7 @@ struct PipelineStages: Sendable {
     ) { cancellation in
       Downsampler.render(body.bytes, plan: plan, cancellation: cancellation)
     }
-    try checkUnchanged(body, of: source)
+    try checkUnchanged(body)
     for case .failure(let error) in results.map(\.result) {
       switch error {
       case .handedOver where body.mayReadCoefficients: return .ended(.needsLibvips)
@@ -219,7 +219,7 @@ struct PipelineStages: Sendable {
     case .decoded(let made, let time): (results, duration) = (made, time)
     }
     let readable = try await salvaging(results, of: source, from: body, probe: plan.probe, priority: priority)
-    try checkUnchanged(body, of: source)
+    try checkUnchanged(body)
     events.send(source, .rendered(variants, duration: duration))
     let made = readable.map { made in
       let result = made.result.map { body.completing($0) }
@@ -229,9 +229,9 @@ struct PipelineStages: Sendable {
   }
 
   /// Fails if a local file was modified while it was read.
-  func checkUnchanged(_ body: SourceBody, of source: ImageSource) throws(ThumbnailError) {
+  func checkUnchanged(_ body: SourceBody) throws(ThumbnailError) {
     if let file = body.file, file.hasChanged {
-      throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"), source: source)
+      throw ThumbnailError(.fileUnreadable(reason: "it changed while it was read"))
     }
   }
 

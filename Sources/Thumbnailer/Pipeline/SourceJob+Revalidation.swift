@@ -132,7 +132,7 @@ extension SourceJob {
       if found.isShrunk, isKept {
         let history = await stages.history(of: source, priority: priority)
         found.stored.freshness = history.freshness(by: stages.cache.rule)
-        let inMemory = waiters.keptInMemory([found.variant], of: source)
+        let inMemory = waiters.keptInMemory([found.variant])
         isStored = await stages.store(
           found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
       }
@@ -160,7 +160,7 @@ extension SourceJob {
     var stale: [Variant: ThumbnailResponse] = [:]
     if !isRevalidation, stages.mayServeStale(revalidationState.history, after: error) {
       // Waiters that came meanwhile may be served stale thumbnails, too.
-      _ = await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
+      _ = await serveFromCache(waiters.takeVariants(), &revalidationState)
       for found in revalidationState.outdated { stale[found.variant] = found.response(origin: .stale) }
       if !stale.isEmpty {
         stages.statistics.add(stale.count, to: \.servedStale)
@@ -175,7 +175,7 @@ extension SourceJob {
       }
       stages.remember(error, of: source, revalidationState.history, end: revalidationState.statedEnd, permit: permit)
     }
-    waiters.fail(source, with: error, except: stale) { count($0, error, hasAsked: revalidationState.hasAsked) }
+    waiters.fail(with: error, except: stale) { count($0, error, hasAsked: revalidationState.hasAsked) }
   }
 
   /// Counts the failed requests, and sends an event.

@@ -23,7 +23,7 @@ struct SourceJob: Sendable {
       var missing: [Variant] = []
       repeat {
         revalidationState.beginRound()
-        missing += await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
+        missing += await serveFromCache(waiters.takeVariants(), &revalidationState)
         dropUnwanted(&missing, &revalidationState)
         guard !missing.isEmpty || !revalidationState.outdated.isEmpty else { continue }
         // Thumbnails that became stale since the body came are revalidated again.
@@ -34,13 +34,13 @@ struct SourceJob: Sendable {
           try await revalidateOrFetch(missing, &revalidationState)
         }
         // Requests that came during the download share its decode.
-        missing += await serveFromCache(waiters.takeVariants(of: source), &revalidationState)
+        missing += await serveFromCache(waiters.takeVariants(), &revalidationState)
         missing += await serveConfirmed(&revalidationState)
-        missing = waiters.stillWanted(missing, of: source)
+        missing = waiters.stillWanted(missing)
         guard !missing.isEmpty, revalidationState.hasBody else { continue }
         try await render(missing, &revalidationState)
         missing = []
-      } while !waiters.isDone(source)
+      } while !waiters.isDone
     } catch {
       await fail(with: error, &revalidationState)
     }
@@ -48,7 +48,7 @@ struct SourceJob: Sendable {
 
   /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
   private func dropUnwanted(_ missing: inout [Variant], _ revalidationState: inout RevalidationState) {
-    let wanted = Set(waiters.stillWanted(missing + revalidationState.outdated.map(\.variant), of: source))
+    let wanted = Set(waiters.stillWanted(missing + revalidationState.outdated.map(\.variant)))
     missing.removeAll { !wanted.contains($0) }
     revalidationState.outdated.removeAll { !wanted.contains($0.variant) }
   }
@@ -60,7 +60,7 @@ struct SourceJob: Sendable {
     if revalidationState.replacesStored { return variants }
     if variants.isEmpty { return [] }
     let started = ContinuousClock.now
-    let inMemory = waiters.keptInMemory(variants, of: source)
+    let inMemory = waiters.keptInMemory(variants)
     let lookup = await stages.lookUp(
       variants, of: source, inMemory: inMemory, permit: permit, priority: priority)
     if let history = lookup.history { revalidationState.history = history }
@@ -71,7 +71,7 @@ struct SourceJob: Sendable {
       else {
         // There is nothing left to revalidate.
         if isRevalidation {
-          waiters.resume(variant, of: source, with: .failure(.notCached))
+          waiters.resume(variant, with: .failure(.notCached))
         } else {
           missing.append(variant)
         }
@@ -148,7 +148,7 @@ struct SourceJob: Sendable {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     var isStored = false
     if !finished.isEmpty {
-      let inMemory = waiters.keptInMemory(finished.map(\.0), of: source)
+      let inMemory = waiters.keptInMemory(finished.map(\.0))
       isStored = await stages.store(
         finished, of: source, from: body, inMemory: inMemory, replacing: replaces, permit: permit)
     }
@@ -160,9 +160,9 @@ struct SourceJob: Sendable {
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
           isStored: isStored && !thumbnail.isDamaged, plan: plan, duration: .zero)
-        waiters.resume(variant, of: source, with: .success(response))
+        waiters.resume(variant, with: .success(response))
       case .failure(let error):
-        waiters.resume(variant, of: source, with: .failure(error)) { waiters in
+        waiters.resume(variant, with: .failure(error)) { waiters in
           if isRevalidation {
             stages.events.send(source, .revalidationFailed(error))
           } else {
@@ -181,6 +181,6 @@ struct SourceJob: Sendable {
     _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
   ) {
     if !isRevalidation { stages.statistics.add(1, to: \.diskHits) }
-    waiters.resume(found.variant, of: source, with: .success(found.response(origin: origin, isStored: isStored)))
+    waiters.resume(found.variant, with: .success(found.response(origin: origin, isStored: isStored)))
   }
 }

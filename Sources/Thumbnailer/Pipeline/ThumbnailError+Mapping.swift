@@ -6,7 +6,7 @@ import ThumbnailCore
 /// Maps the stages' own errors to the pipeline's, with messages that say what to do.
 extension ThumbnailError {
   /// Why there is no body.
-  init(_ error: DownloadError, source: ImageSource) {
+  init(_ error: DownloadError) {
     switch error {
     case .cancelled:
       self = .cancelled

@@ -22,17 +22,17 @@ extension ThumbnailPipeline {
     }
 
     /// Takes the variants requested since the last call, the largest first.
-    func takeVariants(of source: ImageSource) -> [Variant] {
+    func takeVariants() -> [Variant] {
       pipeline()?.jobs.withLock { $0.table.takeVariants(of: subject, for: id) } ?? []
     }
 
     /// The variants that still have waiters.
-    func stillWanted(_ variants: [Variant], of source: ImageSource) -> [Variant] {
+    func stillWanted(_ variants: [Variant]) -> [Variant] {
       pipeline()?.jobs.withLock { $0.table.stillWanted(variants, of: subject, for: id) } ?? []
     }
 
     /// The variants that go to the memory cache, and not to the disk cache alone.
-    func keptInMemory(_ variants: [Variant], of source: ImageSource) -> Set<Variant> {
+    func keptInMemory(_ variants: [Variant]) -> Set<Variant> {
       pipeline()?.jobs.withLock { state in
         Set(variants.filter { state.table.keepsInMemory($0, of: subject, for: id) })
       } ?? []
@@ -42,7 +42,7 @@ extension ThumbnailPipeline {
     ///
     /// - Parameter counting: Called with their number before they are resumed, so that they find themselves counted.
     func resume(
-      _ variant: Variant, of source: ImageSource, with result: Result<ThumbnailResponse, ThumbnailError>,
+      _ variant: Variant, with result: Result<ThumbnailResponse, ThumbnailError>,
       counting: (Int) -> Void = { _ in }
     ) {
       let sinks =
@@ -63,7 +63,7 @@ extension ThumbnailPipeline {
     /// - Parameter counting: Called with the variants that fail, one per waiter, before any is resumed, so that waiters
     ///   find themselves counted.
     func fail(
-      _ source: ImageSource, with error: ThumbnailError, except responses: [Variant: ThumbnailResponse] = [:],
+      with error: ThumbnailError, except responses: [Variant: ThumbnailResponse] = [:],
       counting: ([Variant]) -> Void
     ) {
       let ended =
@@ -84,7 +84,7 @@ extension ThumbnailPipeline {
     }
 
     /// Whether the job has ended: it did so with its last waiter.
-    func isDone(_ source: ImageSource) -> Bool {
+    var isDone: Bool {
       pipeline()?.jobs.withLock { !$0.table.isRunning(id, of: subject) } ?? true
     }
 

@@ -115,12 +115,12 @@ import Testing
     // It would find the answer if there were one already: a shot that was answered ignores what comes later.
     let early = ThumbnailError.notCached
     if endsTheJob {
-      waiters.fail(request.source, with: .notFound(reason: "gone")) { variants in
+      waiters.fail(with: .notFound(reason: "gone")) { variants in
         #expect(variants == [request.variant])
         state.sink.promise.resume(with: .failure(early))
       }
     } else {
-      waiters.resume(request.variant, of: request.source, with: .failure(.notFound(reason: "gone"))) { count in
+      waiters.resume(request.variant, with: .failure(.notFound(reason: "gone"))) { count in
         #expect(count == 1)
         state.sink.promise.resume(with: .failure(early))
       }
