@@ -23,7 +23,7 @@ enum HelperSpawn {
   ) throws(HelperFailure) -> (pid_t, FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-      throw .cannotStart(detail: "no socket: \(text(errno))")
+      throw .cannotStart(detail: "no socket: \(SystemFailure.last.reason)")
     }
     let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
     _ = fcntl(ours.rawValue, F_SETFL, O_NONBLOCK)
@@ -57,7 +57,7 @@ enum HelperSpawn {
     defer { for text in words + variables { free(text) } }
     var pid: pid_t = 0
     let code = posix_spawn(&pid, path, &actions, &attributes, words, variables)
-    guard code == 0 else { throw .cannotStart(detail: "\(path): \(text(code))") }
+    guard code == 0 else { throw .cannotStart(detail: "\(path): \(SystemFailure(code: code).reason)") }
     return (pid, ours)
   }
 
@@ -65,6 +65,4 @@ enum HelperSpawn {
   static func environment(from ours: [String: String]) -> [String] {
     inherited.compactMap { name in ours[name].map { "\(name)=\($0)" } } + own
   }
-
-  private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }

@@ -53,7 +53,7 @@ struct FolderWalk {
     if stat(root, &status) != 0 {
       let code = errno
       if code == ENOENT || code == ENOTDIR { throw .folderMissing(path: root) }
-      throw .folderUnreadable(path: root, reason: Self.text(code))
+      throw .folderUnreadable(path: root, reason: SystemFailure(code: code).reason)
     }
     if status.st_mode & S_IFMT != S_IFDIR { throw .notAFolder(path: root) }
   }
@@ -68,7 +68,7 @@ struct FolderWalk {
   /// Lists one folder; `path` is empty or ends in a slash.
   private mutating func list(_ path: String) throws(ProviderError) {
     guard let directory = opendir(root + "/" + path) else {
-      let reason = Self.text(errno)
+      let reason = SystemFailure.last.reason
       if path.isEmpty { throw .folderUnreadable(path: root, reason: reason) }
       skipped.append(SkippedItem(place: path, reason: "the folder cannot be read: \(reason)"))
       return
@@ -83,7 +83,7 @@ struct FolderWalk {
       errno = 0
       guard let entry = readdir(directory) else {
         if errno != 0 {
-          skipped.append(SkippedItem(place: path, reason: "the rest cannot be read: \(Self.text(errno))"))
+          skipped.append(SkippedItem(place: path, reason: "the rest cannot be read: \(SystemFailure.last.reason)"))
         }
         break
       }
@@ -109,7 +109,7 @@ struct FolderWalk {
     let isLink = kind == DT_LNK
     if isLink { kind = Self.kind(of: name, in: directory, followingLinks: true) }
     guard let kind else {
-      if isPicture { skipped.append(SkippedItem(place: place(path, name), reason: Self.text(errno))) }
+      if isPicture { skipped.append(SkippedItem(place: place(path, name), reason: SystemFailure.last.reason)) }
       return
     }
     guard kind == DT_DIR || kind == DT_REG && isPicture else { return }
@@ -171,8 +171,6 @@ struct FolderWalk {
     default: return DT_UNKNOWN
     }
   }
-
-  private static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 }
 
 extension ProviderError {
