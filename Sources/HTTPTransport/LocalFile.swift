@@ -3,20 +3,9 @@ package import ThumbnailCore
 
 /// A local file that the user named, opened for reading: a body that needs no transfer, slot or memory.
 package struct LocalFile: Sendable {
-  /// Changes when the file is written to.
-  private struct Stamp: Equatable {
-    var length: Int
-    var seconds: Int
-    var nanoseconds: Int
-
-    init(_ status: stat) {
-      length = Int(status.st_size)
-      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-    }
-  }
-
   private let file: FileDescriptor
-  private let stamp: Stamp
+  /// Its state when it was opened.
+  private let state: FileState
 
   /// Opens a regular file. Does not block on pipes, but may on the disk: call it on a worker thread.
   ///
@@ -27,22 +16,22 @@ package struct LocalFile: Sendable {
     file = FileDescriptor(owning: descriptor)
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw Self.failure(errno) }
-    switch status.st_mode & S_IFMT {
-    case S_IFREG: break
-    case S_IFDIR: throw .fileUnreadable(reason: "it is a folder; name a file in it")
+    state = FileState(status)
+    switch state.kind {
+    case .regular: break
+    case .folder: throw .fileUnreadable(reason: "it is a folder; name a file in it")
     default: throw Self.notRegular
     }
-    stamp = Stamp(status)
-    if stamp.length > byteLimit { throw .tooLarge(limit: byteLimit, announced: stamp.length) }
+    if state.byteCount > byteLimit { throw .tooLarge(limit: byteLimit, announced: state.byteCount) }
   }
 
   /// The file's bytes, with its length when it was opened.
-  package var body: ByteSource { .file(file, count: stamp.length) }
+  package var body: ByteSource { .file(file, count: state.byteCount) }
 
   /// Whether the file was written to since it was opened, so that the bytes read may be inconsistent.
   package var hasChanged: Bool {
     var status = stat()
-    return fstat(file.rawValue, &status) != 0 || Stamp(status) != stamp
+    return fstat(file.rawValue, &status) != 0 || FileState(status) != state
   }
 
   private static let notRegular = DownloadError.fileUnreadable(reason: "it is no regular file")

@@ -10,23 +10,9 @@ package import ThumbnailCore
 package final class HostFile: HostLedger {
   private struct State {
     var records: [HostLedgerKey: HostRecord] = [:]
-    /// Identifies the file that they were read from.
-    var stamp: Stamp?
+    /// The state of the file that they were read from.
+    var file: FileState?
     var isNews = false
-  }
-
-  /// Distinguishes a file from its predecessor at the same path.
-  private struct Stamp: Equatable {
-    let inode: UInt64
-    let seconds: Int
-    let nanoseconds: Int
-
-    init?(path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      inode = UInt64(status.st_ino)
-      (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
-    }
   }
 
   private static let name = "hosts.json"
@@ -55,8 +41,8 @@ package final class HostFile: HostLedger {
 
   package func news() -> [HostLedgerKey: HostRecord]? {
     state.withLock { state in
-      if let path, let stamp = Stamp(path: path), stamp != state.stamp {
-        (state.records, state.stamp, state.isNews) = (Self.records(at: path), stamp, true)
+      if let path, let file = try? FileState(of: RawPath(path)), file != state.file {
+        (state.records, state.file, state.isNews) = (Self.records(at: path), file, true)
       }
       defer { state.isNews = false }
       return state.isNews ? state.records : nil
@@ -88,7 +74,8 @@ package final class HostFile: HostLedger {
           var records = Self.records(at: path)
           let value = self.change(&records, key, change)
           Self.write(records, to: path)
-          state.withLock { ($0.records, $0.stamp, $0.isNews) = (records, Stamp(path: path), true) }
+          let file = try? FileState(of: RawPath(path))
+          state.withLock { ($0.records, $0.file, $0.isNews) = (records, file, true) }
           return value
         })
     {
