@@ -151,13 +151,30 @@ public final class DiskCache: Sendable {
   func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
   ) async throws(DiskCacheError) -> Bool {
-    let bytes = entries.reduce(0) { $0 + $1.thumbnail.data.count }
     let reservation: ByteSemaphore.Reservation
     do {
-      reservation = try await staging.reserve(min(bytes, staging.capacity), priority: PriorityControl(.visible))
+      reservation = try await staging.reserve(pendingBytes(of: entries), priority: PriorityControl(.visible))
     } catch {
       throw .cancelled
     }
+    return try store(entries, of: record, replacing: replacing, permit: permit, in: reservation)
+  }
+
+  /// What the entries take of the bytes that may be pending.
+  private func pendingBytes(of entries: [CacheEntry]) -> Int {
+    min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, staging.capacity)
+  }
+
+  /// Room for entries among the pending writes; nil when there is none now.
+  func roomNow(for entries: [CacheEntry]) -> ByteSemaphore.Reservation? {
+    staging.reserveNow(pendingBytes(of: entries))
+  }
+
+  /// Stores without waiting, in room that was reserved.
+  func store(
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit?,
+    in reservation: ByteSemaphore.Reservation
+  ) throws(DiskCacheError) -> Bool {
     let stage = { () throws(DiskCacheError) in
       if replacing { try self.commits.stage(.remove(record.key)) }
       try self.commits.stage(.store(record, entries, reservation))

@@ -67,7 +67,36 @@ package final class ThumbnailCache: Sendable {
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false,
     permit: StorePermit? = nil
   ) async -> Bool {
-    let isPermitted = Self.perform(by: permit) {
+    guard keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit) else { return false }
+    var isStored = true
+    await attempt { disk throws(DiskCacheError) in
+      isStored = try await disk.store(entries, of: record, replacing: replacing, permit: permit)
+    }
+    return isStored
+  }
+
+  /// Does the same without waiting. Nil, with nothing stored, when too many writes are pending.
+  package func storeNow(
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Bool, permit: StorePermit?
+  ) -> Bool? {
+    let room = disk?.roomNow(for: entries)
+    if disk != nil, room == nil { return nil }
+    guard keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit) else { return false }
+    guard let disk, let room else { return true }
+    do throws(DiskCacheError) {
+      return try disk.store(entries, of: record, replacing: replacing, permit: permit, in: room)
+    } catch {
+      // Failures to write came through the listener already.
+      if error == .closed { report(error) }
+      return true
+    }
+  }
+
+  /// The part of storing that concerns memory. Returns whether the permit is valid.
+  private func keep(
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>?, replacing: Bool, permit: StorePermit?
+  ) -> Bool {
+    Self.perform(by: permit) {
       if replacing {
         memory.removeAll(of: record.key)
         recent.remove(record.key)
@@ -78,12 +107,6 @@ package final class ThumbnailCache: Sendable {
           entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
       }
     }
-    guard isPermitted else { return false }
-    var isStored = true
-    await attempt { disk throws(DiskCacheError) in
-      isStored = try await disk.store(entries, of: record, replacing: replacing, permit: permit)
-    }
-    return isStored
   }
 
   /// Stores thumbnails in memory only, unless the permit was revoked.

@@ -77,6 +77,16 @@ package final class ByteSemaphore: Sendable {
     return isLent ? Reservation(bytes: bytes, limiter: self, isLent: true) : nil
   }
 
+  /// Reserves without waiting; nil when too little is free or others wait.
+  package func reserveNow(_ bytes: Int) -> Reservation? {
+    let isReserved = state.withLock { state in
+      guard bytes <= state.available, state.queue.count == 0 else { return false }
+      state.available -= bytes
+      return true
+    }
+    return isReserved ? Reservation(bytes: bytes, limiter: self) : nil
+  }
+
   /// Waits for `bytes` bytes. A caller that holds lent bytes must say so, and may be refused because of them
   /// (`exceedsCapacity`).
   package func reserve(

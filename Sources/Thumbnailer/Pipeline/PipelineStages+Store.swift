@@ -51,11 +51,14 @@ extension PipelineStages {
       permit: permit)
     if whole.isEmpty { return false }
     let entries = whole.map { CacheEntry(variant: $0, thumbnail: $1) }
-    // A separate task, so that finished work is stored even if the last waiter leaves now.
-    let isKept = await Task { [cache] in
-      await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
-    }.value
-    guard isKept, let disk = cache.disk else { return false }
+    var isKept = cache.storeNow(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
+    if isKept == nil {
+      // A separate task, so that finished work is stored even if the last waiter leaves now.
+      isKept = await Task { [cache] in
+        await cache.store(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
+      }.value
+    }
+    guard isKept == true, let disk = cache.disk else { return false }
     for (variant, thumbnail) in whole {
       statistics.add(thumbnail.data.count, to: \.storedBytes)
       events.send(source, .stored(variant, bytes: thumbnail.data.count))

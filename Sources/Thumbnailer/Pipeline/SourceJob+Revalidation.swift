@@ -74,7 +74,9 @@ extension SourceJob {
     revalidationState.hasAsked = true
     guard missing.isEmpty, let known = source.knownResponse(in: history), !known.metadata.conditions.isEmpty else {
       let body = try await fetchBody(demand: waiters.demand, insteadOf: nil, &revalidationState)
-      revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
+      // Nothing was stored when the request was sent: then nothing has to give way.
+      let replaces = history.responses.isEmpty ? false : await replacesStored(body)
+      revalidationState.hear(.sent(body, replaces: replaces))
       return
     }
     // With a stale thumbnail to serve, a failing server is not retried; without one, the usual attempts apply.
