@@ -157,7 +157,7 @@ final class ConversionIndex: Sendable {
       while let end = piece[start...].firstIndex(of: UInt8(ascii: "\n")) {
         carried += piece[start..<end]
         if carried.first == UInt8(ascii: "+") {
-          unfinished.append(IndexEntry.unescaped(carried.dropFirst()))
+          unfinished.append(IndexEntry.path(carried.dropFirst()).bytes)
         } else if let key = IndexEntry.key(carried.prefix(16)) {
           state.offsets[key] = line
           if IndexEntry.isToldApart(line: carried) { state.toldApart.insert(key) } else { state.toldApart.remove(key) }

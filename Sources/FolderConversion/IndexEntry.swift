@@ -52,7 +52,7 @@ struct IndexEntry: Equatable, Sendable {
       let modified = Self.number(fields[1]), let byteCount = Self.number(fields[2])
     else { return nil }
     self.init(
-      key: key, source: RawPath(bytes: Self.unescaped(fields[4])), modified: modified, byteCount: byteCount,
+      key: key, source: Self.path(fields[4]), modified: modified, byteCount: byteCount,
       token: String(decoding: fields[3], as: UTF8.self), outputs: [])
     for start in stride(from: 5, to: fields.count, by: 4) {
       let size = String(decoding: fields[start + 1], as: UTF8.self).split(separator: "x").compactMap { Int($0) }
@@ -61,7 +61,7 @@ struct IndexEntry: Equatable, Sendable {
       else { return nil }
       outputs.append(
         ConversionOutput(
-          path: RawPath(bytes: Self.unescaped(fields[start])), size: PixelSize(size[0], size[1]), format: format,
+          path: Self.path(fields[start]), size: PixelSize(size[0], size[1]), format: format,
           byteCount: bytes))
     }
   }
@@ -106,18 +106,5 @@ struct IndexEntry: Equatable, Sendable {
     }
   }
 
-  static func unescaped(_ field: some Collection<UInt8>) -> [UInt8] {
-    guard field.contains(UInt8(ascii: "%")) else { return Array(field) }
-    var bytes: [UInt8] = []
-    var rest = field[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let code = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16) {
-        bytes.append(code)
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
-    return bytes
-  }
+  static func path(_ field: some Collection<UInt8>) -> RawPath { RawPath(percentEncoded: Array(field)[...]) }
 }

@@ -15,9 +15,16 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
   package init(fileURL url: URL) { self.init(percentEncoded: url.path(percentEncoded: true)) }
 
   /// The path of a percent-encoded text (`%20`). May contain a NUL.
-  package init(percentEncoded text: String) {
+  package init(percentEncoded text: String) { self.init(percentEncoded: Array(text.utf8)[...]) }
+
+  /// The path of percent-encoded bytes.
+  package init(percentEncoded encoded: ArraySlice<UInt8>) {
+    guard encoded.contains(UInt8(ascii: "%")) else {
+      self.bytes = Array(encoded)
+      return
+    }
     var bytes: [UInt8] = []
-    var rest = Array(text.utf8)[...]
+    var rest = encoded
     while let byte = rest.popFirst() {
       let digits = rest.prefix(2)
       if byte == UInt8(ascii: "%"), digits.count == 2,
