@@ -1,6 +1,8 @@
 import ArgumentParser
+import Exports
 import Foundation
 import Synchronization
+import Thumbnailer
 
 /// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
 /// removes the progress line before each.
@@ -138,17 +140,10 @@ final class Console: Sendable {
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(WriteError) {
-    var done = 0
-    while done < bytes.count {
-      let written = bytes.withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
-      }
-      if written < 0 {
-        if errno == EINTR { continue }
-        if errno == EPIPE { throw .closed }
-        throw .failed(reason: String(cString: strerror(errno)))
-      }
-      done += written
+    do throws(SystemFailure) {
+      try NewFile.write(bytes, to: descriptor)
+    } catch {
+      throw error.code == EPIPE ? .closed : .failed(reason: error.reason)
     }
   }
 }

@@ -1,4 +1,6 @@
+import Exports
 import Foundation
+import Thumbnailer
 
 /// Atomic writing of a file.
 enum OutputFile {
@@ -44,16 +46,10 @@ enum OutputFile {
   }
 
   private static func write(_ data: Data, to descriptor: Int32) throws {
-    try data.withUnsafeBytes { bytes in
-      var done = 0
-      while done < bytes.count {
-        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if written < 0 {
-          if errno == EINTR { continue }
-          throw lastError()
-        }
-        done += written
-      }
+    do throws(SystemFailure) {
+      try NewFile.write(data, to: descriptor)
+    } catch {
+      throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
     }
   }
 

@@ -1,5 +1,7 @@
+import Exports
 import Foundation
 import Synchronization
+import Thumbnailer
 
 /// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.
 final class ReportFile: Sendable {
@@ -82,16 +84,10 @@ final class ReportFile: Sendable {
   }
 
   private static func flush(_ state: inout (descriptor: Int32, pending: [UInt8])) -> Int32? {
-    var done = 0
-    while done < state.pending.count {
-      let written = state.pending.withUnsafeBytes {
-        Foundation.write(state.descriptor, $0.baseAddress.map { $0 + done }, $0.count - done)
-      }
-      if written < 0 {
-        if errno == EINTR { continue }
-        return errno
-      }
-      done += written
+    do throws(SystemFailure) {
+      try NewFile.write(state.pending, to: state.descriptor)
+    } catch {
+      return error.code
     }
     state.pending.removeAll(keepingCapacity: true)
     return nil
