@@ -1,8 +1,6 @@
 import ArgumentParser
-import Exports
 import Foundation
 import Synchronization
-import Thumbnailer
 
 /// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
 /// removes the progress line before each.
@@ -140,10 +138,10 @@ final class Console: Sendable {
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(WriteError) {
-    do throws(SystemFailure) {
-      try NewFile.write(bytes, to: descriptor)
+    do throws(POSIXError) {
+      try OutputFile.write(bytes, to: descriptor)
     } catch {
-      throw error.code == EPIPE ? .closed : .failed(reason: error.reason)
+      throw error.code == .EPIPE ? .closed : .failed(reason: String(cString: strerror(error.code.rawValue)))
     }
   }
 }

@@ -1,6 +1,4 @@
-import Exports
 import Foundation
-import Thumbnailer
 
 /// Atomic writing of a file.
 enum OutputFile {
@@ -45,12 +43,21 @@ enum OutputFile {
     return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
   }
 
-  private static func write(_ data: Data, to descriptor: Int32) throws {
-    do throws(SystemFailure) {
-      try NewFile.write(data, to: descriptor)
-    } catch {
-      throw POSIXError(POSIXErrorCode(rawValue: error.code) ?? .EIO)
+  /// Writes all of the bytes at the descriptor's current position.
+  static func write(_ bytes: some ContiguousBytes, to descriptor: Int32) throws(POSIXError) {
+    let failure = bytes.withUnsafeBytes { bytes -> POSIXError? in
+      var done = 0
+      while done < bytes.count {
+        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if written < 0 {
+          if errno == EINTR { continue }
+          return lastError()
+        }
+        done += written
+      }
+      return nil
     }
+    if let failure { throw failure }
   }
 
   /// The error in `errno`.

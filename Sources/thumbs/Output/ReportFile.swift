@@ -1,7 +1,5 @@
-import Exports
 import Foundation
 import Synchronization
-import Thumbnailer
 
 /// A text file that is written incrementally under no name or a temporary one, and gets its name at the end.
 final class ReportFile: Sendable {
@@ -84,10 +82,10 @@ final class ReportFile: Sendable {
   }
 
   private static func flush(_ state: inout (descriptor: Int32, pending: [UInt8])) -> Int32? {
-    do throws(SystemFailure) {
-      try NewFile.write(state.pending, to: state.descriptor)
+    do throws(POSIXError) {
+      try OutputFile.write(state.pending, to: state.descriptor)
     } catch {
-      return error.code
+      return error.code.rawValue
     }
     state.pending.removeAll(keepingCapacity: true)
     return nil
