@@ -87,7 +87,6 @@ struct OriginConnection {
 
   private func write(_ response: OriginResponse, to request: OriginRequest, index: Int) throws {
     if let gate = response.gate { try wait(for: gate) }
-    if response.delay > .zero { try pause(response.delay) }
     if response.body.isEmpty { log.sent(index, 0, isLast: true) }
     try send(response.head)
     guard request.method != "HEAD", response.status != 204, response.status != 304 else { return }

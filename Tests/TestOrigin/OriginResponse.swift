@@ -33,7 +33,6 @@ public struct OriginResponse: Sendable {
   var length = Length.announced(nil)
   var ending = Ending.keepAlive
   var endsAfter: Int?
-  var delay = Duration.zero
   var gate: Gate?
   var piece: (bytes: Int, pause: Duration)?
 
@@ -69,8 +68,6 @@ public struct OriginResponse: Sendable {
 
   /// Adds a header field.
   public func header(_ name: String, _ value: String) -> Self { changed { $0.headers.append((name, value)) } }
-  /// Delays the first byte of the response.
-  public func delayed(_ delay: Duration) -> Self { changed { $0.delay = delay } }
   /// Holds back the first byte of the response until the gate opens.
   public func held(by gate: Gate) -> Self { changed { $0.gate = gate } }
   /// Sends this `Content-Length` whatever the body's length. If it is smaller, surplus bytes follow; if it is larger,
