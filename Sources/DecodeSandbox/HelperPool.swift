@@ -105,12 +105,10 @@ package final class HelperPool: Sendable {
       let descriptor = csandbox_memory_file()
       guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
       let file = FileDescriptor(owning: descriptor)
-      var written = 0
-      while written < bytes.count {
-        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress.map { $0 + written }, $0.count - written) }
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
-        written += count
+      do throws(SystemFailure) {
+        try NewFile.write(bytes, to: descriptor)
+      } catch {
+        throw .unreadableBody(detail: error.reason)
       }
       return file
     }

@@ -124,17 +124,7 @@ package struct Montage {
   }
 
   private mutating func write(_ canvas: PixelCanvas) throws(SystemFailure) {
-    let failure = canvas.samples.withUnsafeBytes { bytes -> SystemFailure? in
-      var done = 0
-      while done < bytes.count {
-        let count = Foundation.write(file.rawValue, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { return .last }
-        done += count
-      }
-      return nil
-    }
-    if let failure { throw failure }
+    try NewFile.write(canvas.samples, to: file.rawValue)
     height += canvas.height
   }
 

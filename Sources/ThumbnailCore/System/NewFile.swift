@@ -1,5 +1,4 @@
 package import Foundation
-package import ThumbnailCore
 
 /// Writing a file under a temporary name before it is renamed to its own. The functions block.
 package enum NewFile {
