@@ -112,7 +112,7 @@ struct HeldHostTests {
     let origin = try Origin { request in
       request.number == 1 ? .ok(noise(4000)).dripping(bytes: 1, every: .milliseconds(20)) : .ok(noise(4000))
     }
-    let downloader = Downloader(.quick { $0.rateWindow = .milliseconds(500) })
+    let downloader = Downloader(.quick { ($0.minimumRate, $0.rateWindow) = (1000, .milliseconds(500)) })
     let download = try await downloader.fetch(origin.url())
     #expect(download.attempts >= 2)
     #expect(try download.bytes == noise(4000))

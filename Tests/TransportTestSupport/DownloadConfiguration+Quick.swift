@@ -10,6 +10,7 @@ extension DownloadConfiguration {
     configuration.maximumWait = .seconds(200)
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
+    configuration.minimumRate = 0
     configuration.lending = .patient
     change(&configuration)
     return configuration
