@@ -81,7 +81,7 @@ final class PartialBodySlot: Sendable {
 
   /// Loads the stored partial body of the download, if any.
   func load() async {
-    guard let store, store.mayHave(name) else { return }
+    guard let store else { return }
     let found = await PartialStore.onThread { [name] in store.open(name) }
     body.withLock { $0 = found }
   }

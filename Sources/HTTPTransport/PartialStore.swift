@@ -1,5 +1,4 @@
 package import Foundation
-import Synchronization
 import ThumbnailCore
 
 /// Keeps partial large bodies on disk, so that a later run can resume them.
@@ -18,14 +17,6 @@ package struct PartialStore: Sendable {
   private let directory: String
   private let byteLimit: Int
   private let leastTotal: Int
-  private let names = KnownNames()
-
-  /// The bodies that may be in the folder, so that a download of any other one does not wait for the disk. Bodies that
-  /// other processes add later are not in it; they are downloaded from their beginning.
-  private final class KnownNames: Sendable {
-    /// Nil until the folder has been listed.
-    let names = Mutex<Set<String>?>(nil)
-  }
 
   /// `byteLimit` bounds the total of all bodies, in bytes, counting their complete lengths. The folder is created with
   /// the first body.
@@ -56,15 +47,8 @@ package struct PartialStore: Sendable {
     var boot: String
   }
 
-  /// Whether the folder may have a partial body of a download. Does not touch the disk.
-  func mayHave(_ name: String) -> Bool { names.names.withLock { $0?.contains(name) ?? true } }
-
   /// The partial body of a download, if it can be resumed and is not in use.
   func open(_ name: String) -> PartialBody? {
-    if names.names.withLock({ $0 == nil }) {
-      let found = entryNames()
-      names.names.withLock { $0 = found.union($0 ?? []) }
-    }
     let stored = StoredPartial(directory: directory, name: name)
     let descriptor = Foundation.open(stored.bytesPath, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
     guard descriptor >= 0 else { return nil }
@@ -117,7 +101,6 @@ package struct PartialStore: Sendable {
       opened.remove()
       return false
     }
-    names.names.withLock { _ = $0?.insert(opened.names.name) }
     return true
   }
 
@@ -168,13 +151,9 @@ package struct PartialStore: Sendable {
     let total: Int
   }
 
-  private func entryNames() -> Set<String> {
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
-    return Set(files.compactMap { StoredPartial.name(ofFile: $0) })
-  }
-
   private func entries() -> [Entry] {
-    entryNames().map { name in
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
+    return Set(names.compactMap { StoredPartial.name(ofFile: $0) }).map { name in
       let stored = StoredPartial(directory: directory, name: name)
       var status = stat()
       let path = stat(stored.bytesPath, &status) == 0 ? stored.bytesPath : stored.labelPath
