@@ -26,7 +26,7 @@ struct InputConversion: Sendable {
   func convert(_ input: StaleInput) async -> Outcome? {
     let started = ContinuousClock.now
     var input = input
-    // A file that changes while it is read is tried a second time: whoever is writing it is probably done by then.
+    // A file that changes while it is read is tried a second time: its writer has probably finished by then.
     for isLastAttempt in [false, true] {
       let responses = await pipeline.responses(for: .file(at: input.absolutePath), variants: variants)
       let thumbnails: [Thumbnail]

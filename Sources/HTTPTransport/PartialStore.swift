@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Keeps partial large bodies on disk, so that a later run can resume them.
 ///
-/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` a label that describes them. Whoever uses a pair locks
+/// A folder of pairs: `NAME.part` holds the bytes, `NAME.json` a label that describes them. A user of a pair locks
 /// its bytes, so several processes may share the folder. Files from before the last boot are not used: after a power
 /// failure a file can be longer than what was really written.
 ///

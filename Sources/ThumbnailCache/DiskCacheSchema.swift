@@ -19,7 +19,7 @@ enum DiskCacheSchema {
   /// - `variant` has the text of each variant once. There are few: rows are never removed.
   /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
   ///   order is a sequence number, since clocks jump.
-  /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact whoever writes.
+  /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact with several writers.
   /// - A source is removed with its last thumbnail.
   static func create(in db: Database) throws {
     try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")

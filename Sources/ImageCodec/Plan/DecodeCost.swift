@@ -60,7 +60,8 @@ enum DecodeCost {
       case .heif, .avif:
         pixels * 8.5 * (probe.bitsPerSample > 8 ? 2 : 1) + pixels * (probe.hasAlpha == true ? 2 : 0)
       default:
-        pixels * 8
+        // `FloatMapReader` holds the whole image as three floats a pixel.
+        pixels * (probe.format == .pnm && probe.bitsPerSample > 16 ? 20 : 8)
       }
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }

@@ -74,9 +74,8 @@ extension SourceJob {
     revalidationState.hasAsked = true
     guard missing.isEmpty, let known = source.knownResponse(in: history), !known.metadata.conditions.isEmpty else {
       let body = try await fetchBody(demand: waiters.demand, insteadOf: nil, &revalidationState)
-      // Nothing was stored when the request was sent: then nothing has to give way.
-      let replaces = history.responses.isEmpty ? false : await replacesStored(body)
-      revalidationState.hear(.sent(body, replaces: replaces))
+      // Another process may have stored an earlier version during the download, so this reads the history again.
+      revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
       return
     }
     // With a stale thumbnail to serve, a failing server is not retried; without one, the usual attempts apply.
@@ -143,8 +142,8 @@ extension SourceJob {
     return []
   }
 
-  /// Hands out a thumbnail that is out of date and has it asked about behind, where its server allows that. Returns whether
-  /// it did.
+  /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
+  /// does.
   func serveWhileRevalidating(
     _ found: PipelineStages.FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool
   ) -> Bool {

@@ -124,6 +124,33 @@ import Testing
     #expect(fixture.asked == ["-", "\"one\"", "\"one\""])
   }
 
+  @Test func aBodyReplacesWhatAnotherProcessHasStoredOfAnEarlierVersionMeanwhile() async throws {
+    let gate = Gate()
+    let (earlier, later) = (try ChangingPicture(), try ChangingPicture())
+    try later.replace()
+    let isStored = Recorder<Bool>()
+    let fixture = try PipelineFixture { request in
+      if request.path == "/a.jpg", isStored.values.isEmpty {
+        isStored.append(false)
+        return later.answer(request).held(by: gate)
+      }
+      return (isStored.values.last == true ? later : earlier).answer(request)
+    }
+    let sizes = [PixelSize(40, 40), PixelSize(50, 20)]
+    let slow = Task { try await fixture.pipeline.response(for: fixture.request("/a.jpg", sizes[0])) }
+    await poll { fixture.origin.requests.count == 1 }
+    // Another process is served the earlier version, and stores it during the download.
+    let other = try await fixture.restarted()
+    let old = try await other.response(for: fixture.request("/a.jpg", sizes[1]))
+    await other.flush()
+    isStored.append(true)
+    gate.open()
+    #expect(try await slow.value.origin == .source)
+    let again = try await fixture.restarted().response(for: fixture.request("/a.jpg", sizes[1]))
+    #expect(again.origin == .source && again.thumbnail.data != old.thumbnail.data)
+    #expect(fixture.pipeline.statistics.replacements == 1)
+  }
+
   @Test func aSizeThatIsNotStoredTakesTheBodyInOneRequest() async throws {
     let fixture = try RevalidationFixture()
     _ = try await fixture.origin()
