@@ -20,14 +20,15 @@ struct BodyBuffer {
   /// The file that was passed in, while the body is written to it.
   private(set) var givenFile: FileDescriptor?
 
-  init(memoryLimit: Int, spillDirectories: [String], spillMemory: ByteSemaphore? = nil) {
+  init(memoryLimit: Int, spillDirectories: [String], spillMemory: WeightedSemaphore? = nil) {
     self.memoryLimit = memoryLimit
     places = SpillPlace.all(in: spillDirectories, spillMemory)
   }
 
   /// Appends to a file that already holds the first `count` bytes.
   init(
-    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [], spillMemory: ByteSemaphore? = nil
+    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [],
+    spillMemory: WeightedSemaphore? = nil
   ) {
     memoryLimit = 0
     places = SpillPlace.all(in: spillDirectories, spillMemory)

@@ -77,7 +77,7 @@ package struct Download: Sendable {
   /// The duration of all attempts and the pauses between them, without waiting for a slot.
   package let duration: Duration
   /// Its share of the memory for bodies, released with the last copy of this value.
-  let bodyShare: ByteSemaphore.Reservation?
+  let bodyShare: WeightedSemaphore.Reservation?
 
   /// Whether the response was 304 (not modified), so that there is no body.
   package var isUnchanged: Bool { status == 304 }

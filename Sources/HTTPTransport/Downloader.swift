@@ -15,8 +15,8 @@ package final class Downloader: Sendable {
   /// When the next wake-up for held hosts is scheduled, if any.
   let wakesAt = Mutex<ContinuousClock.Instant?>(nil)
   private let silentHosts = SilentHosts()
-  let bodyMemory: ByteSemaphore?
-  private let spillMemory: ByteSemaphore?
+  let bodyMemory: WeightedSemaphore?
+  private let spillMemory: WeightedSemaphore?
 
   /// Starts nothing: the curl thread starts with the first download.
   ///
@@ -24,7 +24,7 @@ package final class Downloader: Sendable {
   /// slot and before its transfer, and keeps it as long as the `Download` lives. `spillMemory` lends the bytes of files
   /// in memory, used where no directory has room for a large body.
   package init(
-    _ configuration: DownloadConfiguration, bodyMemory: ByteSemaphore? = nil, spillMemory: ByteSemaphore? = nil
+    _ configuration: DownloadConfiguration, bodyMemory: WeightedSemaphore? = nil, spillMemory: WeightedSemaphore? = nil
   ) {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
@@ -98,7 +98,7 @@ package final class Downloader: Sendable {
     var url: CurlURL
     var attempts: Int
     var duration: Duration
-    var bodyShare: ByteSemaphore.Reservation?
+    var bodyShare: WeightedSemaphore.Reservation?
   }
 
   /// Runs a request until it succeeds or should not be retried.
@@ -182,7 +182,7 @@ package final class Downloader: Sendable {
     /// Whether it waits behind all others because its server was silent.
     var isDeferred = false
     /// Its share of the memory for bodies; none during a pause.
-    var bodyShare: ByteSemaphore.Reservation?
+    var bodyShare: WeightedSemaphore.Reservation?
   }
 
   /// One attempt: one transfer per redirect, until a response is not a redirect.
@@ -245,9 +245,9 @@ package final class Downloader: Sendable {
 
   private func shareOfBodyMemory(
     priority: PriorityControl
-  ) async throws(DownloadError) -> ByteSemaphore.Reservation? {
+  ) async throws(DownloadError) -> WeightedSemaphore.Reservation? {
     guard let bodyMemory else { return nil }
-    do throws(ByteSemaphore.Failure) {
+    do throws(WeightedSemaphore.Failure) {
       return try await bodyMemory.reserve(
         min(configuration.memoryBodyLimit, bodyMemory.capacity), priority: priority)
     } catch {

@@ -16,7 +16,7 @@ struct FetchRequest: Sendable {
   /// See `BodyBuffer`.
   var spillDirectories: [String]
   /// See `BodyBuffer`.
-  var spillMemory: ByteSemaphore?
+  var spillMemory: WeightedSemaphore?
   /// Whether it reserves a share of the memory for bodies.
   var takesBodyShare = false
   var observer: (any BodyObserver)?

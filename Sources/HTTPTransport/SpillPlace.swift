@@ -10,10 +10,10 @@ enum SpillPlace: Sendable {
   /// A new unnamed file in a directory.
   case directory(String)
   /// A new file in memory (`memfd`), whose bytes the semaphore lends.
-  case memory(ByteSemaphore)
+  case memory(WeightedSemaphore)
 
   /// The places to try, in order.
-  static func all(in directories: [String], _ memory: ByteSemaphore?) -> [SpillPlace] {
+  static func all(in directories: [String], _ memory: WeightedSemaphore?) -> [SpillPlace] {
     directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])
   }
 
@@ -28,10 +28,10 @@ enum SpillPlace: Sendable {
       } catch {
         throw SpillFailure(place: directory, reason: error.reason)
       }
-    case .memory(let limiter):
+    case .memory(let memory):
       let descriptor = ccurl_memory_file("thumbnailer-body")
       guard descriptor >= 0 else { throw SpillFailure(place: "memory") }
-      let loan = MemoryLoan(limiter)
+      let loan = MemoryLoan(memory)
       return (FileDescriptor(owning: descriptor, keeping: loan), loan)
     }
   }
@@ -53,18 +53,18 @@ final class MemoryLoan: Sendable {
   /// A body of unknown length reserves this much at a time.
   private static let step = 1 << 20
 
-  private let limiter: ByteSemaphore
-  private let shares = Mutex<[ByteSemaphore.Reservation]>([])
+  private let memory: WeightedSemaphore
+  private let shares = Mutex<[WeightedSemaphore.Reservation]>([])
 
-  init(_ limiter: ByteSemaphore) { self.limiter = limiter }
+  init(_ memory: WeightedSemaphore) { self.memory = memory }
 
   /// Reserves until this many bytes are covered.
   func cover(_ bytes: Int) throws(SpillFailure) {
     let isCovered = shares.withLock { shares in
-      let missing = bytes - shares.reduce(0) { $0 + $1.bytes }
+      let missing = bytes - shares.reduce(0) { $0 + $1.permits }
       if missing <= 0 { return true }
       let wanted = shares.isEmpty ? missing : max(missing, Self.step)
-      guard let share = limiter.lend(wanted) ?? limiter.lend(missing) else { return false }
+      guard let share = memory.lend(wanted) ?? memory.lend(missing) else { return false }
       shares.append(share)
       return true
     }

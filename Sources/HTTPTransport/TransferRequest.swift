@@ -17,7 +17,7 @@ struct TransferRequest: Sendable {
   /// See `BodyBuffer`.
   var spillDirectories: [String]
   /// See `BodyBuffer`.
-  var spillMemory: ByteSemaphore?
+  var spillMemory: WeightedSemaphore?
   /// See `DownloadConfiguration`.
   var longestRestWorthReading: Int
   var connectTimeout: Duration

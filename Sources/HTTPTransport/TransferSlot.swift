@@ -5,7 +5,7 @@ import ThumbnailCore
 final class TransferSlot: Sendable {
   private struct State {
     var ticket: DownloadSlots.Admission.Ticket?
-    var bodyShare: ByteSemaphore.Reservation?
+    var bodyShare: WeightedSemaphore.Reservation?
     var hasLeftMemory = false
     var isPutOff = false
     /// Stops the transfer, once it runs.
@@ -37,7 +37,7 @@ final class TransferSlot: Sendable {
   // MARK: The downloader
 
   /// Sets the share of body memory, released when the body leaves memory.
-  func hold(_ bodyShare: ByteSemaphore.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
+  func hold(_ bodyShare: WeightedSemaphore.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
 
   /// Whether the body has left memory and its share was released.
   var hasLeftMemory: Bool { state.withLock { $0.hasLeftMemory } }
@@ -82,7 +82,7 @@ final class TransferSlot: Sendable {
   /// Nothing arrived for its patience. Its body has left memory if that was possible.
   func fellSilent(since: ContinuousClock.Instant, hasLeftMemory: Bool) {
     guard let ticket else { return }
-    let share = state.withLock { state -> ByteSemaphore.Reservation? in
+    let share = state.withLock { state -> WeightedSemaphore.Reservation? in
       guard hasLeftMemory else { return nil }
       state.hasLeftMemory = true
       return state.bodyShare.take()

@@ -20,7 +20,7 @@ public final class DiskCache: Sendable {
   let commits: GroupCommit
   let problems: CacheProblems
   private let limit: Atomic<Int>
-  private let staging = ByteSemaphore(capacity: 8 << 20)
+  private let staging = WeightedSemaphore(capacity: 8 << 20)
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
@@ -151,7 +151,7 @@ public final class DiskCache: Sendable {
   func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
   ) async throws(DiskCacheError) -> Bool {
-    let reservation: ByteSemaphore.Reservation
+    let reservation: WeightedSemaphore.Reservation
     do {
       reservation = try await staging.reserve(pendingBytes(of: entries), priority: PriorityControl(.visible))
     } catch {
@@ -166,14 +166,14 @@ public final class DiskCache: Sendable {
   }
 
   /// Room for entries among the pending writes; nil when there is none now.
-  func roomNow(for entries: [CacheEntry]) -> ByteSemaphore.Reservation? {
+  func roomNow(for entries: [CacheEntry]) -> WeightedSemaphore.Reservation? {
     staging.reserveNow(pendingBytes(of: entries))
   }
 
   /// Stores without waiting, in room that was reserved.
   func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit?,
-    in reservation: ByteSemaphore.Reservation
+    in reservation: WeightedSemaphore.Reservation
   ) throws(DiskCacheError) -> Bool {
     let stage = { () throws(DiskCacheError) in
       if replacing { try self.commits.stage(.remove(record.key)) }

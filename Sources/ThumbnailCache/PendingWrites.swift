@@ -6,7 +6,7 @@ struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
     /// Thumbnails of one source, with the memory that they reserve until they are committed.
-    case store(SourceRecord, [CacheEntry], ByteSemaphore.Reservation? = nil)
+    case store(SourceRecord, [CacheEntry], WeightedSemaphore.Reservation? = nil)
     case remove(SourceKey)
     /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the
     /// row could not be read at all.

@@ -56,7 +56,7 @@ struct BodyBufferTests {
     let path = folder.url.appending(path: "begun").path
     #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes[..<5000])))
     let file = FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC))
-    let memory = ByteSemaphore(capacity: 1 << 20)
+    let memory = WeightedSemaphore(capacity: 1 << 20)
     for (directories, limiter) in [([folder.url.path], nil), (["/nonexistent"], memory)] {
       var store = BodyBuffer(continuing: file, at: 5000, spillDirectories: directories, spillMemory: limiter)
       try append(Array(bytes[5000..<8000]), to: &store)
@@ -69,7 +69,7 @@ struct BodyBufferTests {
   @Test func whereNoDirectoryHasRoomTheBodyTakesItsShareOfMemory() throws {
     let bytes = noise(10_000)
     for announced in [nil, 10_000] as [Int?] {
-      let memory = ByteSemaphore(capacity: 4 << 20)
+      let memory = WeightedSemaphore(capacity: 4 << 20)
       var body: ByteSource?
       do {
         var store = BodyBuffer(memoryLimit: 2500, spillDirectories: ["/nonexistent"], spillMemory: memory)
@@ -89,7 +89,7 @@ struct BodyBufferTests {
   }
 
   @Test func withoutRoomInTheMemoryBudgetTheFirstPlaceIsNamed() throws {
-    let memory = ByteSemaphore(capacity: 10_000)
+    let memory = WeightedSemaphore(capacity: 10_000)
     var store = BodyBuffer(memoryLimit: 10, spillDirectories: ["/nonexistent"], spillMemory: memory)
     // Half of it may be lent.
     store.prepare(for: 5001)

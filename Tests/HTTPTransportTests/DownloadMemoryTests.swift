@@ -18,7 +18,7 @@ struct DownloadMemoryTests {
     let configuration = DownloadConfiguration.quick {
       ($0.retry.baseDelay, $0.retry.maximumDelay, $0.totalTimeout) = (day, day, day * 365)
     }
-    let memory = ByteSemaphore(capacity: configuration.memoryBodyLimit)
+    let memory = WeightedSemaphore(capacity: configuration.memoryBodyLimit)
     let downloader = Downloader(configuration, bodyMemory: memory)
     let pausing = Task { try await downloader.fetch(busy.url()) }
     await poll { busy.requests.count == 1 && downloader.activeDownloads == 0 }
@@ -35,7 +35,7 @@ struct DownloadMemoryTests {
     let taken = try Origin { _ in .ok(noise(5000)).held(by: gate) }
     let away = try Origin { _ in .redirect(to: taken.url("/there").absoluteString) }
     let configuration = DownloadConfiguration.quick { $0.maximumDownloadsPerHost = 1 }
-    let memory = ByteSemaphore(capacity: 2 * configuration.memoryBodyLimit)
+    let memory = WeightedSemaphore(capacity: 2 * configuration.memoryBodyLimit)
     let downloader = Downloader(configuration, bodyMemory: memory)
     let first = Task { try await downloader.fetch(taken.url("/first")).body.count }
     await poll { taken.requests.count == 1 }

@@ -160,7 +160,7 @@ struct DownloaderTests {
     let origin = try Origin { _ in .ok(noise(5000)).header("Content-Encoding", "x-made-up") }
     let configuration = DownloadConfiguration.quick { $0.maximumDownloads = 1 }
     // There is room for one body: who had it while waiting would wait for whoever has the slot and needs the room.
-    let downloader = Downloader(configuration, bodyMemory: ByteSemaphore(capacity: configuration.memoryBodyLimit))
+    let downloader = Downloader(configuration, bodyMemory: WeightedSemaphore(capacity: configuration.memoryBodyLimit))
     try await withThrowingTaskGroup { group in
       for number in 0..<4 {
         group.addTask { try await downloader.fetch(origin.url("/\(number)")).body.count }

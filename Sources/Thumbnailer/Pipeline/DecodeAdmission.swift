@@ -55,7 +55,7 @@ enum HelperMemory: Sendable {
   /// No cgroup limits it: each helper has its own limit, besides the budget.
   case beside
   /// The cgroup has room for helpers besides the budget: as many at once as this semaphore admits.
-  case limited(ByteSemaphore)
+  case limited(WeightedSemaphore)
   /// The cgroup has no room: a helper's memory is taken from the budget.
   case budget
 
@@ -65,7 +65,7 @@ enum HelperMemory: Sendable {
       return
     }
     let room = cgroupLimit - MemoryBudget.programBytes - configuration.memoryCacheLimit.bytes - budget.total
-    self = room >= Self.bytes(configuration.isolation) ? .limited(ByteSemaphore(capacity: room)) : .budget
+    self = room >= Self.bytes(configuration.isolation) ? .limited(WeightedSemaphore(capacity: room)) : .budget
   }
 
   /// The most that a helper takes, in bytes.

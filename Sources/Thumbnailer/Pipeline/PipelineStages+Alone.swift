@@ -15,7 +15,7 @@ extension PipelineStages {
     let bodies = bodyMemory.reserveFree()
     defer { bodies.release() }
     switch try await placeAlone(
-      plan.predictedBytes, keepingFree: bodyMemory.capacity - bodies.bytes, priority: priority)
+      plan.predictedBytes, keepingFree: bodyMemory.capacity - bodies.permits, priority: priority)
     {
     case (.helper, let helpers?):
       // A helper needs the complete file.

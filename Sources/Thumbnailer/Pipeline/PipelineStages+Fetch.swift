@@ -129,8 +129,8 @@ extension PipelineStages {
   private func openFile(
     _ source: ImageSource, priority: PriorityControl
   ) async throws(FetchFailure) -> SourceBody {
-    let place: ByteSemaphore.Reservation
-    do throws(ByteSemaphore.Failure) {
+    let place: WeightedSemaphore.Reservation
+    do throws(WeightedSemaphore.Failure) {
       place = try await openFiles.reserve(1, priority: priority)
     } catch {
       throw FetchFailure(.cancelled)

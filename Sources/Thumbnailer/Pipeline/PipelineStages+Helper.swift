@@ -38,13 +38,13 @@ extension PipelineStages {
     let thumbnails = mostBytes(of: variants)
     let most = HelperMemory.bytes(configuration.isolation)
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
-    var room: ByteSemaphore.Reservation?
+    var room: WeightedSemaphore.Reservation?
     var reserved = thumbnails
     switch helperMemory {
     case .beside: break
-    case .limited(let limiter):
-      do throws(ByteSemaphore.Failure) {
-        room = try await limiter.reserve(most, priority: priority)
+    case .limited(let helperMemory):
+      do throws(WeightedSemaphore.Failure) {
+        room = try await helperMemory.reserve(most, priority: priority)
       } catch {
         throw .cancelled
       }

@@ -15,17 +15,17 @@ struct PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let limits: DecodeLimits
   /// The memory budget for decodes.
-  let decodes: ByteSemaphore
+  let decodes: WeightedSemaphore
   /// The memory budget for bodies.
-  let bodyMemory: ByteSemaphore
+  let bodyMemory: WeightedSemaphore
   /// Decides where decodes run that do not fit into their budget.
   let admission: DecodeAdmission
   /// The helper processes; nil if everything is decoded in process.
   let helpers: HelperPool?
   /// Where the helpers' memory comes from.
   let helperMemory: HelperMemory
-  /// Limits the local files open at once: its permits are files, not bytes.
-  let openFiles = ByteSemaphore(capacity: 64)
+  /// Limits the local files that are open at once.
+  let openFiles = WeightedSemaphore(capacity: 64)
   let downloader: Downloader
   /// The threads for codec work and for opening files.
   let workers: WorkerPool
@@ -37,8 +37,8 @@ struct PipelineStages: Sendable {
     self.events = events
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
-    decodes = ByteSemaphore(capacity: budget.decodeShare)
-    bodyMemory = ByteSemaphore(capacity: budget.bodyShare)
+    decodes = WeightedSemaphore(capacity: budget.decodeShare)
+    bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
     admission = DecodeAdmission(configuration, budget: budget)
     helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     var download = configuration.download(budget)
@@ -238,8 +238,8 @@ struct PipelineStages: Sendable {
   /// Waits for memory for a decode. `body` must be named if its bytes are borrowed from that memory.
   func reserve(
     _ bytes: Int, of body: ByteSource? = nil, priority: PriorityControl
-  ) async throws(ThumbnailError) -> ByteSemaphore.Reservation {
-    do throws(ByteSemaphore.Failure) {
+  ) async throws(ThumbnailError) -> WeightedSemaphore.Reservation {
+    do throws(WeightedSemaphore.Failure) {
       return try await decodes.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: priority)
     } catch {
       throw ThumbnailError(error)

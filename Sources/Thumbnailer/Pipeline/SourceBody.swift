@@ -19,7 +19,7 @@ struct SourceBody: Sendable {
   /// The finest scale at which a body that was stopped early can be decoded.
   private let finestScale: JPEGScale?
   /// The file's permit to be open. Released with the last copy of this value.
-  private let place: ByteSemaphore.Reservation?
+  private let place: WeightedSemaphore.Reservation?
   /// The response's metadata, with the validator for a later conditional request.
   var response: StoredResponse?
   /// When the response stops being cacheable, if the server limits that; see `ResponseMetadata`.
@@ -47,7 +47,7 @@ struct SourceBody: Sendable {
 
   /// A local file.
   init(
-    _ file: LocalFile, place: ByteSemaphore.Reservation, header: Result<ImageProbe, CodecError>,
+    _ file: LocalFile, place: WeightedSemaphore.Reservation, header: Result<ImageProbe, CodecError>,
     mayReadCoefficients: Bool
   ) {
     (self.file, self.place, self.header) = (file, place, header)

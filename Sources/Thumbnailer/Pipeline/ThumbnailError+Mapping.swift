@@ -80,7 +80,7 @@ extension ThumbnailError {
   }
 
   /// Why there is no memory for a decode.
-  init(_ error: ByteSemaphore.Failure) {
+  init(_ error: WeightedSemaphore.Failure) {
     switch error {
     case .cancelled: self = .cancelled
     // What fits into the budget at all is refused only because of bodies that should be on disk.

@@ -20,7 +20,7 @@ final class ProviderAPI: Sendable {
   private let clock: ProviderClock
   private let pace: Mutex<RequestPace>
   /// A semaphore for the concurrent requests; its units are requests, not bytes.
-  private let places: ByteSemaphore
+  private let places: WeightedSemaphore
 
   init(
     _ dialect: ProviderDialect, baseURL: URL, key: AccessKey? = nil, client: any HTTPClient,
@@ -32,7 +32,7 @@ final class ProviderAPI: Sendable {
     self.client = client
     self.clock = clock
     pace = Mutex(RequestPace(dialect.pace))
-    places = ByteSemaphore(capacity: dialect.pace.atOnce)
+    places = WeightedSemaphore(capacity: dialect.pace.atOnce)
   }
 
   /// The URL of a path below the base with a query. All but letters, digits and `-._~` is percent-encoded, so `&`, `+`
@@ -92,8 +92,8 @@ final class ProviderAPI: Sendable {
 
   // MARK: Pace
 
-  private func waitForTurn() async throws(ProviderError) -> ByteSemaphore.Reservation {
-    let place: ByteSemaphore.Reservation
+  private func waitForTurn() async throws(ProviderError) -> WeightedSemaphore.Reservation {
+    let place: WeightedSemaphore.Reservation
     do {
       place = try await places.reserve(1, priority: PriorityControl(.visible))
     } catch {

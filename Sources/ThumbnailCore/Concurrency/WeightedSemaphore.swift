@@ -1,14 +1,14 @@
 import Synchronization
 
-/// A semaphore that counts bytes. Each reservation is granted whole or not at all.
+/// A semaphore of which each holder reserves several permits at once, all or none: bytes of memory, or open files.
 ///
 /// Waiters are served first come, first served within their priority; a large request at the head of the queue holds
 /// back the later ones, so that it does not starve.
 ///
-/// In addition, up to half of the bytes can be lent at once, to holders that may themselves wait here. To prevent a
-/// deadlock, a request may overtake those that do not fit while only lent bytes are out; if none fits, a waiter that
-/// holds lent bytes is refused.
-package final class ByteSemaphore: Sendable {
+/// In addition, up to half of the permits can be lent at once, to holders that may themselves wait here. To prevent a
+/// deadlock, a request may overtake those that do not fit while only lent permits are out; if none fits, a waiter that
+/// holds lent permits is refused.
+package final class WeightedSemaphore: Sendable {
   /// Why a reservation failed.
   package enum Failure: Error, Equatable {
     case cancelled
@@ -16,42 +16,42 @@ package final class ByteSemaphore: Sendable {
     case exceedsCapacity(asked: Int, capacity: Int)
   }
 
-  /// A granted number of bytes. Returned when it is released or its last reference is dropped.
+  /// A granted number of permits. Returned when it is released or its last reference is dropped.
   package final class Reservation: Sendable {
-    /// The size of the reservation in bytes.
-    package let bytes: Int
-    private let limiter: ByteSemaphore
+    /// The number of permits.
+    package let permits: Int
+    private let semaphore: WeightedSemaphore
     private let isLent: Bool
     private let released = Atomic(false)
 
-    fileprivate init(bytes: Int, limiter: ByteSemaphore, isLent: Bool = false) {
-      self.bytes = bytes
-      self.limiter = limiter
+    fileprivate init(permits: Int, semaphore: WeightedSemaphore, isLent: Bool = false) {
+      self.permits = permits
+      self.semaphore = semaphore
       self.isLent = isLent
     }
 
-    /// Returns the bytes. Calling it twice does no harm.
+    /// Returns the permits. Calling it twice does no harm.
     package func release() {
-      if !released.exchange(true, ordering: .acquiringAndReleasing) { limiter.giveBack(bytes, isLent: isLent) }
+      if !released.exchange(true, ordering: .acquiringAndReleasing) { semaphore.giveBack(permits, isLent: isLent) }
     }
 
     deinit { release() }
   }
 
   private struct Waiter {
-    let bytes: Int
+    let permits: Int
     let holdsLent: Bool
     let promise: Promise<Reservation, Failure>
   }
 
   private struct State {
     var available: Int
-    /// How many of the reserved bytes are lent.
+    /// How many of the reserved permits are lent.
     var lent = 0
     var queue = TwoLevelQueue<Waiter>()
   }
 
-  /// The total in bytes.
+  /// The number of permits.
   package let capacity: Int
   private let state: Mutex<State>
 
@@ -60,43 +60,43 @@ package final class ByteSemaphore: Sendable {
     state = Mutex(State(available: capacity))
   }
 
-  /// The bytes in use now.
+  /// The permits in use now.
   package var used: Int { state.withLock { capacity - $0.available } }
   /// The number of waiters.
   var waiting: Int { state.withLock { $0.queue.count } }
 
   /// Reserves without waiting; nil when too little is free, or when half of the capacity would be exceeded by lent
-  /// bytes.
-  package func lend(_ bytes: Int) -> Reservation? {
+  /// permits.
+  package func lend(_ permits: Int) -> Reservation? {
     let isLent = state.withLock { state in
-      guard bytes <= state.available, state.lent + bytes <= capacity / 2 else { return false }
-      state.available -= bytes
-      state.lent += bytes
+      guard permits <= state.available, state.lent + permits <= capacity / 2 else { return false }
+      state.available -= permits
+      state.lent += permits
       return true
     }
-    return isLent ? Reservation(bytes: bytes, limiter: self, isLent: true) : nil
+    return isLent ? Reservation(permits: permits, semaphore: self, isLent: true) : nil
   }
 
   /// Reserves without waiting; nil when too little is free or others wait.
-  package func reserveNow(_ bytes: Int) -> Reservation? {
+  package func reserveNow(_ permits: Int) -> Reservation? {
     let isReserved = state.withLock { state in
-      guard bytes <= state.available, state.queue.count == 0 else { return false }
-      state.available -= bytes
+      guard permits <= state.available, state.queue.count == 0 else { return false }
+      state.available -= permits
       return true
     }
-    return isReserved ? Reservation(bytes: bytes, limiter: self) : nil
+    return isReserved ? Reservation(permits: permits, semaphore: self) : nil
   }
 
-  /// Waits for `bytes` bytes. A caller that holds lent bytes must say so, and may be refused because of them
+  /// Waits for `permits` permits. A caller that holds lent ones must say so, and may be refused because of them
   /// (`exceedsCapacity`).
   package func reserve(
-    _ bytes: Int, holdingLent holdsLent: Bool = false, priority: PriorityControl
+    _ permits: Int, holdingLent holdsLent: Bool = false, priority: PriorityControl
   ) async throws(Failure) -> Reservation {
-    guard bytes <= capacity else { throw .exceedsCapacity(asked: bytes, capacity: capacity) }
+    guard permits <= capacity else { throw .exceedsCapacity(asked: permits, capacity: capacity) }
     if Task.isCancelled { throw .cancelled }
     let promise = Promise<Reservation, Failure>()
     let ticket = state.withLock {
-      $0.queue.enqueue(Waiter(bytes: bytes, holdsLent: holdsLent, promise: promise), at: priority.current)
+      $0.queue.enqueue(Waiter(permits: permits, holdsLent: holdsLent, promise: promise), at: priority.current)
     }
     let observation = priority.observe { [weak self] level in
       self?.state.withLock { $0.queue.move(ticket, to: level) }
@@ -110,19 +110,19 @@ package final class ByteSemaphore: Sendable {
     }.get()
   }
 
-  /// Takes all free bytes, without waiting. Waiters are served when they are released.
+  /// Takes all free permits, without waiting. Waiters are served when they are released.
   package func reserveFree() -> Reservation {
-    let bytes = state.withLock { state in
+    let permits = state.withLock { state in
       defer { state.available = 0 }
       return state.available
     }
-    return Reservation(bytes: bytes, limiter: self)
+    return Reservation(permits: permits, semaphore: self)
   }
 
-  private func giveBack(_ bytes: Int, isLent: Bool) {
+  private func giveBack(_ permits: Int, isLent: Bool) {
     state.withLock { state in
-      state.available += bytes
-      if isLent { state.lent -= bytes }
+      state.available += permits
+      if isLent { state.lent -= permits }
     }
     admit()
   }
@@ -133,9 +133,9 @@ package final class ByteSemaphore: Sendable {
       switch next {
       case nil: return
       case .served(let waiter):
-        waiter.promise.resume(with: .success(Reservation(bytes: waiter.bytes, limiter: self)))
+        waiter.promise.resume(with: .success(Reservation(permits: waiter.permits, semaphore: self)))
       case .refused(let waiter, let available):
-        waiter.promise.resume(with: .failure(.exceedsCapacity(asked: waiter.bytes, capacity: available)))
+        waiter.promise.resume(with: .failure(.exceedsCapacity(asked: waiter.permits, capacity: available)))
       }
     }
   }
@@ -150,12 +150,12 @@ package final class ByteSemaphore: Sendable {
   private func takeNext(from state: inout State) -> Turn? {
     guard let head = state.queue.peek() else { return nil }
     let served: Waiter?
-    if head.bytes <= state.available {
+    if head.permits <= state.available {
       served = state.queue.dequeue()
     } else if state.available + state.lent == capacity {
-      // Only holders of lent bytes can return any, and they may be waiting here themselves.
+      // Only holders of lent permits can return any, and they may be waiting here themselves.
       let available = state.available
-      served = state.queue.removeFirst { $0.bytes <= available }
+      served = state.queue.removeFirst { $0.permits <= available }
       if served == nil {
         return state.queue.removeFirst { $0.holdsLent }.map { .refused($0, available: available) }
       }
@@ -163,7 +163,7 @@ package final class ByteSemaphore: Sendable {
       return nil
     }
     guard let served else { return nil }
-    state.available -= served.bytes
+    state.available -= served.permits
     return .served(served)
   }
 }
