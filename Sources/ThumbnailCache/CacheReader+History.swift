@@ -7,32 +7,33 @@ import ThumbnailCore
 extension CacheReader {
   /// The history of a source. Takes two queries, some ten microseconds. Invalid rows are skipped.
   func history(of source: SourceKey) throws -> SourceHistory {
-    try read { db in
-      var history = SourceHistory()
-      let responses = try Row.fetchCursor(
-        db.cachedStatement(
-          sql: """
-            SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
-              length
-            FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
-            """), arguments: [source.bytes])
-      while let row = try responses.next() {
-        if let response = try? Self.response(row) { history.responses.append(response) }
-      }
-      if history.responses.isEmpty, let only = try Self.unnamedResponse(of: source, in: db) {
-        history.responses = [only]
-      }
-      let failures = try Row.fetchCursor(
-        db.cachedStatement(
-          sql: """
-            SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until
-            FROM failure WHERE source = ?
-            """), arguments: [source.bytes])
-      while let row = try failures.next() {
-        if let failure = try? Self.failure(row) { history.failures.append(failure) }
-      }
-      return history
+    try read { try Self.history(of: source, in: $0) }
+  }
+
+  /// The same on any connection.
+  static func history(of source: SourceKey, in db: Database) throws -> SourceHistory {
+    var history = SourceHistory()
+    let responses = try Row.fetchCursor(
+      db.cachedStatement(
+        sql: """
+          SELECT url, address, confirmed_at, expires_at, etag, last_modified, cache_control, expires, vary,
+            length
+          FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?) ORDER BY confirmed_at DESC
+          """), arguments: [source.bytes])
+    while let row = try responses.next() {
+      if let response = try? response(row) { history.responses.append(response) }
     }
+    if history.responses.isEmpty, let only = try unnamedResponse(of: source, in: db) { history.responses = [only] }
+    let failures = try Row.fetchCursor(
+      db.cachedStatement(
+        sql: """
+          SELECT url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at, until
+          FROM failure WHERE source = ?
+          """), arguments: [source.bytes])
+    while let row = try failures.next() {
+      if let failure = try? failure(row) { history.failures.append(failure) }
+    }
+    return history
   }
 
   private static func response(_ row: Row) throws -> StoredResponse {

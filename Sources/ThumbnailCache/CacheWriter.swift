@@ -30,6 +30,7 @@ struct CacheWriter: Sendable {
   func commit(_ batch: PendingWrites.Batch) throws {
     guard batch.hasWork else { return }
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
+    var reports: [@Sendable () -> Void] = []
     try transaction { db in
       for row in batch.touched {
         try db.cachedStatement(
@@ -38,10 +39,14 @@ struct CacheWriter: Sendable {
       }
       if !batch.tally.isEmpty { try batch.tally.add(in: db) }
       try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
-      for operation in batch.operations { try apply(operation, in: db) }
+      for operation in batch.operations {
+        if let report = try replaceOutdated(by: operation, in: db) { reports.append(report) }
+        try apply(operation, in: db)
+      }
       try evict(in: db, toPayload: limits.byteLimit)
       try giveBackPages(in: db)
     }
+    for report in reports { report() }
   }
 
   /// Runs `body` in its own transaction.
@@ -55,9 +60,21 @@ struct CacheWriter: Sendable {
     try shortenLog()
   }
 
+  /// Removes the thumbnails that are of an earlier version than those about to be stored. Returns how to report that;
+  /// nil if there are none.
+  private func replaceOutdated(
+    by operation: PendingWrites.Operation, in db: Database
+  ) throws -> (@Sendable () -> Void)? {
+    guard case .store(let record, _, .ifOutdated(let rule, let report), _) = operation,
+      try CacheReader.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
+    else { return nil }
+    try removeThumbnails(of: record.key, in: db)
+    return report
+  }
+
   private func apply(_ operation: PendingWrites.Operation, in db: Database) throws {
     switch operation {
-    case .store(let record, let entries, _):
+    case .store(let record, let entries, _, _):
       // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
       let isKnown = try isKnown(record.key, in: db)
       if record.fetchedAt == nil, !isKnown { return }
@@ -74,10 +91,7 @@ struct CacheWriter: Sendable {
       for index in kept { try store(entries[index], of: record.key, row: source, in: db) }
       if let response = record.response { try store(response, of: record.key, in: db) }
     case .remove(let source):
-      try db.cachedStatement(
-        sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
-      ).execute(arguments: [source.bytes])
-      try db.cachedStatement(sql: "DELETE FROM failure WHERE source = ?").execute(arguments: [source.bytes])
+      try removeThumbnails(of: source, in: db)
     case .drop(let key, let row):
       try remove(key, row: row, in: db)
     case .pages(let change):
@@ -92,6 +106,14 @@ struct CacheWriter: Sendable {
   private func isKnown(_ source: SourceKey, in db: Database) throws -> Bool {
     let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
     return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
+  }
+
+  /// Removes an image with its thumbnails and its history.
+  private func removeThumbnails(of source: SourceKey, in db: Database) throws {
+    try db.cachedStatement(
+      sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
+    ).execute(arguments: [source.bytes])
+    try db.cachedStatement(sql: "DELETE FROM failure WHERE source = ?").execute(arguments: [source.bytes])
   }
 
   /// Removes a thumbnail, if it exists; with a row, only if it has that id.

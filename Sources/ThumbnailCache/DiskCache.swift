@@ -142,14 +142,14 @@ public final class DiskCache: Sendable {
   ///
   /// - Throws: `cancelled` when the task was, with nothing stored; `closed`. Later failures are thrown by `flush`.
   public func store(_ entries: [CacheEntry], of record: SourceRecord) async throws(DiskCacheError) {
-    try await store(entries, of: record, replacing: false)
+    try await store(entries, of: record, replacing: .none)
   }
 
-  /// The same; with `replacing`, all other thumbnails of the image are removed, since the image has changed. Returns
-  /// whether the permit, if any, was valid when they became readable.
+  /// The same with a choice of what happens to the image's other thumbnails. Returns whether the permit, if any, was
+  /// valid when the new ones became readable.
   @discardableResult
   func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit? = nil
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit? = nil
   ) async throws(DiskCacheError) -> Bool {
     let reservation: WeightedSemaphore.Reservation
     do {
@@ -172,12 +172,12 @@ public final class DiskCache: Sendable {
 
   /// Stores without waiting, in room that was reserved.
   func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Bool, permit: StorePermit?,
+    _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit?,
     in reservation: WeightedSemaphore.Reservation
   ) throws(DiskCacheError) -> Bool {
     let stage = { () throws(DiskCacheError) in
-      if replacing { try self.commits.stage(.remove(record.key)) }
-      try self.commits.stage(.store(record, entries, reservation))
+      if case .all = replacement { try self.commits.stage(.remove(record.key)) }
+      try self.commits.stage(.store(record, entries, replacement, reservation))
     }
     guard let permit else {
       try stage()

@@ -83,6 +83,15 @@ public final class MemoryCache: Sendable {
     state.withLock { $0.entries.removeAll(of: source) }
   }
 
+  /// Removes the thumbnails of an image, except some variants.
+  func removeAll(of source: SourceKey, except kept: Set<Variant>) {
+    state.withLock { state in
+      for variant in state.entries.variants(of: source) where !kept.contains(variant) {
+        state.entries.remove(CacheKey(source: source, variant: variant))
+      }
+    }
+  }
+
   /// Removes everything.
   public func removeAll() {
     state.withLock { $0.entries.removeAll() }

@@ -6,7 +6,7 @@ struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
     /// Thumbnails of one source, with the memory that they reserve until they are committed.
-    case store(SourceRecord, [CacheEntry], WeightedSemaphore.Reservation? = nil)
+    case store(SourceRecord, [CacheEntry], Replacement = .none, WeightedSemaphore.Reservation? = nil)
     case remove(SourceKey)
     /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the
     /// row could not be read at all.
@@ -28,13 +28,13 @@ struct PendingWrites {
 
     /// The bytes of its thumbnails that are no larger than `limit`.
     func payloadBytes(limit: Int) -> Int {
-      guard case .store(_, let entries, _) = self else { return 0 }
+      guard case .store(_, let entries, _, _) = self else { return 0 }
       return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.data.count }
     }
 
     /// Releases its memory reservation.
     func release() {
-      if case .store(_, _, let reservation) = self { reservation?.release() }
+      if case .store(_, _, _, let reservation) = self { reservation?.release() }
     }
 
     /// Whether it uses its own transactions.
@@ -105,7 +105,7 @@ struct PendingWrites {
     queue.append(Staged(ticket: lastTicket, operation: operation, bytes: size))
     bytes += size
     switch operation {
-    case .store(let record, let entries, _):
+    case .store(let record, let entries, _, _):
       for entry in entries {
         visible[record.key, default: [:]][entry.variant] = Visible(ticket: lastTicket, thumbnail: entry.thumbnail)
       }
@@ -177,7 +177,7 @@ struct PendingWrites {
   mutating func settle(_ batch: Batch) {
     for operation in batch.operations {
       switch operation {
-      case .store(let record, let entries, _):
+      case .store(let record, let entries, _, _):
         bytes -= operation.payloadBytes(limit: .max)
         for entry in entries where visible[record.key]?[entry.variant]?.ticket ?? .max <= batch.lastTicket {
           visible[record.key]?[entry.variant] = nil

@@ -9,6 +9,11 @@ extension ThumbnailCache {
     return (stored ?? SourceHistory()).merged(with: recent[source])
   }
 
+  /// A history that was looked up, with what this process has recorded since.
+  package func updated(_ history: SourceHistory, of source: SourceKey) -> SourceHistory {
+    history.merged(with: recent[source])
+  }
+
   /// Renews the thumbnails of a source after a 304, and stores the response's metadata.
   package func confirm(
     _ response: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey, permit: StorePermit? = nil

@@ -55,36 +55,39 @@ package final class ThumbnailCache: Sendable {
     memory.thumbnail(for: key)
   }
 
-  /// Stores thumbnails in both tiers, with `replacing` instead of all existing ones of the image. Returns once they can
-  /// be read; waits while too many writes are pending.
+  /// Stores thumbnails in both tiers. Returns once they can be read; waits while too many writes are pending.
   ///
   /// - Parameters:
+  ///   - replacing: What happens to the other thumbnails of the image.
   ///   - inMemory: The variants to store in memory as well; nil for all.
   ///   - permit: Nothing is stored if it was revoked; nil if it cannot be revoked.
   /// - Returns: Whether the permit was valid throughout.
   @discardableResult
   package func store(
-    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Bool = false,
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Replacement = .none,
     permit: StorePermit? = nil
   ) async -> Bool {
-    guard keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit) else { return false }
+    let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
+    guard let replacement else { return false }
     var isStored = true
     await attempt { disk throws(DiskCacheError) in
-      isStored = try await disk.store(entries, of: record, replacing: replacing, permit: permit)
+      isStored = try await disk.store(entries, of: record, replacing: replacement, permit: permit)
     }
     return isStored
   }
 
   /// Does the same without waiting. Nil, with nothing stored, when too many writes are pending.
   package func storeNow(
-    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Bool, permit: StorePermit?
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
+    permit: StorePermit?
   ) -> Bool? {
     let room = disk?.roomNow(for: entries)
     if disk != nil, room == nil { return nil }
-    guard keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit) else { return false }
+    let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
+    guard let replacement else { return false }
     guard let disk, let room else { return true }
     do throws(DiskCacheError) {
-      return try disk.store(entries, of: record, replacing: replacing, permit: permit, in: room)
+      return try disk.store(entries, of: record, replacing: replacement, permit: permit, in: room)
     } catch {
       // Failures to write came through the listener already.
       if error == .closed { report(error) }
@@ -92,12 +95,26 @@ package final class ThumbnailCache: Sendable {
     }
   }
 
-  /// The part of storing that concerns memory. Returns whether the permit is valid.
+  /// The part of storing that concerns memory. Returns what is left to replace on disk; nil if the permit was revoked.
   private func keep(
-    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>?, replacing: Bool, permit: StorePermit?
-  ) -> Bool {
-    Self.perform(by: permit) {
-      if replacing {
+    _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>?, replacing: Replacement,
+    permit: StorePermit?
+  ) -> Replacement? {
+    var replacement = replacing
+    var report: (@Sendable () -> Void)?
+    let isPermitted = Self.perform(by: permit) {
+      if case .ifOutdated(let rule, let tell) = replacing {
+        if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
+          // Another job of this process has stored an earlier version, which may not be written yet.
+          (replacement, report) = (.all, tell)
+        } else {
+          replacement = .ifOutdated(by: rule) { [weak self] in
+            self?.memory.removeAll(of: record.key, except: Set(entries.map(\.variant)))
+            tell()
+          }
+        }
+      }
+      if case .all = replacement {
         memory.removeAll(of: record.key)
         recent.remove(record.key)
       }
@@ -107,6 +124,8 @@ package final class ThumbnailCache: Sendable {
           entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
       }
     }
+    report?()
+    return isPermitted ? replacement : nil
   }
 
   /// Stores thumbnails in memory only, unless the permit was revoked.

@@ -112,7 +112,7 @@ struct SourceHistoryTests {
     let other = try open()
     try await cache.store([Sample.entry(1)], of: record(answer(1)))
     try await cache.flush()
-    try await other.store([Sample.entry(2)], of: record(answer(1, etag: "\"b\"", confirmed: 1001)), replacing: true)
+    try await other.store([Sample.entry(2)], of: record(answer(1, etag: "\"b\"", confirmed: 1001)), replacing: .all)
     try await other.flush()
     try cache.note(.confirmed(answer(1, confirmed: 1002), insteadOf: answer(1).metadata), of: source)
     try await cache.flush()
@@ -128,7 +128,7 @@ struct SourceHistoryTests {
     let cache = try open()
     try await cache.store([Sample.entry(1, side: 400), Sample.entry(2, side: 200)], of: record(answer(1)))
     try await cache.flush()
-    try await cache.store([Sample.entry(3, side: 200)], of: record(answer(2)), replacing: true)
+    try await cache.store([Sample.entry(3, side: 200)], of: record(answer(2)), replacing: .all)
     // At once, and once it is written.
     for _ in 0..<2 {
       #expect(try cache.thumbnail(for: Sample.key(1, side: 400)) == nil)

@@ -155,17 +155,6 @@ extension SourceHistory {
       return freshness.confirmed.hasCome(by: now) && now < freshness.expires.addingTimeInterval(allowed)
     }
   }
-
-  /// Whether the stored thumbnails were made from an earlier version than the body of an unconditional response: its
-  /// validator differs, or it has none and the thumbnails are stale.
-  func areOutdated(by response: StoredResponse?, isFresh: Bool) -> Bool {
-    guard let response, !responses.isEmpty else { return false }
-    guard let known = response.url.flatMap({ self.response(of: $0) }) else { return !isFresh }
-    if known.namesSameBody(as: response) { return false }
-    // Without a validator a change cannot be detected.
-    let isNamed = [known, response].contains { $0.metadata.etag != nil || $0.metadata.lastModified != nil }
-    return isNamed || !isFresh
-  }
 }
 
 extension ImageSource {

@@ -9,16 +9,16 @@ extension PipelineStages {
   ///
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
-  ///   - replacing: Whether to replace the stored thumbnails, which are of an earlier version of the image.
+  ///   - replacing: What happens to the stored thumbnails of the image.
   /// - Returns: Whether the disk cache will have them, as far as is known now.
   func store(
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, inMemory: Set<Variant>,
-    replacing: Bool, permit: StorePermit
+    replacing: Replacement, permit: StorePermit
   ) async -> Bool {
     guard let description = thumbnails.first?.1.source else { return false }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
-      if replacing, body.response?.metadata.control.forbidsStoring == true {
+      if body.response?.metadata.control.forbidsStoring == true, await isOutdated(source, by: body, replacing) {
         forgetThumbnails(of: source, permit: permit)
       }
       return false
@@ -29,6 +29,19 @@ extension PipelineStages {
     return await store(thumbnails, of: source, with: record, inMemory: inMemory, replacing: replacing, permit: permit)
   }
 
+  /// Whether the stored thumbnails are of an earlier version than a body of which nothing will be stored.
+  private func isOutdated(_ source: ImageSource, by body: SourceBody, _ replacing: Replacement) async -> Bool {
+    switch replacing {
+    case .none: return false
+    case .all: return true
+    case .ifOutdated(let rule, let report):
+      let history = await cache.history(of: source.key, priority: PriorityControl(.visible))
+      guard history.isOutdated(by: body.response, rule: rule) else { return false }
+      report()
+      return true
+    }
+  }
+
   /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Returns whether the disk cache will
   /// have it.
   func store(
@@ -37,12 +50,12 @@ extension PipelineStages {
     var record = SourceRecord(source, description: shrunk.thumbnail.source, fetchedAt: nil)
     record.freshness = shrunk.freshness
     return await store(
-      [(variant, shrunk.thumbnail)], of: source, with: record, inMemory: inMemory, replacing: false, permit: permit)
+      [(variant, shrunk.thumbnail)], of: source, with: record, inMemory: inMemory, replacing: .none, permit: permit)
   }
 
   private func store(
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, with record: SourceRecord, inMemory: Set<Variant>,
-    replacing: Bool, permit: StorePermit
+    replacing: Replacement, permit: StorePermit
   ) async -> Bool {
     let (damaged, whole) = (thumbnails.filter { $1.isDamaged }, thumbnails.filter { !$1.isDamaged })
     // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.

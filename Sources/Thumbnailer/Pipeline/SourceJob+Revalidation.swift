@@ -13,9 +13,8 @@ extension SourceJob {
     case none
     /// Not modified. `isKept`: whether the caches keep the thumbnails; the same response may forbid storing.
     case unchanged(isKept: Bool)
-    /// A body. `replaces`: the stored thumbnails are of an earlier version, and the first ones made from this body
-    /// replace them.
-    case sent(SourceBody, replaces: Bool)
+    /// A body. `replaces`: what happens to the stored thumbnails when the first ones made from this body are stored.
+    case sent(SourceBody, replaces: Replacement)
   }
 
   /// A job's state of revalidation.
@@ -42,7 +41,7 @@ extension SourceJob {
     mutating func hear(_ verdict: Verdict) { (self.verdict, isVerdictNew) = (verdict, true) }
 
     /// Moves the body out, so that the caller has the only copy.
-    mutating func takeBody() -> (body: SourceBody, replaces: Bool)? {
+    mutating func takeBody() -> (body: SourceBody, replaces: Replacement)? {
       guard case .sent(let body, let replaces) = verdict else { return nil }
       verdict = .none
       return (body, replaces)
@@ -50,14 +49,14 @@ extension SourceJob {
 
     /// Whether there is a body to decode.
     var hasBody: Bool { if case .sent = verdict { true } else { false } }
-    /// Whether the stored thumbnails are of an earlier version than the body.
-    var replacesStored: Bool { if case .sent(_, let replaces) = verdict { replaces } else { false } }
+    /// Whether the stored thumbnails are known to be of an earlier version than the body.
+    var replacesStored: Bool { if case .sent(_, .all) = verdict { true } else { false } }
     /// Whether the stored thumbnails are known to be current, even if they are stale by their dates.
     var confirmsStored: Bool {
       switch verdict {
       case .none: false
       case .unchanged: isVerdictNew
-      case .sent(_, let replaces): isVerdictNew && !replaces
+      case .sent: isVerdictNew && !replacesStored
       }
     }
   }
@@ -74,8 +73,7 @@ extension SourceJob {
     revalidationState.hasAsked = true
     guard missing.isEmpty, let known = source.knownResponse(in: history), !known.metadata.conditions.isEmpty else {
       let body = try await fetchBody(demand: waiters.demand, insteadOf: nil, &revalidationState)
-      // Another process may have stored an earlier version during the download, so this reads the history again.
-      revalidationState.hear(.sent(body, replaces: await replacesStored(body)))
+      revalidationState.hear(.sent(body, replaces: replacement(by: body, history)))
       return
     }
     // With a stale thumbnail to serve, a failing server is not retried; without one, the usual attempts apply.
@@ -94,27 +92,44 @@ extension SourceJob {
     case .changed(let body):
       revalidationState.statedEnd = body.statedEnd
       tellReplaced()
-      revalidationState.hear(.sent(body, replaces: true))
+      revalidationState.hear(.sent(body, replaces: .all))
     }
   }
 
-  /// Fetches the body again in place of an insufficient one. Returns whether it replaces the stored thumbnails: the
-  /// image may have changed in between.
+  /// Fetches the body again in place of an insufficient one. Returns what happens to the stored thumbnails: the image
+  /// may have changed in between.
   func fetchAgain(
-    _ body: inout SourceBody, demand: VariantDemand?, replaces: Bool, _ revalidationState: inout RevalidationState
-  ) async throws(ThumbnailError) -> Bool {
+    _ body: inout SourceBody, demand: VariantDemand?, replaces: Replacement,
+    _ revalidationState: inout RevalidationState
+  ) async throws(ThumbnailError) -> Replacement {
     body = try await fetchBody(demand: demand, insteadOf: body.giveUp(), &revalidationState)
-    if replaces { return true }
-    return await replacesStored(body)
+    if case .all = replaces { return replaces }
+    return replacement(by: body, revalidationState.history)
   }
 
-  /// Whether the stored thumbnails are of an earlier version than the body of an unconditional request.
-  private func replacesStored(_ body: SourceBody) async -> Bool {
-    let history = await stages.history(of: source, priority: priority)
-    let isFresh = stages.cache.rule.admits(history.freshness(by: stages.cache.rule))
-    guard history.areOutdated(by: body.response, isFresh: isFresh) else { return false }
+  /// What happens to the stored thumbnails when those made from the body of an unconditional request are stored.
+  ///
+  /// - Parameter history: What was stored at the last look-up. Another process may store an earlier version after it;
+  ///   that is noticed when the new thumbnails are stored.
+  private func replacement(by body: SourceBody, _ history: SourceHistory) -> Replacement {
+    if source.isUserFile { return .none }
+    let rule = stages.cache.rule
+    guard stages.cache.updated(history, of: source.key).isOutdated(by: body.response, rule: rule) else {
+      return .ifOutdated(by: rule) { [source, statistics = stages.statistics, events = stages.events] in
+        statistics.add(1, to: \.replacements)
+        events.send(source, .replaced)
+      }
+    }
     tellReplaced()
-    return true
+    return .all
+  }
+
+  /// Notices in what was just looked up that another process has stored an earlier version than the body.
+  func noticeOutdated(_ revalidationState: inout RevalidationState) {
+    guard case .sent(let body, .ifOutdated) = revalidationState.verdict,
+      case .all = replacement(by: body, revalidationState.history)
+    else { return }
+    revalidationState.verdict = .sent(body, replaces: .all)
   }
 
   private func tellReplaced() {

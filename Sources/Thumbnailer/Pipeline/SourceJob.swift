@@ -63,7 +63,11 @@ struct SourceJob: Sendable {
     let inMemory = waiters.keptInMemory(variants)
     let lookup = await stages.lookUp(
       variants, of: source, inMemory: inMemory, permit: permit, priority: priority)
-    if let history = lookup.history { revalidationState.history = history }
+    if let history = lookup.history {
+      revalidationState.history = history
+      noticeOutdated(&revalidationState)
+      if revalidationState.replacesStored { return variants }
+    }
     var missing: [Variant] = []
     for variant in variants {
       guard let hit = lookup.hits[variant],
@@ -140,11 +144,12 @@ struct SourceJob: Sendable {
     }
   }
 
-  /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns whether the body is still to
-  /// replace what is stored.
+  /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns what later ones from it are
+  /// still to replace.
   private func answer(
-    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?, replaces: Bool
-  ) async -> Bool {
+    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?,
+    replaces: Replacement
+  ) async -> Replacement {
     let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
     var isStored = false
     if !finished.isEmpty {
@@ -173,7 +178,7 @@ struct SourceJob: Sendable {
       }
     }
     // Once anything of this body is stored, nothing of an earlier version is.
-    return replaces && finished.isEmpty
+    return finished.isEmpty ? replaces : .none
   }
 
   /// Delivers a cached thumbnail to all its waiters.
