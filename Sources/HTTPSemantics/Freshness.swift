@@ -23,11 +23,11 @@ package struct Freshness: Sendable, Equatable {
   /// Whether it is fresh at a moment. If `confirmed` lies in the future the clock was set wrong, then or now, so the
   /// age is unknown and it counts as stale.
   package func isFresh(at now: Date) -> Bool {
-    isLasting || confirmed.hasCome(by: now) && now < expires && confirmed < expires
+    isLasting || confirmed.hasPassed(by: now) && now < expires && confirmed < expires
   }
 }
 
 extension Date {
   /// Whether it is not in the future. One second is tolerated, since clocks are adjusted all the time.
-  package func hasCome(by now: Date) -> Bool { timeIntervalSince(now) <= 1 }
+  package func hasPassed(by now: Date) -> Bool { timeIntervalSince(now) <= 1 }
 }

@@ -102,7 +102,7 @@ final class CurlLoop {
         if let time = watch.next { next = min(next ?? time, time) }
         hasNews = hasNews || watch.fellSilent
       }
-      // Once one transfer of a site is silent, the patience with the others is shorter, so check again.
+      // Once one transfer of a site is silent, the silenceTimeout with the others is shorter, so check again.
       if !hasNews { return next }
     }
   }

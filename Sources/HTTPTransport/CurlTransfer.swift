@@ -63,7 +63,7 @@ final class CurlTransfer {
   /// - Returns: When to check again, unless it is silent; whether it has just fallen silent.
   func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
     guard let slot = reception.order.slot, !silence.isSilent else { return (nil, false) }
-    let next = silence.check(now: now, shortest: slot.shortestPatience) { slot.patience }
+    let next = silence.check(now: now, shortest: slot.shortestTimeout) { slot.silenceTimeout }
     guard next == nil else { return (next, false) }
     slot.fellSilent(since: silence.since, hasLeftMemory: reception.leaveMemory())
     return (nil, true)

@@ -2,7 +2,7 @@
 ///
 /// A transfer that receives nothing lends its slot: it keeps running but no longer counts, so that another can start.
 /// Once it receives something it counts again, and no new one starts until the number is below the limit. So a site
-/// never has more than its limit plus `mostLent` transfers. When all are lent, the oldest silent transfer is deferred,
+/// never has more than its limit plus `maximumLent` transfers. When all are lent, the oldest silent transfer is deferred,
 /// if its site has responded to others meanwhile and it is late even for that site. A site that responds to nothing
 /// gives up few slots, since then the site itself is slow.
 extension DownloadAdmission {
@@ -10,11 +10,11 @@ extension DownloadAdmission {
   ///
   /// At a site with known stragglers the limit follows its response times: each silent image would hold its slot for a
   /// second otherwise.
-  func patience(for ticket: Ticket) -> Duration {
-    guard let run = runs[ticket], let site = sites[run.site] else { return rules.patience }
-    if !mayLend(at: site) { return rules.strictPatience }
-    guard site.hasStragglers else { return rules.patience }
-    return min(rules.patience, max(rules.shortestPatience, site.times.bound ?? .zero))
+  func silenceTimeout(for ticket: Ticket) -> Duration {
+    guard let run = runs[ticket], let site = sites[run.site] else { return rules.timeout }
+    if !mayLend(at: site) { return rules.strictTimeout }
+    guard site.hasStragglers else { return rules.timeout }
+    return min(rules.timeout, max(rules.shortestTimeout, site.times.bound ?? .zero))
   }
 
   /// A response has begun, `time` after its transfer.
@@ -24,7 +24,7 @@ extension DownloadAdmission {
     heard(from: run.site)
   }
 
-  /// A running transfer has received nothing for longer than its patience.
+  /// A running transfer has received nothing for longer than its silence timeout.
   mutating func fellSilent(_ ticket: Ticket, since: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
@@ -62,15 +62,15 @@ extension DownloadAdmission {
 
   /// A site limit below our own was set by a service or the user, and is kept strictly: nothing is lent.
   private func mayLend(at site: Site) -> Bool {
-    min(maximum, maximumPerSite, site.maximum) >= rules.leastLimitToLendAt
+    min(maximum, maximumPerSite, site.maximum) >= rules.minimumLimitForLending
   }
 
   /// Lends the slots of silent transfers, within the limits.
   mutating func lendWhatCanBe() {
-    guard lent < rules.mostLent, lent < silent.count else { return }
-    for ticket in silent where lent < rules.mostLent {
+    guard lent < rules.maximumLent, lent < silent.count else { return }
+    for ticket in silent where lent < rules.maximumLent {
       guard let run = runs[ticket], run.slot == .own, !run.isPutOff, let site = sites[run.site], mayLend(at: site),
-        site.unanswered < rules.mostUnanswered
+        site.unanswered < rules.maximumLentPerSilentSite
       else { continue }
       runs[ticket]?.slot = .lent
       lent += 1
@@ -87,7 +87,7 @@ extension DownloadAdmission {
     var leaving = silent.count { runs[$0]?.isPutOff == true }
     for ticket in silent {
       guard let run = runs[ticket], run.slot == .own, !run.isPutOff, let site = sites[run.site],
-        site.unanswered < rules.mostUnanswered, isWanted(slotAt: run.site, site)
+        site.unanswered < rules.maximumLentPerSilentSite, isWanted(slotAt: run.site, site)
       else { continue }
       if !mayLend(at: site) { return putOff(ticket) }
       guard leaving == 0 else {
@@ -118,6 +118,6 @@ extension DownloadAdmission {
     guard let run = runs[ticket], run.slot == .lent, !run.isPutOff, let since = run.silentSince,
       let site = sites[run.site], site.responses > run.responsesBefore
     else { return false }
-    return now - since >= max(rules.patience, site.times.bound ?? .zero)
+    return now - since >= max(rules.timeout, site.times.bound ?? .zero)
   }
 }

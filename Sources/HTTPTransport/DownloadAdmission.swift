@@ -95,7 +95,7 @@ struct DownloadAdmission<Element> {
   let maximum: Int
   /// The most concurrent downloads at one site.
   let maximumPerSite: Int
-  let rules: LendingRules
+  let rules: SilencePolicy
   /// After this many visible downloads in a row, one prefetch starts.
   let agingInterval = 8
   /// Sites where nothing may start for now; their waiting downloads keep their positions and do not block other sites.
@@ -112,7 +112,7 @@ struct DownloadAdmission<Element> {
   private var lastNumber: UInt64 = 0
   private var visibleInARow = 0
 
-  init(maximum: Int, maximumPerSite: Int, rules: LendingRules = LendingRules()) {
+  init(maximum: Int, maximumPerSite: Int, rules: SilencePolicy = SilencePolicy()) {
     self.maximum = max(1, maximum)
     self.maximumPerSite = max(1, maximumPerSite)
     self.rules = rules

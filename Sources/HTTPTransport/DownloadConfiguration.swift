@@ -9,7 +9,7 @@ package struct DownloadConfiguration: Sendable {
   package var maximumDownloadsPerHost = 6
 
   /// When silent transfers lend their slots to others.
-  package var lending = LendingRules()
+  package var silence = SilencePolicy()
 
   /// The timeout of name resolution, TCP and TLS together; default 10 s.
   package var connectTimeout: Duration = .seconds(10)
@@ -29,13 +29,13 @@ package struct DownloadConfiguration: Sendable {
   package var retry = RetryPolicy()
 
   /// When hosts are paused, and for how long.
-  package var hosts = HostStates.Policy()
+  package var hosts = CircuitBreaker.Policy()
   /// The longest total wait for pauses of hosts; default 0: a download that would have to wait fails.
   package var maximumWait: Duration = .zero
   /// Host states shared by all processes with the same cache; default nil, which shares nothing.
   package var ledger: (any HostLedger)?
   /// Called when a host with pending downloads is paused.
-  package var onHostNews: @Sendable (HostNews) -> Void = { _ in }
+  package var onHostPause: @Sendable (HostPause) -> Void = { _ in }
 
   /// The `User-Agent` of requests without their own; default `libcurl/VERSION`, since only the caller knows a better
   /// name.
@@ -81,7 +81,7 @@ package struct RetryPolicy: Sendable {
   /// The back-off before the next attempt after `attempt` attempts; nil when there should be none.
   ///
   /// "Full jitter": any pause up to the bound is equally likely, so that clients that failed together do not retry
-  /// together. A pause that a server requests applies to its whole host and is handled by `HostStates`; none is added.
+  /// together. A pause that a server requests applies to its whole host and is handled by `CircuitBreaker`; none is added.
   func pause(
     after error: DownloadError, attempt: Int, using random: inout some RandomNumberGenerator
   ) -> Duration? {

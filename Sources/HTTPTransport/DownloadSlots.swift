@@ -17,7 +17,7 @@ struct DownloadSlots {
   /// What the owner must do next.
   enum Step {
     /// The slot is granted, with its pass.
-    case start(TransferSlot, HostStates.Pass)
+    case start(TransferSlot, CircuitBreaker.Pass)
     /// Stop the transfer, release its slot, and enqueue it again as deferred.
     case putOff(TransferSlot)
   }
@@ -26,22 +26,22 @@ struct DownloadSlots {
   struct Effects {
     /// Waiters that fail, and their errors.
     var failed: [(TransferSlot, DownloadError)] = []
-    var news: [HostNews] = []
+    var news: [HostPause] = []
     /// A hold to share with other processes.
-    var hold: (site: String, hold: HostStates.Hold)?
+    var hold: (site: String, hold: CircuitBreaker.Hold)?
   }
 
   var admission: Admission
-  private var hosts: HostStates
+  private var hosts: CircuitBreaker
   private var allowance: WaitAllowance
   /// For each host with waiters, when its hold ends.
   private var waited: [String: ContinuousClock.Instant] = [:]
   /// For each held host, the end of the hold that was last reported.
   private var told: [String: ContinuousClock.Instant] = [:]
 
-  init(_ admission: Admission, policy: HostStates.Policy, maximumWait: Duration) {
+  init(_ admission: Admission, policy: CircuitBreaker.Policy, maximumWait: Duration) {
     self.admission = admission
-    hosts = HostStates(policy)
+    hosts = CircuitBreaker(policy)
     allowance = WaitAllowance(maximumWait)
   }
 
@@ -79,7 +79,8 @@ struct DownloadSlots {
 
   /// Updates the host's state with the outcome of a transfer.
   mutating func ended(
-    _ pass: HostStates.Pass, _ verdict: HostStates.Verdict, now: ContinuousClock.Instant, _ effects: inout Effects
+    _ pass: CircuitBreaker.Pass, _ verdict: CircuitBreaker.Verdict, now: ContinuousClock.Instant,
+    _ effects: inout Effects
   ) {
     if let hold = hosts.ended(pass, verdict, at: now) {
       effects.hold = (pass.site, hold)
@@ -91,7 +92,7 @@ struct DownloadSlots {
 
   /// Adopts a hold that another process has shared.
   mutating func adopt(
-    _ hold: HostStates.Hold, of site: String, now: ContinuousClock.Instant, _ effects: inout Effects
+    _ hold: CircuitBreaker.Hold, of site: String, now: ContinuousClock.Instant, _ effects: inout Effects
   ) {
     if let hold = hosts.adopt(hold, of: site, at: now) { holds(site, hold, now, &effects) }
   }
@@ -114,7 +115,7 @@ struct DownloadSlots {
 
   /// A hold begins or is extended: each waiter of the site keeps waiting, or fails.
   private mutating func holds(
-    _ site: String, _ hold: HostStates.Hold, _ now: ContinuousClock.Instant, _ effects: inout Effects
+    _ site: String, _ hold: CircuitBreaker.Hold, _ now: ContinuousClock.Instant, _ effects: inout Effects
   ) {
     admission.closedSites.insert(site)
     let impatient = admission.removeAll(at: site) { !$0.mayWait }
@@ -126,7 +127,7 @@ struct DownloadSlots {
     effects.failed += failed.map { ($0.slot, hold.error(of: site, now: now)) }
   }
 
-  private mutating func waits(for hold: HostStates.Hold, of site: String, _ now: ContinuousClock.Instant) -> Bool {
+  private mutating func waits(for hold: CircuitBreaker.Hold, of site: String, _ now: ContinuousClock.Instant) -> Bool {
     if let end = waited[site], end >= hold.until { return true }
     if hold.cause != .asked, hold.strikes >= hosts.policy.closingsUntilDown { return false }
     guard allowance.take(until: hold.until, from: now) else { return false }
@@ -150,11 +151,11 @@ struct DownloadSlots {
   }
 
   private mutating func tell(
-    of hold: HostStates.Hold, at site: String, isWaitedFor: Bool, _ now: ContinuousClock.Instant,
+    of hold: CircuitBreaker.Hold, at site: String, isWaitedFor: Bool, _ now: ContinuousClock.Instant,
     _ effects: inout Effects
   ) {
     if told[site] == hold.until { return }
     told[site] = hold.until
-    effects.news.append(hold.news(of: site, isWaitedFor: isWaitedFor, now: now))
+    effects.news.append(hold.pause(of: site, isWaitedFor: isWaitedFor, now: now))
   }
 }

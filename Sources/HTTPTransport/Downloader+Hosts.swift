@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Held hosts and their waiters.
 extension Downloader {
   /// Updates the host's state with the outcome of a transfer. A repeated report for one transfer counts once.
-  func ended(_ pass: HostStates.Pass, _ verdict: HostStates.Verdict) {
+  func ended(_ pass: CircuitBreaker.Pass, _ verdict: CircuitBreaker.Verdict) {
     changeSlots { slots, effects in slots.ended(pass, verdict, now: .now, &effects) }
     adoptNews()
     admitWaiting()
@@ -30,7 +30,7 @@ extension Downloader {
     }
     for (slot, error) in effects.failed { slot.granted.resume(with: .failure(error)) }
     if let (site, hold) = effects.hold { share(hold, of: site) }
-    for news in effects.news { configuration.onHostNews(news) }
+    for news in effects.news { configuration.onHostPause(news) }
     if let trial { wake(at: trial) }
     return value
   }
@@ -41,14 +41,14 @@ extension Downloader {
     let (now, date) = (ContinuousClock.now, Date())
     for (key, record) in records {
       guard let site = key.site, let until = record.until, until > date else { continue }
-      let hold = HostStates.Hold(
+      let hold = CircuitBreaker.Hold(
         until: now + .seconds(until.timeIntervalSince(date)),
         cause: record.failure.map { .failures(reason: $0) } ?? .asked, strikes: max(1, record.strikes))
       changeSlots { slots, effects in slots.adopt(hold, of: site, now: now, &effects) }
     }
   }
 
-  private func share(_ hold: HostStates.Hold, of site: String) {
+  private func share(_ hold: CircuitBreaker.Hold, of site: String) {
     let until = Date() + (hold.until - .now) / .seconds(1)
     configuration.ledger?.note(.host(site)) { record in
       if let known = record.until, known > until { return }

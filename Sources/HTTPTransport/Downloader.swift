@@ -34,7 +34,7 @@ package final class Downloader: Sendable {
       DownloadSlots(
         .init(
           maximum: configuration.maximumDownloads, maximumPerSite: configuration.maximumDownloadsPerHost,
-          rules: configuration.lending),
+          rules: configuration.silence),
         policy: configuration.hosts, maximumWait: configuration.maximumWait))
   }
 
@@ -193,7 +193,7 @@ package final class Downloader: Sendable {
       url: fetch.url, headers: fetch.headers, maximumRedirects: configuration.maximumRedirects)
     var held: TransferSlot?
     // The pass of a transfer without an outcome for its host yet.
-    var open: HostStates.Pass?
+    var open: CircuitBreaker.Pass?
     defer {
       if let open { ended(open, .none) }
       if let held { release(held) }
@@ -270,10 +270,10 @@ package final class Downloader: Sendable {
   private func waitForSlot(
     at url: CurlURL, _ fetch: FetchRequest, fetchState: inout FetchState, inPlaceOf previous: TransferSlot?,
     priority: PriorityControl
-  ) async throws(DownloadError) -> (TransferSlot, HostStates.Pass) {
+  ) async throws(DownloadError) -> (TransferSlot, CircuitBreaker.Pass) {
     adoptNews()
     let slot = TransferSlot(
-      self, host: url.shownHost, shortestPatience: configuration.lending.shortestPatience, silence: fetch.silence)
+      self, host: url.shownHost, shortestTimeout: configuration.silence.shortestTimeout, silence: fetch.silence)
     let waiter = DownloadSlots.Waiter(site: url.site, mayWait: fetch.mayWait, slot: slot)
     let (earlier, isDeferred) = (fetchState.ticket, fetchState.isDeferred)
     let line = changeSlots { slots, effects in
@@ -318,21 +318,21 @@ package final class Downloader: Sendable {
   /// keeps the service's pace.
   private func verdict(
     of result: Result<TransferResponse, DownloadError>, _ slot: TransferSlot, isOfAPI: Bool
-  ) -> HostStates.Verdict {
+  ) -> CircuitBreaker.Verdict {
     if case .failure(.timedOut) = result, let ticket = slot.ticket,
       slots.withLock({ $0.admission.hasAnsweredOthers(since: ticket) })
     {
       return .none
     }
     if case .failure(.brokenOff(let received, _)) = result, received >= Self.worthwhileProgress { return .answered }
-    let verdict = HostStates.Verdict(result)
+    let verdict = CircuitBreaker.Verdict(result)
     if case .pause = verdict, isOfAPI { return .answered }
     return verdict
   }
 
   /// How long a transfer may receive nothing before it counts as silent.
-  func patience(for ticket: DownloadSlots.Admission.Ticket) -> Duration {
-    slots.withLock { $0.admission.patience(for: ticket) }
+  func silenceTimeout(for ticket: DownloadSlots.Admission.Ticket) -> Duration {
+    slots.withLock { $0.admission.silenceTimeout(for: ticket) }
   }
 
   /// Changes the admission, then starts what can start.

@@ -80,8 +80,11 @@ final class PartialBodySlot: Sendable {
   }
 
   /// Loads the stored partial body of the download, if any.
+  ///
+  /// Whether there is one is looked up on disk each time, since other processes write to the folder as well. A body that
+  /// this process is about to label may be missed; then it is downloaded from its beginning.
   func load() async {
-    guard let store else { return }
+    guard let store, store.exists(name) else { return }
     let found = await PartialStore.onThread { [name] in store.open(name) }
     body.withLock { $0 = found }
   }

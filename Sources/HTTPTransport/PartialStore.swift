@@ -7,7 +7,8 @@ import ThumbnailCore
 /// its bytes, so several processes may share the folder. Files from before the last boot are not used: after a power
 /// failure a file can be longer than what was really written.
 ///
-/// All methods but `accepts` and `openFile` do slow file I/O and belong on the store's own thread: see `onThread`.
+/// All methods but `exists`, `accepts` and `openFile` do slow file I/O and belong on the store's own thread: see
+/// `onThread`.
 package struct PartialStore: Sendable {
   /// Bodies shorter than this are not kept: downloading them again is cheap.
   static let leastTotal = 1 << 20
@@ -46,6 +47,9 @@ package struct PartialStore: Sendable {
     var total: Int
     var boot: String
   }
+
+  /// Whether there is a file of a download. One system call, which reads no file.
+  func exists(_ name: String) -> Bool { access(names(of: name).bytesPath, F_OK) == 0 }
 
   /// The partial body of a download, if it can be resumed and is not in use.
   func open(_ name: String) -> PartialBody? {
@@ -87,6 +91,8 @@ package struct PartialStore: Sendable {
     guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status), ftruncate(descriptor, 0) == 0 else {
       return nil
     }
+    // It would describe the bytes of an earlier body.
+    unlink(names.labelPath)
     return OpenPartial(names: names, file: file)
   }
 

@@ -52,6 +52,16 @@ extension ResponseReceiver {
     }
   }
 
+  /// Deletes the body of an earlier attempt that this response replaces.
+  ///
+  /// The names are unlinked at once: the new body gets files of the same names as soon as it outgrows memory. The blocks
+  /// of a large file are freed on the store's thread.
+  mutating func dropEarlierBody() {
+    earlier?.stored?.remove()
+    if let file = earlier?.stored?.file { order.partial?.ask { withExtendedLifetime(file) {} } }
+    earlier = nil
+  }
+
   /// Unlinks a stored body, on the store's thread.
   func remove(_ stored: OpenPartial?) {
     if let stored { order.partial?.ask { stored.remove() } }

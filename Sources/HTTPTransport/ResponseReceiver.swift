@@ -117,8 +117,7 @@ struct ResponseReceiver {
     if let earlier, isSuccess || head.status == 416 {
       if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
       // The image has changed meanwhile, or the server does not support ranges after all.
-      remove(earlier.stored)
-      self.earlier = nil
+      dropEarlierBody()
     } else if head.status == 206 {
       return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))
     }

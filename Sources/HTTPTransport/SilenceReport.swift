@@ -28,14 +28,14 @@ final class SilenceReport: Sendable {
 
   /// The silent transfer was stopped, to be retried later.
   func putOff() {
-    if host.withLock({ $0 != nil }) { signal?.set(.putOff) }
+    if host.withLock({ $0 != nil }) { signal?.set(.deferred) }
   }
 
   /// Something arrived, or the download has ended.
   func resumed() {
     guard let before = host.withLock({ $0.take() }) else { return }
     hosts.move(from: before, to: nil)
-    signal?.set(.answering)
+    signal?.set(.responding)
   }
 }
 

@@ -25,13 +25,13 @@ struct TransferSilence: Sendable {
 
   /// When to check again; nil when the transfer is silent, just now or already.
   ///
-  /// `patience` is evaluated only after `shortest` has passed.
+  /// `timeout` is evaluated only after `shortest` has passed.
   mutating func check(
-    now: ContinuousClock.Instant, shortest: Duration, patience: () -> Duration
+    now: ContinuousClock.Instant, shortest: Duration, timeout: () -> Duration
   ) -> ContinuousClock.Instant? {
     if isSilent { return nil }
     if now < since + shortest { return since + shortest }
-    let end = since + max(shortest, patience())
+    let end = since + max(shortest, timeout())
     if now < end { return end }
     isSilent = true
     return nil

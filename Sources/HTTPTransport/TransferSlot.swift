@@ -13,9 +13,9 @@ final class TransferSlot: Sendable {
   }
 
   /// Resumed when the slot is granted.
-  let granted = Promise<HostStates.Pass, DownloadError>()
+  let granted = Promise<CircuitBreaker.Pass, DownloadError>()
   /// The transfer never counts as silent before this.
-  let shortestPatience: Duration
+  let shortestTimeout: Duration
   /// Holds the admission state; nil in tests of that state alone. It refers to this slot only while it waits or runs.
   private let downloader: Downloader?
   private let host: String
@@ -23,9 +23,9 @@ final class TransferSlot: Sendable {
   private let state = Mutex(State())
 
   /// - Parameter silence: Told when the transfer falls silent, and when it continues.
-  init(_ downloader: Downloader?, host: String, shortestPatience: Duration, silence: SilenceReport?) {
+  init(_ downloader: Downloader?, host: String, shortestTimeout: Duration, silence: SilenceReport?) {
     (self.downloader, self.host) = (downloader, host)
-    (self.shortestPatience, self.silence) = (shortestPatience, silence)
+    (self.shortestTimeout, self.silence) = (shortestTimeout, silence)
   }
 
   /// Its ticket in the admission; nil before it is enqueued.
@@ -67,7 +67,7 @@ final class TransferSlot: Sendable {
   }
 
   /// How long it may receive nothing at this moment.
-  var patience: Duration { ticket.flatMap { downloader?.patience(for: $0) } ?? .seconds(1) }
+  var silenceTimeout: Duration { ticket.flatMap { downloader?.silenceTimeout(for: $0) } ?? .seconds(1) }
 
   /// Something arrived.
   func heard(_ arrival: TransferSilence.Arrival) {
@@ -79,7 +79,7 @@ final class TransferSlot: Sendable {
     }
   }
 
-  /// Nothing arrived for its patience. Its body has left memory if that was possible.
+  /// Nothing arrived for its silence timeout. Its body has left memory if that was possible.
   func fellSilent(since: ContinuousClock.Instant, hasLeftMemory: Bool) {
     guard let ticket else { return }
     let share = state.withLock { state -> WeightedSemaphore.Reservation? in

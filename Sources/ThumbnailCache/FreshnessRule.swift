@@ -24,10 +24,10 @@ package struct FreshnessRule: Sendable {
     switch mode {
     case .offline: return true
     case .standard: return freshness.isFresh(at: now())
-    case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasCome(by: now())
+    case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasPassed(by: now())
     case .maximumAge(let age):
       let now = now()
-      return freshness.confirmed.hasCome(by: now)
+      return freshness.confirmed.hasPassed(by: now)
         && max(0, now.timeIntervalSince(freshness.confirmed)) < age / .seconds(1)
     }
   }

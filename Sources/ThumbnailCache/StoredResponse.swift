@@ -79,7 +79,7 @@ package struct RememberedFailure: Sendable, Equatable {
   }
 
   /// Whether it is valid at a moment. Not if it lies in the future: then the clock was wrong.
-  package func isValid(at now: Date) -> Bool { noted.hasCome(by: now) && now < until }
+  package func isValid(at now: Date) -> Bool { noted.hasPassed(by: now) && now < until }
 }
 
 /// The history of a source image: its responses and failures.

@@ -275,6 +275,50 @@ struct DownloadResumeTests {
     #expect(!download.isComplete && download.body.count == 1_500_000)
   }
 
+  @Test func aBodyThatReplacesAnEarlierOneIsKeptWhileTheStoreIsBusy() async throws {
+    let folder = try TemporaryDirectory()
+    let attemptsReceived = DispatchSemaphore(value: 0)
+    let cut = 1_500_000
+    // The server ignores ranges, and the store's thread is busy until both bodies have arrived as far as they do.
+    let origin = try Origin { [bytes] request in
+      if request.number == 2 {
+        PartialStore.onThread {
+          for _ in 0..<2 { _ = attemptsReceived.wait(timeout: .now() + 60) }
+        }
+      }
+      return .ok(bytes).header("ETag", "\"one\"").header("Accept-Ranges", "bytes").truncated(after: cut)
+    }
+    let downloader = Downloader(
+      .quick {
+        $0.partialBodies = store(folder)
+        $0.retry.maximumAttempts = 2
+      })
+    let observer = RecordingObserver { seen in
+      if seen == cut { attemptsReceived.signal() }
+      return .more
+    }
+    await #expect(throws: DownloadError.self) {
+      try await downloader.download(request(origin), observer: observer, priority: .init(.visible))
+    }
+    #expect(observer.begins.count == 2)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path + "/partial").count == 2)
+  }
+
+  @Test func aDownloadWithoutAnEarlierBodyDoesNotWaitForTheStore() async throws {
+    let folder = try TemporaryDirectory()
+    let isDone = DispatchSemaphore(value: 0)
+    let hasWaited = Atomic(false)
+    let server = try CuttingOrigin(noise(1000), cuts: [])
+    let downloader = Downloader(.quick { $0.partialBodies = store(folder) })
+    async let stored: Void = PartialStore.onThread {
+      hasWaited.store(isDone.wait(timeout: .now() + 60) == .timedOut, ordering: .relaxed)
+    }
+    #expect(try await downloader.download(request(server.origin), priority: .init(.visible)).bytes == noise(1000))
+    isDone.signal()
+    await stored
+    #expect(!hasWaited.load(ordering: .relaxed))
+  }
+
   @Test func anotherPictureOrAddressDoesNotGetIt() async throws {
     let folder = try TemporaryDirectory()
     let server = try CuttingOrigin(bytes, cuts: [1_500_000])

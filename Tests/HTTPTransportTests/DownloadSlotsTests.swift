@@ -21,17 +21,17 @@ struct DownloadSlotsTests {
     try slots.enqueue(
       .init(
         site: "http://a.example:80", mayWait: mayWait,
-        slot: TransferSlot(nil, host: "a.example", shortestPatience: .seconds(1), silence: nil)), at: .visible,
+        slot: TransferSlot(nil, host: "a.example", shortestTimeout: .seconds(1), silence: nil)), at: .visible,
       limit: nil, returning: nil,
       now: start + .seconds(seconds), &effects)
   }
 
   /// Starts the next; its pass.
-  private func admit(_ slots: inout DownloadSlots) throws -> HostStates.Pass {
+  private func admit(_ slots: inout DownloadSlots) throws -> CircuitBreaker.Pass {
     try #require(next(&slots))
   }
 
-  private func next(_ slots: inout DownloadSlots) -> HostStates.Pass? {
+  private func next(_ slots: inout DownloadSlots) -> CircuitBreaker.Pass? {
     guard case .start(_, let pass)? = slots.nextStep(at: start) else { return nil }
     return pass
   }

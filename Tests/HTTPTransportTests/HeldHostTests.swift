@@ -26,8 +26,8 @@ struct HeldHostTests {
     let origin = try Origin { _ in
       refusals.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 ? .tooManyRequests(retryAfter: "1") : .ok([1])
     }
-    let news = Mutex<[HostNews]>([])
-    let downloader = Downloader(.quick { $0.onHostNews = { new in news.withLock { $0.append(new) } } })
+    let news = Mutex<[HostPause]>([])
+    let downloader = Downloader(.quick { $0.onHostPause = { new in news.withLock { $0.append(new) } } })
     #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
     // Each picture once, and once more each that was refused before the pause was known.
     #expect(origin.requests.count == 66)

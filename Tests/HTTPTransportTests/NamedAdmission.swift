@@ -11,7 +11,7 @@ struct NamedAdmission {
   private var tickets: [String: Ticket] = [:]
   private static let start = ContinuousClock.now
 
-  init(maximum: Int, maximumPerSite: Int, rules: LendingRules = LendingRules()) {
+  init(maximum: Int, maximumPerSite: Int, rules: SilencePolicy = SilencePolicy()) {
     admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, rules: rules)
   }
 
@@ -32,7 +32,7 @@ struct NamedAdmission {
   mutating func move(_ ticket: Ticket, to level: Priority) { admission.move(ticket, to: level) }
   mutating func remove(_ ticket: Ticket) -> String? { admission.remove(ticket) }
   mutating func release(_ name: String) { tickets[name].map { admission.release($0) } }
-  func patience(for name: String) -> Duration? { tickets[name].map { admission.patience(for: $0) } }
+  func silenceTimeout(for name: String) -> Duration? { tickets[name].map { admission.silenceTimeout(for: $0) } }
   mutating func answered(_ name: String, after seconds: Double) {
     tickets[name].map { admission.answered($0, after: .seconds(seconds)) }
   }

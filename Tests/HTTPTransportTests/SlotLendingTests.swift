@@ -104,8 +104,8 @@ struct SlotLendingTests {
   }
 
   @Test func theOldestMakesRoomOnceItsSiteHasAnsweredOthers() {
-    var rules = LendingRules()
-    rules.mostLent = 2
+    var rules = SilencePolicy()
+    rules.maximumLent = 2
     var admission = Admission(maximum: 16, maximumPerSite: 6, rules: rules)
     for number in 0..<12 { _ = admission.enqueue("\(number)", site: "s", at: .prefetch) }
     _ = admission.admitAll()
@@ -143,8 +143,8 @@ struct SlotLendingTests {
   }
 
   @Test func nothingIsPutOffForWhatWasPutOffItself() {
-    var rules = LendingRules()
-    rules.mostLent = 1
+    var rules = SilencePolicy()
+    rules.maximumLent = 1
     var admission = Admission(maximum: 16, maximumPerSite: 6, rules: rules)
     for number in 0..<8 { _ = admission.enqueue("\(number)", site: "s", at: .prefetch, deferred: true) }
     _ = admission.admitAll()
@@ -161,7 +161,7 @@ struct SlotLendingTests {
     var admission = Admission(maximum: all, maximumPerSite: perSite)
     for number in 0..<8 { _ = admission.enqueue("\(number)", site: "s", at: .prefetch, limit: limit) }
     #expect(admission.admitAll().count == most)
-    #expect(admission.patience(for: "0") == .seconds(5))
+    #expect(admission.silenceTimeout(for: "0") == .seconds(5))
     admission.fellSilent("0")
     #expect(admission.admitAll(at: 5) == ["[0]"])
     #expect((admission.running, admission.lent) == (most, 0))
@@ -188,22 +188,22 @@ struct SlotLendingTests {
     #expect(admission.admitAll() == ["other"])
   }
 
-  @Test func patienceIsASecondUntilStragglersAreKnown() {
+  @Test func theSilenceTimeoutIsASecondUntilStragglersAreKnown() {
     var admission = admission(waiting: 9)
     _ = admission.admitAll()
-    #expect(admission.patience(for: "0") == .seconds(1))
+    #expect(admission.silenceTimeout(for: "0") == .seconds(1))
     admission.fellSilent("5")
-    #expect(admission.patience(for: "0") == .milliseconds(100))
+    #expect(admission.silenceTimeout(for: "0") == .milliseconds(100))
     // A site whose answers take long is given that time, and never more than a second.
     admission.answered("0", after: 0.2)
-    #expect(admission.patience(for: "1").map { abs($0 / .milliseconds(1) - 600) < 1 } == true)
+    #expect(admission.silenceTimeout(for: "1").map { abs($0 / .milliseconds(1) - 600) < 1 } == true)
     admission.answered("1", after: 4)
-    #expect(admission.patience(for: "2") == .seconds(1))
+    #expect(admission.silenceTimeout(for: "2") == .seconds(1))
     admission.release("5")
-    #expect(admission.patience(for: "2") == .seconds(1))
+    #expect(admission.silenceTimeout(for: "2") == .seconds(1))
   }
 
-  @Test func steadyResponseTimesLeaveLittlePatience() {
+  @Test func steadyResponseTimesLeaveAShortTimeout() {
     var times = ResponseTimes()
     #expect(times.bound == nil)
     for _ in 0..<100 { times.add(.milliseconds(50)) }

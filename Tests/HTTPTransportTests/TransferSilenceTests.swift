@@ -9,9 +9,9 @@ import Testing
   private static let start = ContinuousClock.now
   private var silence = TransferSilence(start: start)
 
-  /// When to look again, with a patience of a second.
-  private mutating func check(at seconds: Double, patience: Double = 1) -> Double? {
-    silence.check(now: Self.start + .seconds(seconds), shortest: .milliseconds(100)) { .seconds(patience) }
+  /// When to look again, with a timeout of a second.
+  private mutating func check(at seconds: Double, timeout: Double = 1) -> Double? {
+    silence.check(now: Self.start + .seconds(seconds), shortest: .milliseconds(100)) { .seconds(timeout) }
       .map { ($0 - Self.start) / .seconds(1) }
   }
 
@@ -37,8 +37,8 @@ import Testing
     #expect(something(at: 9) == .init(responseTime: nil, endsSilence: true))
   }
 
-  @Test mutating func isNeverSilentBeforeTheShortestPatience() {
-    #expect(check(at: 0.09, patience: 0) == 0.1)
-    #expect(check(at: 0.1, patience: 0) == nil)
+  @Test mutating func isNeverSilentBeforeTheShortestTimeout() {
+    #expect(check(at: 0.09, timeout: 0) == 0.1)
+    #expect(check(at: 0.1, timeout: 0) == nil)
   }
 }

@@ -56,7 +56,7 @@ struct PipelineFixture {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.attempts = 1
     configuration.hosts.firstPause = .zero
-    configuration.lending = .patient
+    configuration.silence = .patient
     // A response that a test holds back may be silent for longer than the rate window on a busy machine.
     configuration.minimumRate = ByteSize(bytes: 0)
     // Independent of proxy variables in the environment.

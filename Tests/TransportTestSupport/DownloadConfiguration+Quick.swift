@@ -11,17 +11,17 @@ extension DownloadConfiguration {
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
     configuration.minimumRate = 0
-    configuration.lending = .patient
+    configuration.silence = .patient
     change(&configuration)
     return configuration
   }
 }
 
-extension LendingRules {
+extension SilencePolicy {
   /// For tests that hold responses back, which on a busy machine may take seconds.
   static var patient: Self {
     var rules = Self()
-    (rules.patience, rules.strictPatience) = (.seconds(120), .seconds(120))
+    (rules.timeout, rules.strictTimeout) = (.seconds(120), .seconds(120))
     return rules
   }
 }

@@ -12,7 +12,7 @@ final class BodyProgress: Sendable {
   private let expected = Atomic(0)
   private let complete = Atomic(false)
   /// Whether the transfer waits for a silent server.
-  let silence = ObservedValue(ServerSilence.answering)
+  let silence = ObservedValue(ServerSilence.responding)
 
   /// The part that has arrived, from 0 to 1; 1 only when everything needed has. 0 while the length is unknown.
   var fraction: Double {

@@ -22,7 +22,7 @@ package struct InFlightWindow: Sendable {
   var count: Int { running.count }
   /// The number of silent items that are not counted.
   package var uncounted: Int {
-    min(silences.count { $0.value == .putOff || $0.key < lastDone }, Self.mostSilent)
+    min(silences.count { $0.value == .deferred || $0.key < lastDone }, Self.mostSilent)
   }
   /// Whether another item may start.
   package var hasRoom: Bool { count - uncounted < capacity }
@@ -32,7 +32,7 @@ package struct InFlightWindow: Sendable {
 
   /// Sets whether an item waits for a silent server. Has no effect once it has finished.
   package mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
-    silences[number] = silence == .answering || !running.contains(number) ? nil : silence
+    silences[number] = silence == .responding || !running.contains(number) ? nil : silence
   }
 
   /// Removes a finished item.

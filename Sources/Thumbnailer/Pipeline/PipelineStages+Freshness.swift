@@ -152,7 +152,7 @@ extension SourceHistory {
     return zip(responses, controls).contains { response, control in
       guard let allowed = control.staleWhileRevalidate, !response.metadata.variesByAnything else { return false }
       let freshness = response.freshness
-      return freshness.confirmed.hasCome(by: now) && now < freshness.expires.addingTimeInterval(allowed)
+      return freshness.confirmed.hasPassed(by: now) && now < freshness.expires.addingTimeInterval(allowed)
     }
   }
 }

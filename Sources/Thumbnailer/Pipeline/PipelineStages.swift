@@ -44,11 +44,11 @@ struct PipelineStages: Sendable {
     var download = configuration.download(budget)
     download.ledger = HostFile(
       directory: configuration.diskCacheLimit.bytes > 0 ? configuration.cacheDirectory : nil)
-    download.onHostNews = { news in
+    download.onHostPause = { pause in
       events.send(
         nil,
         .hostPaused(
-          host: news.host, duration: news.pause, failure: news.failure, isWaitedFor: news.isWaitedFor))
+          host: pause.host, duration: pause.duration, failure: pause.failure, isWaitedFor: pause.isWaitedFor))
     }
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: decodes)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.

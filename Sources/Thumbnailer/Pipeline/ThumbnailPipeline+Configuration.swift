@@ -46,7 +46,7 @@ extension ThumbnailPipeline {
     /// 6, no slots are lent there: a silent download is stopped after five seconds and retried after the others.
     public var downloadsPerHost = 6
     /// When the slots of silent downloads are lent to others; replaced in tests.
-    var lending = LendingRules()
+    var silence = SilencePolicy()
     /// Concurrent decodes. Default: one for each active core.
     public var jobs = ProcessInfo.processInfo.activeProcessorCount
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.
@@ -81,7 +81,7 @@ extension ThumbnailPipeline {
     /// fewer.
     var mostRevalidations = 256
     /// When hosts are paused; tests use shorter pauses.
-    var hosts = HostStates.Policy()
+    var hosts = CircuitBreaker.Policy()
     /// The wall clock; replaced in tests.
     var now: @Sendable () -> Date = { Date() }
     /// The time limit for connecting. Default: 10 s.

@@ -7,7 +7,7 @@ extension ThumbnailPipeline.Configuration {
     var download = DownloadConfiguration()
     download.maximumDownloads = downloads
     download.maximumDownloadsPerHost = downloadsPerHost
-    download.lending = lending
+    download.silence = silence
     download.connectTimeout = connectTimeout
     download.stallTimeout = stallTimeout
     download.totalTimeout = totalTimeout

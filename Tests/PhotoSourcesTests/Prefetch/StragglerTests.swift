@@ -53,8 +53,8 @@ import Testing
   ) throws -> PipelineFixture {
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     return try PipelineFixture(configuring: {
-      $0.lending = LendingRules()
-      $0.lending.patience = .milliseconds(200)
+      $0.silence = SilencePolicy()
+      $0.silence.timeout = .milliseconds(200)
       // However busy the machine is, what is silent is so until the gate opens.
       $0.stallTimeout = .seconds(200)
       configure(&$0)
@@ -152,7 +152,7 @@ import Testing
     let gate = Gate()
     let silent: Set = [0, 1, 4]
     let fixture = try fixture(silent: silent, as: .beforeTheHead, until: gate) {
-      $0.lending.strictPatience = .milliseconds(200)
+      $0.silence.strictTimeout = .milliseconds(200)
     }
     let requests = (0..<12).map { number in
       let source = ImageSource(fixture.origin.url("/\(number)"), identity: "\(number)", downloadsPerHost: 2)

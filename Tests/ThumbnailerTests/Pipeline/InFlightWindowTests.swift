@@ -14,7 +14,7 @@ import Testing
     window.begin(3)
     #expect(window.count == 2 && window.uncounted == 1 && window.hasRoom)
     // It goes on, and counts again.
-    window.setSilence(1, .answering)
+    window.setSilence(1, .responding)
     #expect(!window.hasRoom)
   }
 
@@ -25,16 +25,16 @@ import Testing
       window.setSilence(number, .silent)
     }
     #expect(!window.hasRoom)
-    window.setSilence(3, .putOff)
+    window.setSilence(3, .deferred)
     #expect(window.uncounted == 1 && window.hasRoom)
   }
 
   @Test func whatIsDoneIsForgottenWhateverIsHeardOfItLater() {
     var window = InFlightWindow(capacity: 1)
     window.begin(1)
-    window.setSilence(1, .putOff)
+    window.setSilence(1, .deferred)
     window.end(1)
-    window.setSilence(1, .putOff)
+    window.setSilence(1, .deferred)
     #expect(window.count == 0 && window.uncounted == 0)
   }
 
@@ -44,7 +44,7 @@ import Testing
     while window.hasRoom {
       number += 1
       window.begin(number)
-      window.setSilence(number, .putOff)
+      window.setSilence(number, .deferred)
     }
     #expect(window.count == 4 + InFlightWindow.mostSilent)
   }

@@ -1,4 +1,4 @@
-extension HostStates.Hold {
+extension CircuitBreaker.Hold {
   /// The error of a download that does not wait for the hold to end.
   func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
     let left = max(until - now, .zero)
@@ -8,11 +8,11 @@ extension HostStates.Hold {
     }
   }
 
-  func news(of site: String, isWaitedFor: Bool, now: ContinuousClock.Instant) -> HostNews {
+  func pause(of site: String, isWaitedFor: Bool, now: ContinuousClock.Instant) -> HostPause {
     var failure: String?
     if case .failures(let reason) = cause { failure = reason }
-    return HostNews(
-      host: Self.host(of: site), pause: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
+    return HostPause(
+      host: Self.host(of: site), duration: max(until - now, .zero), failure: failure, isWaitedFor: isWaitedFor)
   }
 
   /// The host of a site for messages: without the scheme and its default port.
@@ -25,7 +25,7 @@ extension HostStates.Hold {
   }
 }
 
-extension HostStates.Verdict {
+extension CircuitBreaker.Verdict {
   /// What a transfer's result says about its host.
   init(_ result: Result<TransferResponse, DownloadError>) {
     switch result {

@@ -1,9 +1,9 @@
 /// An event: a host is paused.
-package struct HostNews: Sendable, Equatable {
+package struct HostPause: Sendable, Equatable {
   /// The name, with the port if it is not the default.
   package var host: String
   /// How long from now.
-  package var pause: Duration
+  package var duration: Duration
   /// The last failure, if failures are the reason; nil if the server asked for the pause.
   package var failure: String?
   /// Whether downloads wait until it is over.

@@ -1,18 +1,18 @@
-/// When a silent transfer lends its slot to another, and the limits of that.
-package struct LendingRules: Sendable {
+/// When a transfer counts as silent, and when it lends its slot to another.
+package struct SilencePolicy: Sendable {
   /// A transfer counts as silent after this long without a byte.
-  var patience: Duration = .seconds(1)
-  /// The shortest patience, however fast its site responds otherwise.
-  var shortestPatience: Duration = .milliseconds(100)
-  /// The patience at a site where nothing is lent: there the transfer itself is stopped.
-  var strictPatience: Duration = .seconds(5)
+  var timeout: Duration = .seconds(1)
+  /// The shortest timeout, however fast its site responds otherwise.
+  var shortestTimeout: Duration = .milliseconds(100)
+  /// The timeout at a site where nothing is lent: there the transfer itself is stopped.
+  var strictTimeout: Duration = .seconds(5)
   /// The most slots lent at once, over all sites.
-  var mostLent = 32
+  var maximumLent = 32
   /// The most slots that one site gives up without any response: beyond that the site itself is slow, and more requests
   /// would not help.
-  var mostUnanswered = 16
+  var maximumLentPerSilentSite = 16
   /// A lower limit was set by a service or the user, and includes silent transfers; from here on it is our own.
-  var leastLimitToLendAt = 6
+  var minimumLimitForLending = 6
 
   package init() {}
 }

@@ -6,18 +6,18 @@ import Testing
 
 /// What becomes of hosts that ask for pauses or fail, without a clock.
 @Suite
-struct HostStatesTests {
+struct CircuitBreakerTests {
   private static let start = ContinuousClock.now
   private let site = "https://images.example.org:443"
-  private let broken = HostStates.Verdict.failed(reason: "refused")
+  private let broken = CircuitBreaker.Verdict.failed(reason: "refused")
 
   private func second(_ seconds: Double) -> ContinuousClock.Instant { Self.start + .seconds(seconds) }
 
   /// One transfer after the other, each with this end, at this second.
   @discardableResult
   private func run(
-    _ hosts: inout HostStates, _ verdicts: [HostStates.Verdict], at seconds: Double = 0
-  ) -> [HostStates.Hold?] {
+    _ hosts: inout CircuitBreaker, _ verdicts: [CircuitBreaker.Verdict], at seconds: Double = 0
+  ) -> [CircuitBreaker.Hold?] {
     verdicts.map { verdict in
       let pass = hosts.begin(at: site)
       return hosts.ended(pass, verdict, at: second(seconds))
@@ -25,17 +25,17 @@ struct HostStatesTests {
   }
 
   @Test func fiveFailuresInARowCloseAHost() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     run(&hosts, [broken, broken, broken, broken, .answered, broken, broken, broken, broken])
     #expect(hosts.gate(of: site, at: second(0)) == .open)
     run(&hosts, [broken])
-    let hold = HostStates.Hold(until: second(1), cause: .failures(reason: "refused"), strikes: 1)
+    let hold = CircuitBreaker.Hold(until: second(1), cause: .failures(reason: "refused"), strikes: 1)
     #expect(hosts.gate(of: site, at: second(0.9)) == .held(hold))
     #expect(hosts.gate(of: "https://other.example.org:443", at: second(0)) == .open)
   }
 
   @Test func oneTransferTriesAClosedHostAndEachFailureClosesItForLonger() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     run(&hosts, Array(repeating: broken, count: 5))
     var now = 0.0
     for length in [1.0, 2, 4, 8, 16, 32, 60, 60] {
@@ -58,7 +58,7 @@ struct HostStatesTests {
   }
 
   @Test func aTrialThatSaysNothingLetsAnotherGo() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     run(&hosts, [.pause(.seconds(2))])
     #expect(hosts.gate(of: site, at: second(2)) == .halfOpen)
     let trial = hosts.begin(at: site)
@@ -67,7 +67,7 @@ struct HostStatesTests {
   }
 
   @Test func whatWasUnderWayWhenAPauseBeganOnlyLengthensIt() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     let passes = (0..<5).map { _ in hosts.begin(at: site) }
     #expect(hosts.ended(passes[0], .pause(.seconds(2)), at: second(0))?.until == second(2))
     #expect(hosts.ended(passes[1], .pause(.seconds(2)), at: second(0.5))?.until == second(2.5))
@@ -82,7 +82,7 @@ struct HostStatesTests {
   }
 
   @Test func aPauseOfNoNamedLengthGrows() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     var now = 0.0
     for length in [1.0, 2, 4] {
       #expect(run(&hosts, [.pause(now == 0 ? nil : .zero)], at: now).first??.until == second(now + length))
@@ -92,15 +92,15 @@ struct HostStatesTests {
   }
 
   @Test func aPauseThatNobodyWouldBelieveIsADay() {
-    var hosts = HostStates()
+    var hosts = CircuitBreaker()
     #expect(run(&hosts, [.pause(.seconds(1 << 31))]).first??.until == second(86_400))
     #expect(
       hosts.adopt(.init(until: second(1e7), cause: .asked, strikes: 1), of: "http://a:80", at: second(0)) == nil)
   }
 
   @Test func whatAnotherProcessKnowsCountsWhereItIsLonger() {
-    var hosts = HostStates()
-    let hold = HostStates.Hold(until: second(3), cause: .asked, strikes: 1)
+    var hosts = CircuitBreaker()
+    let hold = CircuitBreaker.Hold(until: second(3), cause: .asked, strikes: 1)
     #expect(hosts.adopt(hold, of: site, at: second(0)) == hold)
     #expect(hosts.gate(of: site, at: second(1)) == .held(hold))
     #expect(hosts.adopt(.init(until: second(2), cause: .asked, strikes: 1), of: site, at: second(1)) == nil)

@@ -4,7 +4,7 @@
 /// A server requests a pause with 429, or 503 with `Retry-After`. After five consecutive failures that are the host's
 /// fault it is held as well, longer each time. When a hold ends, one transfer tries the host; the others continue once
 /// that got a response. Transfers that were running when a hold began can only extend it.
-package struct HostStates {
+package struct CircuitBreaker {
   /// The limits for failures and pauses.
   package struct Policy: Sendable {
     /// A host is held after this many consecutive failures.
