@@ -127,7 +127,8 @@ let package = Package(
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CMalloc", "Exports", "FolderConversion", "PhotoSources", "ThumbnailCache", "Thumbnailer",
+        "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPTransport", "ImageCodec", "PhotoSources",
+        "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -235,7 +236,14 @@ let package = Package(
       dependencies: ["PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer"],
       swiftSettings: strict
     ),
-    .testTarget(name: "ThumbsTests", dependencies: ["thumbs", "TestOrigin"], swiftSettings: strict),
+    .testTarget(
+      name: "ThumbsTests",
+      dependencies: [
+        "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin", "TestSupport",
+        "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
+      ],
+      swiftSettings: strict
+    ),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -6,16 +6,22 @@ import ThumbnailCore
 package struct CacheExamination: Sendable {
   /// The contents of the file.
   package struct Contents: Sendable, Equatable {
-    package var thumbnails: Int
-    package var sources: Int
-    package var payloadBytes: Int
-    package var fileBytes: Int
+    /// The number of thumbnails.
+    package var thumbnails = 0
+    /// The number of source images with thumbnails.
+    package var sources = 0
+    /// The length of all thumbnails, in bytes.
+    package var payloadBytes = 0
+    /// The length of the cache's files, in bytes.
+    package var fileBytes = 0
   }
 
+  /// The folder.
+  package let directory: String
   /// Whether the folder exists.
   package let isThere: Bool
-  /// The contents of the file; nil when there is none, or it cannot be read.
-  package let contents: Contents?
+  /// The contents of the file; none if it does not exist or cannot be read.
+  package let contents: Contents
   /// Why the cache cannot be used as it is; nil when it can.
   package let problem: DiskCacheError?
   /// A warning that other users can access the folder, and what to do about it; nil when they cannot.
@@ -32,28 +38,32 @@ package struct CacheExamination: Sendable {
     try? DatabaseQueue().read { try String.fetchOne($0, sql: "SELECT sqlite_version()") }
   }
 
+}
+
+extension CacheExamination {
   /// Examines a folder. Blocks for a few milliseconds, longer on slow disks.
   package init(directory: URL) {
     let path = directory.path
+    self.directory = path
     let place = Self.nearestPlace(path)
     isThere = place == path
     exposure = CachePrivacy.exposure(of: path)
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
     if let failure = Self.failureToWrite(to: place) {
-      (contents, problem) = (nil, .directoryUnusable(path: path, reason: failure.reason))
+      (contents, problem) = (Contents(), .directoryUnusable(path: path, reason: failure.reason))
       return
     }
     let file = CacheDatabase.path(in: path, majorVersion: DiskCacheSchema.majorVersion)
     guard FileManager.default.fileExists(atPath: file) else {
-      (contents, problem) = (nil, nil)
+      (contents, problem) = (Contents(), nil)
       return
     }
     do {
       contents = try Self.read(file)
       problem = nil
     } catch {
-      (contents, problem) = (nil, DiskCacheError(error, path: file))
+      (contents, problem) = (Contents(), DiskCacheError(error, path: file))
     }
   }
 

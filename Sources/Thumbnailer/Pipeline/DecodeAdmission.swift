@@ -50,6 +50,13 @@ struct DecodeAdmission: Sendable, Equatable {
   }
 }
 
+extension ThumbnailPipeline.Configuration {
+  /// The most that the decode of one image may take, in bytes, however much memory is free.
+  package var largestDecode: Int {
+    DecodeAdmission(self, budget: MemoryBudget(total: memoryBudget.bytes, downloads: downloads, jobs: jobs)).most
+  }
+}
+
 /// Where the memory of a helper comes from when the cost of the image cannot be predicted.
 enum HelperMemory: Sendable {
   /// No cgroup limits it: each helper has its own limit, besides the budget.

@@ -3,7 +3,7 @@ import ThumbnailCore
 /// The memory limits of all work in flight, in bytes.
 ///
 /// Bodies have a fixed share, so that bodies and decodes can never wait for each other; the rest is for decodes.
-struct MemoryBudget: Sendable {
+package struct MemoryBudget: Sendable {
   /// The whole budget, in bytes.
   let total: Int
   /// The most that all bodies in RAM may take together.
@@ -16,7 +16,7 @@ struct MemoryBudget: Sendable {
   /// The smallest budget that does useful work: 16 MiB.
   static let minimum = 16 << 20
   /// The default if there is enough memory: 512 MiB.
-  static let standard = 512 << 20
+  package static let standard = 512 << 20
 
   /// Divides `total` for `downloads` concurrent transfers and `jobs` concurrent decodes.
   ///
@@ -29,7 +29,7 @@ struct MemoryBudget: Sendable {
   }
 
   /// The default limit of the memory cache if there is enough memory: 64 MiB.
-  static let standardMemoryCache = 64 << 20
+  package static let standardMemoryCache = 64 << 20
   /// The memory of the program itself, which is not counted in the budget: 32 MiB.
   ///
   /// Measured: 10 MiB with downloads and the disk cache, the rest for connections, idle helpers, thumbnails waiting to

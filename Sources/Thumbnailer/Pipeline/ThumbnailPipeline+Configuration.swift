@@ -36,9 +36,9 @@ extension ThumbnailPipeline {
       set { chosenMemoryBudget = newValue }
     }
     /// The budget that was set; nil if the default applies.
-    private(set) var chosenMemoryBudget: ByteSize?
+    package private(set) var chosenMemoryBudget: ByteSize?
     /// The free memory in bytes; replaced in tests.
-    var freeMemory: @Sendable () -> Int? = { MachineMemory.available() }
+    package var freeMemory: @Sendable () -> Int? = { MachineMemory.available() }
     /// Concurrent downloads. Default: 16. A download without a byte for a second, or less if its host usually responds
     /// faster, lends its slot to the next: up to 32 such silent downloads are open in addition.
     public var downloads = 16
@@ -142,7 +142,7 @@ extension ThumbnailPipeline {
     }
 
     /// A message that says which value is invalid and what to do; nil if all are valid.
-    var problem: String? {
+    package var problem: String? {
       if !(1...1024).contains(downloads) { return "downloads must be from 1 to 1024" }
       if !(1...1024).contains(downloadsPerHost) { return "downloads per host must be from 1 to 1024" }
       if !(1...256).contains(jobs) { return "jobs must be from 1 to 256" }

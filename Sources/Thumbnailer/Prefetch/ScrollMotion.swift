@@ -1,4 +1,5 @@
 import Foundation
+import ThumbnailCore
 
 /// The motion of a viewport, derived from successive positions: its speed, its direction, and how far it will still go.
 ///
@@ -110,13 +111,5 @@ struct ScrollMotion: Sendable {
     guard backtracked > Self.turningDistance * height else { return }
     direction = direction.reversed
     backtracked = 0
-  }
-}
-
-extension Duration {
-  /// The duration in seconds.
-  var seconds: Double {
-    let (seconds, attoseconds) = components
-    return Double(seconds) + Double(attoseconds) * 1e-18
   }
 }

@@ -1,8 +1,6 @@
 import Foundation
 
 extension Duration {
-  /// The duration in seconds.
-  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
   /// The duration in milliseconds.
   var milliseconds: Double { seconds * 1000 }
 }

@@ -1,6 +1,4 @@
-import HTTPTransport
-import ThumbnailCache
-import ThumbnailCore
+import Thumbnailer
 
 /// The findings: what is wrong or missing on this machine, and what to do about it.
 extension Diagnostics {
@@ -28,7 +26,7 @@ extension Diagnostics {
     return findings
   }
 
-  static func findings(of network: Network, _ curl: CurlFeatures) -> [Finding] {
+  static func findings(of network: CurlFeatures) -> [Finding] {
     var findings: [Finding] = []
     for scheme in ["http", "https"] where !network.protocols.contains(scheme) {
       findings.append(
@@ -43,7 +41,7 @@ extension Diagnostics {
           message: "this libcurl knows no HTTP/2, which fetches many pictures of one host over one connection: "
             + "install another, with apt install libcurl4"))
     }
-    if !curl.resolvesAsynchronously {
+    if !network.resolvesAsynchronously {
       findings.append(
         Finding(
           severity: .remark,
@@ -53,9 +51,9 @@ extension Diagnostics {
     return findings
   }
 
-  static func findings(of cache: CacheState, _ problem: DiskCacheError?, limit: ByteSize) -> [Finding] {
+  static func findings(of cache: CacheExamination, limit: ByteSize) -> [Finding] {
     var findings: [Finding] = []
-    switch problem {
+    switch cache.problem {
     case nil: break
     case .damaged(let path, let reason):
       findings.append(
@@ -71,8 +69,8 @@ extension Diagnostics {
           message: "\(cache.directory) is on a network file system (\(cache.fileSystem ?? "unknown")), where the cache "
             + "can be damaged: choose a folder on a local disk"))
     }
-    let growth = limit.bytes + limit.bytes / 10 - cache.fileBytes
-    if problem == nil, let free = cache.freeBytes, free < growth {
+    let growth = limit.bytes + limit.bytes / 10 - cache.contents.fileBytes
+    if cache.problem == nil, let free = cache.freeBytes, free < growth {
       findings.append(
         Finding(
           severity: .remark,

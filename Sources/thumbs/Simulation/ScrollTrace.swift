@@ -2,23 +2,17 @@
 ///
 /// Rows rather than points, so that one trace fits every layout. A trace is linear between its points, and constant
 /// before the first and after the last. A step in no time is a jump.
-public struct ScrollTrace: Sendable, Equatable {
+struct ScrollTrace: Sendable, Equatable {
   /// A position at a moment.
-  public struct Point: Sendable, Equatable {
+  struct Point: Sendable, Equatable {
     /// The time from the start.
-    public var time: Duration
+    var time: Duration
     /// The row at the top of the viewport, from 0; may be fractional.
-    public var row: Double
-
-    /// A position at a moment.
-    public init(time: Duration, row: Double) {
-      self.time = time
-      self.row = row
-    }
+    var row: Double
   }
 
   /// Why a trace is invalid.
-  public enum Problem: Error, Sendable, Equatable {
+  enum Problem: Error, Sendable, Equatable {
     /// A trace needs at least one point.
     case empty
     /// A line is not two numbers, seconds and row, both at least 0.
@@ -28,10 +22,10 @@ public struct ScrollTrace: Sendable, Equatable {
   }
 
   /// The points, ordered by time. Never empty.
-  public let points: [Point]
+  let points: [Point]
 
   /// A trace through points.
-  public init(_ points: [Point]) throws(Problem) {
+  init(_ points: [Point]) throws(Problem) {
     guard !points.isEmpty else { throw .empty }
     for (index, point) in points.enumerated() {
       guard point.time >= .zero, point.row >= 0, point.row.isFinite else {
@@ -43,10 +37,10 @@ public struct ScrollTrace: Sendable, Equatable {
   }
 
   /// The end of the last movement.
-  public var duration: Duration { points.last?.time ?? .zero }
+  var duration: Duration { points.last?.time ?? .zero }
 
   /// The position of the viewport's top, in rows. At the time of a jump it is the position after it.
-  public func row(at time: Duration) -> Double {
+  func row(at time: Duration) -> Double {
     // The first point after the time.
     var (low, high) = (0, points.count)
     while low < high {
@@ -63,7 +57,7 @@ public struct ScrollTrace: Sendable, Equatable {
 
 extension ScrollTrace {
   /// Parses a trace: one point per line, `SECONDS ROW`. Empty lines and those that begin with `#` are ignored.
-  public init(text: String) throws(Problem) {
+  init(text: String) throws(Problem) {
     var points: [Point] = []
     for (number, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
       let words = line.split(whereSeparator: \.isWhitespace)
@@ -87,24 +81,24 @@ extension ScrollTrace {
   private static let firstLook = 2.0
 
   /// A rest on the first screen, then 20 seconds at this many rows per second.
-  public static func steady(rowsPerSecond: Double) -> ScrollTrace {
+  static func steady(rowsPerSecond: Double) -> ScrollTrace {
     ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 20, 20 * max(0, rowsPerSecond))])
   }
 
   /// A rest on the first screen, then 20 rows per second for two seconds, and rest.
-  public static let fling = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 2, 40)])
+  static let fling = ScrollTrace(valid: [(0, 0), (firstLook, 0), (firstLook + 2, 40)])
 
   /// Four times 24 rows down and 16 up at four rows per second, and down to the farthest row once more.
-  public static let backAndForth = ScrollTrace(
+  static let backAndForth = ScrollTrace(
     valid: [
       (0, 0), (firstLook, 0), (8, 24), (12, 8), (18, 32), (22, 16), (28, 40), (32, 24), (38, 48), (42, 32), (46, 48),
     ])
 
   /// A rest on the first screen, two seconds at three rows per second, then a jump to row 1,000.
-  public static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (4, 6), (4, 1000)])
+  static let jump = ScrollTrace(valid: [(0, 0), (firstLook, 0), (4, 6), (4, 1000)])
 
   /// A trace by its name: `fling`, `back-and-forth`, `jump` or `steady:ROWS_PER_S`. Nil for anything else.
-  public init?(named name: String) {
+  init?(named name: String) {
     switch name {
     case "fling": self = .fling
     case "back-and-forth": self = .backAndForth
@@ -121,7 +115,7 @@ extension ScrollTrace {
 
 extension ScrollTrace.Problem: CustomStringConvertible {
   /// What is wrong, and the expected format.
-  public var description: String {
+  var description: String {
     switch self {
     case .empty: "the trace is empty; write a point a line, SECONDS ROW"
     case .unreadable(let line, let text):

@@ -1,13 +1,14 @@
-package import ImageCodec
-package import ThumbnailCore
+import DecodeSandbox
+import ImageCodec
+import ThumbnailCore
 
 /// Tests whether a format can be read or written on this machine by doing so with a tiny image: that libvips has the
 /// operation does not mean that the library behind it works.
 ///
 /// Blocks; to be called on a thread of a pool that calls `Codec.threadWillEnd()`.
-package enum FormatTrial {
+enum FormatTrial {
   /// Why a format cannot be read in this process; nil if it can.
-  package static func reading(_ format: ImageFormat) -> CodecError? {
+  static func reading(_ format: ImageFormat) -> CodecError? {
     do throws(CodecError) {
       let raster = try Raster(reading: FormatSample.bytes(of: format), within: box)
       return raster.size.longerSide == box.width ? nil : .damaged(.decode, detail: "it came out as \(raster.size)")
@@ -17,7 +18,7 @@ package enum FormatTrial {
   }
 
   /// Why a helper cannot read a format; nil if it can.
-  package static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
+  static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
     let variant = Variant(size: box, format: .jpeg)
     let result = helpers.render(
       .memory(FormatSample.bytes(of: format)), format: format, variants: [variant], limits: DecodeLimits(),
@@ -28,7 +29,7 @@ package enum FormatTrial {
   }
 
   /// Why a format cannot be written; nil if it can.
-  package static func writing(_ format: ImageFormat) -> CodecError? {
+  static func writing(_ format: ImageFormat) -> CodecError? {
     do throws(CodecError) {
       try Codec.start()
       guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }

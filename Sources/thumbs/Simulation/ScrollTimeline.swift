@@ -1,8 +1,10 @@
+import ThumbnailCore
+
 /// A chart of a scroll: one line per cell over time. Green from when its thumbnail was ready to when it became visible,
 /// red while it was visible and empty, and a line across where the scroll ended.
 ///
 /// An SVG element with its own colours and no script, for embedding into any page.
-public struct ScrollTimeline: Sendable {
+struct ScrollTimeline: Sendable {
   private static let width = 960.0
   private static let left = 56.0
   private static let bottom = 28.0
@@ -11,15 +13,15 @@ public struct ScrollTimeline: Sendable {
   private let rowHeight: Double
 
   /// Draws a report.
-  public init(_ report: ScrollReport) {
+  init(_ report: ScrollReport) {
     self.report = report
     let latest = report.cells.reduce(report.duration) { max($0, $1.inView, $1.ready ?? .zero) }
-    seconds = max(0.001, latest.inSeconds)
+    seconds = max(0.001, latest.seconds)
     rowHeight = min(6, max(0.5, 480 / Double(max(1, report.cells.count))))
   }
 
   /// The element, `<svg …>…</svg>`.
-  public var svg: String {
+  var svg: String {
     let height = Double(report.cells.count) * rowHeight
     var parts = [
       """
@@ -42,7 +44,7 @@ public struct ScrollTimeline: Sendable {
         "<text x=\"\(number(x(second)))\" y=\"\(number(height + 14))\" text-anchor=\"middle\">\(number(second)) s</text>",
       ]
     }
-    let rest = x(report.restsAt.inSeconds)
+    let rest = x(report.restsAt.seconds)
     parts.append(stroke(from: rest, to: rest, y1: 0, y2: height, colour: "#06c", width: 1))
     parts.append(
       "<text x=\"\(number(rest))\" y=\"\(number(height + 26))\" text-anchor=\"middle\" fill=\"#06c\">rests</text>")
@@ -52,12 +54,12 @@ public struct ScrollTimeline: Sendable {
 
   /// Green from ready to visible, or red from visible to ready.
   private func line(of cell: ScrollReport.Cell, at y: Double) -> [String] {
-    let inView = x(cell.inView.inSeconds)
+    let inView = x(cell.inView.seconds)
     let mark = stroke(from: inView, to: inView + 1.5, y1: y, y2: y, colour: "#222", width: rowHeight)
     // The wait ends when the cell leaves the view.
     let end = min(cell.ready ?? report.duration, max(cell.leftView ?? report.duration, cell.inView))
     let isLate = end > cell.inView
-    let arrival = x(end.inSeconds)
+    let arrival = x(end.seconds)
     let bar = stroke(
       from: min(arrival, inView), to: max(arrival, inView), y1: y, y2: y, colour: isLate ? "#d22" : "#5b5",
       width: rowHeight * 0.8)
@@ -78,8 +80,4 @@ public struct ScrollTimeline: Sendable {
     let rounded = (value * 100).rounded() / 100
     return rounded == rounded.rounded() ? "\(Int(rounded))" : "\(rounded)"
   }
-}
-
-extension Duration {
-  fileprivate var inSeconds: Double { self / .seconds(1) }
 }

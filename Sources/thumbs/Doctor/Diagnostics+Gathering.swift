@@ -4,13 +4,14 @@ import HTTPTransport
 import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
+import Thumbnailer
 
 extension Diagnostics {
   /// Examines everything that a pipeline of this configuration would use, and tries every format. Creates and changes
   /// nothing, even if the cache is damaged. Takes a second if helpers read the unsafe formats.
   ///
   /// - Throws: `ThumbnailError.invalidRequest` for invalid values, as `ThumbnailPipeline` does.
-  public static func gather(
+  static func gather(
     _ configuration: ThumbnailPipeline.Configuration
   ) async throws(ThumbnailError) -> Diagnostics {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
@@ -24,25 +25,22 @@ extension Diagnostics {
 
   /// Blocks.
   private init(_ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag) {
-    let curl = CurlFeatures()
+    network = CurlFeatures()
     components = [
       Component(name: "Thumbnailer", version: ThumbnailPipeline.version),
       Component(name: "Swift", version: Self.swiftVersion),
       Component(name: "libvips", version: Codec.version),
-      Component(name: "libcurl", version: curl.version),
+      Component(name: "libcurl", version: network.version),
       Component(name: "SQLite", version: CacheExamination.databaseVersion ?? "missing"),
     ]
-    network = Network(
-      tls: curl.tls, protocols: curl.protocols, httpVersions: curl.httpVersions, compressions: curl.compressions)
     formats = Self.formats(configuration, cancellation)
     limits = Self.limits(configuration)
-    findings = Self.findings(of: formats) + Self.findings(of: network, curl)
+    findings = Self.findings(of: formats) + Self.findings(of: network)
     if configuration.diskCacheLimit.bytes > 0 {
       let examination = CacheExamination(directory: configuration.cacheDirectory)
-      let state = CacheState(configuration.cacheDirectory, examination)
-      findings += Self.findings(of: state, examination.problem, limit: configuration.diskCacheLimit)
+      findings += Self.findings(of: examination, limit: configuration.diskCacheLimit)
       findings += [examination.exposure].compactMap { $0.map { Finding(severity: .remark, message: $0) } }
-      cache = state
+      cache = examination
     }
     findings += Self.findings(of: limits, configuration)
     findings.sort { $0.severity == .problem && $1.severity == .remark }
@@ -102,15 +100,13 @@ extension Diagnostics {
     let memory: Limit.Origin = MachineMemory.limit() == cgroup ? .cgroup : .system
     func origin(_ value: Int, unlessCapped standard: Int) -> Limit.Origin { value < standard ? memory : .standard }
     let budget = configuration.memoryBudget.bytes
-    let admission = DecodeAdmission(
-      configuration, budget: MemoryBudget(total: budget, downloads: configuration.downloads, jobs: configuration.jobs))
     var limits = [
       Limit(
         name: "memory budget", value: budget, unit: .bytes,
         origin: configuration.chosenMemoryBudget == nil
           ? origin(budget, unlessCapped: MemoryBudget.standard) : .configuration),
       Limit(
-        name: "memory of one picture alone", value: admission.most, unit: .bytes,
+        name: "memory of one picture alone", value: configuration.largestDecode, unit: .bytes,
         origin: configuration.chosenMemoryBudget == nil ? .standard : .configuration),
       limit(
         "memory cache", .bytes, \.memoryCacheLimit.bytes,
@@ -151,15 +147,5 @@ extension Diagnostics {
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < rlim_t(Int32.max)
     else { return nil }
     return Int(limit.rlim_cur)
-  }
-}
-
-extension Diagnostics.CacheState {
-  fileprivate init(_ directory: URL, _ examination: CacheExamination) {
-    let contents = examination.contents
-    self.init(
-      directory: directory.path, isThere: examination.isThere, thumbnails: contents?.thumbnails ?? 0,
-      sources: contents?.sources ?? 0, payloadBytes: contents?.payloadBytes ?? 0, fileBytes: contents?.fileBytes ?? 0,
-      fileSystem: examination.fileSystem, isOnNetwork: examination.isOnNetwork, freeBytes: examination.freeBytes)
   }
 }

@@ -35,13 +35,13 @@ struct DoctorReport {
     ]
   }
 
-  private static func text(of cache: Diagnostics.CacheState) -> [String] {
+  private static func text(of cache: CacheExamination) -> [String] {
     let place = cache.fileSystem.map { " on \($0)" } ?? ""
     let free = cache.freeBytes.map { ", \(ByteSize(bytes: $0)) free there" } ?? ""
     let contents =
       cache.isThere
-      ? "\(cache.thumbnails) thumbnails of \(cache.sources) pictures, \(ByteSize(bytes: cache.payloadBytes)), "
-        + "\(ByteSize(bytes: cache.fileBytes)) on disk"
+      ? "\(cache.contents.thumbnails) thumbnails of \(cache.contents.sources) pictures, \(ByteSize(bytes: cache.contents.payloadBytes)), "
+        + "\(ByteSize(bytes: cache.contents.fileBytes)) on disk"
       : "not there yet"
     return ["cache: \(cache.directory)\(place)\(free)", "  \(contents)"]
   }
@@ -117,14 +117,14 @@ struct DoctorReport {
     return member
   }
 
-  private static func json(_ cache: Diagnostics.CacheState) -> JSONObject {
+  private static func json(_ cache: CacheExamination) -> JSONObject {
     var member = JSONObject()
     member.add("directory", cache.directory)
     member.add("exists", cache.isThere)
-    member.add("thumbnails", cache.thumbnails)
-    member.add("sources", cache.sources)
-    member.add("bytes", cache.payloadBytes)
-    member.add("fileBytes", cache.fileBytes)
+    member.add("thumbnails", cache.contents.thumbnails)
+    member.add("sources", cache.contents.sources)
+    member.add("bytes", cache.contents.payloadBytes)
+    member.add("fileBytes", cache.contents.fileBytes)
     if let fileSystem = cache.fileSystem { member.add("fileSystem", fileSystem) }
     member.add("network", cache.isOnNetwork)
     if let free = cache.freeBytes { member.add("freeBytes", free) }

@@ -1,5 +1,6 @@
 @testable import ThumbnailCore
 @testable import Thumbnailer
+@testable import thumbs
 
 /// Plays a scroll against a schedule and a link that all transfers share evenly, in steps of simulated time: what the
 /// rules of the schedule are worth, without a machine's moods.

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import Thumbnailer
+@testable import thumbs
 
 struct ScrollTraceTests {
   @Test func isAStraightLineBetweenItsPoints() throws {

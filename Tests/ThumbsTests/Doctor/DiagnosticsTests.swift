@@ -8,6 +8,7 @@ import Testing
 @testable import ThumbnailCache
 @testable import ThumbnailCore
 @testable import Thumbnailer
+@testable import thumbs
 
 @Suite(.timeLimit(.minutes(5))) struct DiagnosticsTests {
   private let directory: TemporaryDirectory
@@ -67,8 +68,10 @@ import Testing
     await fixture.pipeline.flush()
     let configuration = ThumbnailPipeline.Configuration(cacheDirectory: fixture.directory.url)
     let cache = try #require(try await Diagnostics.gather(configuration).cache)
+    let contents = cache.contents
     #expect(
-      cache.thumbnails == 1 && cache.sources == 1 && cache.payloadBytes > 0 && cache.fileBytes > cache.payloadBytes)
+      contents.thumbnails == 1 && contents.sources == 1 && contents.payloadBytes > 0
+        && contents.fileBytes > contents.payloadBytes)
     #expect(cache.isThere && cache.freeBytes ?? 0 > 0)
   }
 
@@ -106,10 +109,10 @@ import Testing
   }
 
   @Test func aNetworkFileSystemIsAProblem() {
-    let state = Diagnostics.CacheState(
-      directory: "/net/cache", isThere: true, thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0,
-      fileSystem: "nfs4", isOnNetwork: true, freeBytes: nil)
-    let findings = Diagnostics.findings(of: state, nil, limit: .gibibytes(1))
+    let cache = CacheExamination(
+      directory: "/net/cache", isThere: true, contents: .init(), problem: nil, exposure: nil, fileSystem: "nfs4",
+      isOnNetwork: true, freeBytes: nil)
+    let findings = Diagnostics.findings(of: cache, limit: .gibibytes(1))
     #expect(findings.map(\.severity) == [.problem] && findings.first?.message.contains("nfs4") == true)
   }
 
@@ -125,30 +128,5 @@ import Testing
         format: $0, reader: .none, readingProblem: "no decoder", isWritten: false, writingProblem: nil)
     }
     #expect(Diagnostics.findings(of: formats).map(\.severity) == [.problem, .remark])
-  }
-}
-
-@Suite struct FileSystemTests {
-  private let mounts = """
-    22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
-    30 22 0:40 / /home rw - nfs4 server:/home rw
-    31 22 0:41 / /home/ann/my\\040disk rw - fuse.sshfs ann@host: rw
-    32 22 0:42 / /home/ann rw - btrfs /dev/sdb rw
-    """
-
-  @Test(
-    arguments: [
-      ("/var/cache", "ext4", false), ("/home", "nfs4", true), ("/homes", "ext4", false),
-      ("/home/ann/x", "btrfs", false),
-      ("/home/ann/my disk/x", "fuse.sshfs", true),
-    ])
-  func theInnermostMountCounts(path: String, kind: String, isShared: Bool) {
-    let found = FileSystem(kind: FileSystem.kind(of: path, mounts: mounts), freeBytes: nil)
-    #expect(found.kind == kind && found.isShared == isShared)
-  }
-
-  @Test func thisMachineTells() {
-    let found = FileSystem(at: "/")
-    #expect(found.kind != nil && found.freeBytes ?? 0 > 0)
   }
 }

@@ -1,11 +1,13 @@
+import Thumbnailer
+
 /// Replays a scroll trace with a prefetcher and its pipeline, and records when every cell became visible and when its
 /// thumbnail was ready.
 ///
 /// The trace starts when the first items have arrived, since nobody scrolls an empty grid. The viewport never leaves
 /// the content: if the trace is ahead of the items that have arrived, it waits at their end, as a real one would.
-public struct ScrollSimulation: Sendable {
+struct ScrollSimulation: Sendable {
   /// How the trace's time advances.
-  public enum Pace: Sendable {
+  enum Pace: Sendable {
     /// In real time.
     case realTime
     /// Stops while a visible cell has no thumbnail or items are missing; eight times real time otherwise.
@@ -13,27 +15,15 @@ public struct ScrollSimulation: Sendable {
   }
 
   /// The trace to replay.
-  public var trace: ScrollTrace
+  var trace: ScrollTrace
   /// The height of the viewport, in points.
-  public var viewHeight: Double
+  var viewHeight: Double
   /// How the trace's time advances.
-  public var pace: Pace
-  /// The number of viewport updates per second of the trace.
-  public var framesPerSecond: Int
+  var pace = Pace.realTime
   /// The time limit for completing the last screen, from the end of the scroll.
-  public var patience: Duration
-
-  /// A simulation; 60 frames a second and a minute of patience by default.
-  public init(
-    trace: ScrollTrace, viewHeight: Double, pace: Pace = .realTime, framesPerSecond: Int = 60,
-    patience: Duration = .seconds(60)
-  ) {
-    self.trace = trace
-    self.viewHeight = viewHeight
-    self.pace = pace
-    self.framesPerSecond = max(1, framesPerSecond)
-    self.patience = patience
-  }
+  var patience = Duration.seconds(60)
+  /// The time between two viewport updates, in the trace's time: a frame at 60 Hz.
+  private static let frame = Duration.seconds(1) / 60
 
   /// Replays the trace. The prefetcher's owner adds items meanwhile, as `itemsWanted` asks for them.
   ///
@@ -42,7 +32,7 @@ public struct ScrollSimulation: Sendable {
   ///   - hasMoreItems: Whether more items may still come: while they may, the simulation does not end before the
   ///     trace's final position. It must be false only after the last items were added.
   /// - Returns: The report on the cells; on those visible so far if the calling task is cancelled.
-  public func run(
+  func run(
     on prefetcher: Prefetcher, hasMoreItems: @escaping @Sendable () -> Bool = { false }
   ) async -> ScrollReport {
     let record = ScrollRecord(pipeline: prefetcher.pipeline)
@@ -69,10 +59,10 @@ public struct ScrollSimulation: Sendable {
       }
       switch pace {
       case .realTime: traceTime = firstItems.map { now - $0 } ?? .zero
-      case .untilReady where isComplete && !isHeldUp: traceTime += .seconds(1) / framesPerSecond
+      case .untilReady where isComplete && !isHeldUp: traceTime += Self.frame
       case .untilReady: break
       }
-      try? await Task.sleep(for: .seconds(1) / framesPerSecond / (pace == .untilReady ? 8 : 1))
+      try? await Task.sleep(for: Self.frame / (pace == .untilReady ? 8 : 1))
     }
     return record.report(since: start, statistics: prefetcher.pipeline.statistics)
   }

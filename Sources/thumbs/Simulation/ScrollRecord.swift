@@ -1,4 +1,5 @@
 import Synchronization
+import Thumbnailer
 
 /// Records what happens to the cells during a scroll.
 final class ScrollRecord: Sendable {

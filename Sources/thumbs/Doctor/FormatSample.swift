@@ -1,10 +1,10 @@
 import Foundation
-package import ThumbnailCore
+import ThumbnailCore
 
 /// A tiny image of each format, to test whether this machine can read it.
-package enum FormatSample {
+enum FormatSample {
   /// The bytes of the image file.
-  package static func bytes(of format: ImageFormat) -> [UInt8] {
+  static func bytes(of format: ImageFormat) -> [UInt8] {
     switch format {
     case .svg: Array(svg.utf8)
     case .pnm: Array("P3 1 1 255 200 100 50\n".utf8)
