@@ -15,7 +15,7 @@ final class OutputFolder: Sendable {
   let path: RawPath
   /// The descriptor that holds the lock.
   private let lock: FileDescriptor
-  private let index: ConversionIndex
+  let index: ConversionIndex
   private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
@@ -41,9 +41,6 @@ final class OutputFolder: Sendable {
       for slot in 0..<Self.slotCount { _ = temporary(slot, in: folder).withCString { unlink($0) } }
     }
   }
-
-  /// The index of the folder.
-  var conversions: ConversionIndex { index }
 
   /// Unlocks the folder for other runs. Nothing may be written afterwards.
   func release() { flock(lock.rawValue, LOCK_UN) }
