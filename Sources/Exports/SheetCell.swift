@@ -67,14 +67,4 @@ public struct SheetCell: Sendable {
     (parts.user, parts.password, parts.query, parts.fragment) = (nil, nil, nil, nil)
     return parts.url
   }
-
-  /// The link target of an `http` or `https` URL, without user and password. Nil for any other URL, above all
-  /// `javascript:`.
-  static func address(_ url: URL?) -> String? {
-    guard let url, ["http", "https"].contains(url.scheme?.lowercased() ?? ""),
-      var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
-    else { return nil }
-    (parts.user, parts.password) = (nil, nil)
-    return parts.string
-  }
 }

@@ -20,12 +20,6 @@ public final class ThumbnailExport: Sendable {
     case kept(path: String)
   }
 
-  private struct State {
-    /// The image that owns each name, both as digests: a million names take about 30 MB.
-    var owners: [UInt64: UInt64] = [:]
-    var temporaryNumber = 0
-  }
-
   /// The longest file name that file systems allow, in bytes.
   private static let longestName = 255
 
@@ -34,7 +28,8 @@ public final class ThumbnailExport: Sendable {
   private let root: RawPath
   private let template: NamingTemplate
   private let overwrites: Bool
-  private let state = Mutex(State())
+  /// The image that owns each name, both as digests: a million names take about 30 MB.
+  private let owners = Mutex<[UInt64: UInt64]>([:])
   private let pool = WorkerPool(name: "thumbnailer.export", threads: 1)
 
   /// Creates the folder if it is missing.
@@ -99,7 +94,7 @@ public final class ThumbnailExport: Sendable {
     // If the marked file exists, another image had the name in an earlier run, too.
     let isMarked = isTaken(planned, by: owner) || (try? FileState(of: root.appending(marked))) != nil
     let path = isMarked ? marked : planned
-    state.withLock { $0.owners[Self.number(path)] = owner }
+    owners.withLock { $0[Self.number(path)] = owner }
     let target = root.appending(path)
     do throws(SystemFailure) {
       return try write(data, to: target)
@@ -109,7 +104,7 @@ public final class ThumbnailExport: Sendable {
   }
 
   private func isTaken(_ path: [UInt8], by owner: UInt64) -> Bool {
-    state.withLock { $0.owners[Self.number(path)].map { $0 != owner } ?? false }
+    owners.withLock { $0[Self.number(path)].map { $0 != owner } ?? false }
   }
 
   private func write(_ data: Data, to target: RawPath) throws(SystemFailure) -> Outcome {
@@ -118,41 +113,12 @@ public final class ThumbnailExport: Sendable {
       if Self.holds(target, data) { return .unchanged(path: shown) }
       if !overwrites || existing.kind != .regular { return .kept(path: shown) }
     }
-    let folder = RawPath(bytes: target.folder)
-    try NewFile.makeFolders(folder)
-    let temporary = folder.appending(temporaryName())
-    let descriptor = temporary.withCString { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666) }
-    guard descriptor >= 0 else { throw .last }
-    defer { _ = temporary.withCString { unlink($0) } }
-    do {
-      defer { close(descriptor) }
-      try NewFile.write(data, to: descriptor)
-    }
-    if try name(temporary, target) { return .written(path: shown) }
+    try NewFile.makeFolders(RawPath(bytes: target.folder))
+    var file = try NewFile(target)
+    try file.write(data)
+    if try file.commit(replacing: overwrites) { return .written(path: shown) }
     // A concurrent run of the same export may have written it first.
     return Self.holds(target, data) ? .unchanged(path: shown) : .kept(path: shown)
-  }
-
-  /// Renames a finished file. False if the target has been created meanwhile and is not to be overwritten.
-  private func name(_ temporary: RawPath, _ target: RawPath) throws(SystemFailure) -> Bool {
-    if !overwrites {
-      if temporary.withCString({ from in target.withCString { link(from, $0) } }) == 0 { return true }
-      if errno == EEXIST { return false }
-      // Some file systems have no hard links: there a race between check and rename remains.
-      guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
-    }
-    guard temporary.withCString({ from in target.withCString { rename(from, $0) } }) == 0 else { throw .last }
-    return true
-  }
-
-  /// A name that is unique among processes and concurrent exports.
-  private func temporaryName() -> [UInt8] {
-    let number = state.withLock { state in
-      state.temporaryNumber += 1
-      return state.temporaryNumber
-    }
-    let digits = String(UInt64.random(in: .min ... .max), radix: 16)
-    return NamingTemplate.reservedPrefix + Array("\(getpid())-\(number)-\(digits).tmp".utf8)
   }
 
   /// Whether the file exists with exactly these bytes.

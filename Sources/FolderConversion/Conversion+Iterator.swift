@@ -15,7 +15,7 @@ extension Conversion {
     var findings: [InputCheck.Finding] = []
     var position = state.withLock(\.next)
     while findings.count < Self.batch, position < count, !cancelled.isSet {
-      findings.append(check.look(at: position))
+      findings.append(check.check(position))
       position += 1
     }
     state.withLock { $0.next = position }
@@ -98,7 +98,7 @@ extension Conversion {
     /// Counts a result. False if it ends the run.
     private func take(_ result: ConversionResult) -> Bool {
       conversion.count(result)
-      guard conversion.options.failsFast, result.status == .failed else { return true }
+      guard conversion.plan.options.failsFast, result.status == .failed else { return true }
       stop()
       return false
     }

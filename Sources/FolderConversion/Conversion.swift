@@ -18,9 +18,10 @@ public final class Conversion: AsyncSequence, Sendable {
   /// How many inputs are checked in one go.
   static let batch = 256
 
-  let options: FolderConverter.Options
+  let plan: ConversionPlan
   let check: InputCheck
-  /// Makes the thumbnails; nil in a dry run.
+  /// The output folder, and what makes its thumbnails; nil in a dry run.
+  private let folder: OutputFolder?
   let work: InputConversion?
   let pool: WorkerPool
   let window: Int
@@ -34,26 +35,17 @@ public final class Conversion: AsyncSequence, Sendable {
   }
 
   private init(
-    _ options: FolderConverter.Options, _ list: InputList, _ names: OutputNames, _ claims: NameClaims,
-    folder: OutputFolder?, pipeline: ThumbnailPipeline?, pool: WorkerPool, started: ContinuousClock.Instant
+    _ plan: ConversionPlan, folder: OutputFolder?, pipeline: ThumbnailPipeline?, pool: WorkerPool,
+    started: ContinuousClock.Instant
   ) {
-    self.options = options
-    self.pool = pool
-    count = list.count + list.problems.count
-    let index = folder?.conversions ?? ConversionIndex(folder: options.output)
-    let earlier = EarlierOutputs(
-      list, names: names, claims: claims, output: options.output, index: index, folder: folder)
-    check = InputCheck(
-      list: list, repeated: claims.repeated, names: names, output: options.output, index: index, earlier: earlier,
-      freshness: options.freshness, token: options.token, acceptsDamage: options.pipeline.damaged == .accept,
-      isDryRun: options.isDryRun)
+    (self.plan, self.folder, self.pool) = (plan, folder, pool)
+    count = plan.count
+    let index = folder?.index ?? ConversionIndex(folder: plan.options.output)
+    let earlier = EarlierOutputs(plan, index: index, folder: folder)
+    check = InputCheck(plan: plan, index: index, earlier: earlier)
     window = 4 * (pipeline?.configuration.jobs ?? 1)
     if let folder, let pipeline {
-      work = InputConversion(
-        pipeline: pipeline, list: list, variants: options.variants, names: names,
-        // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
-        claims: ClaimedNames(options.format == .same ? claims.holders : [:]), folder: folder, earlier: earlier,
-        pool: pool, token: options.token, preservesTimes: options.preservesTimes)
+      work = InputConversion(plan, pipeline: pipeline, folder: folder, earlier: earlier, pool: pool)
     } else {
       work = nil
     }
@@ -70,13 +62,9 @@ public final class Conversion: AsyncSequence, Sendable {
     do {
       result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
         Result { () throws(ConversionError) in
-          var finder = InputFinder(options, cancelled: cancelled)
-          var list = try finder.run()
-          let names = OutputNames(options)
-          let claims = try NameClaims(names, &list, cancelled: cancelled)
+          let plan = try ConversionPlan(options, cancelled: cancelled)
           let folder = options.isDryRun ? nil : try OutputFolder(options.output)
-          return Conversion(
-            options, list, names, claims, folder: folder, pipeline: pipeline, pool: pool, started: started)
+          return Conversion(plan, folder: folder, pipeline: pipeline, pool: pool, started: started)
         }
       }
     } catch {
@@ -91,7 +79,7 @@ public final class Conversion: AsyncSequence, Sendable {
   /// The thumbnails of earlier runs whose source images no longer exist. Empty if any folder could not be listed, since
   /// its images may still exist. To be called after the last result.
   public func orphans() async -> [ConversionOrphan] {
-    guard check.list.isComplete else { return [] }
+    guard plan.list.isComplete else { return [] }
     return await onPool { [check] in
       check.index.orphans().map { ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key) }
     } ?? []
@@ -99,7 +87,7 @@ public final class Conversion: AsyncSequence, Sendable {
 
   /// Removes orphaned thumbnails, and folders that are then empty.
   public func remove(_ orphans: [ConversionOrphan]) async {
-    guard let folder = work?.folder else { return }
+    guard let folder else { return }
     _ = await onPool { [check] in
       for orphan in orphans {
         for path in orphan.outputs { folder.remove(path.bytes) }
@@ -114,16 +102,16 @@ public final class Conversion: AsyncSequence, Sendable {
   public func finish() async -> ConversionSummary {
     running.cancelAll()
     await running.waitForAll()
-    if let folder = work?.folder {
+    if let folder {
       _ = await onPool {
-        folder.conversions.finish()
+        folder.index.finish()
         folder.release()
       }
-      if let failure = folder.conversions.failure {
+      if let failure = folder.index.failure {
         state.withLock { state in
           if state.summary.failure == nil {
             state.summary.failure = .cannotWrite(
-              path: options.output.appending(ConversionIndex.name.utf8), reason: failure.reason)
+              path: plan.options.output.appending(ConversionIndex.name.utf8), reason: failure.reason)
           }
         }
       }

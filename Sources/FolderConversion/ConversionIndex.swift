@@ -238,34 +238,25 @@ final class ConversionIndex: Sendable {
 
   /// Writes a new file next to the old one and renames it over that.
   private func rewrite(_ state: inout State) throws(SystemFailure) {
-    let temporary = RawPath(bytes: path.bytes + Array(".tmp".utf8))
-    let descriptor = temporary.withCString { open($0, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
-    guard descriptor >= 0 else { throw .last }
-    let file = FileDescriptor(owning: descriptor)
+    var file = try NewFile(path, temporary: RawPath(bytes: path.bytes + Array(".tmp".utf8)))
     var offsets: [UInt64: Int] = [:]
     offsets.reserveCapacity(state.offsets.count)
     var written = 0
     var batch = Self.header
-    do throws(SystemFailure) {
-      for key in state.offsets.keys.sorted() {
-        guard let offset = state.offsets[key], let line = Self.line(at: offset, state) else { continue }
-        offsets[key] = written + batch.count
-        batch += line
-        batch.append(UInt8(ascii: "\n"))
-        if batch.count >= Self.batchBytes {
-          try Self.write(batch, to: descriptor, at: written)
-          written += batch.count
-          batch.removeAll(keepingCapacity: true)
-        }
+    for key in state.offsets.keys.sorted() {
+      guard let offset = state.offsets[key], let line = Self.line(at: offset, state) else { continue }
+      offsets[key] = written + batch.count
+      batch += line
+      batch.append(UInt8(ascii: "\n"))
+      if batch.count >= Self.batchBytes {
+        try file.write(batch)
+        written += batch.count
+        batch.removeAll(keepingCapacity: true)
       }
-      try Self.write(batch, to: descriptor, at: written)
-      written += batch.count
-      let result = temporary.withCString { from in path.withCString { rename(from, $0) } }
-      guard result == 0 else { throw .last }
-    } catch {
-      _ = temporary.withCString { unlink($0) }
-      throw error
     }
-    (state.descriptor, state.offsets, state.end, state.isChanged) = (file, offsets, written, false)
+    try file.write(batch)
+    written += batch.count
+    try file.commit()
+    (state.descriptor, state.offsets, state.end, state.isChanged) = (file.file, offsets, written, false)
   }
 }

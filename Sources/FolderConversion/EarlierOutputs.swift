@@ -14,26 +14,25 @@ struct EarlierOutputs: Sendable {
   /// The index keys of the earlier thumbnails, by input.
   private var keys: [Int: [UInt64]] = [:]
 
-  init(
-    _ list: InputList, names: OutputNames, claims: NameClaims, output: RawPath, index: ConversionIndex,
-    folder: OutputFolder?
-  ) {
-    (self.output, self.index, self.folder) = (output, index, folder)
+  init(_ plan: ConversionPlan, index: ConversionIndex, folder: OutputFolder?) {
+    (output, self.index, self.folder) = (plan.options.output, index, folder)
+    let (list, names) = (plan.list, plan.names)
     guard names.tellsApart, !index.isEmpty else { return }
-    let inputs = (0..<list.count).lazy.filter { list.kind(at: $0) == .picture && !claims.repeated.contains($0) }
+    let inputs = (0..<list.count).lazy.filter { list.kind(at: $0) == .picture && !plan.claims.repeated.contains($0) }
     var strays = index.toldApart
     for input in inputs where list.distinction(at: input) != .plain {
       if let planned = names.planned(for: list.source(at: input)) { strays.remove(OutputNames.key(planned)) }
-      find(input, list, names, claims)
+      find(input, plan)
     }
     guard !strays.isEmpty else { return }
     let sources = Set(strays.lazy.compactMap { index.peek($0).map { ClaimedNames.number($0.source.bytes) } })
     for input in inputs where list.distinction(at: input) == .plain {
-      if sources.contains(ClaimedNames.number(list.absolutePath(at: input).bytes)) { find(input, list, names, claims) }
+      if sources.contains(ClaimedNames.number(list.absolutePath(at: input).bytes)) { find(input, plan) }
     }
   }
 
-  private mutating func find(_ input: Int, _ list: InputList, _ names: OutputNames, _ claims: NameClaims) {
+  private mutating func find(_ input: Int, _ plan: ConversionPlan) {
+    let (list, names) = (plan.list, plan.names)
     guard let planned = names.planned(for: list.source(at: input)) else { return }
     var known = [OutputNames.key(planned)]
     for distinction in NameDistinction.allCases where distinction != list.distinction(at: input) {
@@ -42,7 +41,7 @@ struct EarlierOutputs: Sendable {
       let key = OutputNames.key(other)
       // Names now claimed by another input are left: that input replaces the files.
       guard !known.contains(key), let entry = index.peek(key), entry.source == list.absolutePath(at: input),
-        !claimed.contains(where: { claims.isAnothers($0, than: input) })
+        !claimed.contains(where: { plan.claims.isAnothers($0, than: input) })
       else { continue }
       known.append(key)
     }
@@ -59,7 +58,7 @@ struct EarlierOutputs: Sendable {
 
   /// Removes the earlier thumbnails, after the new ones were written. Returns those that existed; in a dry run nothing
   /// is removed.
-  func giveWay(of input: Int) -> [RawPath] {
+  func remove(of input: Int) -> [RawPath] {
     guard let keys = keys[input] else { return [] }
     let outputs = outputs(of: input)
     guard let folder else { return outputs }

@@ -2,136 +2,165 @@ import ThumbnailCore
 
 /// A glob pattern for paths: `*.jpg`, `2024/**`, `IMG_[0-9]*`, `{a,b}.png`.
 ///
-/// `?` matches one byte and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and `[!a-z]`
-/// match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a slash is
-/// matched against the last component, one with a slash against the whole path relative to the given folder.
+/// `?` matches one character and `*` any number of them, except slashes; `**` also matches slashes; `[a-z]` and
+/// `[!a-z]` match one of a set; `{a,b}` matches either; a backslash escapes the next character. A pattern without a
+/// slash is matched against the last component, one with a slash against the whole path relative to the given folder.
 public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
+  private enum Element: Hashable, Sendable {
+    case character(Unicode.Scalar)
+    /// `?`
+    case anyCharacter
+    /// `[a-z]`; with `!`, all others.
+    case set([ClosedRange<Unicode.Scalar>], isNegated: Bool)
+    /// `*`
+    case anyName
+    /// `**`
+    case anyPath
+    /// `**/` at the start of a component: any number of folders, so that `a/**/b` also matches `a/b`.
+    case anyFolders
+
+    /// Whether it stands for one character, and matches this one; nil is a byte that is not UTF-8.
+    func matches(_ character: Unicode.Scalar?) -> Bool {
+      switch self {
+      case .character(let expected): character == expected
+      case .anyCharacter: character != slash
+      case .set(let ranges, let isNegated):
+        character != slash && isNegated != ranges.contains { range in character.map(range.contains) ?? false }
+      case .anyName, .anyPath, .anyFolders: false
+      }
+    }
+  }
+
   /// The pattern's text.
   public let description: String
   /// The pattern with all braces expanded.
-  private let alternatives: [[UInt8]]
+  private let alternatives: [[Element]]
   private let isForWholePath: Bool
 
   /// The most patterns that braces may expand to.
   private static let mostAlternatives = 1024
+  private static let slash: Unicode.Scalar = "/"
 
   /// Parses a pattern. Nil if it is empty, a bracket is not closed, or its braces expand to more than 1024 patterns.
   public init?(_ text: String) {
-    guard !text.isEmpty, let alternatives = Self.expanded(Array(text.utf8)),
-      alternatives.allSatisfy(Self.closesBrackets)
-    else { return nil }
+    guard !text.isEmpty, let expanded = Self.expanded(Array(text.unicodeScalars)) else { return nil }
+    var alternatives: [[Element]] = []
+    for pattern in expanded {
+      guard let elements = Self.elements(pattern) else { return nil }
+      alternatives.append(elements)
+    }
+    self.alternatives = alternatives
     description = text
     // A trailing slash denotes a folder, a leading one the root.
     isForWholePath = text.utf8.dropLast().contains(RawPath.slash)
-    self.alternatives = alternatives.map { pattern in
-      var pattern = pattern[...]
-      if pattern.first == RawPath.slash { pattern = pattern.dropFirst() }
-      if pattern.count > 1, pattern.last == RawPath.slash { pattern = pattern.dropLast() }
-      return Array(pattern)
-    }
   }
 
   /// Whether the pattern matches a path, which is relative and has no trailing slash.
   func matches(path: some Sequence<UInt8>) -> Bool {
-    var subject = Array(path)
-    if !isForWholePath, let slash = subject.lastIndex(of: RawPath.slash) { subject.removeFirst(slash + 1) }
+    var subject = Self.characters(path)
+    if !isForWholePath, let slash = subject.lastIndex(of: Self.slash) { subject.removeFirst(slash + 1) }
     return alternatives.contains { Self.matches($0, subject) }
   }
 
   /// Backtracking with one resume point for the last `*` and one for the last `**`: linear memory, and time
   /// proportional to the product of the lengths.
-  private static func matches(_ pattern: [UInt8], _ subject: [UInt8]) -> Bool {
-    var (p, s) = (0, 0)
-    var star: (pattern: Int, subject: Int)?
-    var doubleStar: (pattern: Int, subject: Int)?
+  private static func matches(_ pattern: [Element], _ subject: [Unicode.Scalar?]) -> Bool {
+    var (element, place) = (0, 0)
+    var name: (element: Int, place: Int)?
+    var path: (element: Int, place: Int)?
     while true {
-      if p < pattern.count, pattern[p] == UInt8(ascii: "*") {
-        if p + 1 < pattern.count, pattern[p + 1] == UInt8(ascii: "*") {
-          p += 2
-          // `a/**/b` also matches `a/b`.
-          if p < pattern.count, pattern[p] == RawPath.slash, p == 2 || pattern[p - 3] == RawPath.slash {
-            doubleStar = (p, s - 1)
-            p += 1
-          } else {
-            doubleStar = (p, s)
-          }
-          star = nil
-        } else {
-          p += 1
-          star = (p, s)
+      if element == pattern.count, place == subject.count { return true }
+      if element < pattern.count {
+        switch pattern[element] {
+        case .anyName:
+          element += 1
+          name = (element, place)
+          continue
+        case .anyPath, .anyFolders:
+          element += 1
+          (name, path) = (nil, (element, place))
+          continue
+        case let one where place < subject.count && one.matches(subject[place]):
+          (element, place) = (element + 1, place + 1)
+          continue
+        default: break
         }
-        continue
       }
-      if s == subject.count, p == pattern.count { return true }
-      if s < subject.count, let next = step(pattern, p, subject[s]) {
-        (p, s) = (next, s + 1)
-        continue
-      }
-      if let last = star, last.subject < subject.count, subject[last.subject] != RawPath.slash {
-        star = (last.pattern, last.subject + 1)
-        (p, s) = (last.pattern, last.subject + 1)
-      } else if let last = doubleStar, last.subject < subject.count {
-        doubleStar = (last.pattern, last.subject + 1)
-        star = nil
-        (p, s) = (last.pattern, last.subject + 1)
+      if let last = name, last.place < subject.count, subject[last.place] != slash {
+        (element, place) = (last.element, last.place + 1)
+        name = (element, place)
+      } else if let last = path, let next = self.next(after: last.place, pattern[last.element - 1], subject) {
+        (element, place) = (last.element, next)
+        (name, path) = (nil, (element, place))
       } else {
         return false
       }
     }
   }
 
-  /// The index behind the pattern element at `index`, if that matches `byte`.
-  private static func step(_ pattern: [UInt8], _ index: Int, _ byte: UInt8) -> Int? {
-    guard index < pattern.count else { return nil }
-    switch pattern[index] {
-    case UInt8(ascii: "?"): return byte == RawPath.slash ? nil : index + 1
-    case UInt8(ascii: "["):
-      guard byte != RawPath.slash, let (fits, next) = bracket(pattern, index, byte) else { return nil }
-      return fits ? next : nil
-    case UInt8(ascii: "\\") where index + 1 < pattern.count: return pattern[index + 1] == byte ? index + 2 : nil
-    default: return pattern[index] == byte ? index + 1 : nil
-    }
+  /// Where `**` can end next, behind `place`.
+  private static func next(after place: Int, _ element: Element, _ subject: [Unicode.Scalar?]) -> Int? {
+    let end = element == .anyFolders ? subject[place...].firstIndex(of: slash) : place
+    return end.flatMap { $0 < subject.count ? $0 + 1 : nil }
   }
 
-  /// Whether the set at `start` contains `byte`, and where it ends. Nil if it is not closed.
-  private static func bracket(_ pattern: [UInt8], _ start: Int, _ byte: UInt8) -> (Bool, Int)? {
-    var index = start + 1
-    let isNegated =
-      index < pattern.count && (pattern[index] == UInt8(ascii: "!") || pattern[index] == UInt8(ascii: "^"))
-    if isNegated { index += 1 }
-    let first = index
-    var holds = false
-    while index < pattern.count {
-      if pattern[index] == UInt8(ascii: "]"), index > first { return (holds != isNegated, index + 1) }
-      if index + 2 < pattern.count, pattern[index + 1] == UInt8(ascii: "-"), pattern[index + 2] != UInt8(ascii: "]") {
-        holds = holds || (pattern[index] <= byte && byte <= pattern[index + 2])
-        index += 3
+  // MARK: Parsing
+
+  /// The elements of a pattern without braces; nil if a bracket is not closed.
+  private static func elements(_ pattern: [Unicode.Scalar]) -> [Element]? {
+    var rest = pattern[...]
+    if rest.first == slash { rest = rest.dropFirst() }
+    if rest.count > 1, rest.last == slash { rest = rest.dropLast() }
+    var elements: [Element] = []
+    while let character = rest.popFirst() {
+      switch character {
+      case "*" where rest.first == character:
+        rest = rest.dropFirst()
+        if rest.first == slash, elements.isEmpty || elements.last == .character(slash) {
+          rest = rest.dropFirst()
+          elements.append(.anyFolders)
+        } else {
+          elements.append(.anyPath)
+        }
+      case "*": elements.append(.anyName)
+      case "?": elements.append(.anyCharacter)
+      case "[":
+        guard let set = set(&rest) else { return nil }
+        elements.append(set)
+      case "\\": elements.append(.character(rest.popFirst() ?? character))
+      default: elements.append(.character(character))
+      }
+    }
+    return elements
+  }
+
+  /// The set whose opening bracket was read; nil if it is not closed.
+  private static func set(_ rest: inout ArraySlice<Unicode.Scalar>) -> Element? {
+    let isNegated = rest.first.map { $0 == "!" || $0 == "^" } ?? false
+    if isNegated { rest = rest.dropFirst() }
+    var ranges: [ClosedRange<Unicode.Scalar>] = []
+    var isFirst = true
+    while let low = rest.popFirst() {
+      // A closing bracket in the first place is a member.
+      if low == "]", !isFirst { return .set(ranges, isNegated: isNegated) }
+      isFirst = false
+      let next = rest.prefix(2)
+      if next.count == 2, let dash = next.first, let high = next.last, dash == "-",
+        high != "]"
+      {
+        if low <= high { ranges.append(low...high) }
+        rest = rest.dropFirst(2)
       } else {
-        holds = holds || pattern[index] == byte
-        index += 1
+        ranges.append(low...low)
       }
     }
     return nil
   }
 
-  private static func closesBrackets(_ pattern: [UInt8]) -> Bool {
-    var index = 0
-    while index < pattern.count {
-      switch pattern[index] {
-      case UInt8(ascii: "\\"): index += 2
-      case UInt8(ascii: "["):
-        guard let (_, next) = bracket(pattern, index, 0) else { return false }
-        index = next
-      default: index += 1
-      }
-    }
-    return true
-  }
-
   /// The pattern with braces expanded recursively, the first ones first. Braces without a comma or without an end are
   /// literal.
-  private static func expanded(_ pattern: [UInt8]) -> [[UInt8]]? {
-    var finished: [[UInt8]] = []
+  private static func expanded(_ pattern: [Unicode.Scalar]) -> [[Unicode.Scalar]]? {
+    var finished: [[Unicode.Scalar]] = []
     var open = [pattern]
     while let next = open.popLast() {
       guard let (range, choices) = braces(next) else {
@@ -145,17 +174,16 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The first braces that contain a comma and no other braces, and the parts between the commas.
-  private static func braces(_ pattern: [UInt8]) -> (Range<Int>, [ArraySlice<UInt8>])? {
+  private static func braces(_ pattern: [Unicode.Scalar]) -> (Range<Int>, [ArraySlice<Unicode.Scalar>])? {
     var start: Int?
     var index = 0
     while index < pattern.count {
       switch pattern[index] {
-      case UInt8(ascii: "\\"): index += 1
-      case UInt8(ascii: "{"): start = index
-      case UInt8(ascii: "}"):
+      case "\\": index += 1
+      case "{": start = index
+      case "}":
         guard let begin = start else { break }
-        let choices = pattern[(begin + 1)..<index].split(
-          separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+        let choices = pattern[(begin + 1)..<index].split(separator: ",", omittingEmptySubsequences: false)
         if choices.count > 1 { return (begin..<(index + 1), choices) }
         start = nil
       default: break
@@ -163,5 +191,19 @@ public struct GlobPattern: Hashable, Sendable, CustomStringConvertible {
       index += 1
     }
     return nil
+  }
+
+  /// The characters of a path; nil for each byte that is not UTF-8.
+  private static func characters(_ path: some Sequence<UInt8>) -> [Unicode.Scalar?] {
+    var characters: [Unicode.Scalar?] = []
+    var bytes = path.makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    while true {
+      switch parser.parseScalar(from: &bytes) {
+      case .valid(let scalar): characters.append(Unicode.UTF8.decode(scalar))
+      case .error(let length): characters += repeatElement(nil, count: length)
+      case .emptyInput: return characters
+      }
+    }
   }
 }

@@ -14,14 +14,20 @@ struct IndexEntry: Equatable, Sendable {
   var modified: Int
   /// The source's length in bytes.
   var byteCount: Int
-  /// The token of the options, with the suffix `toldApart` if the names are not the plain ones.
+  /// See `token(_:isDamaged:isToldApart:)`.
   var token: String
   var outputs: [ConversionOutput]
 
   /// The suffix of the token for thumbnails renamed to avoid a collision.
-  static let toldApart = "~"
+  private static let toldApart = "~"
 
   private static let tab = UInt8(ascii: "\t")
+
+  /// The token of an entry: that of the options, marked if the source is damaged, and if the names are not the plain
+  /// ones.
+  static func token(_ options: String, isDamaged: Bool, isToldApart: Bool) -> String {
+    options + (isDamaged ? "d" : "") + (isToldApart ? toldApart : "")
+  }
 
   /// The line, including its line feed.
   var line: [UInt8] {

@@ -4,13 +4,8 @@ import ThumbnailCore
 /// An input whose thumbnails have to be made.
 struct StaleInput: Sendable {
   let index: Int
-  /// The path as named or found.
-  let path: RawPath
-  let absolutePath: RawPath
   /// The planned paths of its thumbnails, one for each size, with `openEnd` if the format is not decided yet.
   let planned: [[UInt8]]
-  /// Whether these differ from the plain names to avoid a collision.
-  let isToldApart: Bool
   /// The state of the file when it was checked.
   var state: FileState
 }
@@ -22,93 +17,65 @@ struct InputCheck: Sendable {
     case stale(StaleInput)
   }
 
-  let list: InputList
-  /// Inputs that are the same file as an earlier one.
-  let repeated: Set<Int>
-  let names: OutputNames
-  let output: RawPath
+  let plan: ConversionPlan
   let index: ConversionIndex
   let earlier: EarlierOutputs
-  let freshness: FolderConverter.Options.Freshness
-  let token: String
-  /// Whether thumbnails of damaged images are acceptable.
-  let acceptsDamage: Bool
-  let isDryRun: Bool
-
-  /// Suffix of an entry's token if the source is damaged: such an entry is current only if damage is accepted.
-  static let damageMark = "d"
 
   /// Checks the input at `position`; positions after the last input are what could not be listed.
-  func look(at position: Int) -> Finding {
-    guard position < list.count else { return .finished(problem(list.problems[position - list.count], position)) }
-    if let reason = Self.reasonToSkip(list.kind(at: position), isRepeated: repeated.contains(position)) {
+  func check(_ position: Int) -> Finding {
+    let list = plan.list
+    guard position < list.count else {
+      let problem = list.problems[position - list.count]
       return .finished(
-        result(position, .skipped, failure: .init(stage: .list, code: reason.code, message: reason.message)))
+        ConversionResult(
+          index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure,
+          plan: nil, duration: .zero))
     }
-    guard let planned = names.planned(for: list.source(at: position)) else {
-      return .finished(
-        result(
-          position, .failed,
-          failure: .init(
-            stage: .write, code: "name-unusable",
-            message: "its name makes an output that cannot be written; rename it, or give another name template")))
+    if let reason = reasonToSkip(position) { return .finished(plan.result(of: position, .skipped, failure: reason)) }
+    guard let planned = plan.names.planned(for: list.source(at: position)) else {
+      return failed(
+        position, .write, "name-unusable",
+        "its name makes an output that cannot be written; rename it, or give another name template")
     }
     let state: FileState
     do throws(SystemFailure) {
       state = try FileState(of: list.path(at: position))
     } catch {
-      return .finished(result(position, .failed, failure: .unreadable(error)))
+      return .finished(plan.result(of: position, .failed, failure: .unreadable(error)))
     }
     guard state.kind == .regular else {
-      return .finished(
-        result(
-          position, .failed,
-          failure: .init(stage: .read, code: "not-a-file", message: "not a file; name the file itself")))
+      return failed(position, .read, "not-a-file", "not a file; name the file itself")
     }
     if let outputs = currentOutputs(position, planned, state) {
-      return .finished(result(position, .current, outputs: outputs, replaced: earlier.giveWay(of: position)))
+      return .finished(plan.result(of: position, .current, outputs: outputs, replaced: earlier.remove(of: position)))
     }
-    if isDryRun {
+    if plan.options.isDryRun {
       return .finished(
-        result(
-          position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
-          failure: .dryRun, replaced: earlier.giveWay(of: position)))
+        plan.result(
+          of: position, .skipped, outputs: planned.map { ConversionOutput(path: OutputNames.shown($0)) },
+          failure: .dryRun, replaced: earlier.remove(of: position)))
     }
-    return .stale(
-      StaleInput(
-        index: position, path: list.path(at: position), absolutePath: list.absolutePath(at: position), planned: planned,
-        isToldApart: list.isToldApart(at: position), state: state))
+    return .stale(StaleInput(index: position, planned: planned, state: state))
   }
 
-  /// The token that an up-to-date entry has in the index.
-  private func token(for position: Int, isDamaged: Bool = false) -> String {
-    token + (isDamaged ? Self.damageMark : "") + (list.isToldApart(at: position) ? IndexEntry.toldApart : "")
+  private func failed(
+    _ position: Int, _ stage: ConversionFailure.Stage, _ code: String, _ message: String
+  ) -> Finding {
+    .finished(plan.result(of: position, .failed, failure: .init(stage: stage, code: code, message: message)))
   }
 
-  private func result(
-    _ position: Int, _ status: ConversionResult.Status, outputs: [ConversionOutput] = [],
-    failure: ConversionFailure? = nil, replaced: [RawPath] = []
-  ) -> ConversionResult {
-    ConversionResult(
-      index: position, source: list.path(at: position), status: status, outputs: outputs, failure: failure, plan: nil,
-      duration: .zero, isToldApart: !outputs.isEmpty && list.isToldApart(at: position), replaced: replaced)
-  }
-
-  private func problem(_ problem: InputList.Problem, _ position: Int) -> ConversionResult {
-    ConversionResult(
-      index: position, source: problem.path, status: problem.status, outputs: [], failure: problem.failure, plan: nil,
-      duration: .zero)
-  }
-
-  private static func reasonToSkip(
-    _ kind: InputList.Kind, isRepeated: Bool
-  ) -> (code: String, message: String)? {
-    switch kind {
-    case .picture: isRepeated ? ("named-before", "named before") : nil
-    case .otherName: ("not-named-like-a-picture", "not named like a picture; --include takes it all the same")
-    case .link: ("link", "a link; --follow-symlinks follows it")
-    case .special: ("not-a-file", "neither a file nor a folder")
-    case .ownOutput: ("own-output", "it lies in the output folder")
+  private func reasonToSkip(_ position: Int) -> ConversionFailure? {
+    switch plan.list.kind(at: position) {
+    case .picture:
+      plan.claims.repeated.contains(position)
+        ? .init(stage: .list, code: "named-before", message: "named before") : nil
+    case .otherName:
+      .init(
+        stage: .list, code: "not-named-like-a-picture",
+        message: "not named like a picture; --include takes it all the same")
+    case .link: .init(stage: .list, code: "link", message: "a link; --follow-symlinks follows it")
+    case .special: .init(stage: .list, code: "not-a-file", message: "neither a file nor a folder")
+    case .ownOutput: .init(stage: .list, code: "own-output", message: "it lies in the output folder")
     }
   }
 
@@ -116,21 +83,22 @@ struct InputCheck: Sendable {
   private func currentOutputs(_ position: Int, _ planned: [[UInt8]], _ state: FileState) -> [ConversionOutput]? {
     // Read in any case, to mark the entry as belonging to an existing input.
     let entry = index.entry(OutputNames.key(planned))
-    let isDamaged = entry?.token == token(for: position, isDamaged: true)
-    if isDamaged && !acceptsDamage { return nil }
-    switch freshness {
+    let isDamaged = entry?.token == plan.token(of: position, isDamaged: true)
+    if isDamaged, plan.options.pipeline.damaged != .accept { return nil }
+    switch plan.options.freshness {
     case .never: return nil
     case .index:
-      guard let entry, entry.token == token(for: position) || isDamaged, entry.modified == state.modified,
+      guard let entry, isDamaged || entry.token == plan.token(of: position, isDamaged: false),
+        entry.modified == state.modified,
         entry.byteCount == state.byteCount,
-        entry.source == list.absolutePath(at: position), entry.outputs.count == planned.count,
+        entry.source == plan.list.absolutePath(at: position), entry.outputs.count == planned.count,
         entry.outputs.allSatisfy(isThere)
       else { return nil }
       return entry.outputs.map { $0.marked(isDamaged) }
     case .modificationTime:
       var outputs: [ConversionOutput] = []
       for path in planned {
-        guard let found = names.possiblePaths(path).first(where: { isThere($0, since: state.modified) }) else {
+        guard let found = plan.names.possiblePaths(path).first(where: { isThere($0, since: state.modified) }) else {
           return nil
         }
         let known = entry?.outputs.first { $0.path.bytes == found }
@@ -141,12 +109,12 @@ struct InputCheck: Sendable {
   }
 
   private func isThere(_ thumbnail: ConversionOutput) -> Bool {
-    guard let state = try? FileState(of: output.appending(thumbnail.path.bytes)) else { return false }
+    guard let state = try? FileState(of: plan.options.output.appending(thumbnail.path.bytes)) else { return false }
     return state.kind == .regular && state.byteCount == thumbnail.byteCount
   }
 
   private func isThere(_ path: [UInt8], since modified: Int) -> Bool {
-    guard let state = try? FileState(of: output.appending(path)) else { return false }
+    guard let state = try? FileState(of: plan.options.output.appending(path)) else { return false }
     return state.kind == .regular && state.modified >= modified
   }
 }

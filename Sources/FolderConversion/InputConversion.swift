@@ -5,16 +5,23 @@ import Thumbnailer
 
 /// Makes the thumbnails of one input: all its sizes from one decode, written together or not at all.
 struct InputConversion: Sendable {
-  let pipeline: ThumbnailPipeline
-  let list: InputList
-  let variants: [Variant]
-  let names: OutputNames
-  let claims: ClaimedNames
-  let folder: OutputFolder
-  let earlier: EarlierOutputs
-  let pool: WorkerPool
-  let token: String
-  let preservesTimes: Bool
+  private let plan: ConversionPlan
+  private let variants: [Variant]
+  private let pipeline: ThumbnailPipeline
+  private let claims: ClaimedNames
+  private let folder: OutputFolder
+  private let earlier: EarlierOutputs
+  private let pool: WorkerPool
+
+  init(
+    _ plan: ConversionPlan, pipeline: ThumbnailPipeline, folder: OutputFolder, earlier: EarlierOutputs,
+    pool: WorkerPool
+  ) {
+    (self.plan, self.pipeline, self.folder, self.earlier, self.pool) = (plan, pipeline, folder, earlier, pool)
+    variants = plan.options.variants
+    // Only with `OutputFormat.same` can a thumbnail's name differ from the planned one.
+    claims = ClaimedNames(plan.options.format == .same ? plan.claims.holders : [:])
+  }
 
   /// The result of an input, and whether all later inputs would fail for the same reason.
   struct Outcome: Sendable {
@@ -25,20 +32,25 @@ struct InputConversion: Sendable {
   /// Converts an input. Nil if the task was cancelled before anything was written.
   func convert(_ input: StaleInput) async -> Outcome? {
     let started = ContinuousClock.now
+    let path = plan.list.absolutePath(at: input.index)
+    func failed(_ failure: ConversionFailure, endsRun: ConversionError? = nil) -> Outcome {
+      let result = plan.result(of: input.index, .failed, failure: failure, duration: .now - started)
+      return Outcome(result: result, endsRun: endsRun)
+    }
     var input = input
     // A file that changes while it is read is tried a second time: its writer has probably finished by then.
     for isLastAttempt in [false, true] {
-      let responses = await pipeline.responses(for: .file(at: input.absolutePath), variants: variants)
+      let responses = await pipeline.responses(for: .file(at: path), variants: variants)
       let thumbnails: [Thumbnail]
       switch collect(responses) {
       case .success(let made): thumbnails = made
       case .failure(.cancelled): return nil
       case .failure(let error):
-        if !isLastAttempt, let state = try? FileState(of: input.absolutePath), state != input.state {
+        if !isLastAttempt, let state = try? FileState(of: path), state != input.state {
           input.state = state
           continue
         }
-        return Outcome(result: failed(input, ConversionFailure(error), since: started))
+        return failed(ConversionFailure(error))
       }
       let written = try? await pool.run(priority: PriorityControl(.visible)) { [input] _ in
         Result<Written, Never>.success(write(thumbnails, of: input))
@@ -46,19 +58,19 @@ struct InputConversion: Sendable {
       switch written?.get() {
       case nil: return nil
       case .outputs(let outputs, let replaced):
-        let result = ConversionResult(
-          index: input.index, source: input.path, status: .converted, outputs: outputs, failure: nil,
-          plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started,
-          isToldApart: input.isToldApart, replaced: replaced)
-        return Outcome(result: result)
+        return Outcome(
+          result: plan.result(
+            of: input.index, .converted, outputs: outputs,
+            plan: responses.lazy.compactMap { try? $0.get().plan }.first, duration: .now - started,
+            replaced: replaced))
       case .changed(let state) where !isLastAttempt:
         input.state = state
       case .changed:
-        let failure = ConversionFailure(
-          stage: .read, code: "changed", message: "the file changed while it was read; run again when it is complete")
-        return Outcome(result: failed(input, failure, since: started))
-      case .failed(let failure, let endsRun):
-        return Outcome(result: failed(input, failure, since: started), endsRun: endsRun)
+        return failed(
+          ConversionFailure(
+            stage: .read, code: "changed",
+            message: "the file changed while it was read; run again when it is complete"))
+      case .failed(let failure, let endsRun): return failed(failure, endsRun: endsRun)
       }
     }
     return nil
@@ -75,14 +87,6 @@ struct InputConversion: Sendable {
     }
   }
 
-  private func failed(
-    _ input: StaleInput, _ failure: ConversionFailure, since started: ContinuousClock.Instant
-  ) -> ConversionResult {
-    ConversionResult(
-      index: input.index, source: input.path, status: .failed, outputs: [], failure: failure, plan: nil,
-      duration: .now - started)
-  }
-
   private enum Written: Sendable {
     case outputs([ConversionOutput], replaced: [RawPath])
     case changed(FileState)
@@ -91,14 +95,15 @@ struct InputConversion: Sendable {
 
   /// Writes the thumbnails, unless the source has changed since they were made, and adds them to the index.
   private func write(_ thumbnails: [Thumbnail], of input: StaleInput) -> Written {
+    let path = plan.list.absolutePath(at: input.index)
     do throws(SystemFailure) {
-      let state = try FileState(of: input.absolutePath)
+      let state = try FileState(of: path)
       guard state == input.state else { return .changed(state) }
     } catch {
       return .failed(.unreadable(error), endsRun: nil)
     }
-    let paths = names.paths(
-      for: list.source(at: input.index), planned: input.planned, written: thumbnails.map(\.format))
+    let paths = plan.names.paths(
+      for: plan.list.source(at: input.index), planned: input.planned, written: thumbnails.map(\.format))
     for (path, planned) in zip(paths, input.planned) where path != planned {
       guard claims.claim(path, for: input.index) else { return .failed(.nameTaken(path), endsRun: nil) }
     }
@@ -111,7 +116,8 @@ struct InputConversion: Sendable {
     let isDamaged = thumbnails.contains(where: \.isDamaged)
     do throws(WriteFailure) {
       try folder.write(
-        zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) }, times: preservesTimes ? input.state : nil)
+        zip(outputs, thumbnails).map { ($0.path.bytes, $1.data) },
+        times: plan.options.preservesTimes ? input.state : nil)
     } catch {
       let reason = error.failure.reason
       let failure = ConversionFailure(
@@ -119,13 +125,11 @@ struct InputConversion: Sendable {
         message: "\(error.path) cannot be written: \(reason); make room for it, or choose another output folder")
       return .failed(failure, endsRun: error.failure.endsRun ? .cannotWrite(path: error.path, reason: reason) : nil)
     }
-    folder.conversions.add(
+    folder.index.add(
       IndexEntry(
-        key: OutputNames.key(input.planned), source: input.absolutePath, modified: input.state.modified,
-        byteCount: input.state.byteCount,
-        token: token + (isDamaged ? InputCheck.damageMark : "") + (input.isToldApart ? IndexEntry.toldApart : ""),
-        outputs: outputs))
-    return .outputs(outputs, replaced: earlier.giveWay(of: input.index))
+        key: OutputNames.key(input.planned), source: path, modified: input.state.modified,
+        byteCount: input.state.byteCount, token: plan.token(of: input.index, isDamaged: isDamaged), outputs: outputs))
+    return .outputs(outputs, replaced: earlier.remove(of: input.index))
   }
 }
 

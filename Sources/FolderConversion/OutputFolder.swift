@@ -15,7 +15,7 @@ final class OutputFolder: Sendable {
   let path: RawPath
   /// The descriptor that holds the lock.
   private let lock: FileDescriptor
-  private let index: ConversionIndex
+  let index: ConversionIndex
   private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
 
   /// Creates the folder if it is missing, locks it, and removes the leftovers of a killed run.
@@ -41,9 +41,6 @@ final class OutputFolder: Sendable {
       for slot in 0..<Self.slotCount { _ = temporary(slot, in: folder).withCString { unlink($0) } }
     }
   }
-
-  /// The index of the folder.
-  var conversions: ConversionIndex { index }
 
   /// Unlocks the folder for other runs. Nothing may be written afterwards.
   func release() { flock(lock.rawValue, LOCK_UN) }
@@ -84,32 +81,21 @@ final class OutputFolder: Sendable {
     let slot = takeSlot()
     defer { state.withLock { $0.freeSlots.append(slot) } }
     let temporary = temporary(slot, in: folder)
+    let name = path.appending(relative)
     try prepare(folder)
-    var descriptor = Self.create(temporary)
-    if descriptor < 0, errno == ENOENT {
+    var file: NewFile
+    do throws(SystemFailure) {
+      file = try NewFile(name, temporary: temporary)
+    } catch {
+      guard error.code == ENOENT else { throw error }
       // The folder was removed meanwhile.
       state.withLock { _ = $0.folders.remove(folder) }
       try prepare(folder)
-      descriptor = Self.create(temporary)
+      file = try NewFile(name, temporary: temporary)
     }
-    guard descriptor >= 0 else { throw .last }
-    do throws(SystemFailure) {
-      defer { close(descriptor) }
-      try NewFile.write(data, to: descriptor)
-      if let times {
-        let stamps = [times.accessed, times.modified].map { timespec(nanoseconds: $0) }
-        guard futimens(descriptor, stamps) == 0 else { throw .last }
-      }
-    } catch {
-      _ = temporary.withCString { unlink($0) }
-      throw error
-    }
-    let result = temporary.withCString { from in path.appending(relative).withCString { rename(from, $0) } }
-    if result != 0 {
-      let failure = SystemFailure.last
-      _ = temporary.withCString { unlink($0) }
-      throw failure
-    }
+    try file.write(data)
+    if let times { try file.setTimes(accessed: times.accessed, modified: times.modified) }
+    try file.commit()
   }
 
   private func takeSlot() -> Int {
@@ -130,10 +116,6 @@ final class OutputFolder: Sendable {
     if let failure = index.failure { throw failure }
     state.withLock { _ = $0.folders.insert(folder) }
   }
-
-  static func create(_ path: RawPath) -> Int32 {
-    path.withCString { open($0, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o666) }
-  }
 }
 
 /// Why a thumbnail could not be written.
@@ -141,11 +123,4 @@ struct WriteFailure: Error {
   /// The thumbnail.
   let path: RawPath
   let failure: SystemFailure
-}
-
-extension timespec {
-  fileprivate init(nanoseconds: Int) {
-    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
-    self.init(tv_sec: rest < 0 ? seconds - 1 : seconds, tv_nsec: rest < 0 ? rest + 1_000_000_000 : rest)
-  }
 }

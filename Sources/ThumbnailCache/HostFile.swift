@@ -115,11 +115,11 @@ package final class HostFile: HostLedger {
   private static func write(_ records: [HostLedgerKey: HostRecord], to path: String) {
     let texts = Dictionary(uniqueKeysWithValues: records.map { ($0.key.text, $0.value) })
     guard let data = try? JSONEncoder().encode(texts) else { return }
-    let new = path + ".new"
     // No other process writes here, since we hold the lock.
-    guard FileManager.default.createFile(atPath: new, contents: data, attributes: [.posixPermissions: 0o600]) else {
-      return
-    }
-    rename(new, path)
+    guard var file = try? NewFile(RawPath(path), temporary: RawPath(path + ".new"), permissions: 0o600) else { return }
+    do throws(SystemFailure) {
+      try file.write(data)
+      try file.commit()
+    } catch {}
   }
 }

@@ -37,14 +37,21 @@ package final class FileDescriptor: Sendable {
   }
 
   /// `O_TMPFILE`, which glibc declares for GNU sources only.
-  private static let withoutName: Int32 = 0o20000000 | O_DIRECTORY
+  private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
+
+  /// A new file without a name, open for reading and writing. Fails on file systems that lack `O_TMPFILE`, such as
+  /// network and overlay ones.
+  static func withoutName(in directory: RawPath, permissions: mode_t) throws(SystemFailure) -> FileDescriptor {
+    let descriptor = directory.withCString { open($0, temporaryFile | O_RDWR | O_CLOEXEC, permissions) }
+    guard descriptor >= 0 else { throw .last }
+    return FileDescriptor(owning: descriptor)
+  }
 
   /// A new unnamed file in a directory, open for reading and writing. It is deleted with its last descriptor, even when
   /// the process is killed.
   package static func unnamed(in directory: String) throws(SystemFailure) -> FileDescriptor {
-    let unnamed = open(directory, withoutName | O_RDWR | O_CLOEXEC, 0o600)
-    if unnamed >= 0 { return FileDescriptor(owning: unnamed) }
-    // Network and overlay file systems may lack `O_TMPFILE`: create a named file and unlink it.
+    if let unnamed = try? withoutName(in: RawPath(directory), permissions: 0o600) { return unnamed }
+    // Create a named file and unlink it.
     var template = Array("\(directory)/.body-XXXXXX".utf8CString)
     let named = mkstemp(&template)
     guard named >= 0 else { throw .last }

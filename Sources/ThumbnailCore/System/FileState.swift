@@ -24,6 +24,8 @@ package struct FileState: Equatable, Sendable {
   package let device: UInt64
   package let inode: UInt64
   package let byteCount: Int
+  /// The permission bits, which are not compared.
+  package let permissions: mode_t
   /// The modification time, in nanoseconds since 1970.
   package let modified: Int
   /// The access time, in nanoseconds since 1970. Reading changes it, so it is not compared.
@@ -40,6 +42,7 @@ package struct FileState: Equatable, Sendable {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     byteCount = Int(status.st_size)
+    permissions = status.st_mode & 0o7777
     // Times beyond the year 2262 wrap around, which is fine since they are only compared for equality.
     modified = Int(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int(status.st_mtim.tv_nsec)
     accessed = Int(status.st_atim.tv_sec) &* 1_000_000_000 &+ Int(status.st_atim.tv_nsec)
@@ -59,5 +62,5 @@ package struct FileState: Equatable, Sendable {
   }
 
   /// Whether both are the same file (device and inode), whatever its contents.
-  func isSameFile(as other: FileState) -> Bool { device == other.device && inode == other.inode }
+  package func isSameFile(as other: FileState) -> Bool { device == other.device && inode == other.inode }
 }

@@ -1,7 +1,145 @@
 package import Foundation
 
-/// Writing a file under a temporary name before it is renamed to its own. The functions block.
-package enum NewFile {
+/// A file that gets its name once it is whole, so that others see either the old content or the new.
+///
+/// Until `commit` it has another name in the same folder, or none. It is removed when this value is dropped without
+/// that, as after an error. The methods block.
+package struct NewFile: ~Copyable, Sendable {
+  /// The file, open for reading and writing.
+  package let file: FileDescriptor
+  private let name: RawPath
+  /// The name until then; nil if there is none.
+  private var temporary: RawPath?
+
+  /// Creates the file under a given temporary name, in place of what a killed process may have left there.
+  package init(_ name: RawPath, temporary: RawPath, permissions: mode_t = 0o666) throws(SystemFailure) {
+    file = try Self.open(temporary, O_TRUNC, permissions)
+    (self.name, self.temporary) = (name, temporary)
+  }
+
+  /// Creates the file without a name, so that a kill leaves nothing behind; under a random one if the file system
+  /// supports only that.
+  package init(_ name: RawPath, permissions: mode_t = 0o666) throws(SystemFailure) {
+    (file, temporary) = try Self.create(beside: name, permissions)
+    self.name = name
+  }
+
+  deinit {
+    if let temporary { _ = temporary.withCString { unlink($0) } }
+  }
+
+  /// Writes all of the bytes behind those written before.
+  package func write(_ bytes: some ContiguousBytes) throws(SystemFailure) {
+    try Self.write(bytes, to: file.rawValue)
+  }
+
+  /// Sets the permissions, which the process's mask does not restrict.
+  package func setPermissions(_ permissions: mode_t) throws(SystemFailure) {
+    guard fchmod(file.rawValue, permissions) == 0 else { throw .last }
+  }
+
+  /// Sets the access and modification times, in nanoseconds since 1970.
+  package func setTimes(accessed: Int, modified: Int) throws(SystemFailure) {
+    guard futimens(file.rawValue, [accessed, modified].map { timespec(nanoseconds: $0) }) == 0 else { throw .last }
+  }
+
+  /// Gives the file its name, at most once.
+  ///
+  /// - Parameter replacing: Whether a file of that name is replaced.
+  /// - Returns: False if there is one that is not to be replaced.
+  @discardableResult
+  package mutating func commit(replacing: Bool = true) throws(SystemFailure) -> Bool {
+    // Some file systems report a lack of space only when a descriptor is closed.
+    let copy = dup(file.rawValue)
+    guard copy >= 0, close(copy) == 0 else { throw .last }
+    if temporary == nil {
+      if giveName(name) { return true }
+      guard errno == EEXIST else { throw .last }
+      if !replacing { return false }
+      // Only a file with a name can be renamed.
+      var random = Self.randomName(beside: name)
+      while !giveName(random) {
+        guard errno == EEXIST else { throw .last }
+        random = Self.randomName(beside: name)
+      }
+      temporary = random
+    } else if !replacing {
+      if giveName(name) { return true }
+      if errno == EEXIST { return false }
+      // Some file systems have no hard links: there a file that is created in this instant is replaced.
+      guard [EPERM, EOPNOTSUPP, ENOSYS, EMLINK].contains(errno) else { throw .last }
+    }
+    guard temporary?.withCString({ from in name.withCString { rename(from, $0) } }) == 0 else { throw .last }
+    temporary = nil
+    return true
+  }
+
+  /// Links the file to a name that must not exist. On failure, sets `errno`.
+  private func giveName(_ name: RawPath) -> Bool {
+    let result = name.withCString { name in
+      temporary?.withCString { Foundation.link($0, name) }
+        ?? linkat(AT_FDCWD, Self.link(to: file), AT_FDCWD, name, AT_SYMLINK_FOLLOW)
+    }
+    return result == 0
+  }
+
+  private static func create(
+    beside name: RawPath, _ permissions: mode_t
+  ) throws(SystemFailure) -> (FileDescriptor, RawPath?) {
+    if let unnamed = try? FileDescriptor.withoutName(in: folder(of: name), permissions: permissions),
+      // Without /proc the file could not be named later.
+      access(link(to: unnamed), F_OK) == 0
+    {
+      return (unnamed, nil)
+    }
+    while true {
+      let random = randomName(beside: name)
+      do throws(SystemFailure) {
+        return (try open(random, O_EXCL, permissions), random)
+      } catch {
+        guard error.code == EEXIST else { throw error }
+      }
+    }
+  }
+
+  private static func link(to file: FileDescriptor) -> String { "/proc/self/fd/\(file.rawValue)" }
+
+  private static func folder(of name: RawPath) -> RawPath {
+    name.folder.isEmpty ? RawPath(".") : RawPath(bytes: name.folder)
+  }
+
+  /// A name of fixed length, since the file's own may have the maximum length.
+  private static func randomName(beside name: RawPath) -> RawPath {
+    folder(of: name).appending(".thumbs-\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp".utf8)
+  }
+
+  private static func open(
+    _ path: RawPath, _ flags: Int32, _ permissions: mode_t
+  ) throws(SystemFailure) -> FileDescriptor {
+    let descriptor = path.withCString {
+      Foundation.open($0, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flags, permissions)
+    }
+    guard descriptor >= 0 else { throw .last }
+    return FileDescriptor(owning: descriptor)
+  }
+
+  /// Writes all of the bytes at the descriptor's current position.
+  package static func write(_ bytes: some ContiguousBytes, to descriptor: Int32) throws(SystemFailure) {
+    let failure = bytes.withUnsafeBytes { bytes -> SystemFailure? in
+      var done = 0
+      while done < bytes.count {
+        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
+        if written < 0 {
+          if errno == EINTR { continue }
+          return .last
+        }
+        done += written
+      }
+      return nil
+    }
+    if let failure { throw failure }
+  }
+
   /// Makes a folder and its missing ancestors.
   package static func makeFolders(_ path: RawPath) throws(SystemFailure) {
     if path.withCString({ mkdir($0, 0o777) }) == 0 { return }
@@ -16,28 +154,18 @@ package enum NewFile {
     default: throw .last
     }
   }
-
-  /// Writes all of the data at the descriptor's current position.
-  package static func write(_ data: some ContiguousBytes, to descriptor: Int32) throws(SystemFailure) {
-    let failure = data.withUnsafeBytes { bytes -> SystemFailure? in
-      var done = 0
-      while done < bytes.count {
-        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if written < 0 {
-          if errno == EINTR { continue }
-          return .last
-        }
-        done += written
-      }
-      return nil
-    }
-    if let failure { throw failure }
-  }
 }
 
 extension SystemFailure {
   /// Whether later writes would fail as well, because the disk is full or read-only.
   package var endsRun: Bool { [ENOSPC, EDQUOT, EROFS].contains(code) }
+}
+
+extension timespec {
+  fileprivate init(nanoseconds: Int) {
+    let (seconds, rest) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000_000)
+    self.init(tv_sec: rest < 0 ? seconds - 1 : seconds, tv_nsec: rest < 0 ? rest + 1_000_000_000 : rest)
+  }
 }
 
 extension Array<UInt8>.SubSequence {

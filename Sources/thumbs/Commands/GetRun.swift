@@ -172,7 +172,7 @@ struct GetRun {
         return console.cannotPrint(error)
       }
     }
-    do {
+    do throws(SystemFailure) {
       try OutputFile.write(thumbnail.data, to: output)
       return .success
     } catch {

@@ -148,9 +148,11 @@ struct SearchCommand: AsyncParsableCommand {
       let page = try HTMLGallery().page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
       return nil
+    } catch let failure as SystemFailure {
+      console.complain(ReportFile.Failure(path: html, failure).message(choose: "another --html"))
     } catch {
-      console.complain(ReportFile.Failure(path: html, error).message(choose: "another --html"))
-      return .cannotWrite
+      console.complain("\(error)")
     }
+    return .cannotWrite
   }
 }

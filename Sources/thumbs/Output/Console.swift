@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Synchronization
+import Thumbnailer
 
 /// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
 /// removes the progress line before each.
@@ -138,19 +139,10 @@ final class Console: Sendable {
   }
 
   private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(WriteError) {
-    do throws(POSIXError) {
-      try OutputFile.write(bytes, to: descriptor)
+    do throws(SystemFailure) {
+      try NewFile.write(bytes, to: descriptor)
     } catch {
-      throw error.code == .EPIPE ? .closed : .failed(reason: String(cString: strerror(error.code.rawValue)))
+      throw error.code == EPIPE ? .closed : .failed(reason: error.reason)
     }
-  }
-}
-
-extension NSError {
-  /// The system's message for a file error, without the path, which our messages name themselves.
-  var plainReason: String {
-    if let underlying = userInfo[NSUnderlyingErrorKey] as? NSError { return underlying.plainReason }
-    if domain == NSPOSIXErrorDomain { return String(cString: strerror(Int32(code))) }
-    return localizedDescription
   }
 }

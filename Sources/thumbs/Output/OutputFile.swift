@@ -1,65 +1,67 @@
 import Foundation
+import Thumbnailer
 
-/// Atomic writing of a file.
-enum OutputFile {
-  /// Writes to a new file in the same folder and renames it over the named one, so that readers see either the old or
-  /// the new content. A symbolic link is kept and its target replaced; a device or named pipe is written to directly.
-  ///
-  /// - Throws: `POSIXError`; the named file is then unchanged.
-  static func write(_ data: Data, to path: String) throws {
-    let place = try Place(path)
-    do {
-      defer { close(place.descriptor) }
-      try write(data, to: place.descriptor)
-      try place.commit()
-    } catch {
-      place.discard()
-      throw error
+/// A file that the user named, for writing: a new file that replaces it when complete, with its permissions, or the
+/// device or named pipe that it is. A symbolic link is kept and its target replaced.
+struct OutputFile: ~Copyable, Sendable {
+  private let descriptor: FileDescriptor
+  /// Nil for a device or a named pipe, which is written to directly.
+  private var replacement: NewFile?
+
+  /// Creates a new file in the folder of the named one, or opens a device.
+  init(_ path: String) throws(SystemFailure) {
+    let name = RawPath(path)
+    let existing = try? FileState(of: name)
+    if let existing, existing.kind != .regular {
+      let device = open(path, O_WRONLY | O_CLOEXEC)
+      guard device >= 0 else { throw .last }
+      descriptor = FileDescriptor(owning: device)
+      replacement = nil
+    } else {
+      let file = try NewFile(try Self.target(of: name), permissions: existing == nil ? 0o666 : 0o600)
+      if let existing { try file.setPermissions(existing.permissions) }
+      descriptor = file.file
+      replacement = consume file
     }
+  }
+
+  /// Writes all of the bytes behind those written before.
+  func write(_ bytes: some ContiguousBytes) throws(SystemFailure) {
+    try NewFile.write(bytes, to: descriptor.rawValue)
+  }
+
+  /// Gives the file its name. What is dropped without this is removed.
+  mutating func commit() throws(SystemFailure) { try replacement?.commit() }
+
+  /// Writes a file whole, so that readers see either the old or the new content.
+  static func write(_ data: Data, to path: String) throws(SystemFailure) {
+    var file = try OutputFile(path)
+    try file.write(data)
+    try file.commit()
   }
 
   /// Whether both paths denote the same location, whether or not it exists.
-  static func isSamePath(_ one: String, _ other: String) -> Bool { place(of: one) == place(of: other) }
-
-  private static func place(of path: String) -> String {
-    if let resolved = resolved(path) { return resolved }
-    let plain = URL(fileURLWithPath: path).standardizedFileURL
-    let folder = plain.deletingLastPathComponent().path
-    return (resolved(folder) ?? folder) + "/" + plain.lastPathComponent
-  }
-
-  /// The absolute path with links resolved; nil if it does not exist.
-  static func resolved(_ path: String) -> String? {
-    realpath(path, nil).map { resolved in
-      defer { free(resolved) }
-      return String(cString: resolved)
-    }
+  static func isSamePath(_ one: String, _ other: String) -> Bool {
+    guard let location = RawPath(one).resolvedWhereThere else { return false }
+    return location == RawPath(other).resolvedWhereThere
   }
 
   /// Whether both paths lead to the same regular file.
   static func isSameFile(_ one: String, _ other: String) -> Bool {
-    var (first, second) = (stat(), stat())
-    guard stat(one, &first) == 0, stat(other, &second) == 0 else { return false }
-    return first.st_mode & S_IFMT == S_IFREG && first.st_dev == second.st_dev && first.st_ino == second.st_ino
-  }
-
-  /// Writes all of the bytes at the descriptor's current position.
-  static func write(_ bytes: some ContiguousBytes, to descriptor: Int32) throws(POSIXError) {
-    let failure = bytes.withUnsafeBytes { bytes -> POSIXError? in
-      var done = 0
-      while done < bytes.count {
-        let written = Foundation.write(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-        if written < 0 {
-          if errno == EINTR { continue }
-          return lastError()
-        }
-        done += written
-      }
-      return nil
+    guard let first = try? FileState(of: RawPath(one)), let second = try? FileState(of: RawPath(other)) else {
+      return false
     }
-    if let failure { throw failure }
+    return first.kind == .regular && first.isSameFile(as: second)
   }
 
-  /// The error in `errno`.
-  static func lastError() -> POSIXError { POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+  /// The path with symbolic links resolved, whether or not the target exists.
+  private static func target(of path: RawPath) throws(SystemFailure) -> RawPath {
+    var path = path
+    for _ in 0..<40 {
+      if let resolved = path.resolved { return resolved }
+      guard let next = try? FileManager.default.destinationOfSymbolicLink(atPath: path.description) else { return path }
+      path = next.hasPrefix("/") ? RawPath(next) : RawPath(bytes: Array(path.folder) + Array(next.utf8))
+    }
+    throw SystemFailure(code: ELOOP)
+  }
 }

@@ -34,7 +34,7 @@ final class SheetFile: Sendable {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       var isFolder: ObjCBool = false
       if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-        throw ReportFile.Failure(path: path, reason: String(cString: strerror(EISDIR)))
+        throw ReportFile.Failure(path: path, reason: SystemFailure(code: EISDIR).reason)
       }
       do throws(ExportError) {
         target = .print(try ContactPrint(scratchFolder: folder))
@@ -81,7 +81,7 @@ final class SheetFile: Sendable {
       } catch {
         throw ReportFile.Failure(path: path, reason: error.reason)
       }
-      do {
+      do throws(SystemFailure) {
         try OutputFile.write(data, to: path)
       } catch {
         throw ReportFile.Failure(path: path, error)

@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import Thumbnailer
 
@@ -114,24 +115,9 @@ struct SimulationReport {
 
   /// A self-contained page with the figures and the timeline.
   var page: String {
-    let title = Self.escaped("Scroll: \(trace), pictures from \(provider)")
-    let rows = figures.map { "<tr><th>\(Self.escaped($0.name))</th><td>\(Self.escaped($0.value))</td></tr>" }
-    return """
-      <!DOCTYPE html>
-      <html lang="en">
-      <head>
-      <meta charset="utf-8">
-      <meta name="viewport" content="width=device-width, initial-scale=1">
-      <title>\(title)</title>
-      <style>
-      body { margin: 1rem; font: 14px/1.4 sans-serif; color: #222; background: #fff; }
-      th { text-align: left; padding-right: 1rem; font-weight: normal; color: #777; }
-      svg { max-width: 100%; height: auto; }
-      .ready { color: #5b5; } .late { color: #d22; } .rest { color: #06c; }
-      </style>
-      </head>
-      <body>
-      <h1>\(title)</h1>
+    let title = PlainText.line("Scroll: \(trace), pictures from \(provider)")
+    let rows = figures.map { "<tr><th>\(HTMLPage.escaped($0.name))</th><td>\(HTMLPage.escaped($0.value))</td></tr>" }
+    return HTMLPage.head(title: title) + HTMLPage.heading(title) + """
       <table>
       \(rows.joined(separator: "\n"))
       </table>
@@ -139,15 +125,9 @@ struct SimulationReport {
       <span class="ready">Green</span>: how long the thumbnail had been there. <span class="late">Red</span>: how long the
       cell was empty. <span class="rest">Blue</span>: the scroll comes to rest.</p>
       \(ScrollTimeline(report).svg)
-      </body>
-      </html>
 
-      """
+      """ + HTMLPage.end
   }
 
   private static func milliseconds(_ duration: Duration) -> Double { duration.milliseconds.rounded(toPlaces: 1) }
-
-  private static func escaped(_ text: String) -> String {
-    PlainText.line(text).replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
-  }
 }

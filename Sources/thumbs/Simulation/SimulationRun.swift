@@ -140,7 +140,7 @@ struct SimulationRun: Sendable {
       return console.cannotPrint(error)
     }
     if let sheet {
-      do {
+      do throws(SystemFailure) {
         try OutputFile.write(Data(result.page.utf8), to: sheet)
       } catch {
         console.complain(ReportFile.Failure(path: sheet, error).message(choose: "another --sheet"))

@@ -1,0 +1,76 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+@testable import ThumbnailCore
+
+@Suite struct NewFileTests {
+  private let directory: TemporaryDirectory
+  private var name: RawPath { RawPath(directory.url.appendingPathComponent("a.txt").path) }
+  private var temporary: RawPath { RawPath(directory.url.appendingPathComponent("a.tmp").path) }
+
+  init() throws { directory = try TemporaryDirectory() }
+
+  private func content() throws -> String { try String(contentsOfFile: name.description, encoding: .utf8) }
+  private func names() throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: directory.url.path).sorted()
+  }
+
+  /// A file with or without a temporary name.
+  private func make(named: Bool) throws -> NewFile {
+    named ? try NewFile(name, temporary: temporary) : try NewFile(name)
+  }
+
+  @Test(arguments: [true, false]) func hasItsNameOnlyOnceItIsWhole(named: Bool) throws {
+    var file = try make(named: named)
+    try file.write(Data("whole".utf8))
+    #expect(try !names().contains("a.txt"))
+    let isNamed = try file.commit()
+    #expect(try isNamed && names() == ["a.txt"] && content() == "whole")
+  }
+
+  @Test(arguments: [true, false]) func replacesAnotherFileOnlyWhereAsked(named: Bool) throws {
+    try Data("old".utf8).write(to: URL(fileURLWithPath: name.description))
+    for (replacing, expected) in [(false, "old"), (true, "new")] {
+      var file = try make(named: named)
+      try file.write(Data("new".utf8))
+      let isNamed = try file.commit(replacing: replacing)
+      #expect(try isNamed == replacing && content() == expected)
+    }
+    #expect(try names() == ["a.txt"])
+  }
+
+  @Test(arguments: [true, false]) func whatIsDroppedLeavesNothing(named: Bool) throws {
+    do {
+      let file = try make(named: named)
+      try file.write(Data("half".utf8))
+    }
+    #expect(try names().isEmpty)
+  }
+
+  @Test(arguments: [true, false]) func aFolderInItsPlaceFailsAndStays(named: Bool) throws {
+    try FileManager.default.createDirectory(atPath: name.description, withIntermediateDirectories: true)
+    #expect(throws: SystemFailure(code: EISDIR)) {
+      var file = try make(named: named)
+      try file.commit()
+    }
+    #expect(try names() == ["a.txt"])
+  }
+
+  @Test func takesThePlaceOfAHalfWrittenOne() throws {
+    try Data("left by a killed process".utf8).write(to: URL(fileURLWithPath: temporary.description))
+    var file = try make(named: true)
+    try file.write(Data("new".utf8))
+    try file.commit()
+    #expect(try names() == ["a.txt"] && content() == "new")
+  }
+
+  @Test(arguments: [true, false]) func hasThePermissionsAndTimesThatWereAsked(named: Bool) throws {
+    var file = try make(named: named)
+    try file.setPermissions(0o640)
+    try file.setTimes(accessed: -1, modified: 1_500_000_000)
+    try file.commit()
+    let state = try FileState(of: name)
+    #expect(state.permissions == 0o640 && state.accessed == -1 && state.modified == 1_500_000_000)
+  }
+}
