@@ -94,8 +94,6 @@ struct DownloadAdmission<Element> {
   /// The most concurrent downloads at one site.
   let maximumPerSite: Int
   let policy: SilencePolicy
-  /// After this many visible downloads in a row, one prefetch starts.
-  let agingInterval = 8
   /// Sites where nothing may start for now; their waiting downloads keep their positions and do not block other sites.
   var heldSites: Set<String> = []
   /// The number of slots in use, lent ones excluded.
@@ -108,7 +106,7 @@ struct DownloadAdmission<Element> {
   var silent: [Ticket] = []
   private var queued: [Ticket: Position] = [:]
   private var lastNumber: UInt64 = 0
-  private var visibleInARow = 0
+  private var aging = PriorityAging()
 
   init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
     self.maximum = max(1, maximum)
@@ -191,10 +189,11 @@ struct DownloadAdmission<Element> {
     guard running < maximum, !queued.isEmpty else { return nil }
     let visible = oldest(at: .visible)
     let prefetch = oldest(at: .prefetch)
-    let takesPrefetch = visible == nil || (prefetch != nil && visibleInARow >= agingInterval)
-    guard let chosen = takesPrefetch ? prefetch : visible else { return nil }
-    visibleInARow = takesPrefetch || prefetch == nil ? 0 : visibleInARow + 1
-    let waiting = sites.values[chosen.site][chosen.queue].dequeue(at: takesPrefetch ? .prefetch : .visible)
+    guard let level = aging.next(visibleWaits: visible != nil, prefetchWaits: prefetch != nil),
+      let chosen = level == .visible ? visible : prefetch
+    else { return nil }
+    aging.take(level, prefetchWaits: prefetch != nil)
+    let waiting = sites.values[chosen.site][chosen.queue].dequeue(at: level)
     queued.removeValue(forKey: chosen.ticket)
     sites.values[chosen.site].running += 1
     running += 1
