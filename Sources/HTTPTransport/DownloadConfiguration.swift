@@ -57,7 +57,7 @@ package struct DownloadConfiguration: Sendable {
   /// Aborting closes the connection, and the next download opens another: one round trip for TCP, one or two for TLS,
   /// and about four until the congestion window is wide again. At a round trip of 50 ms that takes 0.3 s, in which 256
   /// KiB arrive at 7 Mbit/s; and much of a short rest is already in flight. A rest of unknown length is not read.
-  var longestRestWorthReading = 256 << 10
+  var maximumDrainedBytes = 256 << 10
 
   /// A PEM file with the certificate authorities to trust instead of the system's; default nil.
   package var certificateAuthorityFile: String?
@@ -67,27 +67,4 @@ package struct DownloadConfiguration: Sendable {
   package var clientCertificates: [ClientCertificate] = []
 
   package init() {}
-}
-
-/// When and how often a failed attempt is retried. A pure value: the caller provides the random numbers.
-package struct RetryPolicy: Sendable {
-  /// The most attempts, including the first; default 4.
-  package var maximumAttempts = 4
-  /// The upper bound of the first random pause, doubled for each later one; default 0.5 s.
-  var baseDelay: Duration = .milliseconds(500)
-  /// The longest pause; default 10 s.
-  var maximumDelay: Duration = .seconds(10)
-
-  /// The back-off before the next attempt after `attempt` attempts; nil when there should be none.
-  ///
-  /// "Full jitter": any pause up to the bound is equally likely, so that clients that failed together do not retry
-  /// together. A pause that a server requests applies to its whole host and is handled by `CircuitBreaker`; none is added.
-  func pause(
-    after error: DownloadError, attempt: Int, using random: inout some RandomNumberGenerator
-  ) -> Duration? {
-    guard attempt < maximumAttempts, error.isTransient else { return nil }
-    if error.isPause { return .zero }
-    let bound = min(baseDelay * (1 << min(attempt - 1, 20)), maximumDelay)
-    return bound * Double.random(in: 0..<1, using: &random)
-  }
 }

@@ -77,13 +77,4 @@ package enum DownloadError: Error, Sendable, Equatable {
     default: false
     }
   }
-
-  /// Whether another attempt may succeed.
-  var isTransient: Bool {
-    switch self {
-    case .unreachable, .brokenOff, .wrongRange, .timedOut(.connect), .timedOut(.stall), .timedOut(.rate): true
-    case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)
-    default: false
-    }
-  }
 }

@@ -11,7 +11,7 @@ import Testing
 @Suite
 struct BodyBufferTests {
   @Test func saysWhichDirectoryTakesNothing() throws {
-    var store = BodyBuffer(memoryLimit: 10, spillDirectories: ["/nonexistent/a", "/dev/null"])
+    var store = BodyBuffer(memoryLimit: 10, spillsTo: [.directory("/nonexistent/a"), .directory("/dev/null")])
     try append([UInt8](repeating: 1, count: 10), to: &store)
     do {
       try append([2], to: &store)
@@ -26,7 +26,7 @@ struct BodyBufferTests {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)
     for piece in [1, 7, 999, 10_000] {
-      var store = BodyBuffer(memoryLimit: 2500, spillDirectories: [folder.url.path])
+      var store = BodyBuffer(memoryLimit: 2500, spillsTo: [.directory(folder.url.path)])
       store.prepare(for: 1 << 40)
       for start in stride(from: 0, to: bytes.count, by: piece) {
         try append(Array(bytes[start..<min(start + piece, bytes.count)]), to: &store)
@@ -39,7 +39,7 @@ struct BodyBufferTests {
   @Test func aFullDiskIsLeftForTheNextPlaceWithEveryByte() throws {
     let folder = try TemporaryDirectory()
     let bytes = noise(10_000)
-    var store = BodyBuffer(memoryLimit: 2500, spillDirectories: [folder.url.path])
+    var store = BodyBuffer(memoryLimit: 2500, spillsTo: [.directory(folder.url.path)])
     let full = try full()
     store.spill { full }
     for start in stride(from: 0, to: bytes.count, by: 1000) {
@@ -57,8 +57,10 @@ struct BodyBufferTests {
     #expect(FileManager.default.createFile(atPath: path, contents: Data(bytes[..<5000])))
     let file = FileDescriptor(owning: open(path, O_RDONLY | O_CLOEXEC))
     let memory = WeightedSemaphore(capacity: 1 << 20)
-    for (directories, limiter) in [([folder.url.path], nil), (["/nonexistent"], memory)] {
-      var store = BodyBuffer(continuing: file, at: 5000, spillDirectories: directories, spillMemory: limiter)
+    for locations: [SpillLocation] in [
+      [.directory(folder.url.path)], [.directory("/nonexistent"), .memory(memory)],
+    ] {
+      var store = BodyBuffer(continuing: file, at: 5000, spillsTo: locations)
       try append(Array(bytes[5000..<8000]), to: &store)
       try append(Array(bytes[8000...]), to: &store)
       #expect(store.givenFile == nil)
@@ -72,7 +74,7 @@ struct BodyBufferTests {
       let memory = WeightedSemaphore(capacity: 4 << 20)
       var body: ByteSource?
       do {
-        var store = BodyBuffer(memoryLimit: 2500, spillDirectories: ["/nonexistent"], spillMemory: memory)
+        var store = BodyBuffer(memoryLimit: 2500, spillsTo: [.directory("/nonexistent"), .memory(memory)])
         store.prepare(for: announced)
         for start in stride(from: 0, to: bytes.count, by: 1000) {
           try append(Array(bytes[start..<start + 1000]), to: &store)
@@ -90,7 +92,7 @@ struct BodyBufferTests {
 
   @Test func withoutRoomInTheMemoryBudgetTheFirstPlaceIsNamed() throws {
     let memory = WeightedSemaphore(capacity: 10_000)
-    var store = BodyBuffer(memoryLimit: 10, spillDirectories: ["/nonexistent"], spillMemory: memory)
+    var store = BodyBuffer(memoryLimit: 10, spillsTo: [.directory("/nonexistent"), .memory(memory)])
     // Half of it may be lent.
     store.prepare(for: 5001)
     try append([1, 2, 3], to: &store)

@@ -83,21 +83,17 @@ func noise(_ count: Int) -> [UInt8] {
   }
 }
 
-extension TransferRequest {
+extension Transfer {
   /// A request for a picture of up to 64 MiB.
   static func example(
-    limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = [],
-    connect: Duration = .seconds(10), stall: Duration = .seconds(20), total: Duration = .seconds(300),
-    minimumRate: Int = 0, isLastAttempt: Bool = false
-  ) -> TransferRequest {
-    guard let url = CurlURL("http://picture.example/a.jpg") else { preconditionFailure("it is a URL") }
-    return TransferRequest(
-      url: url, headers: [], userAgent: "test", accept: "*/*", compression: .unwelcome, keepsErrorBodies: false,
-      byteLimit: limit, memoryLimit: 256 << 10, spillDirectories: [NSTemporaryDirectory()],
-      longestRestWorthReading: 256 << 10, connectTimeout: connect, stallTimeout: stall, totalTimeout: total,
-      minimumRate: minimumRate, rateWindow: .seconds(20), isLastAttempt: isLastAttempt,
-      certificateAuthorityFile: nil, proxy: .none, clientCertificate: nil, observer: observer, partial: nil,
-      conditions: conditions)
+    limit: Int = 64 << 20, observer: (any BodyObserver)? = nil, conditions: [HTTPHeader] = []
+  ) throws -> Transfer {
+    let url = try #require(URL(string: "http://picture.example/a.jpg"))
+    let address = try #require(CurlURL(url.absoluteString)).digest
+    var transfer = try Transfer(
+      DownloadRequest(url: url, byteLimit: limit, condition: .init(address: address, headers: conditions)), .quick())
+    transfer.observer = observer
+    return transfer
   }
 }
 

@@ -16,7 +16,7 @@ struct DownloadMemoryTests {
     // Any pause up to a day is equally likely: this one does not end here.
     let day = Duration.seconds(86_400)
     let configuration = DownloadConfiguration.quick {
-      ($0.retry.baseDelay, $0.retry.maximumDelay, $0.totalTimeout) = (day, day, day * 365)
+      ($0.retry.backoff.first, $0.retry.backoff.longest, $0.totalTimeout) = (day, day, day * 365)
     }
     let memory = WeightedSemaphore(capacity: configuration.memoryBodyLimit)
     let downloader = Downloader(configuration, bodyMemory: memory)

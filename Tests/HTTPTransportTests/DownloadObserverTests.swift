@@ -114,7 +114,7 @@ struct DownloadObserverTests {
 
   @Test func aShortRestIsReadOnToKeepTheConnection() async throws {
     let origin = try Origin { _ in .ok(noise(100_000)) }
-    let downloader = Downloader(.quick { $0.longestRestWorthReading = 80_000 })
+    let downloader = Downloader(.quick { $0.maximumDrainedBytes = 80_000 })
     for _ in 0..<2 {
       // What it says later, be it to refuse, is not heard.
       let observer = RecordingObserver { $0 > 60_000 ? .refuse : $0 >= 20_000 ? .enough : .more }
@@ -127,7 +127,7 @@ struct DownloadObserverTests {
 
   @Test func aLongerRestIsLeft() async throws {
     let origin = try Origin { _ in .ok(noise(1_000_000)) }
-    let downloader = Downloader(.quick { $0.longestRestWorthReading = 500_000 })
+    let downloader = Downloader(.quick { $0.maximumDrainedBytes = 500_000 })
     let download = try await downloader.fetch(
       origin.url(), observer: RecordingObserver { $0 >= 20_000 ? .enough : .more })
     #expect(!download.isComplete && download.receivedBytes < 500_000)

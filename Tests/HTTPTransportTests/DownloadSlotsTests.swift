@@ -19,19 +19,18 @@ struct DownloadSlotsTests {
     _ slots: inout DownloadSlots, _ effects: inout DownloadSlots.Effects, mayWait: Bool = true, after seconds: Int = 0
   ) throws -> DownloadSlots.Admission.Ticket {
     try slots.enqueue(
-      .init(
-        site: "http://a.example:80", mayWait: mayWait,
-        slot: TransferSlot(nil, host: "a.example", shortestTimeout: .seconds(1), silence: nil)), at: .visible,
-      limit: nil, returning: nil,
+      TransferSlot(
+        nil, at: #require(CurlURL("http://a.example/")), mayWait: mayWait, silence: nil, shortestTimeout: .seconds(1)),
+      at: .visible, limit: nil, returning: nil,
       now: start + .seconds(seconds), &effects)
   }
 
   /// Starts the next; its pass.
-  private func admit(_ slots: inout DownloadSlots) throws -> CircuitBreaker.Pass {
+  private func admit(_ slots: inout DownloadSlots) throws -> CircuitBreaker.Permit {
     try #require(next(&slots))
   }
 
-  private func next(_ slots: inout DownloadSlots) -> CircuitBreaker.Pass? {
+  private func next(_ slots: inout DownloadSlots) -> CircuitBreaker.Permit? {
     guard case .start(_, let pass)? = slots.nextStep(at: start) else { return nil }
     return pass
   }
@@ -43,11 +42,11 @@ struct DownloadSlotsTests {
     slots.ended(pass, .pause(.seconds(2)), now: start, &effects)
     slots.admission.release(tickets.removeFirst())
     #expect(next(&slots) == nil && slots.nextTrial == start + .seconds(2))
-    #expect(effects.news.map(\.isWaitedFor) == [true] && effects.failed.isEmpty)
+    #expect(effects.pauses.map(\.isWaitedFor) == [true] && effects.failed.isEmpty)
     slots.wake(now: start + .seconds(2))
     let trial = try admit(&slots)
     #expect(next(&slots) == nil && slots.nextTrial == nil)
-    slots.ended(trial, .answered, now: start + .seconds(3), &effects)
+    slots.ended(trial, .responded, now: start + .seconds(3), &effects)
     slots.admission.release(tickets.removeFirst())
     #expect(next(&slots) != nil && next(&slots) != nil && next(&slots) == nil)
   }
@@ -70,7 +69,7 @@ struct DownloadSlotsTests {
     // Two of three seconds are spent.
     slots.ended(trial, .pause(.seconds(2)), now: start + .seconds(2), &effects)
     #expect(effects.failed.count == 2 && slots.admission.waiting == 0)
-    #expect(effects.news.map(\.isWaitedFor) == [true, false])
+    #expect(effects.pauses.map(\.isWaitedFor) == [true, false])
   }
 
   @Test func aPauseThatHasBecomeLongerAndThatNobodyWaitsForWakesNobody() throws {

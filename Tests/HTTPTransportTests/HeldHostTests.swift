@@ -41,7 +41,7 @@ struct HeldHostTests {
     let origin = try Origin { _ in .tooManyRequests() }
     let downloader = Downloader(
       .quick {
-        $0.hosts.firstPause = .milliseconds(20)
+        $0.hosts.backoff.first = .milliseconds(20)
         $0.maximumWait = .milliseconds(300)
       })
     let errors = await fetch(60, of: origin, with: downloader)
@@ -82,7 +82,7 @@ struct HeldHostTests {
     let origin = try Origin { _ in .status(500) }
     let downloader = Downloader(
       .quick {
-        $0.hosts.firstPause = .milliseconds(200)
+        $0.hosts.backoff.first = .milliseconds(200)
         $0.retry.maximumAttempts = 1
       })
     let errors = await fetch(60, of: origin, with: downloader)

@@ -11,8 +11,8 @@ struct NamedAdmission {
   private var tickets: [String: Ticket] = [:]
   private static let start = ContinuousClock.now
 
-  init(maximum: Int, maximumPerSite: Int, rules: SilencePolicy = SilencePolicy()) {
-    admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, rules: rules)
+  init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
+    admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, policy: policy)
   }
 
   var running: Int { admission.running }
@@ -34,7 +34,7 @@ struct NamedAdmission {
   mutating func release(_ name: String) { tickets[name].map { admission.release($0) } }
   func silenceTimeout(for name: String) -> Duration? { tickets[name].map { admission.silenceTimeout(for: $0) } }
   mutating func answered(_ name: String, after seconds: Double) {
-    tickets[name].map { admission.answered($0, after: .seconds(seconds)) }
+    tickets[name].map { admission.responseBegan($0, after: .seconds(seconds)) }
   }
   mutating func fellSilent(_ name: String, since seconds: Double = 0) {
     tickets[name].map { admission.fellSilent($0, since: Self.start + .seconds(seconds)) }
@@ -45,7 +45,7 @@ struct NamedAdmission {
   mutating func next(at seconds: Double = 0) -> String? {
     switch admission.nextStep(at: Self.start + .seconds(seconds)) {
     case .start(let name): name
-    case .putOff(let name): "[\(name)]"
+    case .preempt(let name): "[\(name)]"
     case nil: nil
     }
   }

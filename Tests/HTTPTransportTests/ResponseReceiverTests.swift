@@ -11,7 +11,7 @@ import Testing
 @Suite
 struct ResponseReceiverTests {
   @Test func takesABodyToItsEnd() throws {
-    let reception = Answer(.example())
+    let reception = try Answer(.example())
     #expect(reception.take(["HTTP/1.1 103 Early Hints", "Content-Length: 9"]))
     #expect(!reception.hasBodyBegun)
     #expect(reception.take(["HTTP/1.1 200 OK", "Content-Length: 5"]))
@@ -22,9 +22,9 @@ struct ResponseReceiverTests {
     #expect(reception.received == 5 && reception.stop == nil)
   }
 
-  @Test func anAnswerWithoutABodyBeginsAtItsEnd() {
+  @Test func anAnswerWithoutABodyBeginsAtItsEnd() throws {
     let observer = RecordingObserver()
-    let reception = Answer(.example(observer: observer))
+    let reception = try Answer(.example(observer: observer))
     #expect(reception.endedWithoutBody())
     #expect(!reception.isSuccess && observer.begins.isEmpty)
   }
@@ -34,8 +34,8 @@ struct ResponseReceiverTests {
     ["Content-Length: -5"], ["Content-Length: +5"], ["Content-Length: 5,"], ["Content-Length:"],
     ["Content-Length: 5", " 6"],
   ])
-  func aLengthInDoubtIsABrokenResponse(fields: [String]) {
-    let reception = Answer(.example())
+  func aLengthInDoubtIsABrokenResponse(fields: [String]) throws {
+    let reception = try Answer(.example())
     #expect(!reception.take(["HTTP/1.1 200 OK"] + fields))
     guard case .invalidResponse(let reason) = reception.failure else {
       Issue.record("\(reception.failure as Any)")
@@ -43,54 +43,54 @@ struct ResponseReceiverTests {
     }
     #expect(reason.contains("Content-Length"))
     // An error's page does not matter, but where it ends is not known.
-    let missing = Answer(.example())
+    let missing = try Answer(.example())
     #expect(!missing.take(["HTTP/1.1 404 Not Found"] + fields))
-    #expect(missing.isStatusAll && missing.failure == nil)
+    #expect(missing.statusSuffices && missing.failure == nil)
   }
 
   @Test(arguments: [
     ["Content-Length: 5", "content-length: 5"], ["Content-Length: 5, 5"], ["Content-Length:", "  5"],
     ["Content-Length: 05"],
   ])
-  func aLengthThatIsSaidTwiceCountsOnce(fields: [String]) {
-    let reception = Answer(.example())
+  func aLengthThatIsSaidTwiceCountsOnce(fields: [String]) throws {
+    let reception = try Answer(.example())
     #expect(reception.take(["HTTP/1.1 200 OK"] + fields))
     #expect(reception.expected == 5)
   }
 
-  @Test func aLengthBesideChunksDoesNotCount() {
-    let reception = Answer(.example())
+  @Test func aLengthBesideChunksDoesNotCount() throws {
+    let reception = try Answer(.example())
     #expect(
       reception.take(["HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "Content-Length: 5", "Content-Length: 6"]))
     #expect(reception.expected == nil)
   }
 
-  @Test func aLengthBeyondAllNumbersIsTooLarge() {
-    let reception = Answer(.example(limit: 10))
+  @Test func aLengthBeyondAllNumbersIsTooLarge() throws {
+    let reception = try Answer(.example(limit: 10))
     #expect(!reception.take(["HTTP/1.1 200 OK", "Content-Length: 99999999999999999999999"]))
     #expect(reception.failure == .tooLarge(limit: 10, announced: .max))
   }
 
-  @Test func interimAnswersWithoutEndAreCutOff() {
-    let reception = Answer(.example())
+  @Test func interimAnswersWithoutEndAreCutOff() throws {
+    let reception = try Answer(.example())
     var taken = 0
     while taken < 10_000, reception.take(["HTTP/1.1 103 Early Hints", "Link: </a.css>"]) { taken += 1 }
     #expect(taken < 10_000)
     #expect(reception.failure == .invalidResponse(reason: "the header is longer than 128 KiB"))
   }
 
-  @Test func aBodyBeforeItsHeadIsRefused() {
-    let reception = Answer(.example())
+  @Test func aBodyBeforeItsHeadIsRefused() throws {
+    let reception = try Answer(.example())
     #expect(!reception.take([1]))
     #expect(reception.failure == .invalidResponse(reason: "a body without a header"))
   }
 
-  @Test func theLimitHoldsForWhatIsAnnouncedAndForWhatComes() {
-    let announced = Answer(.example(limit: 10))
+  @Test func theLimitHoldsForWhatIsAnnouncedAndForWhatComes() throws {
+    let announced = try Answer(.example(limit: 10))
     #expect(!announced.take(["HTTP/1.1 200 OK", "Content-Length: 11"]))
     #expect(announced.failure == .tooLarge(limit: 10, announced: 11))
     // The length of something compressed says nothing of what comes out of it.
-    let packed = Answer(.example(limit: 10))
+    let packed = try Answer(.example(limit: 10))
     #expect(packed.take(["HTTP/1.1 200 OK", "Content-Encoding: gzip", "Content-Length: 11"]))
     #expect(packed.take(noise(10)) && !packed.take([1]))
     #expect(packed.failure == .tooLarge(limit: 10, announced: nil))
@@ -98,46 +98,46 @@ struct ResponseReceiverTests {
 
   @Test(arguments: [404, 500, 302]) func thePageOfAnErrorIsReadAsFarAsItIsShort(status: Int) throws {
     let head = ["HTTP/1.1 \(status) x", "Location: /b"]
-    let short = Answer(.example())
+    let short = try Answer(.example())
     #expect(short.take(head) && short.take(noise(16_000)))
-    #expect(try short.isStatusAll && short.bytes.isEmpty)
+    #expect(try short.statusSuffices && short.bytes.isEmpty)
     #expect(!short.take(noise(1000)))
-    guard case .statusIsAll = short.stop else {
+    guard case .statusSuffices = short.stop else {
       Issue.record("not stopped by its status")
       return
     }
-    let long = Answer(.example())
+    let long = try Answer(.example())
     #expect(!long.take(head + ["Content-Length: 20000"]))
   }
 
-  @Test func enoughEndsTheTransferUnlessAShortRestKeepsTheConnection() {
+  @Test func enoughEndsTheTransferUnlessAShortRestKeepsTheConnection() throws {
     let head = ["HTTP/1.1 200 OK", "Content-Length: 1000"]
     for (fields, keeps, readsOn) in [
       (head, true, true), (head, false, false), (head + ["Connection: Close"], true, false),
       (["HTTP/1.1 200 OK"], true, false),
     ] {
-      let reception = Answer(.example(observer: RecordingObserver { _ in .enough }))
+      let reception = try Answer(.example(observer: RecordingObserver { _ in .enough }))
       #expect(reception.take(fields))
       #expect(reception.take(noise(100), mayKeepConnection: keeps) == readsOn, "\(fields)")
-      #expect(reception.readsOn == readsOn)
+      #expect(reception.isDraining == readsOn)
       if readsOn { #expect(reception.take(noise(900))) }
     }
   }
 
-  @Test func refusingEndsItAndIsNotHeardOnceItReadsOn() {
-    let refused = Answer(.example(observer: RecordingObserver { _ in .refuse }))
+  @Test func refusingEndsItAndIsNotHeardOnceItReadsOn() throws {
+    let refused = try Answer(.example(observer: RecordingObserver { _ in .refuse }))
     #expect(refused.take(["HTTP/1.1 200 OK"]) && !refused.take([1]))
     #expect(refused.failure == .refusedByObserver)
-    let late = Answer(.example(observer: RecordingObserver { $0 > 1 ? .refuse : .enough }))
+    let late = try Answer(.example(observer: RecordingObserver { $0 > 1 ? .refuse : .enough }))
     #expect(late.take(["HTTP/1.1 200 OK", "Content-Length: 2"]))
     #expect(late.take([1]) && late.take([2]))
   }
 
-  @Test func conditionsAreSentUnlessThereIsABodyToGoOnWith() {
+  @Test func conditionsAreSentUnlessThereIsABodyToGoOnWith() throws {
     let condition = HTTPHeader("If-None-Match", "\"a\"")
-    let reception = ResponseReceiver(.example(conditions: [condition]))
+    let reception = try ResponseReceiver(.example(conditions: [condition]))
     #expect(reception.isConditional && reception.conditions == [condition])
-    #expect(!ResponseReceiver(.example()).isConditional)
+    #expect(try !ResponseReceiver(.example()).isConditional)
   }
 }
 
@@ -145,14 +145,14 @@ struct ResponseReceiverTests {
 private final class Answer {
   private var reception: ResponseReceiver
 
-  init(_ order: TransferRequest) { reception = ResponseReceiver(order) }
+  init(_ transfer: Transfer) { reception = ResponseReceiver(transfer) }
 
   var hasBodyBegun: Bool { reception.hasBodyBegun }
   var expected: Int? { reception.expected }
   var received: Int { reception.received }
-  var readsOn: Bool { reception.readsOn }
+  var isDraining: Bool { reception.isDraining }
   var isSuccess: Bool { reception.isSuccess }
-  var isStatusAll: Bool { reception.isStatusAll }
+  var statusSuffices: Bool { reception.statusSuffices }
   var stop: ResponseReceiver.Stop? { reception.stop }
   var failure: DownloadError? { if case .failed(let error) = reception.stop { error } else { nil } }
   var bytes: [UInt8] {

@@ -104,9 +104,9 @@ struct SlotLendingTests {
   }
 
   @Test func theOldestMakesRoomOnceItsSiteHasAnsweredOthers() {
-    var rules = SilencePolicy()
-    rules.maximumLent = 2
-    var admission = Admission(maximum: 16, maximumPerSite: 6, rules: rules)
+    var policy = SilencePolicy()
+    policy.maximumLent = 2
+    var admission = Admission(maximum: 16, maximumPerSite: 6, policy: policy)
     for number in 0..<12 { _ = admission.enqueue("\(number)", site: "s", at: .prefetch) }
     _ = admission.admitAll()
     for name in ["3", "1"] { admission.fellSilent(name, since: 0) }
@@ -143,9 +143,9 @@ struct SlotLendingTests {
   }
 
   @Test func nothingIsPutOffForWhatWasPutOffItself() {
-    var rules = SilencePolicy()
-    rules.maximumLent = 1
-    var admission = Admission(maximum: 16, maximumPerSite: 6, rules: rules)
+    var policy = SilencePolicy()
+    policy.maximumLent = 1
+    var admission = Admission(maximum: 16, maximumPerSite: 6, policy: policy)
     for number in 0..<8 { _ = admission.enqueue("\(number)", site: "s", at: .prefetch, deferred: true) }
     _ = admission.admitAll()
     for number in 0..<6 { admission.fellSilent("\(number)", since: 0) }

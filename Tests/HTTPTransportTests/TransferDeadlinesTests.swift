@@ -28,9 +28,11 @@ struct TransferDeadlinesTests {
 
   /// 10 s to connect, 20 s of silence, 300 s in all; something came at these times.
   private func deadlines(arrivals: [Double] = []) -> TransferDeadlines {
-    var deadlines = TransferDeadlines(
-      .example(connect: .seconds(10), stall: .seconds(20), total: .seconds(300)), start: Self.start)
-    for second in arrivals { deadlines.somethingCame(at: Self.start + .seconds(second)) }
+    var configuration = DownloadConfiguration()
+    (configuration.connectTimeout, configuration.stallTimeout) = (.seconds(10), .seconds(20))
+    configuration.minimumRate = 0
+    var deadlines = TransferDeadlines(configuration, timeLeft: .seconds(300), start: Self.start)
+    for second in arrivals { deadlines.recordArrival(at: Self.start + .seconds(second)) }
     return deadlines
   }
 
@@ -63,12 +65,14 @@ struct TransferDeadlinesTests {
 
   /// 1000 bytes a second over 20 s are wanted; so many come each second, from the first on.
   private func firstMiss(_ bytesASecond: (Int) -> Int, mayBeSlow: Bool = false) -> (Int, DownloadError.Deadline)? {
-    var deadlines = TransferDeadlines(.example(minimumRate: 1000), start: Self.start)
+    var configuration = DownloadConfiguration()
+    configuration.minimumRate = 1000
+    var deadlines = TransferDeadlines(configuration, timeLeft: .seconds(300), start: Self.start)
     for second in 1...120 {
       let now = Self.start + .seconds(second)
       let check = deadlines.check(now: now, connecting: .zero, mayBeSlow: mayBeSlow)
       if let missed = check.missed { return (second, missed) }
-      deadlines.somethingCame(bytesASecond(second), at: now)
+      deadlines.recordArrival(bytesASecond(second), at: now)
     }
     return nil
   }

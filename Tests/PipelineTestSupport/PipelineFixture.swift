@@ -55,7 +55,7 @@ struct PipelineFixture {
   ) throws -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.attempts = 1
-    configuration.hosts.firstPause = .zero
+    configuration.hosts.backoff.first = .zero
     configuration.silence = .patient
     // A response that a test holds back may be silent for longer than the rate window on a busy machine.
     configuration.minimumRate = ByteSize(bytes: 0)

@@ -5,8 +5,8 @@ extension DownloadConfiguration {
   static func quick(_ change: (inout Self) -> Void = { _ in }) -> Self {
     var configuration = Self()
     configuration.proxy = .none
-    configuration.retry.baseDelay = .milliseconds(2)
-    configuration.hosts.firstPause = .milliseconds(2)
+    configuration.retry.backoff.first = .milliseconds(2)
+    configuration.hosts.backoff.first = .milliseconds(2)
     configuration.maximumWait = .seconds(200)
     configuration.connectTimeout = .seconds(20)
     configuration.stallTimeout = .seconds(40)
@@ -20,8 +20,8 @@ extension DownloadConfiguration {
 extension SilencePolicy {
   /// For tests that hold responses back, which on a busy machine may take seconds.
   static var patient: Self {
-    var rules = Self()
-    (rules.timeout, rules.strictTimeout) = (.seconds(120), .seconds(120))
-    return rules
+    var policy = Self()
+    (policy.timeout, policy.strictTimeout) = (.seconds(120), .seconds(120))
+    return policy
   }
 }

@@ -2,8 +2,7 @@ import DequeModule
 
 /// A queue with two priority levels: visible before prefetch, first come, first served within each.
 ///
-/// So that prefetch work is not starved, every `agingInterval`-th element taken while both levels wait comes from the
-/// lower one. All operations take amortised constant time. A pure value; its owner synchronises access.
+/// `PriorityAging` keeps prefetch work from being starved. All operations take amortised constant time. A pure value; its owner synchronises access.
 package struct TwoLevelQueue<Element> {
   /// Identifies a waiting element until it is taken or removed.
   package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
@@ -20,16 +19,14 @@ package struct TwoLevelQueue<Element> {
     var stamp: UInt64
   }
 
-  /// After this many elements of the upper level in a row, one of the lower level is taken.
-  let agingInterval: Int
   private var entries: [Ticket: Entry] = [:]
   private var visible: Deque<Mention> = []
   private var prefetch: Deque<Mention> = []
   private var nextNumber: UInt64 = 0
-  private var visibleTakenInARow = 0
+  private var aging: PriorityAging
 
-  package init(agingInterval: Int = 8) {
-    self.agingInterval = agingInterval
+  package init(aging: PriorityAging = PriorityAging()) {
+    self.aging = aging
   }
 
   /// The number of waiting elements.
@@ -80,7 +77,7 @@ package struct TwoLevelQueue<Element> {
   mutating func dequeue() -> Element? {
     guard let level = nextLevel(), let ticket = head(of: level) else { return nil }
     line(of: level) { _ = $0.popFirst() }
-    visibleTakenInARow = level == .visible && !prefetch.isEmpty ? visibleTakenInARow + 1 : 0
+    aging.take(level, prefetchWaits: !prefetch.isEmpty)
     return entries.removeValue(forKey: ticket)?.element
   }
 
@@ -110,10 +107,7 @@ package struct TwoLevelQueue<Element> {
   }
 
   private mutating func nextLevel() -> Priority? {
-    let visibleWaits = head(of: .visible) != nil
-    let prefetchWaits = head(of: .prefetch) != nil
-    if visibleWaits && prefetchWaits { return visibleTakenInARow >= agingInterval ? .prefetch : .visible }
-    return visibleWaits ? .visible : prefetchWaits ? .prefetch : nil
+    aging.next(visibleWaits: head(of: .visible) != nil, prefetchWaits: head(of: .prefetch) != nil)
   }
 
   /// The first valid ticket of a level; drops the void mentions before it.

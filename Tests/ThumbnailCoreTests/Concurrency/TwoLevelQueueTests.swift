@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test func prefetchRunsInTheEndHoweverBusyTheUpperLevelIs() {
-    var queue = TwoLevelQueue<Int>(agingInterval: 3)
+    var queue = TwoLevelQueue<Int>(aging: PriorityAging(interval: 3))
     _ = queue.enqueue(-1, at: .prefetch)
     for number in 0..<10 { _ = queue.enqueue(number, at: .visible) }
     let first = (0..<4).compactMap { _ in queue.dequeue() }

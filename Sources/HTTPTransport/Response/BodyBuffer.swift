@@ -3,12 +3,12 @@ import ThumbnailCore
 
 /// Buffers a body as it arrives: in memory up to a limit, beyond that in a spill file.
 ///
-/// If the spill file's disk is full, the body moves to the next spill place: another directory, and finally a file in
+/// If the spill file's disk is full, the body moves to the next spill location: another directory, and finally a file in
 /// memory whose bytes come out of the memory budget.
 struct BodyBuffer {
   private var memoryLimit: Int
-  /// Spill places, tried in order when the body outgrows memory or the previous place is full.
-  private var places: [SpillPlace]
+  /// Spill locations, tried in order when the body outgrows memory or the previous place is full.
+  private var locations: [SpillLocation]
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
   /// The file's share of the memory budget, if it is a file in memory.
@@ -20,23 +20,19 @@ struct BodyBuffer {
   /// The file that was passed in, while the body is written to it.
   private(set) var givenFile: FileDescriptor?
 
-  init(memoryLimit: Int, spillDirectories: [String], spillMemory: WeightedSemaphore? = nil) {
-    self.memoryLimit = memoryLimit
-    places = SpillPlace.all(in: spillDirectories, spillMemory)
+  /// `locations` are tried in order.
+  init(memoryLimit: Int, spillsTo locations: [SpillLocation]) {
+    (self.memoryLimit, self.locations) = (memoryLimit, locations)
   }
 
   /// Appends to a file that already holds the first `count` bytes.
-  init(
-    continuing file: FileDescriptor, at count: Int, spillDirectories: [String] = [],
-    spillMemory: WeightedSemaphore? = nil
-  ) {
-    memoryLimit = 0
-    places = SpillPlace.all(in: spillDirectories, spillMemory)
+  init(continuing file: FileDescriptor, at count: Int, spillsTo locations: [SpillLocation] = []) {
+    (memoryLimit, self.locations) = (0, locations)
     (self.file, givenFile, self.count) = (file, file, count)
   }
 
   /// Makes the body spill into the file that `open` returns, if any, when it outgrows memory.
-  mutating func spill(into open: @escaping @Sendable () -> FileDescriptor?) { places.insert(.given(open), at: 0) }
+  mutating func spill(into open: @escaping @Sendable () -> FileDescriptor?) { locations.insert(.given(open), at: 0) }
 
   /// The spill file, once the body has outgrown memory. Nil for a file in memory, which does not outlive the transfer.
   var spilled: FileDescriptor? { loan == nil ? file : nil }
@@ -49,13 +45,13 @@ struct BodyBuffer {
 
   /// Appends bytes.
   ///
-  /// - Throws: `.cannotStoreBody`, with the first place's failure, when no place has room.
+  /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
   mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
     if file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
     } else {
-      if file == nil { try moveOn() }
-      while !write(bytes) { try moveOn() }
+      if file == nil { try moveToNextLocation() }
+      while !write(bytes) { try moveToNextLocation() }
     }
     count += bytes.count
   }
@@ -63,7 +59,7 @@ struct BodyBuffer {
   /// Moves the body from memory to a file, where all later bytes go as well.
   mutating func leaveMemory() throws(DownloadError) {
     memoryLimit = 0
-    if file == nil, !memory.isEmpty { try moveOn() }
+    if file == nil, !memory.isEmpty { try moveToNextLocation() }
   }
 
   /// The body so far. Nothing may be appended afterwards.
@@ -85,16 +81,16 @@ struct BodyBuffer {
     }
   }
 
-  /// Moves the body so far to the next spill place that has room for it.
-  private mutating func moveOn() throws(DownloadError) {
+  /// Moves the body so far to the next spill location that has room for it.
+  private mutating func moveToNextLocation() throws(DownloadError) {
     let former = file.map { ByteSource.file($0, count: count) } ?? .memory(memory)
-    while !places.isEmpty {
-      let place = places.removeFirst()
+    while !locations.isEmpty {
+      let location = locations.removeFirst()
       do throws(SpillFailure) {
-        guard let (opened, loan) = try place.open() else { continue }
+        guard let (opened, loan) = try location.open() else { continue }
         try loan?.cover(max(count, announced))
         try opened.write(former)
-        if case .given = place { givenFile = opened } else { givenFile = nil }
+        if case .given = location { givenFile = opened } else { givenFile = nil }
         (file, self.loan, memory) = (opened, loan, [])
         return
       } catch {
@@ -105,7 +101,7 @@ struct BodyBuffer {
   }
 
   private mutating func note(_ failure: SpillFailure) {
-    Log.download.debug("a body cannot go on in \(failure.place): \(failure.reason)")
-    if firstFailure == nil { firstFailure = .cannotStoreBody(path: failure.place, reason: failure.reason) }
+    Log.download.debug("a body cannot go on in \(failure.location): \(failure.reason)")
+    if firstFailure == nil { firstFailure = .cannotStoreBody(path: failure.location, reason: failure.reason) }
   }
 }

@@ -12,15 +12,19 @@ struct TransferDeadlines: Sendable {
   private var windowStart: ContinuousClock.Instant?
   private var bytesInWindow = 0
 
-  init(_ order: TransferRequest, start: ContinuousClock.Instant) {
+  /// `timeLeft` is what is left of the total timeout.
+  init(_ configuration: DownloadConfiguration, timeLeft: Duration, start: ContinuousClock.Instant) {
     self.start = start
-    (connectTimeout, stallTimeout) = (order.connectTimeout, order.stallTimeout)
-    totalTimeout = order.totalTimeout
-    (minimumRate, rateWindow) = (order.minimumRate, order.rateWindow)
+    // Capped, since adding a longer duration to the clock could overflow.
+    let year = Duration.seconds(365 * 86_400)
+    connectTimeout = min(configuration.connectTimeout, year)
+    stallTimeout = min(configuration.stallTimeout, year)
+    totalTimeout = min(timeLeft, year)
+    (minimumRate, rateWindow) = (configuration.minimumRate, configuration.rateWindow)
   }
 
   /// Records that bytes have arrived.
-  mutating func somethingCame(_ bytes: Int = 1, at now: ContinuousClock.Instant) {
+  mutating func recordArrival(_ bytes: Int = 1, at now: ContinuousClock.Instant) {
     lastArrival = now
     if windowStart == nil { windowStart = now }
     bytesInWindow += bytes

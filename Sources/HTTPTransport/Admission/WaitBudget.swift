@@ -1,5 +1,5 @@
 /// The total time that may be spent waiting for pauses of hosts. Overlapping pauses count once. A pure value.
-struct WaitAllowance: Sendable {
+struct WaitBudget: Sendable {
   /// The limit.
   let total: Duration
   private var spent = Duration.zero

@@ -3,8 +3,8 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// A place for the spill file of a body that outgrows memory.
-enum SpillPlace: Sendable {
+/// A location for the spill file of a body that outgrows memory.
+enum SpillLocation: Sendable {
   /// A file that the closure opens, if it can.
   case given(@Sendable () -> FileDescriptor?)
   /// A new unnamed file in a directory.
@@ -12,13 +12,8 @@ enum SpillPlace: Sendable {
   /// A new file in memory (`memfd`), whose bytes the semaphore lends.
   case memory(WeightedSemaphore)
 
-  /// The places to try, in order.
-  static func all(in directories: [String], _ memory: WeightedSemaphore?) -> [SpillPlace] {
-    directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])
-  }
-
   /// Opens a file that is deleted with its last descriptor, even when the process is killed, and its share of the
-  /// memory budget. Nil when the place is not available.
+  /// memory budget. Nil when the location is not available.
   func open() throws(SpillFailure) -> (FileDescriptor, MemoryLoan?)? {
     switch self {
     case .given(let open): return open().map { ($0, nil) }
@@ -26,26 +21,26 @@ enum SpillPlace: Sendable {
       do throws(SystemFailure) {
         return (try FileDescriptor.unnamed(in: directory), nil)
       } catch {
-        throw SpillFailure(place: directory, reason: error.reason)
+        throw SpillFailure(location: directory, reason: error.reason)
       }
-    case .memory(let memory):
+    case .memory(let limiter):
       let descriptor = ccurl_memory_file("thumbnailer-body")
-      guard descriptor >= 0 else { throw SpillFailure(place: "memory") }
-      let loan = MemoryLoan(memory)
+      guard descriptor >= 0 else { throw SpillFailure(location: "memory") }
+      let loan = MemoryLoan(limiter)
       return (FileDescriptor(owning: descriptor, keeping: loan), loan)
     }
   }
 }
 
-/// Why a place cannot take more of a body.
+/// Why a location cannot take more of a body.
 struct SpillFailure: Error {
-  let place: String
+  let location: String
   let reason: String
 
-  init(place: String, reason: String) { (self.place, self.reason) = (place, reason) }
+  init(location: String, reason: String) { (self.location, self.reason) = (location, reason) }
 
   /// With the message of `errno`.
-  init(place: String) { self.init(place: place, reason: String(cString: strerror(errno))) }
+  init(location: String) { self.init(location: location, reason: String(cString: strerror(errno))) }
 }
 
 /// The share of the memory budget that a file in memory holds, returned when the file is closed.
@@ -53,10 +48,10 @@ final class MemoryLoan: Sendable {
   /// A body of unknown length reserves this much at a time.
   private static let step = 1 << 20
 
-  private let memory: WeightedSemaphore
+  private let limiter: WeightedSemaphore
   private let shares = Mutex<[WeightedSemaphore.Reservation]>([])
 
-  init(_ memory: WeightedSemaphore) { self.memory = memory }
+  init(_ limiter: WeightedSemaphore) { self.limiter = limiter }
 
   /// Reserves until this many bytes are covered.
   func cover(_ bytes: Int) throws(SpillFailure) {
@@ -64,11 +59,11 @@ final class MemoryLoan: Sendable {
       let missing = bytes - shares.reduce(0) { $0 + $1.permits }
       if missing <= 0 { return true }
       let wanted = shares.isEmpty ? missing : max(missing, Self.step)
-      guard let share = memory.lend(wanted) ?? memory.lend(missing) else { return false }
+      guard let share = limiter.lend(wanted) ?? limiter.lend(missing) else { return false }
       shares.append(share)
       return true
     }
-    if !isCovered { throw SpillFailure(place: "memory", reason: "the memory budget is used up") }
+    if !isCovered { throw SpillFailure(location: "memory", reason: "the memory budget is used up") }
   }
 }
 
@@ -82,7 +77,7 @@ extension FileDescriptor {
       if count < 0 {
         let code = errno
         if code == EINTR { continue }
-        throw SpillFailure(place: directory ?? "memory", reason: String(cString: strerror(code)))
+        throw SpillFailure(location: directory ?? "memory", reason: String(cString: strerror(code)))
       }
       written += count
     }
@@ -93,7 +88,7 @@ extension FileDescriptor {
     var offset = 0
     while offset < body.count {
       guard let piece = try? body.read(at: offset, length: 256 << 10), !piece.isEmpty else {
-        throw SpillFailure(place: directory ?? "memory", reason: "what was written cannot be read back")
+        throw SpillFailure(location: directory ?? "memory", reason: "what was written cannot be read back")
       }
       // Rethrown by hand: `withUnsafeBytes` does not support typed throws.
       let result = piece.withUnsafeBytes { bytes in

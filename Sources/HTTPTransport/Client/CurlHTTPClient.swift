@@ -19,17 +19,14 @@ package struct CurlHTTPClient: HTTPClient {
 
   package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
     do throws(DownloadError) {
-      let (url, headers) = try FetchRequest.checked(request.url, headers: request.headers)
-      let exchange = FetchRequest(
-        url: url, headers: headers, byteLimit: request.byteLimit, accept: "application/json,*/*;q=0.8",
-        compression: .welcome, keepsErrorBodies: true, memoryLimit: request.byteLimit, spillDirectories: [])
-      let response = try await downloader.perform(exchange, priority: PriorityControl(.visible)).response
+      let response = try await downloader.download(
+        DownloadRequest(url: request.url, headers: request.headers, byteLimit: request.byteLimit, purpose: .api),
+        priority: PriorityControl(.visible))
       guard case .memory(let bytes) = response.body else {
         throw DownloadError.tooLarge(limit: request.byteLimit, announced: nil)
       }
       return HTTPResponse(
-        status: response.head.status, headers: response.head.headers, body: Data(bytes),
-        retryAfter: response.head.retryAfter())
+        status: response.status, headers: response.headers, body: Data(bytes), retryAfter: response.head.retryAfter())
     } catch {
       throw HTTPClientError(error)
     }

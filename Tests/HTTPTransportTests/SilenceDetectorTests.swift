@@ -5,9 +5,9 @@ import Testing
 @testable import TransportTestSupport
 
 /// When a transfer is silent, without a clock. Times are seconds since the transfer's start.
-@Suite struct TransferSilenceTests {
+@Suite struct SilenceDetectorTests {
   private static let start = ContinuousClock.now
-  private var silence = TransferSilence(start: start)
+  private var silence = SilenceDetector(start: start)
 
   /// When to look again, with a timeout of a second.
   private mutating func check(at seconds: Double, timeout: Double = 1) -> Double? {
@@ -15,8 +15,8 @@ import Testing
       .map { ($0 - Self.start) / .seconds(1) }
   }
 
-  private mutating func something(at seconds: Double) -> TransferSilence.Arrival {
-    silence.somethingCame(at: Self.start + .seconds(seconds))
+  private mutating func something(at seconds: Double) -> SilenceDetector.Arrival {
+    silence.recordArrival(at: Self.start + .seconds(seconds))
   }
 
   @Test mutating func countsFromTheStartAndFromEachArrival() {

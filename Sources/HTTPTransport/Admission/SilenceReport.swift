@@ -1,6 +1,16 @@
 import Synchronization
 import ThumbnailCore
 
+/// Whether a download waits for a silent server.
+package enum ServerSilence: Sendable {
+  /// It responds, as far as is known.
+  case responding
+  /// Its transfer receives nothing.
+  case silent
+  /// Its transfer received nothing for so long that it was stopped; it is retried after the others.
+  case deferred
+}
+
 /// Reports that one download waits for a silent server, from the first silence until something arrives or the download
 /// ends, including the wait for a retry.
 final class SilenceReport: Sendable {
@@ -27,7 +37,7 @@ final class SilenceReport: Sendable {
   }
 
   /// The silent transfer was stopped, to be retried later.
-  func putOff() {
+  func deferred() {
     if host.withLock({ $0 != nil }) { signal?.set(.deferred) }
   }
 

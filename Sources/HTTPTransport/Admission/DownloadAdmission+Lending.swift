@@ -11,26 +11,26 @@ extension DownloadAdmission {
   /// At a site with known stragglers the limit follows its response times: each silent image would hold its slot for a
   /// second otherwise.
   func silenceTimeout(for ticket: Ticket) -> Duration {
-    guard let run = runs[ticket], let site = sites[run.site] else { return rules.timeout }
-    if !mayLend(at: site) { return rules.strictTimeout }
-    guard site.hasStragglers else { return rules.timeout }
-    return min(rules.timeout, max(rules.shortestTimeout, site.times.bound ?? .zero))
+    guard let run = runs[ticket], let site = sites[run.site] else { return policy.timeout }
+    if !mayLend(at: site) { return policy.strictTimeout }
+    guard site.hasStragglers else { return policy.timeout }
+    return min(policy.timeout, max(policy.shortestTimeout, site.times.bound ?? .zero))
   }
 
   /// A response has begun, `time` after its transfer.
-  mutating func answered(_ ticket: Ticket, after time: Duration) {
+  mutating func responseBegan(_ ticket: Ticket, after time: Duration) {
     guard let run = runs[ticket] else { return }
     sites[run.site]?.times.add(time)
-    heard(from: run.site)
+    siteResponded(run.site)
   }
 
   /// A running transfer has received nothing for longer than its silence timeout.
   mutating func fellSilent(_ ticket: Ticket, since: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
-    runs[ticket]?.responsesBefore = sites[run.site]?.responses ?? 0
+    runs[ticket]?.responsesBeforeSilence = sites[run.site]?.responses ?? 0
     silent.append(ticket)
-    lendWhatCanBe()
+    lendSlots()
   }
 
   /// A silent transfer receives something again.
@@ -45,79 +45,79 @@ extension DownloadAdmission {
       sites[run.site]?.lent -= 1
       sites[run.site]?.running += 1
     }
-    heard(from: run.site)
+    siteResponded(run.site)
   }
 
   /// Whether a silent transfer's site has responded to others meanwhile, so that only this image is silent.
-  func hasAnsweredOthers(since ticket: Ticket) -> Bool {
+  func hasRespondedToOthers(since ticket: Ticket) -> Bool {
     guard let run = runs[ticket], run.silentSince != nil, let site = sites[run.site] else { return false }
-    return site.responses > run.responsesBefore
+    return site.responses > run.responsesBeforeSilence
   }
 
-  private mutating func heard(from site: String) {
+  private mutating func siteResponded(_ site: String) {
     sites[site]?.responses += 1
-    sites[site]?.unanswered = 0
-    lendWhatCanBe()
+    sites[site]?.lentSinceResponse = 0
+    lendSlots()
   }
 
   /// A site limit below our own was set by a service or the user, and is kept strictly: nothing is lent.
   private func mayLend(at site: Site) -> Bool {
-    min(maximum, maximumPerSite, site.maximum) >= rules.minimumLimitForLending
+    min(maximum, maximumPerSite, site.maximum) >= policy.minimumLimitForLending
   }
 
   /// Lends the slots of silent transfers, within the limits.
-  mutating func lendWhatCanBe() {
-    guard lent < rules.maximumLent, lent < silent.count else { return }
-    for ticket in silent where lent < rules.maximumLent {
-      guard let run = runs[ticket], run.slot == .own, !run.isPutOff, let site = sites[run.site], mayLend(at: site),
-        site.unanswered < rules.maximumLentPerSilentSite
+  mutating func lendSlots() {
+    guard lent < policy.maximumLent, lent < silent.count else { return }
+    for ticket in silent where lent < policy.maximumLent {
+      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site], mayLend(at: site),
+        site.lentSinceResponse < policy.maximumLentPerSilentSite
       else { continue }
       runs[ticket]?.slot = .lent
       lent += 1
       running -= 1
       sites[run.site]?.lent += 1
       sites[run.site]?.running -= 1
-      sites[run.site]?.unanswered += 1
+      sites[run.site]?.lentSinceResponse += 1
     }
   }
 
   /// The silent transfer to defer in order to free its slot; nil if there is none. Those already deferred are skipped.
-  mutating func nextToPutOff(at now: ContinuousClock.Instant) -> Element? {
+  mutating func nextToPreempt(at now: ContinuousClock.Instant) -> Element? {
     // At most one per transfer that could lend its slot; those already being stopped count.
-    var leaving = silent.count { runs[$0]?.isPutOff == true }
+    var leaving = silent.count { runs[$0]?.isPreempted == true }
     for ticket in silent {
-      guard let run = runs[ticket], run.slot == .own, !run.isPutOff, let site = sites[run.site],
-        site.unanswered < rules.maximumLentPerSilentSite, isWanted(slotAt: run.site, site)
+      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site],
+        site.lentSinceResponse < policy.maximumLentPerSilentSite, isWanted(slotAt: run.site, site)
       else { continue }
-      if !mayLend(at: site) { return putOff(ticket) }
+      if !mayLend(at: site) { return preempt(ticket) }
       guard leaving == 0 else {
         leaving -= 1
         continue
       }
-      if let oldest = silent.first(where: { isOverdue($0, at: now) }) { return putOff(oldest) }
+      if let oldest = silent.first(where: { isOverdue($0, at: now) }) { return preempt(oldest) }
     }
     return nil
   }
 
-  private mutating func putOff(_ ticket: Ticket) -> Element? {
+  private mutating func preempt(_ ticket: Ticket) -> Element? {
     guard let run = runs[ticket] else { return nil }
-    runs[ticket]?.isPutOff = true
-    if run.slot == .own { sites[run.site]?.unanswered += 1 }
+    runs[ticket]?.isPreempted = true
+    if run.slot == .own { sites[run.site]?.lentSinceResponse += 1 }
     return run.element
   }
 
   /// Whether a waiting download could start only with the slot of a transfer at this site.
   private func isWanted(slotAt name: String, _ site: Site) -> Bool {
-    if site.hasOthersWaiting, !closedSites.contains(name), !hasFreeSlot(site) || running >= maximum { return true }
+    if site.hasOthersWaiting, !heldSites.contains(name), !hasFreeSlot(site) || running >= maximum { return true }
     return running >= maximum
-      && sites.contains { !closedSites.contains($0) && $1.hasOthersWaiting && hasFreeSlot($1) }
+      && sites.contains { !heldSites.contains($0) && $1.hasOthersWaiting && hasFreeSlot($1) }
   }
 
   /// Whether a transfer with a lent slot is late by its site's response times, while the site responds to others.
   private func isOverdue(_ ticket: Ticket, at now: ContinuousClock.Instant) -> Bool {
-    guard let run = runs[ticket], run.slot == .lent, !run.isPutOff, let since = run.silentSince,
-      let site = sites[run.site], site.responses > run.responsesBefore
+    guard let run = runs[ticket], run.slot == .lent, !run.isPreempted, let since = run.silentSince,
+      let site = sites[run.site], site.responses > run.responsesBeforeSilence
     else { return false }
-    return now - since >= max(rules.timeout, site.times.bound ?? .zero)
+    return now - since >= max(policy.timeout, site.times.bound ?? .zero)
   }
 }

@@ -1,5 +1,5 @@
 /// Detects that a transfer has fallen silent. A pure value: the caller passes the time.
-struct TransferSilence: Sendable {
+struct SilenceDetector: Sendable {
   /// The effect of bytes that arrived.
   struct Arrival: Equatable {
     /// How long the response took to begin; nil when it had begun before.
@@ -18,7 +18,7 @@ struct TransferSilence: Sendable {
   init(start: ContinuousClock.Instant) { (self.start, since) = (start, start) }
 
   /// Records that bytes have arrived.
-  mutating func somethingCame(at now: ContinuousClock.Instant) -> Arrival {
+  mutating func recordArrival(at now: ContinuousClock.Instant) -> Arrival {
     defer { (since, hasBegun, isSilent) = (now, true, false) }
     return Arrival(responseTime: hasBegun ? nil : now - start, endsSilence: isSilent)
   }

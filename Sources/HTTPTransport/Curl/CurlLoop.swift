@@ -30,7 +30,7 @@ final class CurlLoop {
 
   /// Returns on the stop command.
   func run() {
-    while obey(mailbox.takeAll()) {
+    while execute(mailbox.takeAll()) {
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
       finishDone()
@@ -41,10 +41,10 @@ final class CurlLoop {
   }
 
   /// Executes commands; false on the stop command.
-  private func obey(_ commands: [CurlThread.Command]) -> Bool {
+  private func execute(_ commands: [CurlThread.Command]) -> Bool {
     for command in commands {
       switch command {
-      case .start(let number, let order, let promise): start(number, order, promise)
+      case .start(let number, let transfer, let promise): start(number, transfer, promise)
       case .cancel(let number): end(number, with: .failure(.cancelled))
       case .stop: return false
       }
@@ -52,12 +52,12 @@ final class CurlLoop {
     return true
   }
 
-  private func start(_ number: CurlThread.Number, _ order: TransferRequest, _ promise: CurlThread.Completion) {
+  private func start(_ number: CurlThread.Number, _ request: Transfer, _ promise: CurlThread.Completion) {
     guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
       promise.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
       return
     }
-    let transfer = CurlTransfer(order, handle: handle, now: .now)
+    let transfer = CurlTransfer(request, handle: handle, now: .now)
     transfers[number] = Running(transfer: transfer, promise: promise)
     numbers[handle.pointer] = number
     let code = curl_multi_add_handle(multi, handle.pointer)
@@ -96,27 +96,27 @@ final class CurlLoop {
   private func nextSilence(now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
     while true {
       var next: ContinuousClock.Instant?
-      var hasNews = false
+      var hasFallenSilent = false
       for running in transfers.values {
         let watch = running.transfer.watchSilence(now: now)
         if let time = watch.next { next = min(next ?? time, time) }
-        hasNews = hasNews || watch.fellSilent
+        hasFallenSilent = hasFallenSilent || watch.fellSilent
       }
       // Once one transfer of a site is silent, the silenceTimeout with the others is shorter, so check again.
-      if !hasNews { return next }
+      if !hasFallenSilent { return next }
     }
   }
 
   /// Removes a transfer from libcurl, which closes its stream or connection if it is not done, and only then delivers
   /// the result. Does nothing when it has ended already.
-  private func end(_ number: CurlThread.Number, with result: Result<TransferResponse, DownloadError>) {
-    takeOut(number, after: result)?.resume(with: result)
+  private func end(_ number: CurlThread.Number, with result: Result<Download, DownloadError>) {
+    remove(number, after: result)?.resume(with: result)
   }
 
   /// A separate function so that the transfer is released first: the receiver of the result may request the same body
   /// at once, and must not find its file still locked.
-  private func takeOut(
-    _ number: CurlThread.Number, after result: Result<TransferResponse, DownloadError>
+  private func remove(
+    _ number: CurlThread.Number, after result: Result<Download, DownloadError>
   ) -> CurlThread.Completion? {
     guard let running = transfers.removeValue(forKey: number) else { return nil }
     if case .failure = result { running.transfer.keepPartialBody() }

@@ -7,27 +7,27 @@ import Foundation
 /// object; `CurlLoop.transfers` keeps it alive for exactly that time.
 final class CurlTransfer {
   let handle: CurlEasyHandle
-  private var reception: ResponseReceiver
+  private var receiver: ResponseReceiver
   private var deadlines: TransferDeadlines
-  private var silence: TransferSilence
+  private var silence: SilenceDetector
 
-  init(_ order: TransferRequest, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
+  init(_ transfer: Transfer, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
     self.handle = handle
-    reception = ResponseReceiver(order)
-    deadlines = TransferDeadlines(order, start: now)
-    silence = TransferSilence(start: now)
-    handle.prepare(for: order, conditions: reception.conditions)
+    receiver = ResponseReceiver(transfer)
+    deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
+    silence = SilenceDetector(start: now)
+    handle.prepare(for: transfer, conditions: receiver.conditions)
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
     ccurl_setopt_pointer(handle.pointer, CURLOPT_WRITEDATA, context)
     ccurl_setopt_receiver(handle.pointer, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
       CurlTransfer.deliver(bytes, size * count, to: context) { transfer, line in
-        transfer.reception.receivedHeader(line, mayKeepConnection: { transfer.mayKeepConnection })
+        transfer.receiver.receivedHeader(line, mayKeepConnection: { transfer.mayKeepConnection })
       }
     }
     ccurl_setopt_receiver(handle.pointer, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
       CurlTransfer.deliver(bytes, size * count, to: context) { transfer, bytes in
-        transfer.reception.receivedBody(bytes, mayKeepConnection: { transfer.mayKeepConnection })
+        transfer.receiver.receivedBody(bytes, mayKeepConnection: { transfer.mayKeepConnection })
       }
     }
   }
@@ -39,13 +39,10 @@ final class CurlTransfer {
   ) -> Int {
     guard let context else { return -1 }
     let transfer = Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue()
-    transfer.somethingCame(count, at: .now)
+    let now = ContinuousClock.now
+    transfer.deadlines.recordArrival(count, at: now)
+    transfer.receiver.transfer.slot?.received(transfer.silence.recordArrival(at: now))
     return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
-  }
-
-  private func somethingCame(_ count: Int, at now: ContinuousClock.Instant) {
-    deadlines.somethingCame(count, at: now)
-    reception.order.slot?.heard(silence.somethingCame(at: now))
   }
 
   /// Whether reading the body to its end keeps the connection open, which aborting would close. With HTTP/2 only the
@@ -55,17 +52,17 @@ final class CurlTransfer {
   /// When to check again, and the deadline that has passed by now, if any.
   func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
   {
-    deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: reception.mayBeSlow)
+    deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: receiver.mayBeSlow)
   }
 
   /// Checks whether the transfer has just fallen silent; if so tells the slot and moves the body out of memory.
   ///
   /// - Returns: When to check again, unless it is silent; whether it has just fallen silent.
   func watchSilence(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant?, fellSilent: Bool) {
-    guard let slot = reception.order.slot, !silence.isSilent else { return (nil, false) }
+    guard let slot = receiver.transfer.slot, !silence.isSilent else { return (nil, false) }
     let next = silence.check(now: now, shortest: slot.shortestTimeout) { slot.silenceTimeout }
     guard next == nil else { return (next, false) }
-    slot.fellSilent(since: silence.since, hasLeftMemory: reception.leaveMemory())
+    slot.fellSilent(since: silence.since, hasLeftMemory: receiver.leaveMemory())
     return (nil, true)
   }
 
@@ -78,33 +75,33 @@ final class CurlTransfer {
   // MARK: Result
 
   /// The transfer's result. Call it once, when libcurl has finished it.
-  func result(_ code: CURLcode) -> Result<TransferResponse, DownloadError> {
+  func result(_ code: CURLcode) -> Result<Download, DownloadError> {
     // A response without a body causes no write callback; the receiver checks here whether that is a failure.
-    if code == CURLE_OK { _ = reception.endedWithoutBody() }
-    switch reception.stop {
+    if code == CURLE_OK { _ = receiver.endedWithoutBody() }
+    switch receiver.stop {
     case .failed(let error): return .failure(error)
-    case .enough, .statusIsAll: return .success(response(isComplete: false))
+    case .enough, .statusSuffices: return .success(response(isComplete: false))
     case nil: break
     }
     if code == CURLE_OK { return .success(response(isComplete: true)) }
-    return partialAnswer.map { .success($0) } ?? .failure(error(for: code))
+    return partialResponse.map { .success($0) } ?? .failure(error(for: code))
   }
 
   /// The result when the transfer is stopped because a deadline has passed.
-  func result(missing deadline: DownloadError.Deadline) -> Result<TransferResponse, DownloadError> {
-    partialAnswer.map { .success($0) } ?? .failure(.timedOut(deadline))
+  func result(missing deadline: DownloadError.Deadline) -> Result<Download, DownloadError> {
+    partialResponse.map { .success($0) } ?? .failure(.timedOut(deadline))
   }
 
   /// Leaves the body so far to the next attempt, after a failure.
-  func keepPartialBody() { reception.keepPartialBody() }
+  func keepPartialBody() { receiver.keepPartialBody() }
 
   /// The response, if it is usable although it was cut short: the rest was only read to keep the connection, or the
   /// status matters more than how its unneeded body failed.
-  private var partialAnswer: TransferResponse? {
-    reception.readsOn || reception.isStatusAll ? response(isComplete: false) : nil
+  private var partialResponse: Download? {
+    receiver.isDraining || receiver.statusSuffices ? response(isComplete: false) : nil
   }
 
-  private func response(isComplete: Bool) -> TransferResponse {
+  private func response(isComplete: Bool) -> Download {
     let version =
       switch handle.number(CURLINFO_HTTP_VERSION) {
       case Int(CURL_HTTP_VERSION_1_0): "1.0"
@@ -113,12 +110,11 @@ final class CurlTransfer {
       case Int(CURL_HTTP_VERSION_3): "3"
       default: ""
       }
-    reception.dropPartialBody()
-    return TransferResponse(
-      head: reception.head, isUnchanged: reception.isConditional && reception.head.status == 304,
-      body: reception.body.finish(), isComplete: isComplete, receivedBytes: reception.received,
-      expectedBytes: reception.expected, httpVersion: version,
-      timeToFirstByte: .microseconds(handle.offset(CURLINFO_STARTTRANSFER_TIME_T)))
+    receiver.dropPartialBody()
+    return Download(
+      head: receiver.head, isUnchanged: receiver.isConditional && receiver.head.status == 304,
+      body: receiver.body.finish(), isComplete: isComplete, receivedBytes: receiver.received,
+      expectedBytes: receiver.expected, httpVersion: version, url: receiver.transfer.url)
   }
 
   /// Maps libcurl's code to an error.
@@ -127,18 +123,18 @@ final class CurlTransfer {
     switch code {
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(.connect)
     case CURLE_URL_MALFORMAT: return .invalidURL
-    case CURLE_FILESIZE_EXCEEDED: return .tooLarge(limit: reception.order.byteLimit, announced: nil)
+    case CURLE_FILESIZE_EXCEEDED: return .tooLarge(limit: receiver.transfer.request.byteLimit, announced: nil)
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)
     case CURLE_SSL_CACERT_BADFILE: return .unusableAuthorities(reason: reason)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: return .untrusted(reason: reason)
     // If some of the body was decompressed, the encoding is right but the data is damaged.
-    case CURLE_BAD_CONTENT_ENCODING where reception.received == 0: return .unknownEncoding(reason: reason)
+    case CURLE_BAD_CONTENT_ENCODING where receiver.received == 0: return .unknownEncoding(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
-        ? .brokenOff(received: reception.received, expected: reception.expected) : .unreachable(reason: reason)
+        ? .brokenOff(received: receiver.received, expected: receiver.expected) : .unreachable(reason: reason)
     // If the receiver had aborted it would have set `stop`: libcurl reports this for extra bytes behind compressed
     // data.
-    case CURLE_WRITE_ERROR where reception.head.isEncoded:
+    case CURLE_WRITE_ERROR where receiver.head.isEncoded:
       return .invalidResponse(reason: "the body cannot be unpacked as the server says")
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
       CURLE_PROXY:

@@ -12,18 +12,18 @@ struct ResponseReceiver {
     /// The observer needs no more.
     case enough
     /// A status other than success whose body is not needed.
-    case statusIsAll
+    case statusSuffices
     case failed(DownloadError)
   }
 
   /// The body of an error or a redirect is read and dropped up to this length, to keep the connection; beyond it, the
   /// connection is closed.
-  private static let longestBodyWorthSkipping = 16 << 10
+  private static let maximumSkippedBytes = 16 << 10
 
   /// The longest head and trailers together, interim responses included; no server needs more.
-  private static let longestHead = 128 << 10
+  private static let maximumHeadBytes = 128 << 10
 
-  let order: TransferRequest
+  let transfer: Transfer
   private(set) var head = ResponseHead()
   private var headLength = 0
   var body: BodyBuffer
@@ -33,7 +33,7 @@ struct ResponseReceiver {
   /// The bytes of the body received in this transfer.
   private(set) var received = 0
   /// The observer has said *enough*, but reading the short rest is cheaper than closing the connection.
-  private(set) var readsOn = false
+  private(set) var isDraining = false
   /// Why receiving was stopped; nil while it continues, and after a complete response.
   private(set) var stop: Stop?
 
@@ -44,16 +44,16 @@ struct ResponseReceiver {
   /// The body's named file on disk, if it has one.
   var stored: OpenPartial?
   /// Whether the body gets a named file once it outgrows memory.
-  var isToBeNamed = false
+  var needsNamedFile = false
 
   /// Prepares for a response. Takes the partial body of an earlier attempt.
-  init(_ order: TransferRequest) {
-    self.order = order
-    body = BodyBuffer(
-      memoryLimit: order.memoryLimit, spillDirectories: order.spillDirectories, spillMemory: order.spillMemory)
-    earlier = order.partial?.take(from: order.url)
-    isConditional = earlier == nil && !order.conditions.isEmpty
-    conditions = earlier?.requestHeaders ?? order.conditions
+  init(_ transfer: Transfer) {
+    self.transfer = transfer
+    body = transfer.makeBodyBuffer()
+    earlier = transfer.partial?.take(from: transfer.url)
+    let conditions = transfer.conditions
+    isConditional = earlier == nil && !conditions.isEmpty
+    self.conditions = earlier?.requestHeaders ?? conditions
   }
 
   /// Request fields that avoid needless bytes: a range to resume a body, or conditions.
@@ -62,13 +62,13 @@ struct ResponseReceiver {
   let isConditional: Bool
 
   var isSuccess: Bool { (200..<300).contains(head.status) }
-  private var isWanted: Bool { isSuccess || (order.keepsErrorBodies && head.redirectLocation == nil) }
+  private var isWanted: Bool { isSuccess || (transfer.request.purpose == .api && head.redirectLocation == nil) }
 
   /// Whether the status matters more than how the rest of the response failed.
-  var isStatusAll: Bool { hasBodyBegun && !isWanted }
+  var statusSuffices: Bool { hasBodyBegun && !isWanted }
 
   /// The last attempt at a large body may be slow, since slow is better than failing.
-  var mayBeSlow: Bool { order.isLastAttempt && isSuccess && (expected ?? body.count) >= Self.largeBody }
+  var mayBeSlow: Bool { transfer.isLastAttempt && isSuccess && (expected ?? body.count) >= Self.largeBody }
   private static let largeBody = 256 << 10
 
   // MARK: Receiving
@@ -76,8 +76,8 @@ struct ResponseReceiver {
   /// Takes the next line of the head or the trailers. False aborts the transfer.
   mutating func receivedHeader(_ line: UnsafeRawBufferPointer, mayKeepConnection: () -> Bool) -> Bool {
     headLength += line.count
-    guard headLength <= Self.longestHead else {
-      return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.longestHead >> 10) KiB")))
+    guard headLength <= Self.maximumHeadBytes else {
+      return end(.failed(.invalidResponse(reason: "the header is longer than \(Self.maximumHeadBytes >> 10) KiB")))
     }
     // Trailers are ignored.
     guard !hasBodyBegun, head.take(line) == .complete else { return true }
@@ -91,16 +91,16 @@ struct ResponseReceiver {
     guard hasBodyBegun else { return end(.failed(.invalidResponse(reason: "a body without a header"))) }
     received += bytes.count
     guard isWanted else {
-      return received <= Self.longestBodyWorthSkipping || end(.statusIsAll)
+      return received <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
-    guard body.count + bytes.count <= order.byteLimit else {
-      return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
+    guard body.count + bytes.count <= transfer.request.byteLimit else {
+      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: expected)))
     }
-    let verdict = isSuccess ? order.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
-    if verdict == .refuse, !readsOn { return end(.failed(.refusedByObserver)) }
+    let verdict = isSuccess ? transfer.observer?.bodyReceived(bytes, at: body.count) ?? .more : .more
+    if verdict == .refuse, !isDraining { return end(.failed(.refusedByObserver)) }
     do throws(DownloadError) { try body.append(bytes) } catch { return end(.failed(error)) }
-    keepNameUpToDate()
-    return verdict != .enough || readsOn || endWithEnough(mayKeepConnection)
+    updateNamedFile()
+    return verdict != .enough || isDraining || endWithEnough(mayKeepConnection)
   }
 
   /// Completes the head of a response without a body. False when the response is a failure.
@@ -110,12 +110,12 @@ struct ResponseReceiver {
 
   private mutating func beginBody(announced: Int?, mayKeepConnection: () -> Bool) -> Bool {
     hasBodyBegun = true
-    order.observer?.responseBegins(status: head.status, headers: head.headers)
-    expected = order.compression != .ignored && head.isEncoded ? nil : announced
+    transfer.observer?.responseBegins(status: head.status, headers: head.headers)
+    expected = !transfer.ignoresContentEncoding && head.isEncoded ? nil : announced
     let lengthProblem = head.lengthProblem
     if let lengthProblem, isWanted { return end(.failed(.invalidResponse(reason: lengthProblem))) }
     if let earlier, isSuccess || head.status == 416 {
-      if head.status == 206 || head.status == 416 { return goOn(from: earlier, mayKeepConnection) }
+      if head.status == 206 || head.status == 416 { return resume(earlier, mayKeepConnection) }
       // The image has changed meanwhile, or the server does not support ranges after all.
       dropEarlierBody()
     } else if head.status == 206 {
@@ -123,35 +123,36 @@ struct ResponseReceiver {
     }
     guard isWanted else {
       // With an invalid length the end of the body is unknown as well.
-      return lengthProblem == nil && (announced ?? 0) <= Self.longestBodyWorthSkipping || end(.statusIsAll)
+      return lengthProblem == nil && (announced ?? 0) <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
-    if let expected, expected > order.byteLimit {
-      return end(.failed(.tooLarge(limit: order.byteLimit, announced: expected)))
+    if let expected, expected > transfer.request.byteLimit {
+      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: expected)))
     }
     body.prepare(for: expected)
-    storeByName()
-    if isSuccess { order.observer?.bodyBegins(expectedLength: expected) }
+    spillToNamedFile()
+    if isSuccess { transfer.observer?.bodyBegins(expectedLength: expected) }
     return true
   }
 
   /// Stops because the observer needs no more, unless reading the rest is cheaper.
   mutating func endWithEnough(_ mayKeepConnection: () -> Bool) -> Bool {
-    readsOn = isRestWorthReading(mayKeepConnection)
-    return readsOn || end(.enough)
+    isDraining = shouldDrain(mayKeepConnection)
+    return isDraining || end(.enough)
   }
 
   /// Whether to read an unneeded rest of the body, to keep the connection.
-  private func isRestWorthReading(_ mayKeepConnection: () -> Bool) -> Bool {
+  private func shouldDrain(_ mayKeepConnection: () -> Bool) -> Bool {
     // After the last byte the transfer ends by itself.
     if body.count == expected { return true }
     let isLast = head.headers.firstValue(of: "Connection")?.lowercased().contains("close") == true
-    return !isLast && expected.map { $0 - body.count <= order.longestRestWorthReading } == true && mayKeepConnection()
+    return !isLast && expected.map { $0 - body.count <= transfer.configuration.maximumDrainedBytes } == true
+      && mayKeepConnection()
   }
 
   /// Moves the body out of memory for good. False when it cannot be written to a file; then it stays.
   mutating func leaveMemory() -> Bool {
     do throws(DownloadError) { try body.leaveMemory() } catch { return false }
-    keepNameUpToDate()
+    updateNamedFile()
     return true
   }
 

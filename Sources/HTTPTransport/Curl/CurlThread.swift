@@ -10,10 +10,10 @@ import ThumbnailCore
 final class CurlThread: Sendable {
   /// Identifies a transfer, for cancellation.
   typealias Number = UInt64
-  typealias Completion = Promise<TransferResponse, DownloadError>
+  typealias Completion = Promise<Download, DownloadError>
 
   enum Command: Sendable {
-    case start(Number, TransferRequest, Completion)
+    case start(Number, Transfer, Completion)
     case cancel(Number)
     case stop
   }
@@ -32,14 +32,14 @@ final class CurlThread: Sendable {
 
   /// Runs one transfer. Cancelling the task closes it; when this returns the transfer is gone and the observer is not
   /// called any more.
-  func perform(_ order: TransferRequest) async -> Result<TransferResponse, DownloadError> {
+  func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     guard let mailbox = startedMailbox() else {
       return .failure(.unreachable(reason: "libcurl could not be started"))
     }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let promise = Completion()
-    mailbox.post(.start(number, order, promise))
-    order.slot?.begin { mailbox.post(.cancel(number)) }
+    mailbox.post(.start(number, transfer, promise))
+    transfer.slot?.begin { mailbox.post(.cancel(number)) }
     return await promise.wait { mailbox.post(.cancel(number)) }
   }
 

@@ -64,7 +64,7 @@ struct PartialBody: Sendable {
 }
 
 /// Carries a partial body from one attempt to the next, across the curl thread.
-final class PartialBodySlot: Sendable {
+final class PartialBodyHandoff: Sendable {
   /// Keeps bodies beyond the process; nil if none are kept.
   let store: PartialStore?
   /// The download's name in the store.
@@ -90,7 +90,7 @@ final class PartialBodySlot: Sendable {
   }
 
   /// Queues work on the store's thread, without waiting for it.
-  func ask(_ work: @escaping @Sendable () -> Void) {
+  func enqueue(_ work: @escaping @Sendable () -> Void) {
     isStoreBusy.store(true, ordering: .relaxed)
     PartialStore.onThread(work)
   }
@@ -105,7 +105,7 @@ final class PartialBodySlot: Sendable {
   var count: Int { body.withLock { $0?.count ?? 0 } }
 
   /// Leaves a body for the next attempt.
-  func put(_ partial: PartialBody) { body.withLock { $0 = partial } }
+  func leave(_ partial: PartialBody) { body.withLock { $0 = partial } }
 
   /// Takes the body if it came from that URL; for another URL it is useless.
   func take(from url: CurlURL) -> PartialBody? {

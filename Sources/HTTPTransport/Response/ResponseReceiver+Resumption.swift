@@ -4,19 +4,17 @@ import ThumbnailCore
 /// Resuming bodies: continuing the partial body of an earlier attempt, and keeping one for the next.
 extension ResponseReceiver {
   /// Continues the body of an earlier attempt, if this response is its rest.
-  mutating func goOn(from earlier: PartialBody, _ mayKeepConnection: () -> Bool) -> Bool {
+  mutating func resume(_ earlier: PartialBody, _ mayKeepConnection: () -> Bool) -> Bool {
     self.earlier = nil
     stored = earlier.stored
     guard earlier.isContinued(by: head) else { return end(.failed(.wrongRange)) }
-    guard earlier.total <= order.byteLimit else {
-      return end(.failed(.tooLarge(limit: order.byteLimit, announced: earlier.total)))
+    guard earlier.total <= transfer.request.byteLimit else {
+      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: earlier.total)))
     }
     (expected, tag) = (earlier.total, earlier.etag)
-    body = BodyBuffer(
-      continuing: earlier.file, at: earlier.count, spillDirectories: order.spillDirectories,
-      spillMemory: order.spillMemory)
+    body = BodyBuffer(continuing: earlier.file, at: earlier.count, spillsTo: transfer.spillLocations)
     body.prepare(for: earlier.total)
-    guard !earlier.isObserved, let observer = order.observer else { return true }
+    guard !earlier.isObserved, let observer = transfer.observer else { return true }
     switch earlier.show(to: observer) {
     case .more: return true
     case .enough: return endWithEnough(mayKeepConnection)
@@ -27,27 +25,27 @@ extension ResponseReceiver {
 
   /// If the body can be resumed and may be stored, makes it spill into a named file once it outgrows memory, so that it
   /// outlives the process.
-  mutating func storeByName() {
+  mutating func spillToNamedFile() {
     tag = PartialBody.etag(of: head)
-    guard let slot = order.partial, let store = slot.store, let expected, tag != nil,
+    guard let handoff = transfer.partial, let store = handoff.store, let expected, tag != nil,
       !ResponseMetadata(head.headers).control.forbidsStoring, store.accepts(total: expected)
     else { return }
-    body.spill { [name = slot.name] in store.openFile(name)?.file }
-    isToBeNamed = true
+    body.spill { [name = handoff.name] in store.openFile(name)?.file }
+    needsNamedFile = true
   }
 
   /// Labels a body that has just got a named file, and unlinks the file of one that has moved on from a full disk.
-  mutating func keepNameUpToDate() {
+  mutating func updateNamedFile() {
     if let stored, body.givenFile !== stored.file {
       remove(stored)
       self.stored = nil
     }
-    guard isToBeNamed, let file = body.givenFile, let slot = order.partial, let store = slot.store, let tag,
+    guard needsNamedFile, let file = body.givenFile, let handoff = transfer.partial, let store = handoff.store, let tag,
       let expected
     else { return }
-    let opened = OpenPartial(names: store.names(of: slot.name), file: file)
-    (stored, isToBeNamed) = (opened, false)
-    slot.ask { [address = order.url.digest] in
+    let opened = OpenPartial(names: store.names(of: handoff.name), file: file)
+    (stored, needsNamedFile) = (opened, false)
+    handoff.enqueue { [address = transfer.url.digest] in
       store.label(opened, address: address, etag: tag, total: expected)
     }
   }
@@ -58,24 +56,24 @@ extension ResponseReceiver {
   /// of a large file are freed on the store's thread.
   mutating func dropEarlierBody() {
     earlier?.stored?.remove()
-    if let file = earlier?.stored?.file { order.partial?.ask { withExtendedLifetime(file) {} } }
+    if let file = earlier?.stored?.file { transfer.partial?.enqueue { withExtendedLifetime(file) {} } }
     earlier = nil
   }
 
   /// Unlinks a stored body, on the store's thread.
   func remove(_ stored: OpenPartial?) {
-    if let stored { order.partial?.ask { stored.remove() } }
+    if let stored { transfer.partial?.enqueue { stored.remove() } }
   }
 
   /// Leaves the body so far to the next attempt, after a failure. What cannot be resumed is deleted.
   func keepPartialBody() {
-    if putBackEarlierBody() { return }
+    if returnEarlierBody() { return }
     if stop == nil, isSuccess, let expected, let tag, let file = body.spilled,
-      (1..<expected).contains(body.count), let slot = order.partial
+      (1..<expected).contains(body.count), let handoff = transfer.partial
     {
-      slot.put(
+      handoff.leave(
         PartialBody(
-          file: file, count: body.count, total: expected, etag: tag, address: order.url.digest, stored: stored,
+          file: file, count: body.count, total: expected, etag: tag, address: transfer.url.digest, stored: stored,
           isObserved: true))
     } else {
       remove(stored)
@@ -84,15 +82,15 @@ extension ResponseReceiver {
 
   /// Deletes what was kept for another attempt, after a successful transfer.
   func dropPartialBody() {
-    putBackEarlierBody()
+    returnEarlierBody()
     remove(stored)
   }
 
   /// Leaves the body of an earlier attempt to the next one, when this one got no response about it.
   @discardableResult
-  private func putBackEarlierBody() -> Bool {
+  private func returnEarlierBody() -> Bool {
     guard let earlier else { return false }
-    order.partial?.put(earlier)
+    transfer.partial?.leave(earlier)
     return true
   }
 }

@@ -18,7 +18,7 @@ struct DownloadAdmission<Element> {
     /// Start this download: it has a slot.
     case start(Element)
     /// Stop this transfer, release its slot, and enqueue it again as deferred.
-    case putOff(Element)
+    case preempt(Element)
   }
 
   fileprivate struct Waiting {
@@ -26,8 +26,8 @@ struct DownloadAdmission<Element> {
     let element: Element
   }
 
-  /// The queue of a site that a download waits in.
-  fileprivate enum Line { case returning, fresh, deferred }
+  /// The queues of a site: downloads that have run before, new ones, and deferred ones.
+  fileprivate enum Queue: Int { case returning, fresh, deferred }
 
   struct Site {
     /// The slots in use, lent ones excluded.
@@ -39,29 +39,27 @@ struct DownloadAdmission<Element> {
     /// How often it has responded to a request or ended a silence.
     var responses = 0
     /// The slots it gave up since it last responded.
-    var unanswered = 0
+    var lentSinceResponse = 0
     /// Its response times.
     var times = ResponseTimes()
-    fileprivate var returning = TwoLevelQueue<Waiting>()
-    fileprivate var fresh = TwoLevelQueue<Waiting>()
-    fileprivate var deferred = TwoLevelQueue<Waiting>()
+    /// By the raw value of `Queue`.
+    fileprivate var queues = Array(repeating: TwoLevelQueue<Waiting>(), count: 3)
 
     mutating func lower(to limit: Int) { maximum = min(maximum, max(1, limit)) }
 
-    /// Whether downloads wait that were not deferred.
-    var hasOthersWaiting: Bool { !returning.isEmpty || !fresh.isEmpty }
-    /// Whether some of its transfers are known to be silent or deferred.
-    var hasStragglers: Bool { lent > 0 || !deferred.isEmpty }
-
-    fileprivate var isIdle: Bool { running == 0 && lent == 0 && !hasOthersWaiting && deferred.isEmpty }
-
-    fileprivate mutating func with<Result>(_ line: Line, _ body: (inout TwoLevelQueue<Waiting>) -> Result) -> Result {
-      switch line {
-      case .returning: body(&returning)
-      case .fresh: body(&fresh)
-      case .deferred: body(&deferred)
-      }
+    fileprivate subscript(queue: Queue) -> TwoLevelQueue<Waiting> {
+      _read { yield queues[queue.rawValue] }
+      _modify { yield &queues[queue.rawValue] }
     }
+
+    /// Whether downloads wait that were not deferred.
+    var hasOthersWaiting: Bool { !self[.returning].isEmpty || !self[.fresh].isEmpty }
+    /// Whether any download waits.
+    var hasWaiting: Bool { hasOthersWaiting || !self[.deferred].isEmpty }
+    /// Whether some of its transfers are known to be silent or deferred.
+    var hasStragglers: Bool { lent > 0 || !self[.deferred].isEmpty }
+
+    fileprivate var isIdle: Bool { running == 0 && lent == 0 && !hasWaiting }
   }
 
   /// A running download.
@@ -74,32 +72,30 @@ struct DownloadAdmission<Element> {
     /// When it fell silent; nil while it is not silent.
     var silentSince: ContinuousClock.Instant?
     /// The site's `responses` at that time.
-    var responsesBefore = 0
+    var responsesBeforeSilence = 0
     /// Whether it was told to stop.
-    var isPutOff = false
+    var isPreempted = false
   }
 
-  private struct Place {
+  private struct Position {
     let site: String
-    let line: Line
-    let position: TwoLevelQueue<Waiting>.Ticket
+    let queue: Queue
+    let ticket: TwoLevelQueue<Waiting>.Ticket
   }
 
   private struct Candidate {
     let ticket: Ticket
     let site: Dictionary<String, Site>.Index
-    let line: Line
+    let queue: Queue
   }
 
   /// The most concurrent downloads.
   let maximum: Int
   /// The most concurrent downloads at one site.
   let maximumPerSite: Int
-  let rules: SilencePolicy
-  /// After this many visible downloads in a row, one prefetch starts.
-  let agingInterval = 8
+  let policy: SilencePolicy
   /// Sites where nothing may start for now; their waiting downloads keep their positions and do not block other sites.
-  var closedSites: Set<String> = []
+  var heldSites: Set<String> = []
   /// The number of slots in use, lent ones excluded.
   var running = 0
   /// The number of running transfers with a lent slot.
@@ -108,21 +104,21 @@ struct DownloadAdmission<Element> {
   var runs: [Ticket: Run] = [:]
   /// The silent transfers, longest silence first, with lent slots and with their own.
   var silent: [Ticket] = []
-  private var places: [Ticket: Place] = [:]
+  private var queued: [Ticket: Position] = [:]
   private var lastNumber: UInt64 = 0
-  private var visibleInARow = 0
+  private var aging = PriorityAging()
 
-  init(maximum: Int, maximumPerSite: Int, rules: SilencePolicy = SilencePolicy()) {
+  init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
     self.maximum = max(1, maximum)
     self.maximumPerSite = max(1, maximumPerSite)
-    self.rules = rules
+    self.policy = policy
   }
 
   /// The number of waiting downloads.
-  var waiting: Int { places.count }
+  var waiting: Int { queued.count }
 
   /// Whether any download waits at a site.
-  func waits(at site: String) -> Bool { sites[site].map { $0.hasOthersWaiting || !$0.deferred.isEmpty } ?? false }
+  func waits(at site: String) -> Bool { sites[site]?.hasWaiting ?? false }
 
   /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
   /// whole site until nothing runs or waits there. A `deferred` one comes after all others.
@@ -132,32 +128,30 @@ struct DownloadAdmission<Element> {
   ) -> Ticket {
     lastNumber += 1
     let ticket = returning ?? Ticket(number: lastNumber)
-    let line: Line = deferred ? .deferred : returning == nil ? .fresh : .returning
-    let position = sites[name, default: Site()].with(line) {
-      $0.enqueue(Waiting(ticket: ticket, element: element), at: level)
-    }
-    places[ticket] = Place(site: name, line: line, position: position)
+    let queue: Queue = deferred ? .deferred : returning == nil ? .fresh : .returning
+    let position = sites[name, default: Site()][queue].enqueue(Waiting(ticket: ticket, element: element), at: level)
+    queued[ticket] = Position(site: name, queue: queue, ticket: position)
     if let limit { sites[name]?.lower(to: limit) }
     return ticket
   }
 
   /// Moves a waiting download to the end of the other level's queue.
   mutating func move(_ ticket: Ticket, to level: Priority) {
-    guard let place = places[ticket] else { return }
-    sites[place.site]?.with(place.line) { $0.move(place.position, to: level) }
+    guard let position = queued[ticket] else { return }
+    sites[position.site]?[position.queue].move(position.ticket, to: level)
   }
 
   /// Removes a waiting download; nil when it has started or is gone.
   mutating func remove(_ ticket: Ticket) -> Element? {
-    guard let place = places.removeValue(forKey: ticket) else { return nil }
-    let removed = sites[place.site]?.with(place.line) { $0.remove(place.position) }
-    forgetIfIdle(place.site)
+    guard let position = queued.removeValue(forKey: ticket) else { return nil }
+    let removed = sites[position.site]?[position.queue].remove(position.ticket)
+    removeIfIdle(position.site)
     return removed?.element
   }
 
   /// Removes the waiting downloads of one site that match. Takes time proportional to the number of all that wait.
   mutating func removeAll(at site: String, where condition: (Element) -> Bool) -> [Element] {
-    let candidates = places.filter { $0.value.site == site }.keys.sorted { $0.number < $1.number }
+    let candidates = queued.filter { $0.value.site == site }.keys.sorted { $0.number < $1.number }
     return candidates.compactMap { ticket in
       guard let element = element(of: ticket), condition(element) else { return nil }
       return remove(ticket)
@@ -165,14 +159,7 @@ struct DownloadAdmission<Element> {
   }
 
   private func element(of ticket: Ticket) -> Element? {
-    guard let place = places[ticket], let site = sites[place.site] else { return nil }
-    let line =
-      switch place.line {
-      case .returning: site.returning
-      case .fresh: site.fresh
-      case .deferred: site.deferred
-      }
-    return line.element(of: place.position)?.element
+    queued[ticket].flatMap { sites[$0.site]?[$0.queue].element(of: $0.ticket)?.element }
   }
 
   /// Releases the slot of a download that ended.
@@ -187,26 +174,27 @@ struct DownloadAdmission<Element> {
       lent -= 1
       sites[run.site]?.lent -= 1
     }
-    lendWhatCanBe()
-    forgetIfIdle(run.site)
+    lendSlots()
+    removeIfIdle(run.site)
   }
 
   /// The next step; nil when there is none. Call it until it returns nil.
   mutating func nextStep(at now: ContinuousClock.Instant) -> Step? {
     if let next = admitNext() { return .start(next) }
-    return nextToPutOff(at: now).map { .putOff($0) }
+    return nextToPreempt(at: now).map { .preempt($0) }
   }
 
   /// Gives a slot to the next download; nil when none may start.
   private mutating func admitNext() -> Element? {
-    guard running < maximum, !places.isEmpty else { return nil }
+    guard running < maximum, !queued.isEmpty else { return nil }
     let visible = oldest(at: .visible)
     let prefetch = oldest(at: .prefetch)
-    let takesPrefetch = visible == nil || (prefetch != nil && visibleInARow >= agingInterval)
-    guard let chosen = takesPrefetch ? prefetch : visible else { return nil }
-    visibleInARow = takesPrefetch || prefetch == nil ? 0 : visibleInARow + 1
-    let waiting = sites.values[chosen.site].with(chosen.line) { $0.dequeue(at: takesPrefetch ? .prefetch : .visible) }
-    places.removeValue(forKey: chosen.ticket)
+    guard let level = aging.next(visibleWaits: visible != nil, prefetchWaits: prefetch != nil),
+      let chosen = level == .visible ? visible : prefetch
+    else { return nil }
+    aging.take(level, prefetchWaits: prefetch != nil)
+    let waiting = sites.values[chosen.site][chosen.queue].dequeue(at: level)
+    queued.removeValue(forKey: chosen.ticket)
     sites.values[chosen.site].running += 1
     running += 1
     if let waiting { runs[chosen.ticket] = Run(site: sites.keys[chosen.site], element: waiting.element) }
@@ -221,27 +209,27 @@ struct DownloadAdmission<Element> {
     oldest(at: level, in: [.returning, .fresh]) ?? oldest(at: level, in: [.deferred])
   }
 
-  private mutating func oldest(at level: Priority, in lines: [Line]) -> Candidate? {
+  private mutating func oldest(at level: Priority, in queues: [Queue]) -> Candidate? {
     var oldest: Candidate?
     // `for index in sites.indices` would hold a second reference, so that every mutation would copy the dictionary.
     var next = sites.startIndex
     while next != sites.endIndex {
       let index = next
       sites.formIndex(after: &next)
-      guard hasFreeSlot(sites.values[index]), closedSites.isEmpty || !closedSites.contains(sites.keys[index]) else {
+      guard hasFreeSlot(sites.values[index]), heldSites.isEmpty || !heldSites.contains(sites.keys[index]) else {
         continue
       }
-      for line in lines {
-        guard let head = sites.values[index].with(line, { $0.peek(at: level) }) else { continue }
+      for queue in queues {
+        guard let head = sites.values[index][queue].peek(at: level) else { continue }
         if oldest.map({ head.ticket.number < $0.ticket.number }) ?? true {
-          oldest = Candidate(ticket: head.ticket, site: index, line: line)
+          oldest = Candidate(ticket: head.ticket, site: index, queue: queue)
         }
       }
     }
     return oldest
   }
 
-  private mutating func forgetIfIdle(_ name: String) {
+  private mutating func removeIfIdle(_ name: String) {
     if sites[name]?.isIdle == true { sites.removeValue(forKey: name) }
   }
 }

@@ -5,17 +5,18 @@ import HTTPSemantics
 extension CurlEasyHandle {
   /// Configures the handle for one request: URL, header fields, timeouts, TLS and proxy.
   ///
-  /// `conditions` are sent in addition to the order's own fields.
-  func prepare(for order: TransferRequest, conditions: [HTTPHeader]) {
-    set(CURLOPT_URL, order.url.text)
+  /// `conditions` are sent in addition to the request's own fields.
+  func prepare(for transfer: Transfer, conditions: [HTTPHeader]) {
+    let configuration = transfer.configuration
+    set(CURLOPT_URL, transfer.url.text)
     ccurl_allow_only_http(pointer)
     set(CURLOPT_NOSIGNAL, true)
     set(CURLOPT_FOLLOWLOCATION, false)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
     ccurl_leave_resolver_behind(pointer)
-    set(CURLOPT_CONNECTTIMEOUT_MS, order.connectTimeout.milliseconds)
-    set(CURLOPT_USERAGENT, order.userAgent)
-    if order.url.scheme == "https" {
+    set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
+    set(CURLOPT_USERAGENT, configuration.userAgent)
+    if transfer.url.scheme == "https" {
       // Wait for a connection that may be multiplexed rather than open another.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
       set(CURLOPT_PIPEWAIT, true)
@@ -23,27 +24,29 @@ extension CurlEasyHandle {
       // Without TLS there is no HTTP/2, and waiting would make each first request wait for the response before it.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
-    setTrust(order)
+    setTrust(transfer)
 
-    var defaults = [HTTPHeader("Accept", order.accept)]
-    switch order.compression {
-    case .welcome: set(CURLOPT_ACCEPT_ENCODING, "")
-    case .unwelcome: set(CURLOPT_ACCEPT_ENCODING, "identity")
-    case .ignored: defaults.append(HTTPHeader("Accept-Encoding", "identity"))
+    var defaults = [HTTPHeader("Accept", transfer.accept)]
+    if let encodings = transfer.acceptedEncodings {
+      set(CURLOPT_ACCEPT_ENCODING, encodings)
+    } else {
+      // Without the option libcurl decompresses nothing.
+      defaults.append(HTTPHeader("Accept-Encoding", "identity"))
     }
-    setHeaders(order.headers + defaults.filter { order.headers.firstValue(of: $0.name) == nil } + conditions)
+    let headers = transfer.route.headers
+    setHeaders(headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions)
   }
 
   /// Certificate authorities, client certificate and proxy.
-  private func setTrust(_ order: TransferRequest) {
-    if let file = order.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
-    if let certificate = order.clientCertificate {
+  private func setTrust(_ transfer: Transfer) {
+    if let file = transfer.configuration.certificateAuthorityFile { set(CURLOPT_CAINFO, file) }
+    if let certificate = transfer.clientCertificate {
       set(CURLOPT_SSLCERT, certificate.certificateFile)
       set(CURLOPT_SSLKEY, certificate.keyFile ?? certificate.certificateFile)
       // Without a password, the TLS library would prompt for it on the terminal, and block.
       set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
-    switch order.proxy {
+    switch transfer.configuration.proxy {
     case .environment: break
     case .none: set(CURLOPT_PROXY, "")
     case .url(let url):

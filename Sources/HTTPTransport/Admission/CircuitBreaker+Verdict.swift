@@ -1,0 +1,48 @@
+extension CircuitBreaker {
+  /// What a transfer's outcome says about its host.
+  enum Verdict: Sendable, Equatable {
+    /// The host works.
+    case responded
+    /// The host does not work.
+    case failed(reason: String)
+    /// The server asks for a pause, of this duration if it gave one.
+    case pause(Duration?)
+    /// It says nothing about the host.
+    case inconclusive
+  }
+}
+
+extension CircuitBreaker.Verdict {
+  /// What a transfer's result says about its host. A connection that breaks off after much data counts as a
+  /// response. What an API means by 429 is left to its client, which keeps the service's pace.
+  init(_ result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
+    switch result {
+    case .success(let download): self.init(download.head)
+    case .failure(.brokenOff(let received, _)) where received >= AttemptCounter.worthwhileProgress: self = .responded
+    case .failure(let error): self.init(error)
+    }
+    if case .pause = self, purpose == .api { self = .responded }
+  }
+
+  private init(_ head: ResponseHead) {
+    switch (head.status, head.retryAfter()) {
+    case (429, let requested): self = .pause(requested)
+    case (503, let requested?): self = .pause(requested)
+    case (500..<600, _): self = .failed(reason: "status \(head.status)")
+    default: self = .responded
+    }
+  }
+
+  private init(_ error: DownloadError) {
+    switch error {
+    case .unreachable(let reason), .untrusted(let reason): self = .failed(reason: reason)
+    case .timedOut(.connect): self = .failed(reason: "no connection in time")
+    case .timedOut(.stall): self = .failed(reason: "it fell silent")
+    case .timedOut(.rate): self = .failed(reason: "it was too slow")
+    case .brokenOff: self = .failed(reason: "the connection broke off")
+    // The host works: it has sent something that we did not want.
+    case .tooLarge, .refusedByObserver, .wrongRange, .unknownEncoding: self = .responded
+    default: self = .inconclusive
+    }
+  }
+}

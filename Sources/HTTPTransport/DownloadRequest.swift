@@ -1,0 +1,68 @@
+package import Foundation
+package import HTTPSemantics
+package import ThumbnailCore
+
+/// A request for one body, with all its redirects and attempts.
+package struct DownloadRequest: Sendable {
+  /// What the body is for, which decides how it is requested and what its failures mean.
+  package enum Purpose: Sendable {
+    /// An image. An error status is a failure. Its body takes a share of the memory for bodies, may go to a spill file,
+    /// and lends its slot while its server is silent.
+    case image
+    /// A response of an API, of any status, in memory. Compression is welcome. Only its client knows what a status means,
+    /// so it is retried after 5xx alone, and does not wait while its host is held.
+    case api
+  }
+
+  /// The URL: `http` or `https`.
+  var url: URL
+  /// Header fields for the URL's own host; they are not sent after a redirect to another host.
+  var headers: [HTTPHeader] = []
+  /// The maximum length of the body, in bytes.
+  var byteLimit: Int
+  /// What the body is for.
+  var purpose = Purpose.image
+  /// Identifies the image, credentials included, so that a later run can resume the body. With nil nothing is kept
+  /// beyond this download.
+  var key: SourceKey?
+  /// The maximum number of attempts, including the first, for an image with alternate URLs; nil for the configured one.
+  var attempts: Int?
+  /// The maximum number of concurrent transfers that the server allows; nil for the configured one.
+  var downloadsPerHost: Int?
+  /// Makes the request conditional. Nil requests the body in any case.
+  var condition: DownloadCondition?
+  /// Follows whether its server is silent.
+  var silence: ObservedValue<ServerSilence>?
+
+  package init(
+    url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil,
+    attempts: Int? = nil, downloadsPerHost: Int? = nil, condition: DownloadCondition? = nil,
+    silence: ObservedValue<ServerSilence>? = nil
+  ) {
+    self.url = url
+    self.headers = headers
+    self.byteLimit = byteLimit
+    self.purpose = purpose
+    self.key = key
+    self.attempts = attempts
+    self.downloadsPerHost = downloadsPerHost
+    self.condition = condition
+    self.silence = silence
+  }
+
+  /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for an API.
+  var mayWait: Bool { attempts == nil && purpose == .image }
+}
+
+/// Validators for one URL, whose response is a 304 if the stored body is still valid.
+package struct DownloadCondition: Sendable, Equatable {
+  /// A digest of the URL that sent the validators. They are sent to no other URL.
+  var address: SourceKey
+  /// `If-None-Match`, `If-Modified-Since`.
+  var headers: [HTTPHeader]
+
+  package init(address: SourceKey, headers: [HTTPHeader]) {
+    self.address = address
+    self.headers = headers
+  }
+}

@@ -1,0 +1,20 @@
+/// Chooses between two priorities if work of both waits: visible before prefetch, but after so many visible elements in
+/// a row one prefetch, so that it is not starved. A pure value.
+package struct PriorityAging: Sendable {
+  /// After this many elements of the upper level in a row, one of the lower level is taken.
+  private let interval: Int
+  private var visibleInARow = 0
+
+  package init(interval: Int = 8) { self.interval = interval }
+
+  /// The level whose turn it is; nil if nothing waits.
+  package func next(visibleWaits: Bool, prefetchWaits: Bool) -> Priority? {
+    if visibleWaits && prefetchWaits { return visibleInARow >= interval ? .prefetch : .visible }
+    return visibleWaits ? .visible : prefetchWaits ? .prefetch : nil
+  }
+
+  /// Records that an element of a level was taken.
+  package mutating func take(_ level: Priority, prefetchWaits: Bool) {
+    visibleInARow = level == .visible && prefetchWaits ? visibleInARow + 1 : 0
+  }
+}
