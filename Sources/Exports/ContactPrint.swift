@@ -27,7 +27,7 @@ public final class ContactPrint: Sendable {
   public init(scratchFolder: String) throws(ExportError) {
     folder = scratchFolder
     do throws(SystemFailure) {
-      state = Mutex(State(montage: try Montage(scratch: try FileDescriptor.unnamed(in: scratchFolder))))
+      state = Mutex(State(montage: Montage(scratch: try FileDescriptor.unnamed(in: scratchFolder))))
     } catch {
       throw ExportError(path: scratchFolder, reason: error.reason)
     }
@@ -45,7 +45,7 @@ public final class ContactPrint: Sendable {
         return
       }
       state.shown += 1
-      do throws(SystemFailure) { try state.montage.add(cell) } catch { throw self.failed(error.reason) }
+      do throws(MontageFailure) { try state.montage.add(cell) } catch { throw self.failed(error) }
     }
   }
 
@@ -53,14 +53,14 @@ public final class ContactPrint: Sendable {
   public func finish(_ foot: String) async throws(ExportError) -> Data {
     try await onPool { state throws(ExportError) in
       let rest = state.leftOut > 0 ? "; \(state.leftOut) more are not shown" : ""
-      do throws(MontageFailure) {
-        return try state.montage.finish(foot + rest)
-      } catch {
-        switch error {
-        case .file(let failure): throw self.failed(failure.reason)
-        case .codec(let failure): throw self.failed("\(failure)")
-        }
-      }
+      do throws(MontageFailure) { return try state.montage.finish(foot + rest) } catch { throw self.failed(error) }
+    }
+  }
+
+  private func failed(_ failure: MontageFailure) -> ExportError {
+    switch failure {
+    case .file(let failure): failed(failure.reason)
+    case .codec(let failure): failed("\(failure)")
     }
   }
 

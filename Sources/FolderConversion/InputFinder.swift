@@ -6,31 +6,12 @@ import ThumbnailCore
 /// A folder's own files precede its subfolders, both sorted bytewise by name; folders reached by links come last. Every
 /// folder is listed once, so cycles of links end.
 struct InputFinder {
-  private struct FolderID: Hashable {
-    let device: UInt64
-    let inode: UInt64
-
-    init(_ state: FileState) { (device, inode) = (state.device, state.inode) }
-  }
-
-  private struct PendingFolder {
-    let root: Int
-    let rootPath: [UInt8]
-    let path: [UInt8]
-
-    /// The path to open. Empty paths stand for the working directory.
-    var opened: RawPath { rootPath.isEmpty && path.isEmpty ? RawPath(".") : RawPath(bytes: rootPath + path) }
-  }
-
   private let options: FolderConverter.Options
   private let cancelled: CancellationFlag
   private let pictureExtensions: Set<[UInt8]>
   /// The output folder, if it exists.
-  private let output: (path: RawPath, id: FolderID)?
+  private let output: (path: RawPath, state: FileState)?
   private var list = InputList()
-  private var visited: Set<FolderID> = []
-  private var pending: [PendingFolder] = []
-  private var linked: [PendingFolder] = []
   /// The folders of files named individually, by their path, and the folders' `{path}`.
   private var fileFolders: [[UInt8]: (index: Int, isOwnOutput: Bool)] = [:]
 
@@ -39,7 +20,7 @@ struct InputFinder {
     self.cancelled = cancelled
     pictureExtensions = options.pictureExtensions
     output = options.output.resolved.flatMap { path in
-      (try? FileState(of: path)).map { (path, FolderID($0)) }
+      (try? FileState(of: path)).map { (path, $0) }
     }
   }
 
@@ -51,7 +32,7 @@ struct InputFinder {
       switch input {
       case .path(let path): try take(path, listed: false)
       case .list(let path): try takeList(path)
-      case .standardInput: try takeNames(STDIN_FILENO, of: RawPath("stdin"))
+      case .standardInput: try takeNames(.standardInput, of: RawPath("stdin"))
       }
     }
     return list
@@ -65,26 +46,27 @@ struct InputFinder {
       return list.addProblem(
         path, .failed, stage: .list, code: "unreadable", "the list cannot be read: \(SystemFailure.last.reason)")
     }
-    defer { close(descriptor) }
-    try takeNames(descriptor, of: path)
+    try takeNames(FileDescriptor(owning: descriptor), of: path)
   }
 
-  private mutating func takeNames(_ descriptor: Int32, of path: RawPath) throws(ConversionError) {
-    var reader = NameReader(isNullSeparated: options.listsAreNullSeparated)
-    var failed: ConversionError?
-    let failure = reader.read(descriptor, cancelled: cancelled) { name in
-      guard failed == nil else { return }
-      do throws(ConversionError) {
-        try take(RawPath(bytes: name), listed: true)
-      } catch {
-        failed = error
+  private mutating func takeNames(_ file: FileDescriptor, of path: RawPath) throws(ConversionError) {
+    var reader = LineReader(file, terminator: options.listsAreNullSeparated ? .zero : .lineFeed)
+    while !cancelled.isSet {
+      // A short patience, so that a cancellation need not wait for the writer of a pipe.
+      switch reader.next(patience: 100) {
+      case .line(let name, _): if !name.isEmpty { try take(RawPath(bytes: name), listed: true) }
+      case .overlong(let number):
+        list.addProblem(
+          RawPath("\(path), line \(number)"), .failed, stage: .list, code: "name-too-long",
+          "the name is too long; rename the file")
+      case .idle: break
+      case .end: return
+      case .failure(let failure):
+        return list.addProblem(
+          path, .failed, stage: .list, code: "unreadable", "the list cannot be read: \(failure.reason)")
       }
     }
-    if let failed { throw failed }
-    if cancelled.isSet { throw .cancelled }
-    if let failure {
-      list.addProblem(path, .failed, stage: .list, code: "unreadable", "the list cannot be read: \(failure.reason)")
-    }
+    throw .cancelled
   }
 
   /// Adds a named file or folder; one from a list keeps the folders in its path.
@@ -126,14 +108,17 @@ struct InputFinder {
     }
     var prefix: [UInt8] = []
     if listed { prefix = Self.keptFolders(path.bytes) }
-    let root = list.addRoot(
-      .init(path: Self.withSlash(path.bytes), absolute: Self.withSlash(absolute.bytes), prefix: prefix))
+    let opened = Self.withSlash(path.bytes)
+    let root = list.addRoot(.init(path: opened, absolute: Self.withSlash(absolute.bytes), prefix: prefix))
     // A folder may be listed again for another input, where its thumbnails may have other names.
-    visited = []
-    pending = [PendingFolder(root: root, rootPath: Self.withSlash(path.bytes), path: [])]
-    while let next = nextFolder() {
+    var walk = DirectoryWalk(of: RawPath(bytes: opened), followsLinks: options.followsLinks)
+    var hasMore = true
+    while hasMore {
       if cancelled.isSet { throw .cancelled }
-      walk(next)
+      let first = list.count
+      var index: Int?
+      hasMore = walk.listNext { folder, event in take(event, of: folder, root, &index) }
+      list.sort(from: first)
     }
   }
 
@@ -167,87 +152,56 @@ struct InputFinder {
 
   // MARK: Folders
 
-  private mutating func nextFolder() -> PendingFolder? {
-    if let next = pending.popLast() { return next }
-    // Sorted, so that of several links to one folder always the same one is followed.
-    linked.sort { $1.path.lexicographicallyPrecedes($0.path) }
-    return linked.popLast()
-  }
-
-  private mutating func walk(_ folder: PendingFolder) {
-    let shown = folder.opened
-    guard let directory = shown.withCString({ opendir($0) }) else {
-      let reason = SystemFailure.last.reason
-      return list.addProblem(
-        shown, .failed, stage: .list, code: "unreadable", "the folder cannot be read: \(reason)")
-    }
-    defer { closedir(directory) }
-    var status = stat()
-    guard fstat(dirfd(directory), &status) == 0 else { return }
-    let id = FolderID(FileState(status))
-    // The run's own thumbnails are not inputs.
-    if id == output?.id { return }
-    guard visited.insert(id).inserted else {
-      return list.addProblem(
-        shown, .skipped, stage: .list, code: "loop", "a link to a folder that is listed already")
-    }
-    let index = list.addFolder(folder.path, of: folder.root)
-    let first = list.count
-    var subfolders: [[UInt8]] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(directory) else {
-        if errno != 0 {
-          list.addProblem(
-            shown, .failed, stage: .list, code: "unreadable",
-            "the rest of the folder cannot be read: \(SystemFailure.last.reason)")
-        }
-        break
-      }
-      Self.withName(of: entry) { name in
-        guard !Self.isDots(name), options.includesHidden || name[0] != UInt8(ascii: ".") else { return }
-        take(name, type: entry.pointee.d_type, of: directory, in: folder, index, &subfolders)
-      }
-    }
-    list.sort(from: first)
-    guard options.isRecursive else { return }
-    // Reversed, since the stack's last folder is walked first.
-    subfolders.sort { $1.lexicographicallyPrecedes($0) }
-    pending += subfolders.map { PendingFolder(root: folder.root, rootPath: folder.rootPath, path: $0) }
-  }
-
+  /// Adds what a folder holds. Returns whether to list it, or the folder that an entry is.
+  ///
+  /// - Parameter index: The folder's index in the list, once it is opened.
   private mutating func take(
-    _ name: UnsafeBufferPointer<UInt8>, type: UInt8, of directory: OpaquePointer, in folder: PendingFolder,
-    _ index: Int, _ subfolders: inout [[UInt8]]
-  ) {
-    var kind = Self.kind(type) ?? Self.kind(of: name, in: directory, followingLinks: false)
-    let isLink = kind == .link
-    if isLink {
-      if !options.followsLinks {
-        if !isLeftOut(folder.path + name, isFolder: false) { list.add(name, kind: .link, in: index) }
-        return
-      }
-      kind = Self.kind(of: name, in: directory, followingLinks: true)
+    _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder, _ root: Int, _ index: inout Int?
+  ) -> Bool {
+    switch event {
+    case .opened(let state):
+      // The run's own thumbnails are not inputs.
+      if isOutput(state) { return false }
+      index = list.addFolder(folder.path, of: root)
+      return true
+    case .entry(let entry): return index.map { take(entry, of: folder, $0) } ?? false
+    case .repeated(let state):
+      if isOutput(state) { return false }
+      list.addProblem(
+        folder.opened, .skipped, stage: .list, code: "loop", "a link to a folder that is listed already")
+    case .unreadable(let failure):
+      list.addProblem(
+        folder.opened, .failed, stage: .list, code: "unreadable", "the folder cannot be read: \(failure.reason)")
+    case .incomplete(let failure):
+      list.addProblem(
+        folder.opened, .failed, stage: .list, code: "unreadable",
+        "the rest of the folder cannot be read: \(failure.reason)")
     }
+    return false
+  }
+
+  private mutating func take(_ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder, _ index: Int) -> Bool {
+    guard options.includesHidden || entry.name.first != UInt8(ascii: ".") else { return false }
+    let path = folder.path + entry.name
+    // What cannot be examined is kept, and fails when it is checked.
+    let kind = (try? entry.kind.get()) ?? .regular
+    guard !isLeftOut(path, isFolder: kind == .folder) else { return false }
     switch kind {
     case .folder:
-      let path = folder.path + name + [RawPath.slash]
-      guard !isLeftOut(path.dropLast(), isFolder: true) else { return }
-      if !isLink { return subfolders.append(path) }
-      guard options.isRecursive else { return }
-      let link = PendingFolder(root: folder.root, rootPath: folder.rootPath, path: path)
+      guard options.isRecursive else { return false }
       // A link may point into the output folder.
-      if let output, link.opened.resolved?.isWithin(output.path) ?? false { return }
-      linked.append(link)
-    case .regular, nil:
-      // Unreadable entries are kept, and fail when they are checked.
-      guard !isLeftOut(folder.path + name, isFolder: false) else { return }
-      let isPicture = !options.include.isEmpty || isNamedLikePicture(name)
-      list.add(name, kind: isPicture ? .picture : .otherName, in: index)
-    default:
-      if !isLeftOut(folder.path + name, isFolder: false) { list.add(name, kind: .special, in: index) }
+      guard entry.isLink, let output else { return true }
+      return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
+    case .regular:
+      let isPicture = !options.include.isEmpty || isNamedLikePicture(entry.name)
+      list.add(entry.name, kind: isPicture ? .picture : .otherName, in: index)
+    case .link: list.add(entry.name, kind: .link, in: index)
+    case .other: list.add(entry.name, kind: .special, in: index)
     }
+    return false
   }
+
+  private func isOutput(_ folder: FileState) -> Bool { output?.state.isSameFile(as: folder) ?? false }
 
   /// Whether the user's patterns exclude a path, which is relative.
   private func isLeftOut(_ path: some Collection<UInt8>, isFolder: Bool) -> Bool {
@@ -255,46 +209,8 @@ struct InputFinder {
     return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
   }
 
-  // MARK: Names and kinds
-
   private func isNamedLikePicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return false }
     return pictureExtensions.contains(name[(dot + 1)...].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
-  }
-
-  private static func isDots(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    name.isEmpty || name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
-  }
-
-  /// The type that `readdir` reports of an entry; nil if it reports none.
-  private static func kind(_ type: UInt8) -> FileState.Kind? {
-    switch Int(type) {
-    case DT_REG: .regular
-    case DT_DIR: .folder
-    case DT_LNK: .link
-    case DT_UNKNOWN: nil
-    default: .other
-    }
-  }
-
-  /// The type of a directory entry; nil if `fstatat` fails.
-  private static func kind(
-    of name: UnsafeBufferPointer<UInt8>, in directory: OpaquePointer, followingLinks: Bool
-  ) -> FileState.Kind? {
-    var status = stat()
-    let result = name.withMemoryRebound(to: CChar.self) { name in
-      name.baseAddress.map { fstatat(dirfd(directory), $0, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) } ?? -1
-    }
-    return result == 0 ? FileState(status).kind : nil
-  }
-
-  /// Calls `body` with the bytes of an entry's name, which are followed by a zero byte.
-  private static func withName(
-    of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) -> Void
-  ) {
-    // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
-    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
-    let base = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
-    body(UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))
   }
 }

@@ -132,14 +132,13 @@ import Testing
     #expect(wrong.problems.contains { $0.failure.code == "name-unusable" && $0.failure.message.contains("-0") })
   }
 
-  @Test func namesAreReadWhereverAPieceEnds() {
-    var reader = NameReader(isNullSeparated: false)
-    var names: [String] = []
-    for byte in Array("ab\r\n\nc d\nlast".utf8) {
-      reader.feed(CollectionOfOne(byte)) { names.append(String(decoding: $0, as: UTF8.self)) }
-    }
-    reader.finish { names.append(String(decoding: $0, as: UTF8.self)) }
-    #expect(names == ["ab", "c d", "last"])
+  @Test func aNameInAListThatIsTooLongFailsAndTheRestGoesOn() throws {
+    try make("in/a.jpg")
+    let names = String(repeating: "n", count: LineReader.longestLine + 1) + "\n" + path("in/a.jpg")
+    try Data(names.utf8).write(to: folder.url.appendingPathComponent("list"))
+    let list = try find([.list(RawPath(path("list")))])
+    #expect(list.count == 1 && list.problems.map(\.failure.code) == ["name-too-long"])
+    #expect(list.problems.first?.path.description.hasSuffix("list, line 1") ?? false)
   }
 
   @Test func whatCannotBeListedIsNamedAndTheRestGoesOn() throws {

@@ -4,8 +4,8 @@ package import ThumbnailCore
 
 /// A contact sheet: a grid of small images with captions, as one large JPEG.
 ///
-/// Cells are added one by one. The current row is in memory; earlier rows are pixels in an unnamed file, and are
-/// encoded from there, so memory does not grow with the number of cells. To be used on one thread at a time, of a pool
+/// Cells are added one by one. The cells of the current row are in memory; earlier rows are pixels in an unnamed file, and
+/// are encoded from there, so memory does not grow with the number of cells. To be used on one thread at a time, of a pool
 /// that calls `Codec.threadWillEnd()`.
 package struct Montage {
   /// The content of a cell.
@@ -28,75 +28,54 @@ package struct Montage {
   private static let fewestColumns = 3
   /// The box that an image fits into, in pixels.
   static let box = PixelSize(160, 160)
-  private static let lineHeight = 16
   private static let captionLines = 3
-  /// The most lines in a cell without an image.
-  private static let longestText = 13
+  /// The height of a caption, and of the line at the bottom with the gap above it, in pixels.
+  private static let captionHeight = 48
+  private static let footHeight = 38
   /// The approximate number of characters per line.
   private static let lineLength = 24
   private static let padding = 6
   private static let gap = 6
+  /// The width of the edge of a failure.
+  private static let edge = 2
   /// The size of a cell without the gap around it, in pixels.
-  static let cellSize = PixelSize(box.width + 2 * padding, box.height + 3 * padding + captionLines * lineHeight)
+  static let cellSize = PixelSize(box.width + 2 * padding, box.height + 3 * padding + captionHeight)
   static let width = columns * (cellSize.width + gap) + gap
-  private static let rowHeight = cellSize.height + gap
 
   private static let ground = RGBColor(red: 0xEE, green: 0xEE, blue: 0xEE)
   private static let ink = RGBColor(red: 0x22, green: 0x22, blue: 0x22)
   private static let red = RGBColor(red: 0xBB, green: 0, blue: 0)
 
   private let file: FileDescriptor
-  /// The current row.
-  private var row: PixelCanvas
-  private var cellsInRow = 0
+  /// The cells of the current row.
+  private var row: [Raster] = []
   private var cells = 0
   /// The height of the rows in the file, in pixels.
   private var height = 0
 
-  /// An empty montage. `scratch` is an empty file for its pixels, 1.4 MB per ten cells.
-  package init(scratch: FileDescriptor) throws(SystemFailure) {
-    file = scratch
-    row = PixelCanvas(width: Self.width, height: Self.rowHeight, colour: Self.ground)
-    try write(PixelCanvas(width: Self.width, height: Self.gap, colour: Self.ground))
-  }
+  /// An empty montage. `scratch` is an empty file for its pixels, 1.2 MB per ten cells.
+  package init(scratch: FileDescriptor) { file = scratch }
 
   /// Appends a cell. An image that cannot be read leaves its box empty.
-  ///
-  /// - Throws: When the file cannot be written.
-  package mutating func add(_ cell: Cell) throws(SystemFailure) {
-    let x = Self.gap + cellsInRow * (Self.cellSize.width + Self.gap)
-    row.fill(x: x, y: 0, size: Self.cellSize, colour: cell.isFailure ? Self.red : .white)
-    if cell.isFailure {
-      let inner = PixelSize(Self.cellSize.width - 4, Self.cellSize.height - 4)
-      row.fill(x: x + 2, y: 2, size: inner, colour: .white)
-    }
-    if let bytes = cell.picture, let raster = try? Raster(reading: bytes, within: Self.box) {
-      let left = x + (Self.cellSize.width - raster.size.width) / 2
-      row.draw(raster, x: left, y: Self.padding + (Self.box.height - raster.size.height) / 2)
-    }
-    let colour = cell.isFailure ? Self.red : Self.ink
-    let top = cell.picture == nil ? Self.padding : Self.box.height + 2 * Self.padding
-    let lines = cell.picture == nil ? cell.caption.flatMap(Self.wrapped) : cell.caption.map(Self.shortened)
-    for (index, line) in lines.prefix(cell.picture == nil ? Self.longestText : Self.captionLines).enumerated() {
-      write(line, x: x + Self.padding, y: top + index * Self.lineHeight, colour: colour)
-    }
+  package mutating func add(_ cell: Cell) throws(MontageFailure) {
+    row.append(
+      try Self.codec { () throws(CodecError) in
+        try Codec.start()
+        return try Self.drawn(cell)
+      })
     cells += 1
-    cellsInRow += 1
-    if cellsInRow == Self.columns { try endRow() }
+    if row.count == Self.columns { try endRow() }
   }
 
   /// The montage as a JPEG, with a line of text at the bottom. No cell can be added afterwards.
   package mutating func finish(_ foot: String) throws(MontageFailure) -> Data {
-    do throws(SystemFailure) {
-      if cellsInRow > 0 { try endRow() }
-      row = PixelCanvas(width: Self.width, height: 2 * Self.lineHeight, colour: Self.ground)
-      write(foot, x: Self.gap + Self.padding, y: Self.lineHeight / 2, colour: Self.ink)
-      try write(row)
-    } catch {
-      throw .file(error)
-    }
-    do throws(CodecError) {
+    if !row.isEmpty { try endRow() }
+    try write { () throws(CodecError) in
       try Codec.start()
+      return try Self.text([foot], Self.ink, on: Self.ground, width: 0)
+        .placed(x: Self.gap + Self.padding, y: 14, in: PixelSize(Self.width, Self.footHeight), Self.ground)
+    }
+    return try Self.codec { () throws(CodecError) in
       // libvips blocks this loader as unsafe for untrusted data; these pixels are our own.
       vips_operation_block_set("VipsForeignLoadRaw", 0)
       let picture = try VipsPicture.make(.encode) {
@@ -107,8 +86,6 @@ package struct Montage {
       // With effort 0 libjpeg encodes in one pass; otherwise it holds the coefficients of the whole image.
       let variant = Variant(size: Self.box, quality: 85, effort: 0)
       return try Encoder.save(picture, as: .jpeg, variant: variant, keeps: false)
-    } catch {
-      throw .codec(error)
     }
   }
 
@@ -117,25 +94,82 @@ package struct Montage {
     Self.gap + min(max(cells, Self.fewestColumns), Self.columns) * (Self.cellSize.width + Self.gap)
   }
 
-  private mutating func endRow() throws(SystemFailure) {
-    try write(row)
-    row = PixelCanvas(width: Self.width, height: Self.rowHeight, colour: Self.ground)
-    cellsInRow = 0
+  // MARK: Rows
+
+  /// Joins the cells of the row, and writes them with the gap above them.
+  private mutating func endRow() throws(MontageFailure) {
+    let row = row
+    self.row = []
+    try write { () throws(CodecError) in
+      var pictures: [VipsPicture] = []
+      for cell in row { pictures.append(try cell.picture()) }
+      var pointers = pictures.map { Optional($0.pointer) }
+      let joined = try VipsPicture.make(.encode) {
+        cvips_join_across(&pointers, Int32(pointers.count), $0, Int32(Self.gap), Self.ground.samples)
+      }
+      return try joined.placed(
+        x: Self.gap, y: Self.gap, in: PixelSize(Self.width, Self.cellSize.height + Self.gap), Self.ground)
+    }
+    // The pictures borrow the cells' pixels.
+    withExtendedLifetime(row) {}
   }
 
-  private mutating func write(_ canvas: PixelCanvas) throws(SystemFailure) {
-    try NewFile.write(canvas.samples, to: file.rawValue)
-    height += canvas.height
+  /// Computes the pixels of a part of the full width, and writes them below the others.
+  private mutating func write(_ part: () throws(CodecError) -> VipsPicture) throws(MontageFailure) {
+    let pixels = try Self.codec { () throws(CodecError) in try Raster(computing: part()) }
+    let result = try Self.codec { () throws(CodecError) in
+      try pixels.withBytes { bytes in
+        Result { () throws(SystemFailure) in try NewFile.write(bytes, to: file.rawValue) }
+      }
+    }
+    do throws(SystemFailure) { try result.get() } catch { throw .file(error) }
+    height += pixels.size.height
   }
 
-  /// Draws a line of text, unless libvips was built without text support.
-  private mutating func write(_ text: String, x: Int, y: Int, colour: RGBColor) {
-    guard !text.isEmpty, (try? Codec.start()) != nil, Codec.hasOperation("text") else { return }
-    defer { vips_error_clear() }
-    let markup = Self.markup(text)
-    let mask = try? VipsPicture.make(.encode) { cvips_text($0, markup, "sans 9") }
-    guard let mask, let raster = try? Raster(computing: mask), raster.bands == 1 else { return }
-    row.stain(through: raster, x: x, y: y, widest: Self.cellSize.width - 2 * Self.padding, colour: colour)
+  private static func codec<Value>(_ body: () throws(CodecError) -> Value) throws(MontageFailure) -> Value {
+    do throws(CodecError) { return try body() } catch { throw .codec(error) }
+  }
+
+  // MARK: Cells
+
+  /// The image above its caption; without one, the text takes the whole cell.
+  private static func drawn(_ cell: Cell) throws(CodecError) -> Raster {
+    let hasPicture = cell.picture != nil
+    let lines = hasPicture ? cell.caption.prefix(captionLines).map(shortened) : cell.caption.map(breakable)
+    let top = hasPicture ? box.height + 2 * padding : padding
+    // What is too long is cut off at the padding.
+    let room = PixelSize(box.width, cellSize.height - top - edge)
+    var drawn = try text(lines, cell.isFailure ? red : ink, on: .white, width: hasPicture ? 0 : box.width)
+      .placed(x: 0, y: 0, in: room, .white)
+      .placed(x: padding, y: top, in: cellSize, .white)
+    let image = cell.picture.flatMap { try? Raster(reading: $0, within: box) }
+    // libvips borrows its pixels until the cell is computed.
+    defer { withExtendedLifetime(image) {} }
+    if let image {
+      let picture = try image.picture()
+      let x = (cellSize.width - image.size.width) / 2
+      let y = padding + (box.height - image.size.height) / 2
+      drawn = try drawn.applying(.encode) { cvips_insert($0, $1, picture.pointer, Int32(x), Int32(y)) }
+    }
+    if cell.isFailure {
+      let inner = PixelSize(cellSize.width - 2 * edge, cellSize.height - 2 * edge)
+      drawn = try drawn.cropped(to: PixelRectangle(x: edge, y: edge, size: inner))
+        .placed(x: edge, y: edge, in: cellSize, red)
+    }
+    return try Raster(computing: drawn)
+  }
+
+  /// Lines of text; without ink if libvips was built without text support.
+  private static func text(
+    _ lines: [String], _ ink: RGBColor, on ground: RGBColor, width: Int
+  ) throws(CodecError) -> VipsPicture {
+    let markup = lines.map(markup).joined(separator: "\n")
+    var mask = try VipsPicture.make(.encode) { cvips_black($0) }
+    if markup.contains(where: { !$0.isWhitespace }), Codec.hasOperation("text") {
+      mask = (try? VipsPicture.make(.encode) { cvips_text($0, markup, "sans 9", Int32(width)) }) ?? mask
+      vips_error_clear()
+    }
+    return try mask.applying(.encode) { cvips_tint($0, $1, ink.samples, ground.samples) }
   }
 
   /// A text cut to one line.
@@ -143,32 +177,18 @@ package struct Montage {
     text.count <= lineLength ? text : text.prefix(lineLength - 1) + "…"
   }
 
-  /// The text wrapped into lines between words, and within words that are too long.
-  private static func wrapped(_ text: String) -> [String] {
-    var lines = [""]
-    for word in text.split(separator: " ") {
-      var rest = word[...]
-      while !rest.isEmpty {
-        let room = lineLength - (lines.last?.isEmpty ?? true ? 0 : (lines.last?.count ?? 0) + 1)
-        if rest.count <= room {
-          lines[lines.count - 1] += (lines.last?.isEmpty ?? true ? "" : " ") + rest
-          rest = ""
-        } else if lines.last?.isEmpty ?? true {
-          lines[lines.count - 1] = String(rest.prefix(lineLength))
-          rest = rest.dropFirst(lineLength)
-          lines.append("")
-        } else {
-          lines.append("")
-        }
-      }
-    }
-    return lines
+  /// The text with words that are too long for a line cut into several.
+  private static func breakable(_ text: String) -> String {
+    text.split(separator: " ").map { word in
+      stride(from: 0, to: word.count, by: lineLength).map { word.dropFirst($0).prefix(lineLength) }
+        .joined(separator: " ")
+    }.joined(separator: " ")
   }
 
   /// The text escaped for Pango markup, without control characters.
   private static func markup(_ text: String) -> String {
     var markup = ""
-    for scalar in text.unicodeScalars.prefix(200) {
+    for scalar in text.unicodeScalars.prefix(400) {
       switch scalar {
       case "&": markup += "&amp;"
       case "<": markup += "&lt;"
@@ -180,6 +200,19 @@ package struct Montage {
     }
     return markup
   }
+}
+
+extension VipsPicture {
+  /// The image within a larger one of one colour, clipped to that.
+  fileprivate func placed(x: Int, y: Int, in size: PixelSize, _ colour: RGBColor) throws(CodecError) -> VipsPicture {
+    try applying(.encode) {
+      cvips_embed($0, $1, Int32(x), Int32(y), Int32(size.width), Int32(size.height), colour.samples)
+    }
+  }
+}
+
+extension RGBColor {
+  fileprivate var samples: [Double] { [red, green, blue].map { Double($0) } }
 }
 
 /// Why a montage could not be made.
