@@ -105,8 +105,8 @@ struct InputCheck: Sendable {
   ) -> (code: String, message: String)? {
     switch kind {
     case .picture: isRepeated ? ("named-before", "named before") : nil
-    case .otherName: ("not-named-like-a-picture", "not named like a picture; --include takes it all the same")
-    case .link: ("link", "a link; --follow-symlinks follows it")
+    case .otherName: ("not-named-like-a-picture", "not named like a picture; take it all the same (include)")
+    case .link: ("link", "a link; follow it (followsLinks)")
     case .special: ("not-a-file", "neither a file nor a folder")
     case .ownOutput: ("own-output", "it lies in the output folder")
     }

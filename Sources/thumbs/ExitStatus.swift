@@ -37,7 +37,7 @@ struct CommandFailure: Error {
     switch error {
     case let error as CommandFailure: self = error
     case let error as ProviderError: self.init(error.exitCode, error.shownMessage(offline: isOffline))
-    case let error as ThumbnailError: self.init(.validationFailure, error.message)
+    case let error as ThumbnailError: self.init(.validationFailure, error.shownMessage)
     case let error as ConversionError: self.init(error.exitCode, error.message)
     case let error as DiskCacheError: self.init(.cannotWrite, "\(error)")
     case let error as ReportFile.Failure:
@@ -73,8 +73,10 @@ extension ConversionError {
 }
 
 extension ProviderError {
-  /// The message with short paths.
-  var shownMessage: String { PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces) }
+  /// The message in the command's terms, with short paths.
+  var shownMessage: String {
+    Advice.withOptions(PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces))
+  }
 
   /// The message; with `--offline`, what to do about a source that may not be contacted.
   fileprivate func shownMessage(offline: Bool) -> String {

@@ -64,6 +64,8 @@ final class ConvertRun: Sendable {
   }
 
   private func take(_ result: ConversionResult, _ files: ReportFiles) async throws {
+    var result = result
+    result.failure?.message = Advice.withOptions(result.failure?.message ?? "")
     let line = ConversionLine(result, outputFolder: options.output)
     try await files.add(result, line)
     if report.output.json {

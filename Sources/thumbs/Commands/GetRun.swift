@@ -125,7 +125,7 @@ struct GetRun {
     case nil: break
     case .success(let response)?:
       (cell.pictures, cell.source) = ([SheetCell.Picture(response.thumbnail)], response.thumbnail.source)
-    case .failure(let error)?: cell.failure = error.message
+    case .failure(let error)?: cell.failure = error.shownMessage
     }
     return cell
   }

@@ -13,7 +13,7 @@ final class PrefetchRun: Sendable {
   private let options: ReportOptions
   private let files: PrefetchFiles
   private let limits: QueryPrefetch.Limits
-  private let words: SourceWords
+  private let words: SourceMessages
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
@@ -32,7 +32,7 @@ final class PrefetchRun: Sendable {
     self.pipeline = pipeline
     self.options = options
     limits = source.limits
-    words = SourceWords(source, provider)
+    words = SourceMessages(source, provider)
     showsProgress = options.showsProgress
     progress = ProgressLine(title: source.title) { [pipeline] in
       let silent = pipeline.silentDownloads

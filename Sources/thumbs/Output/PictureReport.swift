@@ -65,7 +65,7 @@ struct PictureReport {
     }.first
     self.id = id
     url = source.url.absoluteString
-    error = firstError.map { Failure(code: $0.code, message: $0.message) }
+    error = firstError.map { Failure(code: $0.code, message: $0.shownMessage) }
     status = error != nil ? .failed : Self.status(of: responses)
     thumbnails = responses.map(\.thumbnail)
     self.source = thumbnails.first?.source

@@ -87,7 +87,7 @@ final class PrefetchFiles: Sendable {
         let rest = photos.count - index
         return
           "\(provider.name) could not be told that \(rest) of its photos \(rest == 1 ? "was" : "were") exported, as its "
-          + "terms ask: \(error.message)"
+          + "terms ask: \(Advice.withOptions(error.message))"
       }
     }
     return nil

@@ -65,15 +65,15 @@ final class VerboseLog: Sendable {
     case .replaced: "the picture has changed: what was stored gives way"
     case .servedStale(let variants, let error):
       "\(variants.map { "\($0.size)" }.joined(separator: ", ")) out of date, but the server cannot be asked: "
-        + error.message
+        + error.shownMessage
     case .servedWhileRevalidating(let variant): "\(variant.size) out of date, while the server is asked"
-    case .revalidationFailed(let error): "still out of date: \(error.message)"
+    case .revalidationFailed(let error): "still out of date: \(error.shownMessage)"
     case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
     case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
     case .rendered(let variants, let duration):
       "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"
     case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"
-    case .failed(_, let error): "failed: \(error.message)"
+    case .failed(_, let error): "failed: \(error.shownMessage)"
     case .cancelled: "cancelled"
     case .hostPaused(let host, let duration, let failure, let isWaitedFor):
       PauseNotice.message(host, duration, failure: failure) + (isWaitedFor ? "; waiting" : "; nobody waits")

@@ -71,7 +71,7 @@ struct SimulationRun: Sendable {
       let status = console.report(CommandFailure(failure, isOffline: isOffline))
       if result.cells.isEmpty { return status }
     } else if sources.isEmpty, fed.skipped == 0, interruption.signal == nil {
-      console.complain(await SourceWords(source, provider).nothingFound())
+      console.complain(await SourceMessages(source, provider).nothingFound())
     }
     try finish(
       SimulationReport(result, trace: scroll.name, provider: provider.name, sources: sources, skipped: fed.skipped))
@@ -82,7 +82,7 @@ struct SimulationRun: Sendable {
 
   /// Plays the scroll while the feed loads pages on demand.
   private func play(on prefetcher: Prefetcher, _ fed: Fed) async -> ScrollReport {
-    let words = SourceWords(source, provider)
+    let words = SourceMessages(source, provider)
     let feeding = Task {
       do throws(ProviderError) {
         try await feed.run(into: prefetcher) { sources, skipped in
