@@ -24,7 +24,7 @@ public struct ConversionResult: Sendable {
   /// Its thumbnails, in the order of the sizes; in a dry run, those that would be made.
   public let outputs: [ConversionOutput]
   /// Why it failed or was skipped.
-  public let failure: ConversionFailure?
+  public package(set) var failure: ConversionFailure?
   /// How it was decoded: `jpeg 1/8, 750x500 → 256x171`. Nil if it was not.
   public let plan: String?
   /// From the first access to its content to the last byte written.
@@ -85,7 +85,7 @@ public struct ConversionFailure: Error, Sendable, Equatable {
   /// A stable, machine-readable name: `not-found`, `damaged` ….
   public let code: String
   /// One line for the user: what is wrong and what to do about it.
-  public let message: String
+  public package(set) var message: String
 }
 
 extension ConversionFailure {

@@ -72,8 +72,8 @@ struct InputCheck: Sendable {
     case .otherName:
       .init(
         stage: .list, code: "not-named-like-a-picture",
-        message: "not named like a picture; --include takes it all the same")
-    case .link: .init(stage: .list, code: "link", message: "a link; --follow-symlinks follows it")
+        message: "not named like a picture; take it all the same (include)")
+    case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")
     case .special: .init(stage: .list, code: "not-a-file", message: "neither a file nor a folder")
     case .ownOutput: .init(stage: .list, code: "own-output", message: "it lies in the output folder")
     }

@@ -1,4 +1,8 @@
 import ArgumentParser
+import Exports
+import FolderConversion
+import PhotoSources
+import Thumbnailer
 
 /// The exit statuses of `thumbs`, from `sysexits.h` where possible.
 extension ExitCode {
@@ -11,4 +15,83 @@ extension ExitCode {
 
   /// Stopped by a signal, with all finished work kept: 128 + signal as in shells, 130 for Ctrl-C.
   static func stopped(by signal: Int32) -> ExitCode { ExitCode(128 + signal) }
+
+  /// Throws the status, which ends the command, unless it is `success`.
+  func end() throws { if self != .success { throw self } }
+}
+
+/// What ends a command: its exit status, and the message for the user unless all is said.
+struct CommandFailure: Error {
+  let status: ExitCode
+  let message: String?
+
+  init(_ status: ExitCode, _ message: String? = nil) { (self.status, self.message) = (status, message) }
+
+  /// The failure for an error of the library, of a file or of stdout.
+  ///
+  /// - Parameters:
+  ///   - kept: What is not affected, such as “what was fetched is kept in the cache”.
+  ///   - other: What to choose instead of a file that cannot be written, such as “another --sheet”.
+  ///   - isOffline: Whether photo sources may not be contacted.
+  init(_ error: any Error, keeping kept: String? = nil, choose other: String? = nil, isOffline: Bool = false) {
+    switch error {
+    case let error as CommandFailure: self = error
+    case let error as ProviderError: self.init(error.exitCode, error.shownMessage(offline: isOffline))
+    case let error as ThumbnailError: self.init(.validationFailure, error.shownMessage)
+    case let error as ConversionError: self.init(error.exitCode, error.message)
+    case let error as DiskCacheError: self.init(.cannotWrite, "\(error)")
+    case let error as ReportFile.Failure:
+      let message = other.map { error.message(choose: $0) } ?? error.message(choose: "another place")
+      self.init(.cannotWrite, message + (kept.map { "; \($0)" } ?? ""))
+    case let error as ExportError: self.init(.cannotWrite, error.message + (kept.map { "; \($0)" } ?? ""))
+    case Console.WriteError.closed: self.init(.cannotWrite)
+    case Console.WriteError.failed(let reason):
+      self.init(
+        .cannotWrite, "stdout cannot be written: \(reason); \(kept ?? "make room, or send the output elsewhere")")
+    default: self.init(.someFailed, "\(error)")
+    }
+  }
+
+  /// The failure for an error that a command has thrown; nil for those of the argument parser.
+  init?(thrown error: any Error) {
+    switch error {
+    case is CommandFailure, is Console.WriteError, is DiskCacheError, is ThumbnailError: self.init(error)
+    default: return nil
+    }
+  }
+}
+
+extension ConversionError {
+  /// The exit status of a conversion that ended with this error.
+  var exitCode: ExitCode {
+    switch self {
+    case .invalidOption, .collisions: .validationFailure
+    case .cannotWrite, .busy: .cannotWrite
+    case .cancelled: .someFailed
+    }
+  }
+}
+
+extension ProviderError {
+  /// The message in the command's terms, with short paths.
+  var shownMessage: String {
+    Advice.withOptions(PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces))
+  }
+
+  /// The message; with `--offline`, what to do about a source that may not be contacted.
+  fileprivate func shownMessage(offline: Bool) -> String {
+    guard offline, case .unreachable(let name, _) = self else { return shownMessage }
+    return
+      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
+      + "a list (--urls), or leave --offline out"
+  }
+
+  /// The exit status of a run that fetched nothing because of this error.
+  fileprivate var exitCode: ExitCode {
+    switch self {
+    case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
+      .validationFailure
+    default: .sourceUnavailable
+    }
+  }
 }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CMalloc
 import Foundation
 import Thumbnailer
 
@@ -35,7 +36,7 @@ struct Thumbs: AsyncParsableCommand {
   static func main() async {
     // This process may be a decode helper, started by ourselves.
     DecodeHelper.serveIfAsked()
-    ProcessSetup.apply()
+    setUpProcess()
     do {
       var command = try parseAsRoot()
       if var command = command as? any AsyncParsableCommand {
@@ -43,31 +44,45 @@ struct Thumbs: AsyncParsableCommand {
       } else {
         try command.run()
       }
+      try Console.standard.finishPrinting()
     } catch {
       leave(with: error)
     }
   }
 
+  /// Process-wide settings: the handling of broken pipes, and the allocator.
+  private static func setUpProcess() {
+    // Turns a write to a closed pipe or socket, as with `| head`, into an error instead of a fatal signal.
+    signal(SIGPIPE, SIG_IGN)
+    // A single heap: with one for each thread, memory freed on one is not reused by others, and the peak grows with the
+    // number of images. (The library itself returns large blocks to the system at once.)
+    _ = mallopt(M_ARENA_MAX, 1)
+    _ = mallopt(M_TRIM_THRESHOLD, 1 << 20)
+  }
+
   /// Ends the process with the error's exit status: help and version go to stdout, everything else is one line on
   /// stderr.
   private static func leave(with error: any Error) -> Never {
+    let console = Console.standard
+    try? console.finishPrinting()
+    if let failure = CommandFailure(thrown: error) { Foundation.exit(console.report(failure).rawValue) }
     let status = exitCode(for: error)
-    let console = Console()
     let arguments = CommandLine.arguments
     // For the help of an unknown command, the parser prints the general help.
-    if status == .success, arguments.dropFirst().first == "help", let problem = Misspelling.problem(in: arguments) {
+    if status == .success, arguments.dropFirst().first == "help", let problem = UsageMessage.misspelling(in: arguments)
+    {
       console.complain(problem)
       Foundation.exit(ExitCode.validationFailure.rawValue)
     }
     if status == .success {
       let text = fullMessage(for: error)
       if !text.isEmpty {
-        do { try console.print(text) } catch { leave(with: console.cannotPrint(error)) }
+        do { try console.print(text) } catch { leave(with: error) }
       }
     } else {
       let text = message(for: error)
       if !text.isEmpty {
-        let misspelling = status == .validationFailure ? Misspelling.problem(in: arguments) : nil
+        let misspelling = status == .validationFailure ? UsageMessage.misspelling(in: arguments) : nil
         console.complain(misspelling ?? UsageMessage.line(text, arguments: arguments))
       }
     }

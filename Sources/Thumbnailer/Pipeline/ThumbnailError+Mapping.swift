@@ -27,10 +27,10 @@ extension ThumbnailError {
     case .untrusted(let reason):
       self = .unreachable(
         reason: "the server's certificate is not trusted: \(reason); if you know the server, name a PEM file with its "
-          + "authority (certificateAuthorityFile, --cacert)")
+          + "authority (certificateAuthorityFile)")
     case .unusableAuthorities(let reason):
       self = .unreachable(
-        reason: "\(reason); give a PEM file of certificate authorities (certificateAuthorityFile, --cacert)")
+        reason: "\(reason); give a PEM file of certificate authorities (certificateAuthorityFile)")
     case .unusableCertificate(let reason):
       self = .unreachable(
         reason: "the client certificate cannot be used: \(reason); check its file, its key and the key's password")
@@ -41,7 +41,7 @@ extension ThumbnailError {
     case .timedOut(.rate):
       self = .timedOut(
         reason: "the server sends too little in a second; try again later, or be content with less "
-          + "(minimumRate, --min-rate)")
+          + "(minimumRate)")
     case .timedOut(.total):
       self = .timedOut(reason: "the download took too long in all; try again later")
     case .httpStatus(let status, let retryAfter):
@@ -60,7 +60,7 @@ extension ThumbnailError {
     case .tooLarge(let limit, let announced):
       self = .tooLarge(
         reason: (announced.map { "the file has \(ByteSize(bytes: $0))" } ?? "the file is longer than the limit")
-          + ", more than the limit of \(ByteSize(bytes: limit)); raise the limit (maximumSourceBytes, --max-bytes)")
+          + ", more than the limit of \(ByteSize(bytes: limit)); raise the limit (maximumSourceBytes)")
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
@@ -76,7 +76,7 @@ extension ThumbnailError {
       self = .storageUnavailable(
         reason:
           "no room for the download in \(path): \(reason), nor in the temporary folder or the memory budget; free some "
-          + "space, or choose another folder (cacheDirectory, --cache-dir)")
+          + "space, or choose another folder (cacheDirectory)")
     }
   }
 
@@ -89,7 +89,7 @@ extension ThumbnailError {
       self = .storageUnavailable(
         reason:
           "the download had to stay in memory, for no disk had room for it, and too little of the memory budget is "
-          + "left to decode it; free some space, or raise the budget (memoryBudget, --memory-budget)")
+          + "left to decode it; free some space, or raise the budget (memoryBudget)")
     }
   }
 
@@ -101,11 +101,11 @@ extension ThumbnailError {
     case 503 where retryAfter != nil: .rateLimited(retryAfter: retryAfter)
     case 500...: .serverFailed(status: status)
     case 407:
-      .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy, --proxy)")
+      .refused(status: status, reason: "the proxy wants a login: http://user:password@host:port (proxy)")
     case 401, 403:
       .refused(
         status: status,
-        reason: "the server does not allow it (status \(status)); give it the credentials it wants (headers, --header)")
+        reason: "the server does not allow it (status \(status)); give it the credentials it wants (headers)")
     // No working server sends it for an unconditional request.
     case 304:
       .refused(
@@ -126,18 +126,18 @@ extension ThumbnailError {
     case .unsupportedFormat(let format):
       self = .unsupportedFormat(format)
     case .limitExceeded(.pixels, _, _):
-      self = .tooLarge(reason: "\(error); raise the limit (maximumPixels, --max-pixels)")
+      self = .tooLarge(reason: "\(error); raise the limit (maximumPixels)")
     case .limitExceeded(.bytes, _, _):
-      self = .tooLarge(reason: "\(error); raise the limit (maximumSourceBytes, --max-bytes)")
+      self = .tooLarge(reason: "\(error); raise the limit (maximumSourceBytes)")
     case .limitExceeded:
       self = .tooLarge(reason: "\(error); shrink the picture first")
     case .exceedsMemoryBudget:
-      let helper = configuration.isolation.executable == nil ? "" : " or the helper's limit"
-      let names = helper.isEmpty ? "" : "; isolation.memoryLimit, --helper-memory"
-      self = .tooLarge(reason: "\(error); raise the budget\(helper) (memoryBudget, --memory-budget\(names))")
+      let helper =
+        configuration.isolation.executable == nil ? "" : " or the helper's limit (isolation.memoryLimit)"
+      self = .tooLarge(reason: "\(error); raise the budget (memoryBudget)\(helper)")
     case .truncated, .damaged, .handedOver:
       let advice =
-        configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged, --damaged accept)"
+        configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged)"
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
     case .invalidSize:
       self = .invalidRequest(reason: "\(error)")
@@ -154,13 +154,13 @@ extension ThumbnailError {
   private static func advice(_ failure: HelperFailure, of isolation: DecodeIsolation) -> String {
     switch failure {
     case .cancelled, .nonsense: "get a whole copy of the picture"
-    case .cannotStart: "name a thumbs of this version (isolation)"
+    case .cannotStart: "name a thumbs of this version (isolation.executable)"
     case .crashed:
-      "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit, --helper-memory)"
-    case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline, --helper-deadline)"
-    case .outOfMemory: "raise the limit (isolation.memoryLimit, --helper-memory)"
+      "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit)"
+    case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline)"
+    case .outOfMemory: "raise the limit (isolation.memoryLimit)"
     case .imageMagickOutOfMemory:
-      "raise the limits (isolation.memoryLimit, --helper-memory, memory in ImageMagick's policy.xml), or convert the "
+      "raise the limits (isolation.memoryLimit), also that in ImageMagick's policy.xml (memory), or convert the "
         + "picture to PNG first"
     }
   }

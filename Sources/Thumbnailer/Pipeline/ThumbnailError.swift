@@ -74,7 +74,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     switch self {
     case .cancelled: "cancelled before it was done"
     case .notCached:
-      "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode, --offline)"
+      "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .storageUnavailable(let reason), .memoryUnavailable(let reason),
@@ -82,11 +82,11 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       reason
     case .rateLimited(let retryAfter):
       "the server asks for a pause; try again " + (retryAfter.map { "in \($0.inWords)" } ?? "later")
-        + ", let a prefetch wait for it (maximumWait, --max-wait), or download less at once from one host (downloadsPerHost, --per-host)"
+        + ", let a prefetch wait for it (maximumWait), or download less at once from one host (downloadsPerHost)"
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     case .unsupportedFormat(let format):
       "\(format.displayName) is decoded in a helper process only, and not from everywhere; allow it "
-        + "(isolation, --isolate, --unsafe-from-web), or convert the picture to JPEG, PNG or WebP first"
+        + "(isolation.unsafeSources), or convert the picture to JPEG, PNG or WebP first"
     }
   }
 }

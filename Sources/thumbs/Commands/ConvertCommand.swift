@@ -62,10 +62,8 @@ struct ConvertCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let console = Console()
-    Logs.start(verbose: report.output.verbose, console: console)
-    let status = await ConvertRun(options, output: output, report: report, console: console).run()
-    if status != .success { throw status }
+    VerboseLog.start(report.output.verbose)
+    try await ConvertRun(options, output: output, report: report).run().end()
   }
 
   /// The library's options.
@@ -88,7 +86,7 @@ struct ConvertCommand: AsyncParsableCommand {
     (options.preservesTimes, options.failsFast, options.isDryRun) =
       (output.preserveTimes, output.failFast, output.dryRun)
     resources.apply(to: &options.pipeline)
-    options.pipeline.isolation = isolation.isolation
+    isolation.apply(to: &options.pipeline)
     return options
   }
 }

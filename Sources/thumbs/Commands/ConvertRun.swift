@@ -9,7 +9,7 @@ final class ConvertRun: Sendable {
   private let options: FolderConverter.Options
   private let output: ConvertOutputOptions
   private let report: ConvertReportOptions
-  private let console: Console
+  private let console = Console.standard
   private let progress: ProgressLine
   private let interruption = Interruption()
   /// The number of inputs with a message about their names.
@@ -17,30 +17,21 @@ final class ConvertRun: Sendable {
   /// The most such messages of a kind that are printed.
   private static let mostShown = 20
 
-  init(
-    _ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions, console: Console
-  ) {
-    (self.options, self.output, self.report, self.console) = (options, output, report, console)
-    progress = ProgressLine(title: "convert", console: console)
+  init(_ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions) {
+    (self.options, self.output, self.report) = (options, output, report)
+    progress = ProgressLine(title: "convert")
   }
 
   /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
-  func run() async -> ExitCode {
+  func run() async throws -> ExitCode {
     do {
       return try await interruption.cancelling { [self] in try await convert() }
     } catch let error as ConversionError {
       if let signal = interruption.signal { return .stopped(by: signal) }
       if case .collisions(let collisions) = error { complain(collisions) }
-      console.complain(error.message)
-      return Self.status(of: error)
-    } catch let error as ReportFile.Failure {
-      console.complain(error.message(keeping: "what was converted is kept"))
-      return .cannotWrite
-    } catch let error as Console.WriteError {
-      return console.cannotPrint(error, "what was converted is kept")
+      throw CommandFailure(error)
     } catch {
-      console.complain("\(error)")
-      return .someFailed
+      throw CommandFailure(error, keeping: "what was converted is kept")
     }
   }
 
@@ -73,6 +64,8 @@ final class ConvertRun: Sendable {
   }
 
   private func take(_ result: ConversionResult, _ files: ReportFiles) async throws {
+    var result = result
+    result.failure?.message = Advice.withOptions(result.failure?.message ?? "")
     let line = ConversionLine(result, outputFolder: options.output)
     try await files.add(result, line)
     if report.output.json {
@@ -103,7 +96,7 @@ final class ConvertRun: Sendable {
     let orphans = await conversion.orphans()
     let count = orphans.reduce(0) { $0 + $1.outputs.count }
     guard count > 0 else { return }
-    let what = "\(count) \(count == 1 ? "thumbnail" : "thumbnails") in \(options.output) whose pictures are gone"
+    let what = "\(count.of("thumbnail")) in \(options.output) whose pictures are gone"
     if options.isDryRun { return console.complain("would remove \(what)") }
     guard output.yes || console.ask("remove \(what)?") else { return }
     await conversion.remove(orphans)
@@ -118,14 +111,12 @@ final class ConvertRun: Sendable {
   private func end(_ summary: ConversionSummary) throws -> ExitCode {
     if let failure = summary.failure { console.complain(failure.message) }
     if let signal = interruption.signal {
-      if !report.output.quiet {
-        console.complain("stopped; what is done is kept, and the same command does the rest")
-      }
+      if !report.output.quiet { console.complain(Interruption.message) }
       try printSummary(summary)
       return .stopped(by: signal)
     }
     try printSummary(summary)
-    if let failure = summary.failure { return Self.status(of: failure) }
+    if let failure = summary.failure { return failure.exitCode }
     if summary.pictures == 0, !report.output.quiet {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
     }
@@ -137,14 +128,6 @@ final class ConvertRun: Sendable {
       try console.print(summary.json(isDryRun: options.isDryRun))
     } else if !report.output.quiet {
       try console.print(summary.text(isDryRun: options.isDryRun))
-    }
-  }
-
-  private static func status(of error: ConversionError) -> ExitCode {
-    switch error {
-    case .invalidOption, .collisions: .validationFailure
-    case .cannotWrite, .busy: .cannotWrite
-    case .cancelled: .someFailed
     }
   }
 }

@@ -61,13 +61,11 @@ struct GetCommand: AsyncParsableCommand {
     if json, target == "-" {
       throw ValidationError("--json and --output - both write to stdout: name a file with --output")
     }
-    if explain, freshness.offline {
-      throw ValidationError("--explain and --offline exclude each other: it looks past the caches")
-    }
+    try OptionCheck.oneOf([("--explain", explain), ("--offline", freshness.offline)], "it looks past the caches")
     if let sheet = look.sheet, let target, OutputFile.isSamePath(sheet, target) {
       throw ValidationError("--sheet and --output name the same file, \(target): give them names of their own")
     }
-    if target == "" { throw ValidationError("--output is empty: name a file, or - for stdout") }
+    try OptionCheck.notEmpty("--output", target, "a file, or - for stdout")
     if picture.isEmpty { throw ValidationError("the picture's name is empty: give a URL or a path") }
     if thumbnail.format == .auto, let other = ImageFormat(otherThanOutput: outputExtension) {
       throw ValidationError(
@@ -76,12 +74,10 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let console = Console()
-    Logs.start(verbose: verbose, console: console)
-    let stages = verbose ? StageLog(console: console) : nil
-    let status = try await GetRun(self, console, stages).run()
-    await stages?.finish()
-    if status != .success { throw status }
+    let log = VerboseLog.start(verbose)
+    let status = try await GetRun(self, log).run()
+    await log?.finish()
+    try status.end()
   }
 
   /// The name of the output file; empty if there is none.

@@ -6,25 +6,23 @@ import Thumbnailer
 /// One run of `thumbs get`.
 struct GetRun {
   private let command: GetCommand
-  private let console: Console
-  private let stages: StageLog?
+  private let console = Console.standard
+  private let log: VerboseLog?
 
-  init(_ command: GetCommand, _ console: Console, _ stages: StageLog?) {
-    (self.command, self.console, self.stages) = (command, console, stages)
-  }
+  init(_ command: GetCommand, _ log: VerboseLog?) { (self.command, self.log) = (command, log) }
 
   /// Makes the thumbnail, writes the requested files, and returns the exit status.
   func run() async throws -> ExitCode {
     var source = try ImageSource(commandLine: command.picture)
     for (name, option) in [(command.output, "--output"), (command.look.sheet ?? "", "--sheet")]
     where source.isUserFile && OutputFile.isSameFile(source.url.path, name) {
-      console.complain("\(name) is the picture itself, which would be lost; choose another \(option)")
-      return .cannotWrite
+      throw CommandFailure(
+        .cannotWrite, "\(name) is the picture itself, which would be lost; choose another \(option)")
     }
     source = source.adding(try command.network.hostHeaders(for: source.url))
     if command.output == "-", isatty(STDOUT_FILENO) == 1 {
-      console.complain("stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
-      return .cannotWrite
+      throw CommandFailure(
+        .cannotWrite, "stdout is a terminal, which cannot show a picture; name a file with --output, or use a pipe")
     }
     let sheet = try makeSheet(title: cell(of: source).name)
     let interruption = Interruption()
@@ -39,7 +37,12 @@ struct GetRun {
       result = .failure(error)
     }
     if let signal = interruption.signal { return .stopped(by: signal) }
-    let status = await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
+    let status: ExitCode
+    do {
+      status = try await handOver(result, of: source, on: sheet, after: ContinuousClock.now - started)
+    } catch {
+      status = console.report(CommandFailure(error))
+    }
     if let pipeline = opened {
       // Background revalidation of a stale thumbnail happens here, after the output, so that it delays nothing.
       _ = try? await Interruption().cancelling { await pipeline.finishRevalidations() }
@@ -52,26 +55,23 @@ struct GetRun {
   private func handOver(
     _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, on sheet: SheetFile?,
     after duration: Duration
-  ) async -> ExitCode {
-    if let failed = await finish(sheet, cell(of: source, result)) { return failed }
+  ) async throws -> ExitCode {
+    try await finish(sheet, cell(of: source, result))
     var path: String?
     if case .success(let response) = result, command.target != nil {
-      let status = write(response.thumbnail)
-      if status != .success { return status }
+      try write(response.thumbnail)
       path = command.output
     }
-    return report(result, of: source, path: path, after: duration)
+    return try report(result, of: source, path: path, after: duration)
   }
 
   /// Requests the thumbnail from the pipeline and flushes the disk cache.
   private func fetch(
     _ source: ImageSource, through pipeline: ThumbnailPipeline, _ interruption: Interruption
   ) async throws -> Result<ThumbnailResponse, ThumbnailError> {
-    stages?.follow(pipeline)
+    log?.follow(pipeline)
     let explanation = command.explain ? Explanation(following: pipeline) : nil
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
-    if let replacement = pipeline.cacheReplacement { console.complain(replacement) }
-    if let exposure = pipeline.cacheExposure, !command.quiet { console.complain(PlainText.withShortPaths(exposure)) }
+    _ = CacheNotices(pipeline, isQuiet: command.quiet)
     let request = ThumbnailRequest(source, variant: command.variant)
     let result: Result<ThumbnailResponse, ThumbnailError>
     do {
@@ -82,15 +82,14 @@ struct GetRun {
     }
     await pipeline.flush()
     if let explanation, case .success(let response) = result {
-      await explanation.print(
-        of: response.thumbnail, on: console, toStdout: command.output != "-" && !command.json)
+      await explanation.print(of: response.thumbnail, toStdout: command.output != "-" && !command.json)
     }
     return result
   }
 
   private func configuration() throws -> ThumbnailPipeline.Configuration {
-    var configuration = try command.isolation.applied(
-      to: command.network.applied(to: command.freshness.applied(to: command.resources.configuration)))
+    var configuration = try ThumbnailPipeline.Configuration(
+      command.resources, command.freshness, command.network, command.isolation)
     if command.explain {
       configuration.diskCacheLimit = ByteSize(bytes: 0)
       configuration.memoryCacheLimit = ByteSize(bytes: 0)
@@ -101,15 +100,11 @@ struct GetRun {
   /// Reports the outcome, and returns the exit status.
   private func report(
     _ result: Result<ThumbnailResponse, ThumbnailError>, of source: ImageSource, path: String?, after duration: Duration
-  ) -> ExitCode {
+  ) throws -> ExitCode {
     let report = PictureReport(
       id: command.picture, source: source, results: [result], duration: duration, paths: [path])
     if command.json {
-      do {
-        try console.print(report.json)
-      } catch {
-        return console.cannotPrint(error)
-      }
+      try console.print(report.json)
     } else if let error = report.error {
       console.complain("\(command.picture): \(error.message)")
     } else if report.isDamaged, !command.quiet {
@@ -130,7 +125,7 @@ struct GetRun {
     case nil: break
     case .success(let response)?:
       (cell.pictures, cell.source) = ([SheetCell.Picture(response.thumbnail)], response.thumbnail.source)
-    case .failure(let error)?: cell.failure = error.message
+    case .failure(let error)?: cell.failure = error.shownMessage
     }
     return cell
   }
@@ -139,45 +134,33 @@ struct GetRun {
   private func makeSheet(title: String) throws -> SheetFile? {
     do {
       return try command.look.sheet.map { try SheetFile(path: $0, title: title) }
-    } catch let error as ReportFile.Failure {
-      console.complain(error.message(choose: "another --sheet"))
-      throw ExitCode.cannotWrite
+    } catch {
+      throw CommandFailure(error, choose: "another --sheet")
     }
   }
 
-  /// Writes the sheet with its only image; returns the exit status if that fails.
-  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) async -> ExitCode? {
+  /// Writes the sheet with its only image.
+  private func finish(_ sheet: SheetFile?, _ cell: SheetCell) async throws {
     do {
       try await sheet?.add(cell)
       _ = try await sheet?.finish(pictures: 1, failed: cell.failure == nil ? 0 : 1)
-      return nil
     } catch {
-      console.complain(PrefetchRun.fileMessage(error) ?? "\(error)")
-      return .cannotWrite
+      throw CommandFailure(error, keeping: PrefetchRun.kept)
     }
   }
 
   // MARK: Output
 
-  private func write(_ thumbnail: Thumbnail) -> ExitCode {
+  private func write(_ thumbnail: Thumbnail) throws {
     let output = command.output
     if let named = command.namedFormat, named.rawValue != thumbnail.format.rawValue, !command.quiet {
       console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
     }
-    if output == "-" {
-      do {
-        try console.print(bytes: thumbnail.data)
-        return .success
-      } catch {
-        return console.cannotPrint(error)
-      }
-    }
+    if output == "-" { return try console.print(bytes: thumbnail.data) }
     do throws(SystemFailure) {
       try OutputFile.write(thumbnail.data, to: output)
-      return .success
     } catch {
-      console.complain(ReportFile.Failure(path: output, error).message(choose: "another --output"))
-      return .cannotWrite
+      throw CommandFailure(ReportFile.Failure(path: output, error), choose: "another --output")
     }
   }
 }

@@ -101,12 +101,10 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
-    let console = Console()
-    Logs.start(verbose: report.verbose, console: console)
-    let stages = report.verbose ? StageLog(console: console) : nil
-    let status = try await prefetch(console, stages)
-    await stages?.finish()
-    if status != .success { throw status }
+    let log = VerboseLog.start(report.verbose)
+    let status = try await prefetch(log)
+    await log?.finish()
+    try status.end()
   }
 
   func validate() throws {
@@ -125,8 +123,7 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   /// Simulates a scroll instead of fetching everything.
   private func simulate(
-    _ scroll: NamedTrace, _ console: Console, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider,
-    pages: any PhotoProvider
+    _ scroll: NamedTrace, _ pipeline: ThumbnailPipeline, _ provider: any PhotoProvider, pages: any PhotoProvider
   ) async throws -> ExitCode {
     let layout = try simulation.layout
     var variant = thumbnails.variants[0]
@@ -138,74 +135,66 @@ struct PrefetchCommand: AsyncParsableCommand {
     let run = SimulationRun(
       source: source, scroll: scroll, layout: layout, rows: simulation.rows ?? 6,
       pace: simulation.asFastAsReady ? .untilReady : .realTime, provider: provider, pipeline: pipeline, feed: feed,
-      variant: variant, console: console, report: report, sheet: look.sheet.sheet)
-    return await run.run()
+      variant: variant, report: report, sheet: look.sheet.sheet)
+    return try await run.run()
   }
 
-  /// The error if a sheet or an export would overwrite the source itself; nil if not.
-  private func overwritten(_ provider: any PhotoProvider) -> String? {
+  /// Throws if a sheet or an export would overwrite the source itself.
+  private func refuseToOverwrite(_ provider: any PhotoProvider) throws {
     if let list = source.urls, let sheet = look.sheet.sheet, OutputFile.isSameFile(list, sheet) {
-      return "\(sheet) is the list itself, which would be lost; choose another --sheet"
+      throw CommandFailure(.cannotWrite, "\(sheet) is the list itself, which would be lost; choose another --sheet")
     }
     if let folder = provider as? FolderProvider, let export = look.export, OutputFile.isSamePath(folder.path, export) {
-      return "\(export) is the folder of the pictures themselves, which could be lost; choose another --export"
+      throw CommandFailure(
+        .cannotWrite,
+        "\(export) is the folder of the pictures themselves, which could be lost; choose another --export")
     }
-    return nil
   }
 
   /// The provider, or with `--offline` its stored pages.
-  private func provider(
-    for pipeline: ThumbnailPipeline, _ console: Console
-  ) throws(ProviderError) -> any PhotoProvider {
+  private func provider(for pipeline: ThumbnailPipeline) throws(ProviderError) -> any PhotoProvider {
     do throws(ProviderError) {
       return try source.provider(for: pipeline, isOffline: freshness.offline)
     } catch {
       // Explains why there is no store, since the run that would report it does not start.
-      if case .unreachable = error, let problem = pipeline.cacheProblem { console.complain("\(problem)") }
+      if case .unreachable = error, let problem = pipeline.cacheProblem { Console.standard.complain("\(problem)") }
       throw error
     }
   }
 
-  private func prefetch(_ console: Console, _ stages: StageLog?) async throws -> ExitCode {
+  private func prefetch(_ log: VerboseLog?) async throws -> ExitCode {
     do {
-      var configuration = try isolation.applied(
-        to: network.applied(to: freshness.applied(to: resources.configuration)))
-      // Without a scroll, thumbnails are not requested again, so a larger memory cache would be of no use.
-      if simulation.simulate == nil, resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
-      // A simulated user does not wait for rate limits.
-      if simulation.simulate == nil { configuration = pauses.applied(to: configuration) }
+      var configuration = try ThumbnailPipeline.Configuration(resources, freshness, network, isolation)
+      if simulation.simulate == nil {
+        // Without a scroll, thumbnails are not requested again, so a larger memory cache would be of no use.
+        if resources.memoryCache == nil { configuration.memoryCacheLimit = .mebibytes(4) }
+        // A simulated user does not wait for rate limits.
+        pauses.apply(to: &configuration)
+      }
       let pipeline = try ThumbnailPipeline(configuration)
-      stages?.follow(pipeline)
+      log?.follow(pipeline)
       let headers = try network.hostHeaders()
-      let provider = try provider(for: pipeline, console)
+      let provider = try provider(for: pipeline)
       let pages = provider.storingPages(in: pipeline.pageStore, headers: headers)
       if let scroll = simulation.simulate {
-        return try await simulate(scroll, console, pipeline, provider, pages: pages)
+        return try await simulate(scroll, pipeline, provider, pages: pages)
       }
       let prefetch = QueryPrefetch(
         provider: pages, query: source.query ?? "", pipeline: pipeline, variants: thumbnails.variants,
         limits: source.limits, headers: headers, original: source.original)
-      if let problem = overwritten(provider) {
-        console.complain(problem)
-        return .cannotWrite
-      }
+      try refuseToOverwrite(provider)
       let files = try PrefetchFiles(
         look, title: source.title, variants: thumbnails.variants, provider: provider)
-      let run = PrefetchRun(
-        source: source, console: console, provider: provider, pipeline: pipeline, options: report, files: files)
+      let run = PrefetchRun(source: source, provider: provider, pipeline: pipeline, options: report, files: files)
       return await run.run(prefetch)
     } catch let error as ProviderError {
-      console.complain(error.shownMessage(offline: freshness.offline))
-      return error.exitCode
-    } catch let error as ThumbnailError {
-      console.complain(error.message)
-      return .validationFailure
+      throw CommandFailure(error, isOffline: freshness.offline)
     } catch let error as ReportFile.Failure {
-      console.complain(error.message(choose: "another --sheet"))
-      return .cannotWrite
+      throw CommandFailure(error, choose: "another --sheet")
     } catch let error as ExportError {
-      console.complain("\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
-      return .cannotWrite
+      throw CommandFailure(
+        .cannotWrite,
+        "\(error.path) cannot be exported to: \(error.reason); name another folder with --export")
     }
   }
 }

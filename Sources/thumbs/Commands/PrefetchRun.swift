@@ -7,32 +7,34 @@ import Thumbnailer
 
 /// One run of `thumbs prefetch`: consumes the library's results and prints them.
 final class PrefetchRun: Sendable {
-  private let console: Console
+  private let console = Console.standard
   private let provider: any PhotoProvider
   private let pipeline: ThumbnailPipeline
   private let options: ReportOptions
   private let files: PrefetchFiles
   private let limits: QueryPrefetch.Limits
-  private let words: SourceWords
+  private let words: SourceMessages
   private let showsProgress: Bool
   private let progress: ProgressLine
   private let interruption = Interruption()
   private let hasSaidWhatStandsIn = Atomic(false)
   private let summary = Mutex(RunSummary())
 
+  /// What a message about a failure ends with.
+  static let kept = "what was fetched is kept in the cache"
+
   init(
-    source: SourceOptions, console: Console, provider: any PhotoProvider, pipeline: ThumbnailPipeline,
-    options: ReportOptions, files: PrefetchFiles
+    source: SourceOptions, provider: any PhotoProvider, pipeline: ThumbnailPipeline, options: ReportOptions,
+    files: PrefetchFiles
   ) {
     self.files = files
-    self.console = console
     self.provider = provider
     self.pipeline = pipeline
     self.options = options
     limits = source.limits
-    words = SourceWords(source, provider)
+    words = SourceMessages(source, provider)
     showsProgress = options.showsProgress
-    progress = ProgressLine(title: source.title, console: console) { [pipeline] in
+    progress = ProgressLine(title: source.title) { [pipeline] in
       let silent = pipeline.silentDownloads
       return silent.values.reduce(0, +) == pipeline.activeJobs ? silent : [:]
     }
@@ -41,21 +43,20 @@ final class PrefetchRun: Sendable {
   /// How a run ended.
   private enum Ending {
     case complete
-    case sourceFailed(ProviderError)
     case interrupted(signal: Int32)
-    case outputFailed(Console.WriteError)
-    case filesFailed(message: String)
+    case failed(any Error)
+
+    /// Whether a sheet or an export could not be written.
+    var isFailureOfFiles: Bool {
+      if case .failed(let error) = self { error is ReportFile.Failure || error is ExportError } else { false }
+    }
   }
 
   /// Runs to the end, or to Ctrl-C, prints the summary and returns the exit status.
   func run(_ prefetch: QueryPrefetch) async -> ExitCode {
-    let knownProblem = pipeline.cacheProblem
-    if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
-    let knownReplacement = pipeline.cacheReplacement
-    if let knownReplacement { console.complain(knownReplacement) }
-    if let exposure = pipeline.cacheExposure, !options.quiet { console.complain(PlainText.withShortPaths(exposure)) }
+    let cache = CacheNotices(pipeline, isQuiet: options.quiet)
     if showsProgress { progress.start() }
-    let notice = options.quiet ? nil : PauseNotice(pipeline, console: console)
+    let notice = options.quiet ? nil : PauseNotice(pipeline)
     defer { withExtendedLifetime(notice) {} }
     let started = ContinuousClock.now
     var ending = await consume(prefetch)
@@ -64,21 +65,17 @@ final class PrefetchRun: Sendable {
     let closing = await finishFiles(&ending)
     let counts = summary.withLock { summary in
       summary.provider = provider.name
-      if case .complete = ending {} else { summary.matching = nil }
-      (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       // `matching` is only meant to tell what the page limit left out.
       if case .complete = ending {} else { summary.matching = nil }
+      (summary.exportedFiles, summary.exportText) = (closing.exported, closing.summary)
       summary.finish(pipeline.statistics, since: started)
       return summary
     }
-    if let replacement = pipeline.cacheReplacement, replacement != knownReplacement { console.complain(replacement) }
+    cache.reportReplacement()
     var status = await judge(ending, counts)
-    if let problem = pipeline.cacheProblem {
-      if problem != knownProblem { console.complain("not everything is stored: \(problem)") }
-      if status == .success { status = .someFailed }
-    }
+    cache.reportProblem()
     for complaint in closing.complaints { console.complain(complaint) }
-    if closing.isIncomplete, status == .success { status = .someFailed }
+    if status == .success, pipeline.cacheProblem != nil || closing.isIncomplete { status = .someFailed }
     return report(counts, ending, status)
   }
 
@@ -89,33 +86,22 @@ final class PrefetchRun: Sendable {
         // Otherwise a run would never revalidate what it was allowed to use stale.
         await pipeline.finishRevalidations()
       }
-    } catch let error as Console.WriteError {
-      return .outputFailed(error)
-    } catch let error as ProviderError where error != .cancelled {
-      return .sourceFailed(error)
+    } catch ProviderError.cancelled {
+    } catch is CancellationError {
     } catch {
-      if let message = Self.fileMessage(error) { return .filesFailed(message: message) }
+      return .failed(error)
     }
     return interruption.signal.map { .interrupted(signal: $0) } ?? .complete
   }
 
   /// Completes the files, unless writing one of them has failed before.
   private func finishFiles(_ ending: inout Ending) async -> PrefetchFiles.Closing {
-    if case .filesFailed = ending { return PrefetchFiles.Closing() }
+    if ending.isFailureOfFiles { return PrefetchFiles.Closing() }
     do {
       return try await files.finish()
     } catch {
-      ending = .filesFailed(message: Self.fileMessage(error) ?? "\(error)")
+      ending = .failed(error)
       return PrefetchFiles.Closing()
-    }
-  }
-
-  /// The message for an error of writing a sheet or an exported file; nil for other errors.
-  static func fileMessage(_ error: any Error) -> String? {
-    switch error {
-    case let error as ReportFile.Failure: error.message(keeping: "what was fetched is kept in the cache")
-    case let error as ExportError: "\(error.message); what was fetched is kept in the cache"
-    default: nil
     }
   }
 
@@ -172,26 +158,23 @@ final class PrefetchRun: Sendable {
     case .complete:
       if counts.pictures == 0 { console.complain(await words.nothingFound()) }
       return counts.failed > 0 ? .someFailed : .success
-    case .sourceFailed(let error):
-      console.complain(error.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
-      return counts.pictures == 0 ? error.exitCode : .someFailed
     case .interrupted(let signal):
-      if !options.quiet { console.complain("stopped; what is done is kept, and the same command does the rest") }
+      if !options.quiet { console.complain(Interruption.message) }
       return .stopped(by: signal)
-    case .outputFailed(let error):
-      return console.cannotPrint(error, "what was fetched is kept in the cache")
-    case .filesFailed(let message):
-      console.complain(message)
-      return .cannotWrite
+    case .failed(let error):
+      let isOffline = pipeline.configuration.cacheMode == .offline
+      let status = console.report(CommandFailure(error, keeping: Self.kept, isOffline: isOffline))
+      return error is ProviderError && counts.pictures > 0 ? .someFailed : status
     }
   }
 
+  /// Prints the summary, and returns the exit status.
   private func report(_ counts: RunSummary, _ ending: Ending, _ status: ExitCode) -> ExitCode {
+    // What went wrong is said already; counts of zero add nothing.
+    let isEmpty = counts.pictures == 0 && !options.json
     switch ending {
-    case .outputFailed: return status
-    // The error is printed already; counts of zero add nothing.
-    case .sourceFailed where counts.pictures == 0 && !options.json: return status
-    case .complete where counts.pictures == 0 && !options.json: return status
+    case .complete where isEmpty: return status
+    case .failed(let error) where error is Console.WriteError || error is ProviderError && isEmpty: return status
     default: break
     }
     do {
@@ -202,29 +185,7 @@ final class PrefetchRun: Sendable {
       }
       return status
     } catch {
-      return console.cannotPrint(error, "what was fetched is kept in the cache")
-    }
-  }
-}
-
-extension ProviderError {
-  /// The message with short paths.
-  var shownMessage: String { PlainText.withShortPaths(" " + message).trimmingCharacters(in: .whitespaces) }
-
-  /// The message; with `--offline`, what to do about a source that may not be contacted.
-  func shownMessage(offline: Bool) -> String {
-    guard offline, case .unreachable(let name, _) = self else { return shownMessage }
-    return
-      "\(name) is not asked with --offline, and nothing is stored of it; give a folder (--provider folder:PATH) or "
-      + "a list (--urls), or leave --offline out"
-  }
-
-  /// The exit status of a run that fetched nothing because of this error.
-  var exitCode: ExitCode {
-    switch self {
-    case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
-      .validationFailure
-    default: .sourceUnavailable
+      return console.report(CommandFailure(error, keeping: Self.kept))
     }
   }
 }

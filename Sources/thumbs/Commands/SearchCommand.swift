@@ -47,40 +47,37 @@ struct SearchCommand: AsyncParsableCommand {
   var json = false
 
   func validate() throws {
-    if html == "" { throw ValidationError("--html is empty: name a file") }
+    try OptionCheck.notEmpty("--html", html, "a file")
   }
 
   func run() async throws {
-    let console = Console()
-    Logs.start(verbose: false, console: console)
-    let status = try await search(console)
-    if status != .success { throw status }
+    VerboseLog.start(false)
+    do {
+      try await search().end()
+    } catch let error as ProviderError {
+      throw CommandFailure(error, isOffline: offline)
+    }
   }
 
-  private func search(_ console: Console) async throws -> ExitCode {
-    do {
-      var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
-      if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
-      if offline { configuration.cacheMode = .offline }
-      let pipeline = try ThumbnailPipeline(network.applied(to: configuration))
-      if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
-      if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
-      var options = Gallery.Options()
-      options.pageSize = source.perPage
-      options.headers = try network.hostHeaders()
-      let provider = try source.provider(for: pipeline, isOffline: offline)
-      // A folder is listed in order instead of at random.
-      options.picksRandom = !(provider is FolderProvider)
-      let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
-      if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
-      return report(content, console)
-    } catch let error as ProviderError {
-      console.complain(error.shownMessage(offline: offline))
-      return error.exitCode
-    } catch let error as ThumbnailError {
-      console.complain(error.message)
-      return .validationFailure
-    }
+  private func search() async throws -> ExitCode {
+    let console = Console.standard
+    var configuration = try ThumbnailPipeline.Configuration(cache, network)
+    if offline { configuration.cacheMode = .offline }
+    let pipeline = try ThumbnailPipeline(configuration)
+    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+    if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
+    var options = Gallery.Options()
+    options.pageSize = source.perPage
+    options.headers = try network.hostHeaders()
+    let provider = try source.provider(for: pipeline, isOffline: offline)
+    // A folder is listed in order instead of at random.
+    options.picksRandom = !(provider is FolderProvider)
+    let content = await list(Gallery(provider: provider, pipeline: pipeline, options: options))
+    if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
+    let status = complain(about: content)
+    try print(content)
+    try write(content)
+    return status
   }
 
   /// Loads pages until there are enough photos or no more. Later rounds of repeated photos are left out.
@@ -105,13 +102,13 @@ struct SearchCommand: AsyncParsableCommand {
     return content
   }
 
-  /// Prints the photos and errors, and returns the exit status.
-  private func report(_ content: GalleryContent, _ console: Console) -> ExitCode {
-    var status = ExitCode.success
+  /// Prints what is wrong with the content, and returns the exit status.
+  private func complain(about content: GalleryContent) -> ExitCode {
+    let console = Console.standard
     switch content.state {
     case .failed(let error):
-      console.complain(error.shownMessage(offline: offline))
-      status = content.items.isEmpty ? error.exitCode : .someFailed
+      let status = console.report(CommandFailure(error, isOffline: offline))
+      return content.items.isEmpty ? status : .someFailed
     case .empty(let message): console.complain(message)
     case .offline(let error):
       console.complain("\(error.shownMessage); these are the pictures that are stored")
@@ -119,40 +116,34 @@ struct SearchCommand: AsyncParsableCommand {
       console.complain("\(content.provider) is not asked with --offline; these are the pictures that are stored")
     case .idle, .loading, .loaded, .loadingNextPage: break
     }
-    do {
-      if json {
-        if let skipped = SkippedItem.message(of: content.skipped) {
-          console.complain("\(content.provider), \(skipped)")
-        }
-        for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original)) }
-        try console.print(PhotoLine.summary(content))
-      } else if !content.items.isEmpty {
-        let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
-        let text = try TextGallery().render(GallerySnapshot(content: content, sections: sections))
-        try console.print(text.trimmingCharacters(in: .newlines))
-      }
-    } catch let error as Console.WriteError {
-      return console.cannotPrint(error)
-    } catch {
-      console.complain("\(error)")
-      return .cannotWrite
-    }
-    return write(content, console) ?? status
+    return .success
   }
 
-  /// Writes the HTML page; returns the exit status on failure, else nil.
-  private func write(_ content: GalleryContent, _ console: Console) -> ExitCode? {
-    guard let html else { return nil }
+  /// Prints the photos.
+  private func print(_ content: GalleryContent) throws {
+    let console = Console.standard
+    if json {
+      if let skipped = SkippedItem.message(of: content.skipped) {
+        console.complain("\(content.provider), \(skipped)")
+      }
+      for item in content.items { try console.printSoon(PhotoLine.json(item.photo, original: source.original)) }
+      try console.print(PhotoLine.summary(content))
+    } else if !content.items.isEmpty {
+      let sections = StandardGalleryViewModel(hasNotices: false).sections(of: content)
+      let text = try TextGallery().render(GallerySnapshot(content: content, sections: sections))
+      try console.print(text.trimmingCharacters(in: .newlines))
+    }
+  }
+
+  /// Writes the HTML page, if one is requested.
+  private func write(_ content: GalleryContent) throws {
+    guard let html else { return }
     do {
       let sections = StandardGalleryViewModel().sections(of: content)
       let page = try HTMLGallery().page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
-      return nil
     } catch let failure as SystemFailure {
-      console.complain(ReportFile.Failure(path: html, failure).message(choose: "another --html"))
-    } catch {
-      console.complain("\(error)")
+      throw CommandFailure(ReportFile.Failure(path: html, failure), choose: "another --html")
     }
-    return .cannotWrite
   }
 }

@@ -1,3 +1,9 @@
+import DecodeSandbox
+import Foundation
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
 import Thumbnailer
 
 /// What a pipeline would find on this machine: versions, formats, the cache, limits, the network, and what is wrong or
@@ -95,4 +101,83 @@ struct Diagnostics: Sendable {
 
   /// Whether nothing that is needed is missing.
   var isHealthy: Bool { !findings.contains { $0.severity == .problem } }
+}
+
+extension Diagnostics {
+  /// Examines everything that a pipeline of this configuration would use, and tries every format. Creates and changes
+  /// nothing, even if the cache is damaged. Takes a second if helpers read the unsafe formats.
+  ///
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, as `ThumbnailPipeline` does.
+  static func gather(
+    _ configuration: ThumbnailPipeline.Configuration
+  ) async throws(ThumbnailError) -> Diagnostics {
+    if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
+    let pool = WorkerPool(name: "thumbnailer.diagnostics", threads: 1) { Codec.threadWillEnd() }
+    let gathered = try? await pool.run(priority: PriorityControl(.visible)) { cancellation in
+      Result<Diagnostics, Never>.success(Diagnostics(configuration, cancellation))
+    }.get()
+    guard let gathered else { throw .cancelled }
+    return gathered
+  }
+
+  /// Blocks.
+  private init(_ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag) {
+    network = CurlFeatures()
+    components = [
+      Component(name: "Thumbnailer", version: ThumbnailPipeline.version),
+      Component(name: "Swift", version: Self.swiftVersion),
+      Component(name: "libvips", version: Codec.version),
+      Component(name: "libcurl", version: network.version),
+      Component(name: "SQLite", version: CacheExamination.databaseVersion ?? "missing"),
+    ]
+    formats = Self.formats(configuration, cancellation)
+    limits = Self.limits(configuration)
+    findings = Self.findings(of: formats) + Self.findings(of: network)
+    if configuration.diskCacheLimit.bytes > 0 {
+      let examination = CacheExamination(directory: configuration.cacheDirectory)
+      findings += Self.findings(of: examination, limit: configuration.diskCacheLimit)
+      cache = examination
+    }
+    findings += Self.findings(of: limits, configuration)
+    findings.sort { $0.severity == .problem && $1.severity == .remark }
+  }
+
+  /// The compiler that the library was built with.
+  private static var swiftVersion: String {
+    #if compiler(>=6.4)
+      "6.4 or later"
+    #elseif compiler(>=6.3)
+      "6.3"
+    #else
+      "6.2"
+    #endif
+  }
+
+  private static func formats(
+    _ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag
+  ) -> [FormatSupport] {
+    let isolation = configuration.isolation
+    let helpers = isolation.executable == nil ? nil : HelperPool(isolation)
+    return ImageFormat.allCases.map { format in
+      var support = FormatSupport(format: format, reader: .none, isWritten: false)
+      let isHelpers = isolation.formats == .all || !format.isReadInProcess
+      if cancellation.isSet { return support }
+      if !isHelpers {
+        (support.reader, support.readingProblem) = outcome(FormatTrial.reading(format), .process)
+      } else if let helpers, isolation.unsafeSources != .none || format.isReadInProcess {
+        (support.reader, support.readingProblem) = outcome(FormatTrial.reading(format, in: helpers), .helper)
+      }
+      if OutputFormat.allCases.contains(where: { $0.rawValue == format.rawValue }) {
+        support.writingProblem = FormatTrial.writing(format).map { "\($0)" }
+        support.isWritten = support.writingProblem == nil
+      }
+      return support
+    }
+  }
+
+  private static func outcome(
+    _ failure: CodecError?, _ reader: FormatSupport.Reader
+  ) -> (FormatSupport.Reader, String?) {
+    failure.map { (.none, "\($0)") } ?? (reader, nil)
+  }
 }

@@ -30,16 +30,10 @@ struct DoctorCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.") var json = false
 
   func run() async throws {
-    let console = Console()
-    let diagnostics: Diagnostics
-    do throws(ThumbnailError) {
-      diagnostics = try await Diagnostics.gather(isolation.applied(to: resources.configuration))
-    } catch {
-      console.complain(error.message)
-      throw ExitCode.validationFailure
-    }
+    let configuration = try ThumbnailPipeline.Configuration(resources, isolation)
+    let diagnostics = try await Diagnostics.gather(configuration)
     let report = DoctorReport(diagnostics)
-    do { try console.print(json ? report.json : report.text) } catch { throw console.cannotPrint(error) }
+    try Console.standard.print(json ? report.json : report.text)
     if !diagnostics.isHealthy { throw ExitCode.someFailed }
   }
 }

@@ -51,13 +51,11 @@ struct DoctorReport {
     return ["limits:"]
       + diagnostics.limits.map { limit in
         let value = limit.unit == .bytes ? "\(ByteSize(bytes: limit.value))" : "\(limit.value)"
-        let name = limit.name.padding(toLength: widest, withPad: " ", startingAt: 0)
-        let padding = String(repeating: " ", count: max(0, 10 - value.count))
-        return "  \(name)  \(padding)\(value)  \(Self.words(limit.origin))"
+        return "  \(limit.name.padded(to: widest))  \(value.aligned(to: 10))  \(Self.text(of: limit.origin))"
       }
   }
 
-  private static func words(_ origin: Diagnostics.Limit.Origin) -> String {
+  private static func text(of origin: Diagnostics.Limit.Origin) -> String {
     switch origin {
     case .configuration: "as the option says"
     case .standard: "by default"
@@ -82,61 +80,56 @@ struct DoctorReport {
 
   /// The JSON object.
   var json: String {
-    var object = JSONObject()
-    object.add("healthy", diagnostics.isHealthy)
     var versions = JSONObject()
     for component in components { versions.add(component.name, component.version) }
-    object.add("versions", versions)
-    object.add("formats", diagnostics.formats.map(Self.json))
-    if let cache = diagnostics.cache { object.add("cache", Self.json(cache)) }
-    object.add("limits", diagnostics.limits.map(Self.json))
-    var network = JSONObject()
-    if let tls = diagnostics.network.tls { network.add("tls", tls) }
-    network.add("protocols", diagnostics.network.protocols)
-    network.add("httpVersions", diagnostics.network.httpVersions)
-    network.add("compressions", diagnostics.network.compressions)
-    object.add("network", network)
-    object.add(
-      "findings",
-      diagnostics.findings.map { finding in
-        var member = JSONObject()
-        member.add("severity", finding.severity.rawValue)
-        member.add("message", finding.message)
-        return member
-      })
+    let object: JSONObject = [
+      "healthy": diagnostics.isHealthy,
+      "versions": versions,
+      "formats": diagnostics.formats.map(Self.json),
+      "cache": diagnostics.cache.map(Self.json),
+      "limits": diagnostics.limits.map(Self.json),
+      "network": Self.json(diagnostics.network),
+      "findings": diagnostics.findings.map {
+        ["severity": $0.severity.rawValue, "message": $0.message] as JSONObject
+      },
+    ]
     return object.line
   }
 
   private static func json(_ support: Diagnostics.FormatSupport) -> JSONObject {
-    var member = JSONObject()
-    member.add("format", support.format.rawValue)
-    member.add("reader", support.reader.rawValue)
-    if let problem = support.readingProblem { member.add("readingProblem", problem) }
-    member.add("written", support.isWritten)
-    if let problem = support.writingProblem { member.add("writingProblem", problem) }
-    return member
+    [
+      "format": support.format.rawValue,
+      "reader": support.reader.rawValue,
+      "readingProblem": support.readingProblem,
+      "written": support.isWritten,
+      "writingProblem": support.writingProblem,
+    ]
   }
 
   private static func json(_ cache: CacheExamination) -> JSONObject {
-    var member = JSONObject()
-    member.add("directory", cache.directory)
-    member.add("exists", cache.isThere)
-    member.add("thumbnails", cache.contents.thumbnails)
-    member.add("sources", cache.contents.sources)
-    member.add("bytes", cache.contents.payloadBytes)
-    member.add("fileBytes", cache.contents.fileBytes)
-    if let fileSystem = cache.fileSystem { member.add("fileSystem", fileSystem) }
-    member.add("network", cache.isOnNetwork)
-    if let free = cache.freeBytes { member.add("freeBytes", free) }
-    return member
+    [
+      "directory": cache.directory,
+      "exists": cache.isThere,
+      "thumbnails": cache.contents.thumbnails,
+      "sources": cache.contents.sources,
+      "bytes": cache.contents.payloadBytes,
+      "fileBytes": cache.contents.fileBytes,
+      "fileSystem": cache.fileSystem,
+      "network": cache.isOnNetwork,
+      "freeBytes": cache.freeBytes,
+    ]
   }
 
   private static func json(_ limit: Diagnostics.Limit) -> JSONObject {
-    var member = JSONObject()
-    member.add("name", limit.name)
-    member.add("value", limit.value)
-    member.add("unit", limit.unit.rawValue)
-    member.add("origin", limit.origin.rawValue)
-    return member
+    ["name": limit.name, "value": limit.value, "unit": limit.unit.rawValue, "origin": limit.origin.rawValue]
+  }
+
+  private static func json(_ network: CurlFeatures) -> JSONObject {
+    [
+      "tls": network.tls,
+      "protocols": network.protocols,
+      "httpVersions": network.httpVersions,
+      "compressions": network.compressions,
+    ]
   }
 }

@@ -1,8 +1,8 @@
-public import ArgumentParser
+import ArgumentParser
 import Exports
 import FolderConversion
 import Foundation
-public import Thumbnailer
+import Thumbnailer
 
 /// The selection of input files.
 struct ConvertSelectionOptions: ParsableArguments {
@@ -74,9 +74,7 @@ struct ConvertThumbnailOptions: ParsableArguments {
   var background: RGBColor?
 
   func validate() throws {
-    if let effort, !(0...9).contains(effort) {
-      throw ValidationError("--effort \(effort) cannot be used: give a number from 0 to 9")
-    }
+    try OptionCheck.value("--effort", effort, "give a number from 0 to 9") { (0...9).contains($0) }
   }
 }
 
@@ -115,8 +113,8 @@ struct ConvertOutputOptions: ParsableArguments {
   var dryRun = false
 
   func validate() throws {
-    if output.isEmpty { throw ValidationError("--output is empty: name a folder") }
-    if force, newer { throw ValidationError("--force and --newer exclude each other: give one of them") }
+    try OptionCheck.notEmpty("--output", output, "a folder")
+    try OptionCheck.oneOf([("--force", force), ("--newer", newer)])
     if deleteOrphans, !yes, !dryRun, isatty(STDIN_FILENO) != 1 {
       throw ValidationError("--delete-orphans cannot ask here, where stdin is no terminal: give --yes, too")
     }
@@ -124,7 +122,7 @@ struct ConvertOutputOptions: ParsableArguments {
 }
 
 /// Resource limits.
-struct ConvertResourceOptions: ParsableArguments {
+struct ConvertResourceOptions: ConfigurationOptions {
   @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
   var jobs: Int?
 
@@ -140,57 +138,31 @@ struct ConvertResourceOptions: ParsableArguments {
   @OptionGroup var damage: DamageOptions
 
   func validate() throws {
-    for (name, value, most) in [("jobs", jobs, 256), ("max-pixels", maxPixels, .max)] {
-      guard let value else { continue }
-      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
-      if value > most { throw ValidationError("--\(name) \(value) cannot be used: give at most \(most)") }
-    }
-    if let memoryBudget, memoryBudget < .mebibytes(16) {
-      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB")
-    }
+    try OptionCheck.count("--jobs", jobs, atMost: 256)
+    try OptionCheck.count("--max-pixels", maxPixels)
+    try OptionCheck.size("--memory-budget", memoryBudget, atLeast: .mebibytes(16))
   }
-}
 
-extension ConvertResourceOptions {
-  /// Applies the given values to the configuration.
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    configuration.damaged = damage.damaged
+    damage.apply(to: &configuration)
     if let jobs { configuration.jobs = jobs }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }
     if let maxPixels { configuration.maximumPixels = maxPixels }
   }
 }
 
-extension FrameSelection: ExpressibleByArgument {}
+/// The reports about a conversion.
+struct ConvertReportOptions: ParsableArguments {
+  @OptionGroup var output: ReportOptions
 
-extension GlobPattern {
-  /// Parses a pattern, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> GlobPattern {
-    if let pattern = GlobPattern(text) { return pattern }
-    throw ValidationError("write a pattern such as '*.jpg' or '2024/**', with every [ closed")
-  }
-}
+  @Option(
+    help: ArgumentHelp(
+      "Write a line for each input, as CSV where the name ends in .csv, else as --json.", valueName: "FILE"))
+  var report: String?
 
-extension NamingTemplate {
-  /// Parses a template, or throws its error.
-  static func option(_ text: String) throws -> NamingTemplate {
-    do throws(NamingTemplate.Problem) {
-      return try NamingTemplate(text)
-    } catch {
-      throw ValidationError(error.message)
-    }
-  }
-}
+  @OptionGroup var sheet: SheetOptions
 
-extension RGBColor {
-  /// Parses a colour, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> RGBColor {
-    switch text.lowercased() {
-    case "white": return .white
-    case "black": return RGBColor(red: 0, green: 0, blue: 0)
-    default:
-      if let colour = RGBColor(hex: text) { return colour }
-      throw ValidationError("write rrggbb, such as ffcc00, or black or white")
-    }
+  func validate() throws {
+    try OptionCheck.notEmpty("--report", report, "a file")
   }
 }

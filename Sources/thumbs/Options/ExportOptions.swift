@@ -22,8 +22,27 @@ struct ExportOptions: ParsableArguments {
   var overwrite = false
 
   func validate() throws {
-    if export == "" { throw ValidationError("--export is empty: name a folder") }
+    try OptionCheck.notEmpty("--export", export, "a folder")
     if export == nil, name != nil { throw ValidationError("--name names exported files: give --export DIR, too") }
     if export == nil, overwrite { throw ValidationError("--overwrite is about exported files: give --export DIR, too") }
+  }
+}
+
+/// A contact sheet of the thumbnails.
+struct SheetOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Write a contact sheet with thumbnails, names, sizes and sources, and failures in red: a page of one file (.html), \
+      or a picture of the first 1000 (.jpg).
+      """, valueName: "FILE"))
+  var sheet: String?
+
+  func validate() throws {
+    try OptionCheck.notEmpty("--sheet", sheet, "a file, .html or .jpg")
+    if let sheet, SheetFile.Kind(path: sheet) == nil {
+      throw ValidationError(
+        "--sheet \(sheet) cannot be written: contact sheets are pages or pictures; name it .html or .jpg")
+    }
   }
 }

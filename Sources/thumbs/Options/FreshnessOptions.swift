@@ -3,7 +3,7 @@ import Foundation
 import Thumbnailer
 
 /// When cached thumbnails are revalidated.
-struct FreshnessOptions: ParsableArguments {
+struct FreshnessOptions: ConfigurationOptions {
   @Flag(
     help: "Ask the servers about every picture in the cache, however fresh; what has not changed is not sent again.")
   var refresh = false
@@ -24,22 +24,30 @@ struct FreshnessOptions: ParsableArguments {
   var retryFailed = false
 
   func validate() throws {
-    let given = [(refresh, "--refresh"), (maxAge != nil, "--max-age"), (offline, "--offline")].filter(\.0).map(\.1)
-    if given.count > 1 {
-      throw ValidationError("\(given[0]) and \(given[1]) exclude each other: give one of them")
-    }
-    if offline, retryFailed {
-      throw ValidationError("--offline and --retry-failed exclude each other: nothing is asked for offline")
-    }
+    try OptionCheck.oneOf([("--refresh", refresh), ("--max-age", maxAge != nil), ("--offline", offline)])
+    try OptionCheck.oneOf(
+      [("--offline", offline), ("--retry-failed", retryFailed)], "nothing is asked for offline")
   }
 
-  /// The configuration with these options applied.
-  func applied(to configuration: ThumbnailPipeline.Configuration) -> ThumbnailPipeline.Configuration {
-    var configuration = configuration
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     configuration.retriesFailures = retryFailed
     if refresh { configuration.cacheMode = .refresh }
     if let maxAge { configuration.cacheMode = .maximumAge(maxAge) }
     if offline { configuration.cacheMode = .offline }
-    return configuration
+  }
+}
+
+/// How long a run waits out rate limits.
+struct PauseOptions: ConfigurationOptions {
+  @Option(
+    help: ArgumentHelp(
+      """
+      How long to wait in all for hosts and services that ask for a pause or fail in a row, such as 30s or 10m; what \
+      would take longer fails. 0 waits for nothing. (default: 60s)
+      """, valueName: "TIME"), transform: Duration.option)
+  var maxWait: Duration?
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    configuration.maximumWait = maxWait ?? .seconds(60)
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Thumbnailer
 
 /// What is decoded in a helper process, which may crash, hang or run out of memory without harm.
-struct IsolationOptions: ParsableArguments {
+struct IsolationOptions: ConfigurationOptions {
   /// What the helper decodes.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
     case unsafe, all, off
@@ -37,23 +37,17 @@ struct IsolationOptions: ParsableArguments {
   var helperDeadline: Double?
 
   func validate() throws {
-    if unsafeFromWeb, safeFormatsOnly || isolate == .off {
-      let other = safeFormatsOnly ? "--safe-formats-only" : "--isolate off"
-      throw ValidationError("--unsafe-from-web and \(other) exclude each other: leave one of them out")
+    for refusal in [("--safe-formats-only", safeFormatsOnly), ("--isolate off", isolate == .off)] {
+      try OptionCheck.oneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
     }
-    if let helperMemory, helperMemory < .mebibytes(64) {
-      throw ValidationError("--helper-memory \(helperMemory) is too little to work with: give at least 64MiB")
-    }
-    if let helperDeadline, !(0.1...86_400).contains(helperDeadline) {
-      throw ValidationError("--helper-deadline \(helperDeadline) cannot be used: give 0.1 to 86400 seconds")
+    try OptionCheck.size("--helper-memory", helperMemory, atLeast: .mebibytes(64))
+    try OptionCheck.value("--helper-deadline", helperDeadline, "give 0.1 to 86400 seconds") {
+      (0.1...86_400).contains($0)
     }
   }
 
-  /// The configuration with these options applied.
-  func applied(to configuration: ThumbnailPipeline.Configuration) -> ThumbnailPipeline.Configuration {
-    var configuration = configuration
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     configuration.isolation = isolation
-    return configuration
   }
 
   /// The isolation, with this executable as its own helper.

@@ -3,7 +3,7 @@ import Foundation
 import Thumbnailer
 
 /// Proxies, certificates and credentials.
-struct NetworkOptions: ParsableArguments {
+struct NetworkOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       "What servers see as the program's name; put a contact in it when you ask for many pictures.",
@@ -80,9 +80,7 @@ struct NetworkOptions: ParsableArguments {
     }
   }
 
-  /// The configuration with these options applied.
-  func applied(to configuration: ThumbnailPipeline.Configuration) throws -> ThumbnailPipeline.Configuration {
-    var configuration = configuration
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) throws {
     if let userAgent { configuration.userAgent = userAgent }
     if let minRate { configuration.minimumRate = minRate }
     if let cacert { configuration.certificateAuthorityFile = cacert }
@@ -94,7 +92,6 @@ struct NetworkOptions: ParsableArguments {
       let key = keys.first { $0.host == host }?.file
       return ClientCertificate(host: host, certificateFile: file, keyFile: key, password: password)
     }
-    return configuration
   }
 
   /// The request headers by host: those of `--header`, then the logins of the netrc file.
@@ -157,8 +154,7 @@ struct NetworkOptions: ParsableArguments {
 
   private static func checkReadable(_ file: String, option: String) throws {
     guard access(file, R_OK) == 0 else {
-      let reason = String(cString: strerror(errno))
-      throw ValidationError("\(option) \(file) cannot be read: \(reason); check the path")
+      throw ValidationError("\(option) \(file) cannot be read: \(SystemFailure.last.reason); check the path")
     }
   }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Thumbnailer
 
 /// The location of the cache, and resource limits.
-struct PipelineOptions: ParsableArguments {
+struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
 
   @Option(help: ArgumentHelp("Downloads at once, silent ones not counted. (default: 16)", valueName: "N"))
@@ -66,26 +66,19 @@ struct PipelineOptions: ParsableArguments {
   @OptionGroup var damage: DamageOptions
 
   func validate() throws {
-    for (name, value, most) in [
-      ("downloads", downloads, 1024), ("per-host", perHost, 1024), ("jobs", jobs, 256), ("max-pixels", maxPixels, .max),
-    ] {
-      guard let value else { continue }
-      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
-      if value > most { throw ValidationError("--\(name) \(value) cannot be used: give at most \(most)") }
-    }
-    if let memoryBudget, memoryBudget < .mebibytes(16) {
-      throw ValidationError("--memory-budget \(memoryBudget) is too little to work with: give at least 16MiB")
-    }
-    if let maxBytes, maxBytes.bytes < 1 { throw ValidationError("--max-bytes 0 cannot be used: give at least 1") }
+    try OptionCheck.count("--downloads", downloads, atMost: 1024)
+    try OptionCheck.count("--per-host", perHost, atMost: 1024)
+    try OptionCheck.count("--jobs", jobs, atMost: 256)
+    try OptionCheck.count("--max-pixels", maxPixels)
+    try OptionCheck.size("--memory-budget", memoryBudget, atLeast: .mebibytes(16))
+    try OptionCheck.count("--max-bytes", maxBytes?.bytes)
   }
 
-  /// The library's defaults with these options applied.
-  var configuration: ThumbnailPipeline.Configuration {
-    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: cache.directory)
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    cache.apply(to: &configuration)
+    damage.apply(to: &configuration)
     configuration.previews = previews == .on
     configuration.earlyStop = earlyStop == .on
-    configuration.damaged = damage.damaged
-    if let limit = cache.diskCache { configuration.diskCacheLimit = limit }
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }
     if let partialDownloads { configuration.partialDownloadLimit = partialDownloads }
@@ -94,12 +87,23 @@ struct PipelineOptions: ParsableArguments {
     if let jobs { configuration.jobs = jobs }
     if let maxPixels { configuration.maximumPixels = maxPixels }
     if let maxBytes { configuration.maximumSourceBytes = maxBytes }
-    return configuration
   }
 }
 
+/// The treatment of truncated and damaged images.
+struct DamageOptions: ConfigurationOptions {
+  @Option(
+    help: """
+      What becomes of truncated and damaged pictures: accept shows what can be read of them, the rest in grey, and \
+      reports say so.
+      """)
+  var damaged = DamagePolicy.refuse
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.damaged = damaged }
+}
+
 /// The location and the size limit of the disk cache.
-struct CacheOptions: ParsableArguments {
+struct CacheOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       "The disk cache's folder. (default: thumbs in $XDG_CACHE_HOME or ~/.cache)", valueName: "DIR"))
@@ -111,11 +115,16 @@ struct CacheOptions: ParsableArguments {
   var diskCache: ByteSize?
 
   func validate() throws {
-    if cacheDir == "" { throw ValidationError("--cache-dir is empty: name a folder") }
+    try OptionCheck.notEmpty("--cache-dir", cacheDir, "a folder")
     // The cache shrinks to the limit at once: a forgotten unit must not delete nearly everything.
     if let diskCache, diskCache.bytes > 0, diskCache < .mebibytes(1) {
       throw ValidationError("--disk-cache \(diskCache) is too little to be meant: give at least 1MiB, or 0 for none")
     }
+  }
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    configuration.cacheDirectory = directory
+    if let diskCache { configuration.diskCacheLimit = diskCache }
   }
 
   /// The given folder, or the library's default.

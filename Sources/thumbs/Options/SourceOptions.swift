@@ -52,14 +52,12 @@ struct SourceOptions: ParsableArguments {
       throw ValidationError(
         "nothing to fetch: give --query TEXT, such as --query lake --provider folder:Pictures, or --urls FILE|-")
     }
-    if query != nil, urls != nil { throw ValidationError("--query and --urls exclude each other: give one of them") }
-    if urls == "" { throw ValidationError("--urls is empty: name a file, or - for stdin") }
-    for (name, value) in [("pages", pages), ("per-page", perPage), ("count", count), ("ahead", ahead)] {
-      guard let value else { continue }
-      if value < 1 { throw ValidationError("--\(name) \(value) cannot be used: give at least 1") }
-      if value > 1_000_000_000 { throw ValidationError("--\(name) \(value) cannot be used: give at most 1000000000") }
+    try OptionCheck.oneOf([("--query", query != nil), ("--urls", urls != nil)])
+    try OptionCheck.notEmpty("--urls", urls, "a file, or - for stdin")
+    for (option, value) in [("--pages", pages), ("--per-page", perPage), ("--count", count), ("--ahead", ahead)] {
+      try OptionCheck.count(option, value, atMost: 1_000_000_000)
     }
-    if perPage > 1000 { throw ValidationError("--per-page \(perPage) cannot be used: give at most 1000") }
+    try OptionCheck.count("--per-page", perPage, atMost: 1000)
     if urls != nil, provider != "auto" || providerURL != nil || original {
       throw ValidationError(
         "--provider, --provider-url and --original go with --query, not with --urls: leave them out")

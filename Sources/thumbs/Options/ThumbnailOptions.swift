@@ -1,5 +1,5 @@
-public import ArgumentParser
-public import Thumbnailer
+import ArgumentParser
+import Thumbnailer
 
 /// The properties of the thumbnails, for all commands that make some.
 struct ThumbnailOptions: ParsableArguments {
@@ -32,9 +32,7 @@ struct ThumbnailOptions: ParsableArguments {
   var scaling = Scaling.fast
 
   func validate() throws {
-    guard (1...100).contains(quality) else {
-      throw ValidationError("--quality \(quality) cannot be used: give a number from 1 to 100")
-    }
+    try OptionCheck.value("--quality", quality, "give a number from 1 to 100") { (1...100).contains($0) }
     if fit != .contain, let open = sizes.first(where: \.isOpen) {
       throw ValidationError(
         "--size \(open) leaves a side open, which --fit \(fit.rawValue) cannot fill; give both, such as 400x300")
@@ -52,48 +50,5 @@ struct ThumbnailOptions: ParsableArguments {
     distinctSizes.map {
       Variant(size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling)
     }
-  }
-}
-
-extension TargetSize {
-  /// Parses a size, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> TargetSize {
-    if let size = TargetSize(parsing: text) { return size }
-    throw ValidationError(
-      "write 400x300, 400, 400x or x300, each side from 1 to \(PixelSize.longestThumbnailSide) pixels")
-  }
-}
-
-extension PixelSize {
-  /// Parses `400x300`, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> PixelSize {
-    if let size = PixelSize(parsing: text) { return size }
-    let isSide = Int(text).map { $0 > 0 } ?? false
-    throw ValidationError("write width and height in pixels, such as \(isSide ? "\(text)x\(text)" : "400x300")")
-  }
-}
-
-extension ByteSize {
-  /// Parses `256MiB`, or throws an error that explains the syntax.
-  static func option(_ text: String) throws -> ByteSize {
-    if let size = ByteSize(parsing: text) { return size }
-    throw ValidationError("write a number of bytes, such as 256MiB")
-  }
-}
-
-extension Fit: ExpressibleByArgument {}
-extension Scaling: ExpressibleByArgument {}
-
-extension Gravity: ExpressibleByArgument {
-  /// Parses a name; also accepts the spelling `center`.
-  public init?(argument: String) {
-    self.init(rawValue: argument == "center" ? "centre" : argument)
-  }
-}
-
-extension OutputFormat: ExpressibleByArgument {
-  /// Parses a name; also accepts `jpg`.
-  public init?(argument: String) {
-    self.init(rawValue: argument == "jpg" ? "jpeg" : argument)
   }
 }

@@ -6,6 +6,9 @@ import Thumbnailer
 /// The standard output and error of the process. Writes whole lines, so that lines of several threads never mix, and
 /// removes the progress line before each.
 final class Console: Sendable {
+  /// The only console: the process has one stdout and one stderr.
+  static let standard = Console()
+
   /// Why a line could not be written.
   enum WriteError: Error {
     /// The reader has closed the pipe, as after `| head`.
@@ -114,10 +117,10 @@ final class Console: Sendable {
     return ["y", "yes"].contains(readLine()?.trimmingCharacters(in: .whitespaces).lowercased() ?? "")
   }
 
-  /// Reports why stdout could not be written, unless the reader has closed it, and returns the exit status.
-  func cannotPrint(_ error: WriteError, _ consequence: String = "make room, or send the output elsewhere") -> ExitCode {
-    if case .failed(let reason) = error { complain("stdout cannot be written: \(reason); \(consequence)") }
-    return .cannotWrite
+  /// Prints the message of a failure, if there is one, and returns the exit status.
+  func report(_ failure: CommandFailure) -> ExitCode {
+    if let message = failure.message { complain(message) }
+    return failure.status
   }
 
   /// Draws the progress line in place of the last one; an empty text removes it.

@@ -15,36 +15,31 @@ struct ConversionLine {
 
   /// The line of `--json`.
   var json: String {
-    var object = JSONObject()
-    object.add("source", result.source.description)
-    object.add("status", result.status.rawValue)
-    if result.isDamaged { object.add("damaged", true) }
-    object.add("outputs", result.outputs.map(json))
-    if result.isToldApart { object.add("toldApart", true) }
-    if !result.replaced.isEmpty { object.add("replaced", result.replaced.map(path)) }
-    if let failure = result.failure {
-      var member = JSONObject()
-      member.add("stage", failure.stage.rawValue)
-      member.add("code", failure.code)
-      member.add("message", failure.message)
-      object.add("error", member)
-    }
-    if let plan = result.plan { object.add("plan", plan) }
-    object.add("ms", milliseconds)
+    let object: JSONObject = [
+      "source": result.source.description,
+      "status": result.status.rawValue,
+      "damaged": result.isDamaged.unlessFalse,
+      "outputs": result.outputs.map(json),
+      "toldApart": result.isToldApart.unlessFalse,
+      "replaced": result.replaced.isEmpty ? nil : result.replaced.map(path),
+      "error": result.failure.map {
+        ["stage": $0.stage.rawValue, "code": $0.code, "message": $0.message] as JSONObject
+      },
+      "plan": result.plan,
+      "ms": milliseconds,
+    ]
     return object.line
   }
 
   private func json(_ output: ConversionOutput) -> JSONObject {
-    var object = JSONObject()
-    object.add("path", path(output.path))
-    if let size = output.size {
-      object.add("width", size.width)
-      object.add("height", size.height)
-    }
-    if let format = output.format { object.add("format", format.rawValue) }
-    if let bytes = output.byteCount { object.add("bytes", bytes) }
-    if output.isDamaged { object.add("damaged", true) }
-    return object
+    [
+      "path": path(output.path),
+      "width": output.size?.width,
+      "height": output.size?.height,
+      "format": output.format?.rawValue,
+      "bytes": output.byteCount,
+      "damaged": output.isDamaged.unlessFalse,
+    ]
   }
 
   /// The lines of the CSV: one for each thumbnail, or one for an input without any.
@@ -91,21 +86,20 @@ extension ConversionSummary {
   ///
   /// - Parameter isDryRun: Whether to count what would have been written.
   func json(isDryRun: Bool = false) -> String {
-    var figures = JSONObject()
-    figures.add("converted", converted)
-    if isDryRun { figures.add("wouldConvert", planned) }
-    figures.add("current", current)
-    figures.add("failed", failed)
-    figures.add("skipped", skipped)
-    if toldApart > 0 { figures.add("toldApart", toldApart) }
-    if replaced > 0 { figures.add("replaced", replaced) }
-    if removed > 0 { figures.add("removed", removed) }
-    if damaged > 0 { figures.add("damaged", damaged) }
-    figures.add("seconds", duration.seconds.rounded(toPlaces: 3))
-    figures.add("peakMemoryBytes", ProcessMemory.peak)
-    var object = JSONObject()
-    object.add("summary", figures)
-    return object.line
+    let figures: JSONObject = [
+      "converted": converted,
+      "wouldConvert": isDryRun ? planned : nil,
+      "current": current,
+      "failed": failed,
+      "skipped": skipped,
+      "toldApart": toldApart.unlessZero,
+      "replaced": replaced.unlessZero,
+      "removed": removed.unlessZero,
+      "damaged": damaged.unlessZero,
+      "seconds": duration.seconds.rounded(toPlaces: 3),
+      "peakMemoryBytes": ProcessMemory.peak,
+    ]
+    return figures.summaryLine
   }
 
   /// The number of images, whatever their outcome.

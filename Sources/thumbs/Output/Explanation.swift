@@ -31,7 +31,7 @@ final class Explanation: Sendable {
   }
 
   /// Prints the explanation, on stderr if stdout has the image.
-  func print(of thumbnail: Thumbnail, on console: Console, toStdout: Bool) async {
+  func print(of thumbnail: Thumbnail, toStdout: Bool) async {
     // The last event may arrive after the thumbnail; the time limit covers the case that it is lost.
     let limit = Task { [lines] in
       try? await Task.sleep(for: .seconds(1))
@@ -42,7 +42,7 @@ final class Explanation: Sendable {
     let source = "picture: \(thumbnail.source.format.displayName), \(thumbnail.source.size)"
     let made = "thumbnail: \(thumbnail.format.displayName), \(thumbnail.size), \(ByteSize(bytes: thumbnail.data.count))"
     for line in [source] + seen + [made] {
-      if toStdout { try? console.print(line) } else { console.complain(line) }
+      if toStdout { try? Console.standard.print(line) } else { Console.standard.complain(line) }
     }
   }
 }

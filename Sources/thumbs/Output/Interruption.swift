@@ -9,6 +9,9 @@ final class Interruption: @unchecked Sendable {
   private var sources: [any DispatchSourceSignal] = []
   private let received = Atomic<Int32>(0)
 
+  /// What a command says that was stopped.
+  static let message = "stopped; what is done is kept, and the same command does the rest"
+
   /// The received signal; nil if there was none.
   var signal: Int32? {
     let number = received.load(ordering: .acquiring)

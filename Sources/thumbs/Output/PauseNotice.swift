@@ -6,7 +6,7 @@ final class PauseNotice: Sendable {
   private let task: Task<Void, Never>
 
   /// Observes a pipeline without retaining it.
-  init(_ pipeline: ThumbnailPipeline, console: Console) {
+  init(_ pipeline: ThumbnailPipeline) {
     let events = pipeline.events()
     task = Task {
       var said: Set<String> = []
@@ -15,7 +15,7 @@ final class PauseNotice: Sendable {
         else {
           continue
         }
-        console.complain("\(Self.words(host, duration, failure: failure)); waiting")
+        Console.standard.complain("\(Self.message(host, duration, failure: failure)); waiting")
       }
     }
   }
@@ -23,7 +23,7 @@ final class PauseNotice: Sendable {
   deinit { task.cancel() }
 
   /// The message about a pause and its reason.
-  static func words(_ host: String, _ duration: Duration, failure: String?) -> String {
+  static func message(_ host: String, _ duration: Duration, failure: String?) -> String {
     // Tolerates that a few milliseconds have passed.
     let seconds = Int((duration / .seconds(1) - 0.05).rounded(.up))
     guard let failure else { return "\(host) asks for a pause of \(seconds) s" }

@@ -6,17 +6,16 @@ enum PhotoLine {
   /// All metadata of a photo, with the URL of the form for cells of 400×400, or of the original. Unknown values are
   /// left out.
   static func json(_ photo: Photo, original: Bool) -> String {
-    var object = JSONObject()
-    object.add("id", photo.id)
-    object.add("provider", photo.provider)
-    if let title = photo.title { object.add("title", title) }
-    if let size = photo.size {
-      object.add("width", size.width)
-      object.add("height", size.height)
-    }
-    if let credit = credit(photo) { object.add("credit", credit) }
     let source = photo.source(for: PixelSize(400, 400), fit: .cover, original: original)
-    object.add("url", PlainText.withoutPasswords(source.url.absoluteString))
+    let object: JSONObject = [
+      "id": photo.id,
+      "provider": photo.provider,
+      "title": photo.title,
+      "width": photo.size?.width,
+      "height": photo.size?.height,
+      "credit": credit(photo),
+      "url": PlainText.withoutPasswords(source.url.absoluteString),
+    ]
     return object.line
   }
 
@@ -29,20 +28,19 @@ enum PhotoLine {
     ]
     guard members.contains(where: { $0.1 != nil }) else { return nil }
     var object = JSONObject()
-    for (name, value) in members { value.map { object.add(name, PlainText.withoutPasswords($0)) } }
+    for (name, value) in members { object.add(name, value.map(PlainText.withoutPasswords)) }
     return object
   }
 
   /// The summary of a listing.
   static func summary(_ content: GalleryContent) -> String {
-    var summary = JSONObject()
-    summary.add("pictures", content.items.count)
-    summary.add("pages", content.pages)
-    if let total = content.total { summary.add("total", total) }
-    summary.add("provider", content.provider)
-    summary.add("offline", content.isOffline)
-    var object = JSONObject()
-    object.add("summary", summary)
-    return object.line
+    let summary: JSONObject = [
+      "pictures": content.items.count,
+      "pages": content.pages,
+      "total": content.total,
+      "provider": content.provider,
+      "offline": content.isOffline,
+    ]
+    return summary.summaryLine
   }
 }

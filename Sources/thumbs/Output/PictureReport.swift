@@ -65,7 +65,7 @@ struct PictureReport {
     }.first
     self.id = id
     url = source.url.absoluteString
-    error = firstError.map { Failure(code: $0.code, message: $0.message) }
+    error = firstError.map { Failure(code: $0.code, message: $0.shownMessage) }
     status = error != nil ? .failed : Self.status(of: responses)
     thumbnails = responses.map(\.thumbnail)
     self.source = thumbnails.first?.source
@@ -96,42 +96,41 @@ struct PictureReport {
 
   /// The line of `--json`.
   var json: String {
-    var object = JSONObject()
-    object.add("id", PlainText.withoutPasswords(id))
-    object.add("url", PlainText.withoutPasswords(url))
-    object.add("status", status.rawValue)
-    if isDamaged { object.add("damaged", true) }
-    if let error {
-      var member = JSONObject()
-      member.add("code", error.code)
-      member.add("message", PlainText.withoutPasswords(error.message))
-      object.add("error", member)
-    }
-    if let source {
-      var member = JSONObject()
-      member.add("width", source.size.width)
-      member.add("height", source.size.height)
-      member.add("bytes", source.byteCount)
-      member.add("downloaded", downloadedBytes)
-      member.add("left", bytesLeft)
-      object.add("source", member)
-    }
-    object.add(
-      "thumbnails", thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) })
-    object.add("ms", milliseconds)
-    if let credit = photo.flatMap(PhotoLine.credit) { object.add("credit", credit) }
+    let object: JSONObject = [
+      "id": PlainText.withoutPasswords(id),
+      "url": PlainText.withoutPasswords(url),
+      "status": status.rawValue,
+      "damaged": isDamaged.unlessFalse,
+      "error": error.map {
+        ["code": $0.code, "message": PlainText.withoutPasswords($0.message)] as JSONObject
+      },
+      "source": source.map(json),
+      "thumbnails": thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) },
+      "ms": milliseconds,
+      "credit": photo.flatMap(PhotoLine.credit),
+    ]
     return object.line
   }
 
+  private func json(_ source: SourceDescription) -> JSONObject {
+    [
+      "width": source.size.width,
+      "height": source.size.height,
+      "bytes": source.byteCount,
+      "downloaded": downloadedBytes,
+      "left": bytesLeft,
+    ]
+  }
+
   private static func json(_ thumbnail: Thumbnail, path: String?) -> JSONObject {
-    var object = JSONObject()
-    if let path { object.add("path", path) }
-    object.add("width", thumbnail.size.width)
-    object.add("height", thumbnail.size.height)
-    object.add("format", thumbnail.format.rawValue)
-    object.add("bytes", thumbnail.data.count)
-    if thumbnail.isDamaged { object.add("damaged", true) }
-    return object
+    [
+      "path": path,
+      "width": thumbnail.size.width,
+      "height": thumbnail.size.height,
+      "format": thumbnail.format.rawValue,
+      "bytes": thumbnail.data.count,
+      "damaged": thumbnail.isDamaged.unlessFalse,
+    ]
   }
 
   private static func status(of responses: [ThumbnailResponse]) -> Status {

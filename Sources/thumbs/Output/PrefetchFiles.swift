@@ -87,7 +87,7 @@ final class PrefetchFiles: Sendable {
         let rest = photos.count - index
         return
           "\(provider.name) could not be told that \(rest) of its photos \(rest == 1 ? "was" : "were") exported, as its "
-          + "terms ask: \(error.message)"
+          + "terms ask: \(Advice.withOptions(error.message))"
       }
     }
     return nil
@@ -130,16 +130,17 @@ final class PrefetchFiles: Sendable {
     guard let export else { return closing }
     closing.exported = counts.written
     closing.summary =
-      "exported \(counts.written) \(counts.written == 1 ? "file" : "files") to \(export.folder)"
+      "exported \(counts.written.of("file")) to \(export.folder)"
       + (counts.unchanged > 0 ? ", \(counts.unchanged) were there already" : "")
     closing.isIncomplete = counts.kept > 0 || counts.unwritten > 0
-    if counts.kept > 0 {
-      let subject = counts.kept == 1 ? "1 file is" : "\(counts.kept) files are"
-      closing.complaints.append(
-        "in \(export.folder) \(subject) there already with other content and left so; give --overwrite, or another --name"
-      )
-    }
+    if counts.kept > 0 { closing.complaints.append(Self.message(aboutKept: counts.kept, in: export.folder)) }
     return closing
+  }
+
+  /// The message about files that were there already and are not replaced.
+  static func message(aboutKept count: Int, in folder: String) -> String {
+    "in \(folder) \(count.of("file is", "files are")) there already with other content and left so; give --overwrite, "
+      + "or another --name"
   }
 }
 

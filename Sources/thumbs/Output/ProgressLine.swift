@@ -16,7 +16,7 @@ final class ProgressLine: Sendable {
   }
 
   private let title: String
-  private let console: Console
+  private let console = Console.standard
   private let waitingFor: @Sendable () -> [String: Int]
   private let started = ContinuousClock.now
   private let values = Mutex(Values())
@@ -24,10 +24,9 @@ final class ProgressLine: Sendable {
 
   /// - Parameter waitingFor: Called for each drawing: the number of images by host if all remaining work waits for
   ///   these hosts, else empty.
-  init(title: String, console: Console, waitingFor: @escaping @Sendable () -> [String: Int] = { [:] }) {
+  init(title: String, waitingFor: @escaping @Sendable () -> [String: Int] = { [:] }) {
     self.title = PlainText.line(title)
     self.waitingFor = waitingFor
-    self.console = console
   }
 
   /// Starts drawing.

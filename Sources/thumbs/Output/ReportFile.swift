@@ -14,9 +14,6 @@ final class ReportFile: Sendable {
     /// A failure with the system's message.
     init(path: String, _ failure: SystemFailure) { self.init(path: path, reason: failure.reason) }
 
-    /// The message with advice, and a note on what is not affected.
-    func message(keeping kept: String) -> String { "\(message(choose: "another place")); \(kept)" }
-
     /// The message with advice.
     ///
     /// - Parameter other: What to choose instead, such as “another --sheet”.

@@ -75,26 +75,25 @@ struct RunSummary {
 
   /// The last line of `--json`.
   var json: String {
-    var figures = JSONObject()
-    figures.add("pictures", pictures)
-    figures.add("stored", stored)
-    figures.add("made", made)
-    figures.add("hits", hits)
-    figures.add("revalidated", revalidated)
-    figures.add("stale", stale)
-    figures.add("failed", failed)
-    figures.add("downloadedBytes", downloadedBytes)
-    figures.add("bytesLeft", bytesLeft)
-    figures.add("storedBytes", storedBytes)
-    figures.add("seconds", seconds)
-    figures.add("picturesPerSecond", picturesPerSecond)
-    figures.add("peakMemoryBytes", peakMemoryBytes)
-    if damaged > 0 { figures.add("damaged", damaged) }
-    figures.add("provider", provider)
-    if let exportedFiles { figures.add("exportedFiles", exportedFiles) }
-    var object = JSONObject()
-    object.add("summary", figures)
-    return object.line
+    let figures: JSONObject = [
+      "pictures": pictures,
+      "stored": stored,
+      "made": made,
+      "hits": hits,
+      "revalidated": revalidated,
+      "stale": stale,
+      "failed": failed,
+      "downloadedBytes": downloadedBytes,
+      "bytesLeft": bytesLeft,
+      "storedBytes": storedBytes,
+      "seconds": seconds,
+      "picturesPerSecond": picturesPerSecond,
+      "peakMemoryBytes": peakMemoryBytes,
+      "damaged": damaged.unlessZero,
+      "provider": provider,
+      "exportedFiles": exportedFiles,
+    ]
+    return figures.summaryLine
   }
 
   /// The part about cache hits.
@@ -110,8 +109,7 @@ struct RunSummary {
   /// The human-readable summary.
   var text: String {
     var lines = [
-      "\(pictures) \(pictures == 1 ? "picture" : "pictures") from \(provider), "
-        + "\(thumbnails) \(thumbnails == 1 ? "thumbnail" : "thumbnails"): "
+      "\(pictures.of("picture")) from \(provider), \(thumbnails.of("thumbnail")): "
         + "\(stored + made) made\(made > 0 ? " (\(made) of them not stored)" : ""), \(hits) from the cache\(fromCache), \(failed) failed",
       "downloaded \(ByteSize(bytes: downloadedBytes))"
         + (bytesLeft > 0 ? " and left \(ByteSize(bytes: bytesLeft)) that no thumbnail needs" : "")

@@ -52,7 +52,7 @@ final class SheetFile: Sendable {
   func add(_ cell: SheetCell) async throws {
     var cell = cell
     cell.name = PlainText.line(cell.name)
-    cell.failure = cell.failure.map { PlainText.line(PlainText.withShortPaths($0)) }
+    cell.failure = cell.failure.map { PlainText.line(PlainText.withShortPaths(Advice.withOptions($0))) }
     switch target {
     case .page(let file): try file.write(ContactSheet.figure(cell))
     case .print(let print):

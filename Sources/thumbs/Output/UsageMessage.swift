@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 
 /// Formats errors of the command line as one line, in the style of all other messages.
@@ -41,5 +42,88 @@ enum UsageMessage {
       known = command.configuration.subcommands
     }
     return "'\(words.joined(separator: " ")) --help'"
+  }
+}
+
+// MARK: Misspellings
+
+extension UsageMessage {
+  /// The message about an unknown command or option in the command line, with the closest known one; nil if all are
+  /// known.
+  ///
+  /// The argument parser reports missing arguments before unknown ones, and its help ignores unknown commands, so a
+  /// typo would go unnoticed.
+  ///
+  /// - Parameter arguments: The command line, including the program's name.
+  static func misspelling(in arguments: [String]) -> String? {
+    var words = arguments.dropFirst()
+    var path = ["thumbs"]
+    var command: any ParsableCommand.Type = Thumbs.self
+    let asksForHelp = words.first == "help"
+    if asksForHelp { words.removeFirst() }
+    while let word = words.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
+      let names = command.configuration.subcommands.compactMap { $0.configuration.commandName }
+      guard let next = command.configuration.subcommands.first(where: { $0.configuration.commandName == word }) else {
+        if word == "help" { return nil }
+        let group = path.dropFirst().map { "\($0) " }.joined()
+        return "there is no command '\(group)\(word)'; " + advice(nearest(to: word, among: names), path)
+      }
+      words.removeFirst()
+      path.append(word)
+      command = next
+    }
+    return asksForHelp ? nil : unknownOption(words, of: command, path)
+  }
+
+  private static func unknownOption(
+    _ words: ArraySlice<String>, of command: any ParsableCommand.Type, _ path: [String]
+  ) -> String? {
+    let help = command.helpMessage(includeHidden: true)
+    let known = Set(
+      help.split { !($0.isLetter || $0.isNumber || $0 == "-") }.filter { $0.hasPrefix("-") }.map { String($0) })
+    for word in words {
+      if word == "--" { return nil }
+      let name = String(word.prefix { $0 != "=" })
+      guard name.hasPrefix("-"), name.count > 1, !known.contains(name) else { continue }
+      // A negative number is a value, which is left to the parser.
+      if let first = name.dropFirst().first, first.isNumber { continue }
+      // Several short options may be combined.
+      if !name.hasPrefix("--"), name.dropFirst().allSatisfy({ known.contains("-\($0)") }) { continue }
+      let long = name.hasPrefix("--") ? name : "-" + name
+      let options = known.filter { $0.hasPrefix("--") }.map { String($0) }
+      let meant = known.contains(long) ? long : nearest(to: long, among: options)
+      return "unknown option '\(name)'; " + advice(meant, path)
+    }
+    return nil
+  }
+
+  private static func advice(_ meant: String?, _ path: [String]) -> String {
+    meant.map { "did you mean '\($0)'?" } ?? "see '\(path.joined(separator: " ")) --help'"
+  }
+
+  /// The most likely intended name: the one with the smallest edit distance, at most one edit for each three letters;
+  /// else one with this prefix.
+  static func nearest(to word: String, among names: [String]) -> String? {
+    let ranked = names.map { (name: $0, mistakes: mistakes(between: word, and: $0)) }
+      .sorted { ($0.mistakes, $0.name) < ($1.mistakes, $1.name) }
+    if let best = ranked.first, best.mistakes <= max(1, best.name.drop { $0 == "-" }.count / 3) { return best.name }
+    let beginnings = names.filter { word.count >= 3 && $0.hasPrefix(word) }
+    return beginnings.count == 1 ? beginnings[0] : nil
+  }
+
+  /// The edit distance, with transpositions (optimal string alignment).
+  private static func mistakes(between first: String, and second: String) -> Int {
+    let (a, b) = (Array(first.utf8), Array(second.utf8))
+    var rows = [Array(0...b.count)]
+    for i in 1...max(1, a.count) where !a.isEmpty {
+      var row = [i] + Array(repeating: 0, count: b.count)
+      for j in 0..<b.count {
+        let cost = a[i - 1] == b[j] ? 0 : 1
+        row[j + 1] = min(rows[i - 1][j + 1] + 1, row[j] + 1, rows[i - 1][j] + cost)
+        if i > 1, j > 0, a[i - 1] == b[j - 1], a[i - 2] == b[j] { row[j + 1] = min(row[j + 1], rows[i - 2][j - 1] + 1) }
+      }
+      rows.append(row)
+    }
+    return rows[a.count][b.count]
   }
 }

@@ -48,7 +48,7 @@ final class ScrollRecord: Sendable {
         state.outcomes[index] = .ready(now)
       case .failed(let index, _, let error):
         state.told.insert(index)
-        if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.message) }
+        if state.outcomes[index] == nil { state.outcomes[index] = .failed(now, error.shownMessage) }
       case .started, .cancelled, .settled: break
       }
     }

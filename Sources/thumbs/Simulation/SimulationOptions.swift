@@ -32,23 +32,17 @@ struct SimulationOptions: ParsableArguments {
   func validate() throws {
     guard simulate != nil else {
       let given = [
-        ("columns", columns != nil), ("cell", cell != nil), ("scale", scale != nil), ("rows", rows != nil),
-        ("as-fast-as-ready", asFastAsReady),
+        ("--columns", columns != nil), ("--cell", cell != nil), ("--scale", scale != nil), ("--rows", rows != nil),
+        ("--as-fast-as-ready", asFastAsReady),
       ]
       if let (name, _) = given.first(where: \.1) {
-        throw ValidationError("--\(name) goes with --simulate: give --simulate steady:3, or leave it out")
+        throw ValidationError("\(name) goes with --simulate: give --simulate steady:3, or leave it out")
       }
       return
     }
-    if let columns, !(1...1000).contains(columns) {
-      throw ValidationError("--columns \(columns) cannot be used: give 1 to 1000")
-    }
-    if let scale, !(scale > 0 && scale <= 100) {
-      throw ValidationError("--scale \(scale) cannot be used: give more than 0 and at most 100")
-    }
-    if let rows, !(rows > 0 && rows <= 1000) {
-      throw ValidationError("--rows \(rows) cannot be used: give more than 0 and at most 1000")
-    }
+    try OptionCheck.value("--columns", columns, "give 1 to 1000") { (1...1000).contains($0) }
+    try OptionCheck.value("--scale", scale, "give more than 0 and at most 100") { $0 > 0 && $0 <= 100 }
+    try OptionCheck.value("--rows", rows, "give more than 0 and at most 1000") { $0 > 0 && $0 <= 1000 }
     do throws(ThumbnailError) { _ = try layout } catch { throw ValidationError("--cell and --scale: \(error.message)") }
   }
 

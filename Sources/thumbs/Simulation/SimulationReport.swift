@@ -75,42 +75,46 @@ struct SimulationReport {
   /// A line of `--json` for each cell, in the order in which they came into view.
   var cellLines: [String] {
     report.cells.map { cell in
-      var object = JSONObject()
-      object.add("item", cell.item)
-      object.add("url", PlainText.withoutPasswords(source(of: cell)?.url.absoluteString ?? ""))
-      object.add("inView", cell.inView.seconds.rounded(toPlaces: 4))
-      if let ready = cell.ready { object.add("ready", ready.seconds.rounded(toPlaces: 4)) }
-      if let failure = cell.failure { object.add("error", PlainText.withoutPasswords(failure)) }
-      object.add("firstScreen", cell.isOfFirstScreen)
+      let object: JSONObject = [
+        "item": cell.item,
+        "url": PlainText.withoutPasswords(source(of: cell)?.url.absoluteString ?? ""),
+        "inView": cell.inView.seconds.rounded(toPlaces: 4),
+        "ready": cell.ready?.seconds.rounded(toPlaces: 4),
+        "error": cell.failure.map(PlainText.withoutPasswords),
+        "firstScreen": cell.isOfFirstScreen,
+      ]
       return object.line
     }
   }
 
   /// The last line of `--json`.
   var json: String {
-    var figures = JSONObject()
-    figures.add("trace", trace)
-    figures.add("cells", report.cells.count)
-    figures.add("cellsAfterFirstScreen", report.cellsAfterFirstScreen.count)
-    figures.add("failed", failedCells)
-    figures.add("skipped", skipped)
-    figures.add("readyOnSight", report.readyOnSight.rounded(toPlaces: 4))
-    for (name, share) in [("waitP50Ms", 0.5), ("waitP95Ms", 0.95), ("waitP99Ms", 0.99)] {
-      figures.add(name, Self.milliseconds(report.wait(ofShare: share) ?? .zero))
+    func wait(_ share: Double) -> Double { Self.milliseconds(report.wait(ofShare: share) ?? .zero) }
+    func update(_ share: Double) -> Double {
+      (1000 * (report.viewportUpdate(ofShare: share) ?? .zero).milliseconds).rounded(toPlaces: 1)
     }
-    if let firstScreen { figures.add("firstScreenMs", Self.milliseconds(firstScreen)) }
-    figures.add("completeAfterRestMs", Self.milliseconds(report.completeAfterRest))
-    figures.add("downloadedBytes", report.downloadedBytes)
-    figures.add("unseenBytes", report.unseenBytes)
-    for (name, share) in [("viewportUpdateP50Us", 0.5), ("viewportUpdateP99Us", 0.99), ("viewportUpdateMaxUs", 1)] {
-      figures.add(name, (1000 * (report.viewportUpdate(ofShare: share) ?? .zero).milliseconds).rounded(toPlaces: 1))
-    }
-    figures.add("seconds", report.duration.seconds.rounded(toPlaces: 3))
-    figures.add("peakMemoryBytes", report.peakMemoryBytes ?? 0)
-    figures.add("provider", provider)
-    var object = JSONObject()
-    object.add("summary", figures)
-    return object.line
+    let figures: JSONObject = [
+      "trace": trace,
+      "cells": report.cells.count,
+      "cellsAfterFirstScreen": report.cellsAfterFirstScreen.count,
+      "failed": failedCells,
+      "skipped": skipped,
+      "readyOnSight": report.readyOnSight.rounded(toPlaces: 4),
+      "waitP50Ms": wait(0.5),
+      "waitP95Ms": wait(0.95),
+      "waitP99Ms": wait(0.99),
+      "firstScreenMs": firstScreen.map(Self.milliseconds),
+      "completeAfterRestMs": Self.milliseconds(report.completeAfterRest),
+      "downloadedBytes": report.downloadedBytes,
+      "unseenBytes": report.unseenBytes,
+      "viewportUpdateP50Us": update(0.5),
+      "viewportUpdateP99Us": update(0.99),
+      "viewportUpdateMaxUs": update(1),
+      "seconds": report.duration.seconds.rounded(toPlaces: 3),
+      "peakMemoryBytes": report.peakMemoryBytes ?? 0,
+      "provider": provider,
+    ]
+    return figures.summaryLine
   }
 
   /// A self-contained page with the figures and the timeline.

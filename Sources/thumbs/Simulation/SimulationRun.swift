@@ -17,7 +17,6 @@ struct SimulationRun: Sendable {
   let feed: PageFeed
   /// The variant of the cells.
   let variant: Variant
-  let console: Console
   let report: ReportOptions
   /// The path of the page with the timeline; nil for none.
   let sheet: String?
@@ -43,15 +42,14 @@ struct SimulationRun: Sendable {
     }
   }
 
+  private let console = Console.standard
+
   /// Scrolls to the end, or to Ctrl-C, prints the report and returns the exit status.
-  func run() async -> ExitCode {
+  func run() async throws -> ExitCode {
     let interruption = Interruption()
-    let (knownProblem, knownReplacement) = (pipeline.cacheProblem, pipeline.cacheReplacement)
-    if let knownProblem { console.complain("\(knownProblem); going on without the disk cache") }
-    if let knownReplacement { console.complain(knownReplacement) }
-    if let exposure = pipeline.cacheExposure, !report.quiet { console.complain(PlainText.withShortPaths(exposure)) }
+    let cache = CacheNotices(pipeline, isQuiet: report.quiet)
     let prefetcher = Prefetcher(pipeline: pipeline, layout: layout, variant: variant)
-    let progress = ProgressLine(title: "scrolling \(scroll.name)", console: console)
+    let progress = ProgressLine(title: "scrolling \(scroll.name)")
     let watching = report.showsProgress ? show(progress, of: prefetcher) : nil
     let fed = Fed()
     let scrolled = try? await interruption.cancelling {
@@ -65,20 +63,18 @@ struct SimulationRun: Sendable {
     guard var result = scrolled else { return .stopped(by: interruption.signal ?? SIGINT) }
     result.peakMemoryBytes = ProcessMemory.peak
     if let notice = provider.standInNotice, !report.quiet { console.complain(notice) }
-    if let replacement = pipeline.cacheReplacement, replacement != knownReplacement { console.complain(replacement) }
-    if let problem = pipeline.cacheProblem, problem != knownProblem {
-      console.complain("not everything is stored: \(problem)")
-    }
+    cache.reportReplacement()
+    cache.reportProblem()
     let (sources, failure) = (fed.sources, fed.failure)
     if let failure {
-      console.complain(failure.shownMessage(offline: pipeline.configuration.cacheMode == .offline))
-      if result.cells.isEmpty { return failure.exitCode }
+      let isOffline = pipeline.configuration.cacheMode == .offline
+      let status = console.report(CommandFailure(failure, isOffline: isOffline))
+      if result.cells.isEmpty { return status }
     } else if sources.isEmpty, fed.skipped == 0, interruption.signal == nil {
-      console.complain(await SourceWords(source, provider).nothingFound())
+      console.complain(await SourceMessages(source, provider).nothingFound())
     }
-    let status = finish(
+    try finish(
       SimulationReport(result, trace: scroll.name, provider: provider.name, sources: sources, skipped: fed.skipped))
-    guard status == .success else { return status }
     if let signal = interruption.signal { return .stopped(by: signal) }
     let isWhole = failure == nil && fed.skipped == 0 && result.cells.allSatisfy { $0.failure == nil }
     return isWhole && pipeline.cacheProblem == nil ? .success : .someFailed
@@ -86,7 +82,7 @@ struct SimulationRun: Sendable {
 
   /// Plays the scroll while the feed loads pages on demand.
   private func play(on prefetcher: Prefetcher, _ fed: Fed) async -> ScrollReport {
-    let words = SourceWords(source, provider)
+    let words = SourceMessages(source, provider)
     let feeding = Task {
       do throws(ProviderError) {
         try await feed.run(into: prefetcher) { sources, skipped in
@@ -125,28 +121,21 @@ struct SimulationRun: Sendable {
   }
 
   /// Prints the report and writes the sheet.
-  private func finish(_ result: SimulationReport) -> ExitCode {
+  private func finish(_ result: SimulationReport) throws {
     if !report.json {
       for failure in result.failures { console.complain(failure) }
     }
-    do throws(Console.WriteError) {
-      if report.json {
-        for line in result.cellLines { try console.print(line) }
-        try console.print(result.json)
-      } else if !report.quiet, !result.isEmpty {
-        try console.print(result.text)
-      }
+    if report.json {
+      for line in result.cellLines { try console.print(line) }
+      try console.print(result.json)
+    } else if !report.quiet, !result.isEmpty {
+      try console.print(result.text)
+    }
+    guard let sheet else { return }
+    do throws(SystemFailure) {
+      try OutputFile.write(Data(result.page.utf8), to: sheet)
     } catch {
-      return console.cannotPrint(error)
+      throw CommandFailure(ReportFile.Failure(path: sheet, error), choose: "another --sheet")
     }
-    if let sheet {
-      do throws(SystemFailure) {
-        try OutputFile.write(Data(result.page.utf8), to: sheet)
-      } catch {
-        console.complain(ReportFile.Failure(path: sheet, error).message(choose: "another --sheet"))
-        return .cannotWrite
-      }
-    }
-    return .success
   }
 }

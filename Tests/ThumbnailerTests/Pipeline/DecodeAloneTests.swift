@@ -63,7 +63,7 @@ import Testing
       Issue.record("it should be refused")
       return
     }
-    #expect(reason.contains("MiB that a picture may take; raise the budget (memoryBudget, --memory-budget)"))
+    #expect(reason.contains("MiB that a picture may take; raise the budget (memoryBudget)"))
   }
 
   @Test func whatNoWayCanReadIsRefusedWithItsNumber() async throws {

@@ -25,7 +25,7 @@ import Testing
         Issue.record("there should be no thumbnail")
       } catch {
         #expect(error.code == "not-found")
-        #expect(error.message.contains("remembered until") && error.message.contains("--retry-failed"))
+        #expect(error.message.contains("remembered until") && error.message.contains("(retriesFailures)"))
         #expect(error.message.contains("GMT") && !error.message.contains("\n"))
       }
     }

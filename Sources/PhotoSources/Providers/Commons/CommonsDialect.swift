@@ -25,7 +25,7 @@ enum CommonsDialect {
     case 403 where !namesContact:
       return .blocked(
         provider: name,
-        reason: "it wants a User-Agent with a contact, such as 'thumbs/1 (you@example.org)' (userAgent, --user-agent)")
+        reason: "it wants a User-Agent with a contact, such as 'thumbs/1 (you@example.org)' (userAgent)")
     default: return nil
     }
   }

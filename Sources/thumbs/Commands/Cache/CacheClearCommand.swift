@@ -22,20 +22,16 @@ struct CacheClearCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.") var json = false
 
   func run() async throws {
-    let console = Console()
-    let disk = try cache.open(console)
-    let before = try disk.map { disk in try console.usingCache { () throws(DiskCacheError) in try disk.statistics() } }
-    if let disk {
-      try await console.changingCache { () async throws(DiskCacheError) in try await disk.removeAll() }
-    }
+    let disk = try cache.open()
+    let before = try disk?.statistics()
+    try await disk?.change { disk throws(DiskCacheError) in try await disk.removeAll() }
     ThumbnailPipeline.removePartialDownloads(in: cache.directory)
     ThumbnailPipeline.removeHostRecords(in: cache.directory)
     let (thumbnails, bytes) = (before?.thumbnails ?? 0, before?.payloadBytes ?? 0)
-    var object = JSONObject()
-    object.add("directory", cache.directory.path)
-    object.add("removedThumbnails", thumbnails)
-    object.add("removedBytes", bytes)
+    let object: JSONObject = [
+      "directory": cache.directory.path, "removedThumbnails": thumbnails, "removedBytes": bytes,
+    ]
     let text = "removed \(thumbnails) thumbnails, \(ByteSize(bytes: bytes)), from \(cache.directory.path)"
-    try console.answer(json ? object.line : text)
+    try Console.standard.print(json ? object.line : text)
   }
 }

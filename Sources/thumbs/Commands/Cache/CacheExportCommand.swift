@@ -44,16 +44,11 @@ struct CacheExportCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object a line.") var json = false
 
   func validate() throws {
-    if folder.isEmpty { throw ValidationError("the folder's name is empty: name a folder") }
+    try OptionCheck.notEmpty("the folder's name", folder, "a folder")
   }
 
   func run() async throws {
-    let console = Console()
-    let selection = try pictures.selection()
-    let disk = try cache.open(console)
-    let status = try await CacheExportRun(
-      disk, selection, printsJSON: json, console: console
-    ).run(into: folder, name: name, overwriting: overwrite)
-    if status != .success { throw status }
+    let run = CacheExportRun(selection: try pictures.selection(), disk: try cache.open(), printsJSON: json)
+    try await run.run(into: folder, name: name, overwriting: overwrite).end()
   }
 }

@@ -5,15 +5,11 @@ import Thumbnailer
 
 /// One run of `thumbs cache export`.
 struct CacheExportRun: Sendable {
-  private let disk: DiskCache?
-  private let selection: CacheSelection
-  private let printsJSON: Bool
-  private let console: Console
-
-  init(_ disk: DiskCache?, _ selection: CacheSelection, printsJSON: Bool, console: Console) {
-    (self.disk, self.selection) = (disk, selection)
-    (self.printsJSON, self.console) = (printsJSON, console)
-  }
+  let selection: CacheSelection
+  /// The cache; nil if there is none.
+  let disk: DiskCache?
+  let printsJSON: Bool
+  private let console = Console.standard
 
   private enum Status: String {
     /// The file was written.
@@ -49,39 +45,35 @@ struct CacheExportRun: Sendable {
 
   /// Runs to the end, or to Ctrl-C, and returns the exit status.
   func run(into path: String, name: NamingTemplate?, overwriting: Bool) async throws -> ExitCode {
+    // With several sizes, since the cache may hold several thumbnails of an image.
     let export: ThumbnailExport
     do throws(ExportError) {
-      // With several sizes, since the cache may hold several thumbnails of an image.
       export = try ThumbnailExport(folder: path, name: name, sizeCount: 2, overwrites: overwriting)
     } catch {
-      console.complain(error.message)
-      return .cannotWrite
+      throw CommandFailure(error)
     }
     let interruption = Interruption()
+    let counts: Counts
     do {
-      let counts = try await interruption.cancelling { try await copy(to: export) }
+      counts = try await interruption.cancelling { try await copy(to: export) }
       try console.print(summary(counts, path))
-      if let failure = counts.ending { console.complain("\(failure)") }
-      if let signal = interruption.signal {
-        console.complain("stopped; what is done is kept, and the same command does the rest")
-        return .stopped(by: signal)
-      }
-      if counts.kept > 0 {
-        let subject = counts.kept == 1 ? "1 file is" : "\(counts.kept) files are"
-        console.complain(
-          "in \(path) \(subject) there already with other content and left so; give --overwrite, or another --name")
-      }
-      return counts.ending != nil ? .cannotWrite : counts.failed + counts.kept > 0 ? .someFailed : .success
     } catch let error as Console.WriteError {
-      return console.cannotPrint(error, "what was exported is kept")
+      throw CommandFailure(error, keeping: "what was exported is kept")
     }
+    if let failure = counts.ending { console.complain("\(failure)") }
+    if let signal = interruption.signal {
+      console.complain(Interruption.message)
+      return .stopped(by: signal)
+    }
+    if counts.kept > 0 { console.complain(PrefetchFiles.message(aboutKept: counts.kept, in: path)) }
+    return counts.ending != nil ? .cannotWrite : counts.failed + counts.kept > 0 ? .someFailed : .success
   }
 
   private func copy(to export: ThumbnailExport) async throws -> Counts {
     var counts = Counts()
     guard let disk else { return counts }
-    var pictures = try console.usingCache { () throws(DiskCacheError) in try disk.pictures(selection) }
-    while let picture = try console.usingCache({ () throws(DiskCacheError) in try pictures.next() }) {
+    var pictures = try disk.pictures(selection)
+    while let picture = try pictures.next() {
       for thumbnail in picture.thumbnails {
         if Task.isCancelled { return counts }
         var place: String?
@@ -123,14 +115,15 @@ struct CacheExportRun: Sendable {
   private func line(_ thumbnail: StoredThumbnail, of picture: StoredPicture, _ path: String?, _ status: Status)
     -> String
   {
-    var object = JSONObject()
-    object.add("location", picture.location)
-    if let path { object.add("path", path) }
-    object.add("status", status.rawValue)
-    object.add("width", thumbnail.size.width)
-    object.add("height", thumbnail.size.height)
-    object.add("format", thumbnail.format.rawValue)
-    object.add("bytes", thumbnail.bytes)
+    let object: JSONObject = [
+      "location": picture.location,
+      "path": path,
+      "status": status.rawValue,
+      "width": thumbnail.size.width,
+      "height": thumbnail.size.height,
+      "format": thumbnail.format.rawValue,
+      "bytes": thumbnail.bytes,
+    ]
     return object.line
   }
 
@@ -139,15 +132,14 @@ struct CacheExportRun: Sendable {
       return "\(counts.written) thumbnails, \(ByteSize(bytes: counts.bytes)), written to \(path); "
         + "\(counts.unchanged + counts.kept) were there, \(counts.failed) failed"
     }
-    var object = JSONObject()
-    object.add("written", counts.written)
-    object.add("unchanged", counts.unchanged)
-    object.add("kept", counts.kept)
-    object.add("failed", counts.failed)
-    object.add("bytes", counts.bytes)
-    var line = JSONObject()
-    line.add("summary", object)
-    return line.line
+    let figures: JSONObject = [
+      "written": counts.written,
+      "unchanged": counts.unchanged,
+      "kept": counts.kept,
+      "failed": counts.failed,
+      "bytes": counts.bytes,
+    ]
+    return figures.summaryLine
   }
 }
 

@@ -31,30 +31,89 @@ struct CacheListCommand: AsyncParsableCommand {
   var limit: Int?
 
   func validate() throws {
-    if let limit, limit < 1 { throw ValidationError("--limit \(limit) cannot be used: give at least 1") }
+    try OptionCheck.count("--limit", limit)
   }
 
   func run() async throws {
-    let console = Console()
+    let console = Console.standard
     let selection = try pictures.selection()
-    guard let disk = try cache.open(console) else { return }
-    var stored = try console.usingCache { () throws(DiskCacheError) in try disk.pictures(selection) }
+    guard let disk = try cache.open() else { return }
+    var stored = try disk.pictures(selection)
     var isOnePicture = false
     if case .picture = selection { isOnePicture = true }
-    do {
-      var count = 0
-      while count < limit ?? .max,
-        let picture = try console.usingCache({ () throws(DiskCacheError) in try stored.next() })
-      {
-        if !json, count == 0 { try console.printSoon(StoredPictureLine.heading) }
-        let line = StoredPictureLine(picture)
-        try console.printSoon(json ? line.json : line.text)
-        if !json, isOnePicture { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
-        count += 1
-      }
-      try console.finishPrinting()
-    } catch let error as Console.WriteError {
-      throw console.cannotPrint(error)
+    var count = 0
+    while count < limit ?? .max, let picture = try stored.next() {
+      if !json, count == 0 { try console.printSoon(StoredPictureLine.heading) }
+      let line = StoredPictureLine(picture)
+      try console.printSoon(json ? line.json : line.text)
+      if !json, isOnePicture { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
+      count += 1
     }
+  }
+}
+
+/// A cached image as a line of a list.
+struct StoredPictureLine {
+  private let picture: StoredPicture
+
+  init(_ picture: StoredPicture) { self.picture = picture }
+
+  /// The heading of the columns.
+  static let heading =
+    "fetched".padded(to: 20) + "  " + "picture".padded(to: 11) + "  thumbnails  " + "bytes".aligned(to: 10)
+    + "  address"
+
+  /// The human-readable line.
+  var text: String {
+    let bytes = ByteSize(bytes: picture.bytes).description
+    return "\(fetchedAt.padded(to: 20))  \("\(picture.description.size)".padded(to: 11))  "
+      + "\("\(picture.thumbnails.count)".aligned(to: 10))  \(bytes.aligned(to: 10))  \(PlainText.line(picture.location))"
+  }
+
+  /// A line for each thumbnail.
+  var thumbnails: [String] {
+    picture.thumbnails.map { thumbnail in
+      let asked =
+        thumbnail.variant.map { "\(TargetSize($0.size)) \($0.fit.rawValue) q\($0.quality)" } ?? "other version"
+      let bytes = ByteSize(bytes: thumbnail.bytes).description
+      return "  \(asked.padded(to: 24))  \("\(thumbnail.size)".padded(to: 11))  "
+        + "\(thumbnail.format.displayName.padded(to: 4))  \(bytes.aligned(to: 10))"
+    }
+  }
+
+  /// The line of `--json`.
+  var json: String {
+    let object: JSONObject = [
+      "location": picture.location,
+      "host": picture.host,
+      "fetchedAt": fetchedAt,
+      "width": picture.description.size.width,
+      "height": picture.description.size.height,
+      "format": picture.description.format.rawValue,
+      "bytes": picture.description.byteCount,
+      "thumbnails": picture.thumbnails.map(Self.json),
+    ]
+    return object.line
+  }
+
+  private static func json(_ thumbnail: StoredThumbnail) -> JSONObject {
+    let variant = thumbnail.variant
+    return [
+      "box": variant.map { "\(TargetSize($0.size))" },
+      "fit": variant?.fit.rawValue,
+      "gravity": variant?.gravity.rawValue,
+      "quality": variant?.quality,
+      "width": thumbnail.size.width,
+      "height": thumbnail.size.height,
+      "format": thumbnail.format.rawValue,
+      "bytes": thumbnail.bytes,
+    ]
+  }
+
+  /// The time in UTC, such as `2026-03-01T12:00:00Z`; left out if it is out of the calendar's range.
+  private var fetchedAt: String {
+    let seconds = picture.fetchedAt.timeIntervalSince1970
+    guard seconds.isFinite, abs(seconds) < 1e11 else { return "-" }
+    return picture.fetchedAt.ISO8601Format()
   }
 }

@@ -61,30 +61,29 @@ struct CachePruneCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let console = Console()
-    let disk = try cache.open(console)
     let pruning = CachePruning(
       fetchedBefore: olderThan.map { Date(timeIntervalSinceNow: -$0.seconds) },
       host: hostName, byteLimit: to?.bytes)
     var outcome = CachePruning.Outcome()
     var fileBytes = 0
-    if let disk {
+    if let disk = try cache.open() {
       if dryRun {
-        outcome = try console.usingCache { () throws(DiskCacheError) in try disk.pruned(by: pruning) }
+        outcome = try disk.pruned(by: pruning)
       } else {
-        outcome = try await console.changingCache(advice: Self.advice) { () async throws(DiskCacheError) in
+        outcome = try await disk.change(advice: Self.advice) { disk throws(DiskCacheError) in
           try await disk.prune(pruning)
         }
       }
-      fileBytes = try console.usingCache { () throws(DiskCacheError) in try disk.statistics().fileBytes }
+      fileBytes = try disk.statistics().fileBytes
     }
-    var object = JSONObject()
-    object.add("directory", cache.directory.path)
-    object.add("dryRun", dryRun)
-    object.add("removedThumbnails", outcome.thumbnails)
-    object.add("removedBytes", outcome.bytes)
-    object.add("fileBytes", fileBytes)
+    let object: JSONObject = [
+      "directory": cache.directory.path,
+      "dryRun": dryRun,
+      "removedThumbnails": outcome.thumbnails,
+      "removedBytes": outcome.bytes,
+      "fileBytes": fileBytes,
+    ]
     let what = "\(outcome.thumbnails) thumbnails, \(ByteSize(bytes: outcome.bytes)), from \(cache.directory.path)"
-    try console.answer(json ? object.line : (dryRun ? "would remove \(what)" : "removed \(what)"))
+    try Console.standard.print(json ? object.line : (dryRun ? "would remove \(what)" : "removed \(what)"))
   }
 }

@@ -26,32 +26,23 @@ struct CacheStatsCommand: AsyncParsableCommand {
   var hosts = 10
 
   func validate() throws {
-    if hosts < 0 { throw ValidationError("--hosts \(hosts) cannot be used: give at least 0") }
+    try OptionCheck.count("--hosts", hosts, atLeast: 0)
   }
 
   func run() async throws {
-    let console = Console()
-    let disk = try cache.open(console)
-    let overview = try disk.map { disk in
-      try console.usingCache { () throws(DiskCacheError) in try disk.overview(hosts: hosts) }
-    }
     let report = CacheStatsReport(
-      overview, directory: cache.directory.path, limit: cache.limit,
+      overview: try cache.open()?.overview(hosts: hosts), directory: cache.directory.path, limit: cache.limit,
       partialBytes: ThumbnailPipeline.partialDownloadBytes(in: cache.directory))
-    try console.answer(json ? report.json : report.text)
+    try Console.standard.print(json ? report.json : report.text)
   }
 }
 
 /// The output of `thumbs cache stats`.
 struct CacheStatsReport {
-  private let overview: DiskCacheOverview?
-  private let directory: String
-  private let limit: ByteSize
-  private let partialBytes: Int
-
-  init(_ overview: DiskCacheOverview?, directory: String, limit: ByteSize, partialBytes: Int) {
-    (self.overview, self.directory, self.limit, self.partialBytes) = (overview, directory, limit, partialBytes)
-  }
+  let overview: DiskCacheOverview?
+  let directory: String
+  let limit: ByteSize
+  let partialBytes: Int
 
   private var ages: [(name: String, label: String, pictures: Int)] {
     let ages = overview?.ages ?? .init()
@@ -63,38 +54,27 @@ struct CacheStatsReport {
 
   /// The JSON object of `--json`.
   var json: String {
-    var object = JSONObject()
-    object.add("directory", directory)
-    object.add("thumbnails", overview?.totals.thumbnails ?? 0)
-    object.add("sources", overview?.totals.sources ?? 0)
-    object.add("bytes", overview?.totals.payloadBytes ?? 0)
-    object.add("limitBytes", limit.bytes)
-    object.add("fileBytes", overview?.totals.fileBytes ?? 0)
-    object.add("partialBytes", partialBytes)
-    object.add("hits", overview?.hits ?? 0)
-    object.add("misses", overview?.misses ?? 0)
-    object.add("sizes", (overview?.sizes ?? []).map { Self.member("size", $0.name.text, $0.thumbnails, $0.bytes) })
-    object.add(
-      "formats", (overview?.formats ?? []).map { Self.member("format", $0.name.rawValue, $0.thumbnails, $0.bytes) })
-    object.add("hosts", (overview?.hosts ?? []).map { Self.member("host", $0.host, $0.pictures) })
-    object.add("hostCount", overview?.hostCount ?? 0)
-    object.add("ages", ages.map { Self.member("age", $0.name, $0.pictures) })
+    let object: JSONObject = [
+      "directory": directory,
+      "thumbnails": overview?.totals.thumbnails ?? 0,
+      "sources": overview?.totals.sources ?? 0,
+      "bytes": overview?.totals.payloadBytes ?? 0,
+      "limitBytes": limit.bytes,
+      "fileBytes": overview?.totals.fileBytes ?? 0,
+      "partialBytes": partialBytes,
+      "hits": overview?.hits ?? 0,
+      "misses": overview?.misses ?? 0,
+      "sizes": (overview?.sizes ?? []).map { size -> JSONObject in
+        ["size": size.name.text, "thumbnails": size.thumbnails, "bytes": size.bytes]
+      },
+      "formats": (overview?.formats ?? []).map { format -> JSONObject in
+        ["format": format.name.rawValue, "thumbnails": format.thumbnails, "bytes": format.bytes]
+      },
+      "hosts": (overview?.hosts ?? []).map { host -> JSONObject in ["host": host.host, "pictures": host.pictures] },
+      "hostCount": overview?.hostCount ?? 0,
+      "ages": ages.map { age -> JSONObject in ["age": age.name, "pictures": age.pictures] },
+    ]
     return object.line
-  }
-
-  private static func member(_ key: String, _ name: String, _ thumbnails: Int, _ bytes: Int) -> JSONObject {
-    var object = JSONObject()
-    object.add(key, name)
-    object.add("thumbnails", thumbnails)
-    object.add("bytes", bytes)
-    return object
-  }
-
-  private static func member(_ key: String, _ name: String, _ pictures: Int) -> JSONObject {
-    var object = JSONObject()
-    object.add(key, name)
-    object.add("pictures", pictures)
-    return object
   }
 
   /// The human-readable lines.

@@ -21,25 +21,23 @@ struct CacheVerifyCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.") var json = false
 
   func run() async throws {
-    let console = Console()
-    var result = CacheVerification()
-    if let disk = try cache.open(console) {
-      result = try await console.changingCache { () async throws(DiskCacheError) in try await disk.verify() }
-    }
-    try console.answer(json ? line(result) : text(result))
+    let checked = try await cache.open()?.change { disk throws(DiskCacheError) in try await disk.verify() }
+    let result = checked ?? CacheVerification()
+    try Console.standard.print(json ? line(result) : text(result))
     if !result.isSound { throw ExitCode.someFailed }
   }
 
   private func line(_ result: CacheVerification) -> String {
-    var object = JSONObject()
-    object.add("directory", cache.directory.path)
-    object.add("thumbnails", result.thumbnails)
-    object.add("bytes", result.bytes)
-    object.add("damaged", result.damaged)
-    object.add("strays", result.strays)
-    object.add("wrongTotals", result.hadWrongTotals)
-    object.add("structure", result.structure)
-    object.add("ok", result.isSound)
+    let object: JSONObject = [
+      "directory": cache.directory.path,
+      "thumbnails": result.thumbnails,
+      "bytes": result.bytes,
+      "damaged": result.damaged,
+      "strays": result.strays,
+      "wrongTotals": result.hadWrongTotals,
+      "structure": result.structure,
+      "ok": result.isSound,
+    ]
     return object.line
   }
 

@@ -1,20 +1,32 @@
 import Foundation
+import Logging
 import Synchronization
 import Thumbnailer
 
-/// Prints the pipeline's events on stderr: `--verbose`.
-final class StageLog: Sendable {
-  private let console: Console
+/// The output of `--verbose` on stderr: the library's logs, and the events of the followed pipeline.
+final class VerboseLog: Sendable {
   private let task = Mutex<Task<Void, Never>?>(nil)
 
-  init(console: Console) { self.console = console }
+  private init() {}
+
+  /// Starts the logging of the library. Without `isVerbose` all logs are discarded, since the command prints its own
+  /// messages for the user.
+  ///
+  /// - Returns: The log, to follow a pipeline; nil without `isVerbose`.
+  @discardableResult static func start(_ isVerbose: Bool) -> VerboseLog? {
+    LoggingSystem.bootstrap { label in
+      guard isVerbose else { return SwiftLogNoOpLogHandler() }
+      return ConsoleLogHandler(label: label)
+    }
+    return isVerbose ? VerboseLog() : nil
+  }
 
   /// Observes a pipeline without retaining it.
   func follow(_ pipeline: ThumbnailPipeline) {
     let events = pipeline.events(bufferingNewest: 65536)
     task.withLock {
-      $0 = Task { [console] in
-        for await event in events { console.complain(Self.line(event)) }
+      $0 = Task {
+        for await event in events { Console.standard.complain(Self.line(event)) }
       }
     }
   }
@@ -53,24 +65,40 @@ final class StageLog: Sendable {
     case .replaced: "the picture has changed: what was stored gives way"
     case .servedStale(let variants, let error):
       "\(variants.map { "\($0.size)" }.joined(separator: ", ")) out of date, but the server cannot be asked: "
-        + error.message
+        + error.shownMessage
     case .servedWhileRevalidating(let variant): "\(variant.size) out of date, while the server is asked"
-    case .revalidationFailed(let error): "still out of date: \(error.message)"
+    case .revalidationFailed(let error): "still out of date: \(error.shownMessage)"
     case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
     case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
     case .rendered(let variants, let duration):
       "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"
     case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"
-    case .failed(_, let error): "failed: \(error.message)"
+    case .failed(_, let error): "failed: \(error.shownMessage)"
     case .cancelled: "cancelled"
     case .hostPaused(let host, let duration, let failure, let isWaitedFor):
-      PauseNotice.words(host, duration, failure: failure) + (isWaitedFor ? "; waiting" : "; nobody waits")
+      PauseNotice.message(host, duration, failure: failure) + (isWaitedFor ? "; waiting" : "; nobody waits")
     case .cacheProblem(let problem): problem
     }
   }
 
   private static func milliseconds(_ duration: Duration) -> String {
     "\(duration.milliseconds.rounded(toPlaces: 1)) ms"
+  }
+}
+
+/// Writes log lines through the console, which removes passwords and control characters.
+private struct ConsoleLogHandler: LogHandler {
+  let label: String
+  var logLevel = Logger.Level.debug
+  var metadata: Logger.Metadata = [:]
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) {
+    Console.standard.complain("\(event.level) \(label): \(PlainText.withoutQueries("\(event.message)"))")
   }
 }
 

@@ -1,3 +1,5 @@
+import HTTPTransport
+import ThumbnailCache
 import Thumbnailer
 
 /// The findings: what is wrong or missing on this machine, and what to do about it.
@@ -7,46 +9,35 @@ extension Diagnostics {
   private static let neededToWrite: Set<ImageFormat> = [.jpeg, .png, .webp]
 
   static func findings(of formats: [FormatSupport]) -> [Finding] {
-    var findings: [Finding] = []
-    for support in formats {
-      let name = support.format.displayName
-      if let reason = support.readingProblem {
-        findings.append(
-          Finding(
-            severity: neededToRead.contains(support.format) ? .problem : .remark,
-            message: "\(name) cannot be read: \(reason); \(install(support.format))"))
+    formats.flatMap { support in
+      let (format, name) = (support.format, support.format.displayName)
+      let reading = support.readingProblem.map { reason in
+        Finding(
+          severity: neededToRead.contains(format) ? .problem : .remark,
+          message: "\(name) cannot be read: \(reason); \(install(format))")
       }
-      if let reason = support.writingProblem {
-        findings.append(
-          Finding(
-            severity: neededToWrite.contains(support.format) ? .problem : .remark,
-            message: "\(name) cannot be written: \(reason); \(install(support.format))"))
+      let writing = support.writingProblem.map { reason in
+        Finding(
+          severity: neededToWrite.contains(format) ? .problem : .remark,
+          message: "\(name) cannot be written: \(reason); \(install(format))")
       }
+      return [reading, writing].compactMap { $0 }
     }
-    return findings
   }
 
   static func findings(of network: CurlFeatures) -> [Finding] {
+    let install = "install another, with apt install libcurl4"
     var findings: [Finding] = []
     for scheme in ["http", "https"] where !network.protocols.contains(scheme) {
-      findings.append(
-        Finding(
-          severity: .problem,
-          message: "this libcurl knows no \(scheme): install another, with apt install libcurl4"))
+      findings.append(.problem("this libcurl knows no \(scheme): \(install)"))
     }
     if !network.httpVersions.contains("2") {
       findings.append(
-        Finding(
-          severity: .remark,
-          message: "this libcurl knows no HTTP/2, which fetches many pictures of one host over one connection: "
-            + "install another, with apt install libcurl4"))
+        .remark(
+          "this libcurl knows no HTTP/2, which fetches many pictures of one host over one connection: \(install)"))
     }
     if !network.resolvesAsynchronously {
-      findings.append(
-        Finding(
-          severity: .remark,
-          message: "this libcurl holds up all transfers while it looks up a name: install another, with apt install "
-            + "libcurl4"))
+      findings.append(.remark("this libcurl holds up all transfers while it looks up a name: \(install)"))
     }
     return findings
   }
@@ -56,27 +47,23 @@ extension Diagnostics {
     switch cache.problem {
     case nil: break
     case .damaged(let path, let reason):
-      findings.append(
-        Finding(
-          severity: .problem, message: "the cache \(path) is damaged: \(reason); the next run begins it anew"))
-    case .some(let problem):
-      findings.append(Finding(severity: .problem, message: "\(problem)"))
+      findings.append(.problem("the cache \(path) is damaged: \(reason); the next run begins it anew"))
+    case .some(let problem): findings.append(.problem("\(problem)"))
     }
     if cache.isOnNetwork {
       findings.append(
-        Finding(
-          severity: .problem,
-          message: "\(cache.directory) is on a network file system (\(cache.fileSystem ?? "unknown")), where the cache "
-            + "can be damaged: choose a folder on a local disk"))
+        .problem(
+          "\(cache.directory) is on a network file system (\(cache.fileSystem ?? "unknown")), where the cache can be "
+            + "damaged: choose a folder on a local disk"))
     }
     let growth = limit.bytes + limit.bytes / 10 - cache.contents.fileBytes
     if cache.problem == nil, let free = cache.freeBytes, free < growth {
       findings.append(
-        Finding(
-          severity: .remark,
-          message: "the cache may grow by \(ByteSize(bytes: growth)), and its disk has \(ByteSize(bytes: free)) left: "
-            + "make room, or lower the disk cache's limit"))
+        .remark(
+          "the cache may grow by \(ByteSize(bytes: growth)), and its disk has \(ByteSize(bytes: free)) left: make room, "
+            + "or lower the disk cache's limit"))
     }
+    if let exposure = cache.exposure { findings.append(.remark(exposure)) }
     return findings
   }
 
@@ -87,10 +74,9 @@ extension Diagnostics {
     let needed = configuration.downloads + 64 + 2 * configuration.jobs + 64
     guard let files = limits.first(where: { $0.name == openFilesName })?.value, files < needed else { return [] }
     return [
-      Finding(
-        severity: .problem,
-        message: "the process may open \(files) files, and a busy pipeline needs \(needed): raise the limit, with "
-          + "ulimit -n 1024, or lower the number of downloads")
+      .problem(
+        "the process may open \(files) files, and a busy pipeline needs \(needed): raise the limit, with ulimit -n 1024, "
+          + "or lower the number of downloads")
     ]
   }
 
@@ -108,4 +94,9 @@ extension Diagnostics {
       }
     return "try apt install \(package)"
   }
+}
+
+extension Diagnostics.Finding {
+  fileprivate static func problem(_ message: String) -> Self { Self(severity: .problem, message: message) }
+  fileprivate static func remark(_ message: String) -> Self { Self(severity: .remark, message: message) }
 }

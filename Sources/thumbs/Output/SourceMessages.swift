@@ -2,7 +2,7 @@ import PhotoSources
 import Thumbnailer
 
 /// Describes a source and its items in messages.
-struct SourceWords: Sendable {
+struct SourceMessages: Sendable {
   private let query: String?
   private let listName: String?
   private let provider: any PhotoProvider

@@ -1,0 +1,27 @@
+import Thumbnailer
+
+/// Advice of the library in the command's terms.
+enum Advice {
+  /// The options that set the members of the library's configurations which its messages name.
+  private static let options = [
+    "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
+    "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
+    "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
+    "isolation.memoryLimit": "--helper-memory", "isolation.unsafeSources": "--isolate, --unsafe-from-web",
+    "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes", "maximumWait": "--max-wait",
+    "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "proxy": "--proxy",
+    "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
+  ]
+
+  /// An error's message with options in place of the members in parentheses: `raise the limit (maximumPixels)` becomes
+  /// `raise the limit (--max-pixels)`.
+  static func withOptions(_ message: String) -> String {
+    guard message.utf8.contains(UInt8(ascii: "(")) else { return message }
+    return options.reduce(message) { $0.replacing("(\($1.key))", with: "(\($1.value))") }
+  }
+}
+
+extension ThumbnailError {
+  /// The message in the command's terms.
+  var shownMessage: String { Advice.withOptions(message) }
+}

@@ -1,0 +1,36 @@
+import Foundation
+import ThumbnailCore
+
+extension Duration {
+  /// The duration in milliseconds.
+  var milliseconds: Double { seconds * 1000 }
+}
+
+extension Double {
+  /// The number rounded to this many decimal places.
+  func rounded(toPlaces places: Int) -> Double {
+    let factor = pow(10, Double(places))
+    return (self * factor).rounded() / factor
+  }
+}
+
+extension Int {
+  /// The number; nil for 0, for members of JSON that are left out then.
+  var unlessZero: Int? { self == 0 ? nil : self }
+
+  /// The number with its noun, such as `1 picture` or `2 pictures`.
+  func of(_ one: String, _ many: String? = nil) -> String { "\(self) \(self == 1 ? one : many ?? one + "s")" }
+}
+
+extension Bool {
+  /// True or nil, for members of JSON that are left out if they are false.
+  var unlessFalse: Bool? { self ? true : nil }
+}
+
+extension String {
+  /// The text padded with spaces on the right, for columns of words.
+  func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+
+  /// The text padded with spaces on the left, for columns of numbers.
+  func aligned(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
