@@ -165,9 +165,9 @@ struct SourceJob: Sendable {
         waiters.resume(variant, with: .failure(error)) { waiters in
           if isRevalidation {
             stages.events.send(source, .revalidationFailed(error))
-          } else {
+          } else if waiters > 0 {
             stages.statistics.add(waiters, to: \.failures)
-            stages.events.send(source, .failed([variant], error))
+            stages.events.send(source, .failed(Array(repeating: variant, count: waiters), error))
           }
         }
       }

@@ -174,6 +174,9 @@ public final class ThumbnailPipeline: Sendable {
   /// up others, and are retried after them.
   public var silentDownloads: [String: Int] { stages.silentDownloads }
 
+  /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
+  public var bytesInFlight: Int { stages.bodyMemory.used + stages.decodes.used }
+
   /// Fetches the small responses of photo search APIs, over the same connections as images.
   package var httpClient: any HTTPClient { stages.httpClient }
 
