@@ -67,16 +67,12 @@ public final class ThumbnailPipeline: Sendable {
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
   /// arrived, nil without a job.
   func receivedPart(of source: ImageSource) -> Double? {
-    jobs.withLock { state in
-      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.fraction }
-    }
+    progress(of: source)?.fraction
   }
 
   /// Whether an image's job waits for a silent server; nil if it has none.
   private func silence(of source: ImageSource) -> ObservedValue<ServerSilence>? {
-    jobs.withLock { state in
-      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.silence }
-    }
+    progress(of: source)?.silence
   }
 
   /// Several thumbnails of one image, each with its own success or failure, in the order of `variants`.
@@ -118,7 +114,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// The result of a request that needs no work: a memory cache hit, or an invalid request.
-  private func fromMemory(
+  func fromMemory(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
     if let hit = cachedThumbnail(for: request.key) {
