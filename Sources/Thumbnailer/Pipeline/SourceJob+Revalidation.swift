@@ -111,7 +111,7 @@ extension SourceJob {
   /// Whether the stored thumbnails are of an earlier version than the body of an unconditional request.
   private func replacesStored(_ body: SourceBody) async -> Bool {
     let history = await stages.history(of: source, priority: priority)
-    let isFresh = stages.cache.rule.admits(history.freshness(by: stages.cache.rule))
+    let isFresh = stages.rule.admits(history.freshness(by: stages.rule))
     guard history.areOutdated(by: body.response, isFresh: isFresh) else { return false }
     tellReplaced()
     return true
@@ -132,7 +132,7 @@ extension SourceJob {
       var isStored = isKept
       if found.isShrunk, isKept {
         let history = await stages.history(of: source, priority: priority)
-        found.stored.freshness = history.freshness(by: stages.cache.rule)
+        found.stored.freshness = history.freshness(by: stages.rule)
         let inMemory = waiters.keptInMemory([found.variant])
         isStored = await stages.store(
           found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
@@ -148,7 +148,7 @@ extension SourceJob {
     _ found: PipelineStages.FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool
   ) -> Bool {
     guard !isRevalidation, stages.mayServeWhileRevalidating(source, history),
-      waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
+      waiters.revalidateBehind(found.variant, of: source, options: options, keepsInMemory: keepsInMemory)
     else { return false }
     stages.statistics.add(1, to: \.servedWhileRevalidating)
     stages.events.send(source, .servedWhileRevalidating(found.variant))

@@ -13,21 +13,21 @@ extension ThumbnailPipeline {
     let started = ContinuousClock.now
     if let result = fromMemory(request, since: started) { return try result.get() }
     let (waiter, sink) = join([request], since: started)[0]
-    let follower = progress(of: request.source).map { progress in
+    let follower = progress(of: waiter.subject).map { progress in
       let updates = progress.updates.subscribe(bufferingNewest: 1)
       return Task {
         onProgress(progress.current)
         for await update in updates { onProgress(update) }
       }
     }
-    let result = await sink.promise.wait { [weak self] in self?.leave(waiter, of: request) }
+    let result = await wait(for: sink, waiter, of: request)
     follower?.cancel()
     await follower?.value
     return try result.get()
   }
 
-  /// The progress of an image's job; nil if it has none.
-  func progress(of source: ImageSource) -> BodyProgress? {
-    jobs.withLock { state in state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress } }
+  /// The progress of a job; nil if there is none.
+  func progress(of subject: JobTable<Sink>.Subject) -> BodyProgress? {
+    jobs.withLock { state in state.table.job(of: subject).flatMap { state.running[$0]?.progress } }
   }
 }
