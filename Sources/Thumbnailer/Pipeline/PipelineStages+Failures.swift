@@ -30,7 +30,7 @@ extension PipelineStages {
   func remember(
     _ error: ThumbnailError, of source: ImageSource, _ history: SourceHistory, end: Date?, permit: StorePermit
   ) {
-    guard !source.isUserFile, let lifetime = error.lifetime else { return }
+    guard !source.isUserFile, configuration.cacheMode != .noStore, let lifetime = error.lifetime else { return }
     if case .notAPicture = error, source.knownResponse(in: history) != nil { return }
     let now = configuration.now()
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)

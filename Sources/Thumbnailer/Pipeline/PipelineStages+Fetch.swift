@@ -89,7 +89,8 @@ extension PipelineStages {
     let request = DownloadRequest(
       url: place, headers: source.headers(at: place), byteLimit: configuration.maximumSourceBytes.bytes,
       // Server-side sizes of one image share its identity, but not its body.
-      key: SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
+      key: configuration.cacheMode == .noStore
+        ? nil : SourceKey(identity: "\(source.identity)\n\(place.absoluteString)", headers: source.headers),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: condition,
       silence: progress.silence)
     let counting = CountingObserver(observer, statistics: statistics, progress: progress)

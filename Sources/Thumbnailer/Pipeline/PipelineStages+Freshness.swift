@@ -27,8 +27,11 @@ extension PipelineStages {
     _ variants: [Variant], of source: ImageSource, inMemory: Set<Variant>, permit: StorePermit,
     priority: PriorityControl
   ) async -> CacheLookup {
-    await cache.lookUp(
-      variants, of: source.key, lasts: source.isUserFile, inMemory: inMemory, permit: permit, priority: priority)
+    // With nothing looked up, everything is missing, and nothing is known of the server.
+    if configuration.cacheMode == .noStore { return CacheLookup() }
+    return await cache.lookUp(
+      variants, of: source.key, lasts: source.isUserFile, inMemory: inMemory, permit: permit, admittedBy: rule,
+      priority: priority)
   }
 
   /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
@@ -38,17 +41,18 @@ extension PipelineStages {
     switch hit {
     case .exact(let stored):
       return FoundThumbnail(
-        variant: variant, stored: stored, isShrunk: false, isFresh: cache.rule.admits(stored.freshness))
+        variant: variant, stored: stored, isShrunk: false, isFresh: rule.admits(stored.freshness))
     case .larger(_, let larger):
       guard let shrunk = await shrink(larger, to: variant, of: source, priority: priority) else { return nil }
       return FoundThumbnail(
-        variant: variant, stored: shrunk, isShrunk: true, isFresh: cache.rule.admits(shrunk.freshness))
+        variant: variant, stored: shrunk, isShrunk: true, isFresh: rule.admits(shrunk.freshness))
     }
   }
 
   /// The stored history of a source: its responses and failures. Empty for a local file, which has no server.
   func history(of source: ImageSource, priority: PriorityControl) async -> SourceHistory {
-    source.isUserFile ? SourceHistory() : await cache.history(of: source.key, priority: priority)
+    source.isUserFile || configuration.cacheMode == .noStore
+      ? SourceHistory() : await cache.history(of: source.key, priority: priority)
   }
 
   /// The result of a conditional request.
@@ -128,7 +132,7 @@ extension PipelineStages {
     case .unreachable, .hostClosed, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = controls.compactMap(\.staleIfError).min() else { return true }
-      return configuration.now() < history.freshness(by: cache.rule).expires.addingTimeInterval(most)
+      return configuration.now() < history.freshness(by: rule).expires.addingTimeInterval(most)
     default: return false
     }
   }

@@ -15,7 +15,7 @@ extension PipelineStages {
     _ thumbnails: [(Variant, Thumbnail)], of source: ImageSource, from body: SourceBody, inMemory: Set<Variant>,
     replacing: Replacement, permit: StorePermit
   ) async -> Bool {
-    guard let description = thumbnails.first?.1.source else { return false }
+    guard configuration.cacheMode != .noStore, let description = thumbnails.first?.1.source else { return false }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
       if body.response?.metadata.control.forbidsStoring == true, await isOutdated(source, by: body, replacing) {

@@ -12,8 +12,10 @@ struct PipelineStages: Sendable {
   let cache: ThumbnailCache
   let events: EventHub<PipelineEvent>
   let statistics = StatisticsCounter()
-  let configuration: ThumbnailPipeline.Configuration
-  let limits: DecodeLimits
+  private(set) var configuration: ThumbnailPipeline.Configuration
+  private(set) var limits: DecodeLimits
+  /// Decides what may be used without revalidation.
+  private(set) var rule: FreshnessRule
   /// The memory budget for decodes.
   let decodes: WeightedSemaphore
   /// The memory budget for bodies.
@@ -53,8 +55,7 @@ struct PipelineStages: Sendable {
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: decodes)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = configuration.partialStore { PartialStore.onThread { store.tidy() } }
-    limits = DecodeLimits(
-      maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
+    limits = DecodeLimits(configuration)
     helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
     workers = WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() }
     var disk: DiskCache?
@@ -69,11 +70,25 @@ struct PipelineStages: Sendable {
       }
     }
     openingProblem = problem
-    let rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
+    rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
     let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
     cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) {
       events.send(nil, .cacheProblem("\($0)"))
     }
+  }
+
+  /// The same stages by the options of a request that comes now.
+  func following(_ options: RequestOptions) -> PipelineStages {
+    if options == RequestOptions() { return self }
+    var stages = self
+    if let limit = options.maximumSourceBytes { stages.configuration.maximumSourceBytes = limit }
+    if let limit = options.maximumPixels { stages.configuration.maximumPixels = limit }
+    stages.limits = DecodeLimits(stages.configuration)
+    if let mode = options.cacheMode {
+      stages.configuration.cacheMode = mode
+      stages.rule = FreshnessRule(mode, now: configuration.now)
+    }
+    return stages
   }
 
   /// Why thumbnails are not stored on disk; nil if they are.
@@ -321,5 +336,11 @@ struct PipelineStages: Sendable {
     } catch {
       throw .cancelled
     }
+  }
+}
+
+extension DecodeLimits {
+  init(_ configuration: ThumbnailPipeline.Configuration) {
+    self.init(maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
   }
 }

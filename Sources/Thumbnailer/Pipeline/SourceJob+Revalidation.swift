@@ -113,7 +113,7 @@ extension SourceJob {
   ///   that is noticed when the new thumbnails are stored.
   private func replacement(by body: SourceBody, _ history: SourceHistory) -> Replacement {
     if source.isUserFile { return .none }
-    let rule = stages.cache.rule
+    let rule = stages.rule
     guard stages.cache.updated(history, of: source.key).isOutdated(by: body.response, rule: rule) else {
       return .ifOutdated(by: rule) { [source, statistics = stages.statistics, events = stages.events] in
         statistics.add(1, to: \.replacements)
@@ -147,7 +147,7 @@ extension SourceJob {
       var isStored = isKept
       if found.isShrunk, isKept {
         let history = await stages.history(of: source, priority: priority)
-        found.stored.freshness = history.freshness(by: stages.cache.rule)
+        found.stored.freshness = history.freshness(by: stages.rule)
         let inMemory = waiters.keptInMemory([found.variant])
         isStored = await stages.store(
           found.variant, shrunk: found.stored, of: source, inMemory: inMemory, permit: permit)
@@ -163,7 +163,7 @@ extension SourceJob {
     _ found: PipelineStages.FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool
   ) -> Bool {
     guard !isRevalidation, stages.mayServeWhileRevalidating(source, history),
-      waiters.revalidateBehind(found.variant, of: source, keepsInMemory: keepsInMemory)
+      waiters.revalidateBehind(found.variant, of: source, options: options, keepsInMemory: keepsInMemory)
     else { return false }
     stages.statistics.add(1, to: \.servedWhileRevalidating)
     stages.events.send(source, .servedWhileRevalidating(found.variant))

@@ -11,7 +11,10 @@ struct SourceJob: Sendable {
   let progress: BodyProgress
   /// Permits storing what the job makes, until the image is removed.
   let permit: StorePermit
+  /// The stages, by the options of this job's requests.
   let stages: PipelineStages
+  /// What all its requests want otherwise than configured.
+  let options: RequestOptions
   let waiters: ThumbnailPipeline.JobWaiters
   /// Whether this is a background revalidation of stale thumbnails that were served already.
   let isRevalidation: Bool
@@ -170,9 +173,9 @@ struct SourceJob: Sendable {
         waiters.resume(variant, with: .failure(error)) { waiters in
           if isRevalidation {
             stages.events.send(source, .revalidationFailed(error))
-          } else {
+          } else if waiters > 0 {
             stages.statistics.add(waiters, to: \.failures)
-            stages.events.send(source, .failed([variant], error))
+            stages.events.send(source, .failed(Array(repeating: variant, count: waiters), error))
           }
         }
       }

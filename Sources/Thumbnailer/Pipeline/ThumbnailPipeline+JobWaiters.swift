@@ -79,8 +79,10 @@ extension ThumbnailPipeline {
 
     /// Starts a background revalidation of a stale thumbnail. False if too many are running: then the waiter waits for
     /// the server.
-    func revalidateBehind(_ variant: Variant, of source: ImageSource, keepsInMemory: Bool) -> Bool {
-      pipeline()?.revalidateBehind(variant, of: source, keepsInMemory: keepsInMemory) ?? false
+    func revalidateBehind(
+      _ variant: Variant, of source: ImageSource, options: RequestOptions, keepsInMemory: Bool
+    ) -> Bool {
+      pipeline()?.revalidateBehind(variant, of: source, options: options, keepsInMemory: keepsInMemory) ?? false
     }
 
     /// Whether the job has ended: it did so with its last waiter.

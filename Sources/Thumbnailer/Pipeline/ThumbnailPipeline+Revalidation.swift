@@ -36,10 +36,13 @@ extension ThumbnailPipeline {
   }
 
   /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running.
-  func revalidateBehind(_ variant: Variant, of source: ImageSource, keepsInMemory: Bool) -> Bool {
+  func revalidateBehind(
+    _ variant: Variant, of source: ImageSource, options: RequestOptions, keepsInMemory: Bool
+  ) -> Bool {
     var request = ThumbnailRequest(source, variant: variant, priority: .prefetch)
     request.keepsInMemory = keepsInMemory
-    let subject = JobTable<Sink>.Subject(source, isRevalidation: true)
+    request.options = options
+    let subject = JobTable<Sink>.Subject(source, options: options, isRevalidation: true)
     return jobs.withLock { state in
       let running = state.table.job(of: subject)
       if let running, state.table.isWanted(variant, of: subject, for: running) { return true }

@@ -59,24 +59,15 @@ public final class ThumbnailPipeline: Sendable {
     if let answer = fromMemory(request, since: started) { return try answer.get() }
     let request = request.with(priority.current)
     let (waiter, sink) = join([request], since: started)[0]
-    let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, for: request.source, to: $0) }
+    let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, to: $0) }
     defer { priority.stopObserving(observation) }
-    return try await sink.promise.wait { [weak self] in self?.leave(waiter, of: request) }.get()
+    return try await wait(for: sink, waiter, of: request).get()
   }
 
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
   /// arrived, nil without a job.
   func receivedPart(of source: ImageSource) -> Double? {
-    jobs.withLock { state in
-      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.fraction }
-    }
-  }
-
-  /// Whether an image's job waits for a silent server; nil if it has none.
-  private func silence(of source: ImageSource) -> ObservedValue<ServerSilence>? {
-    jobs.withLock { state in
-      state.table.job(of: .init(source)).flatMap { state.running[$0]?.progress.silence }
-    }
+    progress(of: .init(source))?.fraction
   }
 
   /// Several thumbnails of one image, each with its own success or failure, in the order of `variants`.
@@ -106,27 +97,25 @@ public final class ThumbnailPipeline: Sendable {
     var results = requests.map { fromMemory($0, since: started) }
     let open = results.indices.filter { results[$0] == nil }
     let waiters = join(open.map { requests[$0] }, since: started)
-    let silence = open.isEmpty || onSilence == nil ? nil : silence(of: requests[0].source)
+    let silence = open.isEmpty || onSilence == nil ? nil : progress(of: waiters[0].0.subject)?.silence
     let observation = onSilence.flatMap { silence?.observe($0) }
     defer { if let observation { silence?.stopObserving(observation) } }
     for (index, (waiter, sink)) in zip(open, waiters) {
-      results[index] = await sink.promise.wait { [weak self] in
-        self?.leave(waiter, of: requests[index])
-      }
+      results[index] = await wait(for: sink, waiter, of: requests[index])
     }
     return results.map { $0 ?? .failure(.cancelled) }
   }
 
   /// The result of a request that needs no work: a memory cache hit, or an invalid request.
-  private func fromMemory(
+  func fromMemory(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
-    if let hit = cachedThumbnail(for: request.key) {
+    if let hit = cachedThumbnail(for: request) {
       stages.statistics.add(1, to: \.memoryHits)
       stages.events.send(request.source, .memoryHit(request.variant))
       return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
     }
-    if let problem = request.variant.problem {
+    if let problem = request.problem {
       let error = ThumbnailError.invalidRequest(reason: problem)
       stages.statistics.add(1, to: \.failures)
       stages.events.send(request.source, .failed([request.variant], error))
@@ -138,6 +127,14 @@ public final class ThumbnailPipeline: Sendable {
   /// The thumbnail if it is in the memory cache. Returns at once, on any thread, within a microsecond.
   public func cachedThumbnail(for key: CacheKey) -> Thumbnail? {
     stages.cache.memoryThumbnail(for: key)
+  }
+
+  /// The thumbnail if it is in the memory cache and the request's own options admit it.
+  private func cachedThumbnail(for request: ThumbnailRequest) -> Thumbnail? {
+    guard let mode = request.options.cacheMode else { return cachedThumbnail(for: request.key) }
+    if mode == .noStore { return nil }
+    return stages.cache.memoryThumbnail(
+      for: request.key, admittedBy: FreshnessRule(mode, now: configuration.now))
   }
 
   /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
@@ -173,6 +170,9 @@ public final class ThumbnailPipeline: Sendable {
   /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not hold
   /// up others, and are retried after them.
   public var silentDownloads: [String: Int] { stages.silentDownloads }
+
+  /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
+  public var bytesInFlight: Int { stages.bodyMemory.used + stages.decodes.used }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
   package var httpClient: any HTTPClient { stages.httpClient }
