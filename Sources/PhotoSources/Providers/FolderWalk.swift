@@ -10,20 +10,10 @@ struct FolderWalk {
   static let pictureExtensions = Set(
     [ImageFormat.jpeg, .png, .webp, .gif, .tiff, .heif, .avif].flatMap(\.fileExtensions))
 
-  private struct FolderID: Hashable {
-    let device: dev_t
-    let inode: ino_t
-  }
-
   private let root: String
   private let extensions: Set<UInt64>
-  private var visited: Set<FolderID> = []
   private var sorter: PathSorter
   private var skipped: [SkippedItem] = []
-  /// A stack of the folders to list.
-  private var pending: [String] = []
-  /// Symbolic links to folders, listed after all real folders.
-  private var linked: [String] = []
 
   /// A walk of the folder at an absolute path.
   init(root: String, extensions: Set<String> = pictureExtensions, sorter: PathSorter = PathSorter()) {
@@ -35,10 +25,11 @@ struct FolderWalk {
   /// Lists everything.
   mutating func run(cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     try checkRoot()
-    pending = [""]
-    while let path = nextFolder() {
+    var walk = DirectoryWalk(of: RawPath(root), followsLinks: true, areInOrder: NaturalOrder.areInOrder)
+    var hasMore = true
+    while hasMore {
       if cancelled.isSet { throw .cancelled }
-      try list(path)
+      hasMore = try walk.listNext { (folder, event) throws(ProviderError) in try take(event, of: folder) }
     }
     skipped.sort { $0.place < $1.place }
     do throws(SystemFailure) {
@@ -49,86 +40,67 @@ struct FolderWalk {
   }
 
   private func checkRoot() throws(ProviderError) {
-    var status = stat()
-    if stat(root, &status) != 0 {
-      let code = errno
-      if code == ENOENT || code == ENOTDIR { throw .folderMissing(path: root) }
-      throw .folderUnreadable(path: root, reason: SystemFailure(code: code).reason)
+    let state: FileState
+    do throws(SystemFailure) {
+      state = try FileState(of: RawPath(root))
+    } catch {
+      if error.code == ENOENT || error.code == ENOTDIR { throw .folderMissing(path: root) }
+      throw .folderUnreadable(path: root, reason: error.reason)
     }
-    if status.st_mode & S_IFMT != S_IFDIR { throw .notAFolder(path: root) }
+    if state.kind != .folder { throw .notAFolder(path: root) }
   }
 
-  private mutating func nextFolder() -> String? {
-    if let path = pending.popLast() { return path }
-    // Sorted, so that of several links to one folder always the same one is followed.
-    linked.sort { NaturalOrder.areInOrder($1.utf8, $0.utf8) }
-    return linked.popLast()
-  }
-
-  /// Lists one folder; `path` is empty or ends in a slash.
-  private mutating func list(_ path: String) throws(ProviderError) {
-    guard let directory = opendir(root + "/" + path) else {
-      let reason = SystemFailure.last.reason
-      if path.isEmpty { throw .folderUnreadable(path: root, reason: reason) }
-      skipped.append(SkippedItem(place: path, reason: "the folder cannot be read: \(reason)"))
-      return
-    }
-    defer { closedir(directory) }
-    var status = stat()
-    guard fstat(dirfd(directory), &status) == 0,
-      visited.insert(FolderID(device: status.st_dev, inode: status.st_ino)).inserted
-    else { return }
-    var subfolders: [String] = []
-    while true {
-      errno = 0
-      guard let entry = readdir(directory) else {
-        if errno != 0 {
-          skipped.append(SkippedItem(place: path, reason: "the rest cannot be read: \(SystemFailure.last.reason)"))
-        }
-        break
-      }
+  /// Adds what a folder holds. Returns whether to list it, or the folder that an entry is.
+  private mutating func take(
+    _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder
+  ) throws(ProviderError) -> Bool {
+    switch event {
+    case .opened: return true
+    case .repeated: return false
+    case .entry(let entry):
       do throws(SystemFailure) {
-        try Self.withName(of: entry) { name throws(SystemFailure) in
-          guard name.first != UInt8(ascii: ".") else { return }
-          try take(name, type: entry.pointee.d_type, of: directory, at: path, subfolders: &subfolders)
-        }
+        return try take(entry, of: folder)
       } catch {
         throw .listingFailed(root, error)
       }
+    case .unreadable(let failure):
+      if folder.path.isEmpty { throw .folderUnreadable(path: root, reason: failure.reason) }
+      skip(Self.text(folder.path), because: "the folder cannot be read: \(failure.reason)")
+    case .incomplete(let failure):
+      skip(Self.text(folder.path), because: "the rest cannot be read: \(failure.reason)")
     }
-    // Reversed, since the stack's last folder is listed first.
-    pending += subfolders.sorted { NaturalOrder.areInOrder($1.utf8, $0.utf8) }
+    return false
   }
 
   private mutating func take(
-    _ name: UnsafeBufferPointer<UInt8>, type: UInt8, of directory: OpaquePointer, at path: String,
-    subfolders: inout [String]
-  ) throws(SystemFailure) {
-    let isPicture = isPicture(name)
-    var kind = type == DT_UNKNOWN ? Self.kind(of: name, in: directory, followingLinks: false) : Int(type)
-    let isLink = kind == DT_LNK
-    if isLink { kind = Self.kind(of: name, in: directory, followingLinks: true) }
-    guard let kind else {
-      if isPicture { skipped.append(SkippedItem(place: place(path, name), reason: SystemFailure.last.reason)) }
-      return
-    }
-    guard kind == DT_DIR || kind == DT_REG && isPicture else { return }
-    guard let text = String(validating: name, as: UTF8.self) else {
-      skipped.append(SkippedItem(place: place(path, name), reason: "its name is not UTF-8; rename it"))
-      return
-    }
-    if kind == DT_REG {
-      try sorter.add(name, in: path.utf8)
-    } else if isLink {
-      linked.append("\(path)\(text)/")
-    } else {
-      subfolders.append("\(path)\(text)/")
+    _ entry: DirectoryWalk.Entry, of folder: DirectoryWalk.Folder
+  ) throws(SystemFailure) -> Bool {
+    guard entry.name.first != UInt8(ascii: ".") else { return false }
+    let isPicture = isPicture(entry.name)
+    switch entry.kind {
+    case .failure(let failure):
+      if isPicture { skip(place(folder.path, entry.name), because: failure.reason) }
+      return false
+    case .success(let kind):
+      guard kind == .folder || kind == .regular && isPicture else { return false }
+      guard String(validating: entry.name, as: UTF8.self) != nil else {
+        skip(place(folder.path, entry.name), because: "its name is not UTF-8; rename it")
+        return false
+      }
+      if kind == .regular { try sorter.add(entry.name, in: folder.path) }
+      return true
     }
   }
 
-  private func place(_ path: String, _ name: UnsafeBufferPointer<UInt8>) -> String {
-    path + Snippet.line(String(decoding: name, as: UTF8.self), limit: 255)
+  private mutating func skip(_ place: String, because reason: String) {
+    skipped.append(SkippedItem(place: place, reason: reason))
   }
+
+  private func place(_ path: [UInt8], _ name: UnsafeBufferPointer<UInt8>) -> String {
+    Self.text(path) + Snippet.line(Self.text(name), limit: 255)
+  }
+
+  private static func text(_ bytes: some Collection<UInt8>) -> String { String(decoding: bytes, as: UTF8.self) }
 
   private func isPicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), let end = Self.packed(name[(dot + 1)...]) else {
@@ -142,34 +114,6 @@ struct FolderWalk {
   private static func packed(_ end: some Collection<UInt8>) -> UInt64? {
     guard (1...8).contains(end.count) else { return nil }
     return end.reduce(0) { $0 << 8 | UInt64((0x41...0x5a).contains($1) ? $1 | 0x20 : $1) }
-  }
-
-  /// Calls `body` with the bytes of an entry's name, which are followed by a zero byte.
-  private static func withName(
-    of entry: UnsafeMutablePointer<dirent>, _ body: (UnsafeBufferPointer<UInt8>) throws(SystemFailure) -> Void
-  ) throws(SystemFailure) {
-    // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
-    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else { return }
-    let base = (UnsafeRawPointer(entry) + offset).assumingMemoryBound(to: UInt8.self)
-    try body(
-      UnsafeBufferPointer(start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self))))
-  }
-
-  /// The type of a directory entry as a `DT_` value; nil with `errno` set if `fstatat` fails.
-  private static func kind(
-    of name: UnsafeBufferPointer<UInt8>, in directory: OpaquePointer, followingLinks: Bool
-  ) -> Int? {
-    var status = stat()
-    let result = name.withMemoryRebound(to: CChar.self) { name in
-      name.baseAddress.map { fstatat(dirfd(directory), $0, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) } ?? -1
-    }
-    guard result == 0 else { return nil }
-    switch status.st_mode & S_IFMT {
-    case S_IFDIR: return DT_DIR
-    case S_IFREG: return DT_REG
-    case S_IFLNK: return DT_LNK
-    default: return DT_UNKNOWN
-    }
   }
 }
 

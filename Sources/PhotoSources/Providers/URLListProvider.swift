@@ -31,9 +31,7 @@ public final class URLListProvider: PhotoProvider {
 
   /// Reads the standard input, which is possible only once.
   public static func standardInput(allowsFiles: Bool = false) -> URLListProvider {
-    // A duplicated descriptor, so that the standard input stays open when the provider is dropped.
-    URLListProvider(
-      .open(FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3)), name: "-"), allowsFiles: allowsFiles)
+    URLListProvider(.open(.standardInput, name: "-"), allowsFiles: allowsFiles)
   }
 
   init(_ input: URLListReader.Input, allowsFiles: Bool = false) {

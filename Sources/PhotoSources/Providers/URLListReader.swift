@@ -76,8 +76,8 @@ final class URLListReader: @unchecked Sendable {
       return photos.isEmpty && skipped.isEmpty
     case .end:
       isAtEnd = true
-    case .failure(let code):
-      failure = .listUnreadable(path: name, reason: String(cString: strerror(code)))
+    case .failure(let cause):
+      failure = .listUnreadable(path: name, reason: cause.reason)
     }
     return true
   }
@@ -99,7 +99,7 @@ final class URLListReader: @unchecked Sendable {
     case .path(let path):
       // Not blocking: open() of a named pipe without a writer would block, and could not be cancelled.
       let number = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      guard number >= 0 else { throw .listUnreadable(path: path, reason: String(cString: strerror(errno))) }
+      guard number >= 0 else { throw .listUnreadable(path: path, reason: SystemFailure.last.reason) }
       reader = LineReader(FileDescriptor(owning: number))
     }
   }

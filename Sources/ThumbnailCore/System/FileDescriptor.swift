@@ -18,6 +18,12 @@ package final class FileDescriptor: Sendable {
     self.kept = kept
   }
 
+  /// A duplicate of the standard input, which itself stays open. Reading from it fails if the program has no standard
+  /// input.
+  package static var standardInput: FileDescriptor {
+    FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
+  }
+
   /// Whether the file's bytes hold a memory reservation.
   var holdsMemory: Bool { kept != nil }
 

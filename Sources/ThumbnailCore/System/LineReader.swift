@@ -1,13 +1,14 @@
 import Foundation
-import ThumbnailCore
 
-/// Splits the input from a file, pipe or terminal into lines. Blocks; for use on a thread of its own.
+/// Splits the input from a file, pipe or terminal into lines, or into names that zero bytes end. Blocks; for use on a
+/// thread of its own.
 ///
-/// Buffers 64 KiB of input and the unfinished line, of which it keeps at most `longestLine` bytes.
-struct LineReader {
+/// Buffers 64 KiB of input and the unfinished line, of which it keeps at most `longestLine` bytes. Lines are bytes: that
+/// they are UTF-8 is for the caller to check.
+package struct LineReader {
   /// The result of a read.
-  enum Event {
-    /// A line without its terminator, and its number, from 1.
+  package enum Event {
+    /// A line without its terminator, which may be empty, and its number, from 1.
     case line([UInt8], number: Int)
     /// A line that exceeds `longestLine`.
     case overlong(number: Int)
@@ -15,14 +16,23 @@ struct LineReader {
     case idle
     /// The end of the input.
     case end
-    /// Reading failed with this `errno`.
-    case failure(Int32)
+    /// Reading failed.
+    case failure(SystemFailure)
+  }
+
+  /// What ends a line.
+  package enum Terminator {
+    /// A line feed, with or without a carriage return before it. A byte order mark at the start of the input is skipped.
+    case lineFeed
+    /// A zero byte, as `find -print0` writes it. Everything else is part of the line.
+    case zero
   }
 
   /// The longest line, in bytes.
-  static let longestLine = 64 << 10
+  package static let longestLine = 64 << 10
   private static let pieceSize = 64 << 10
 
+  private let terminator: Terminator
   private let file: FileDescriptor
   private var piece: [UInt8] = []
   private var position = 0
@@ -33,10 +43,12 @@ struct LineReader {
   private var isAtEnd = false
 
   /// Reads from an open file.
-  init(_ file: FileDescriptor) { self.file = file }
+  package init(_ file: FileDescriptor, terminator: Terminator = .lineFeed) {
+    (self.file, self.terminator) = (file, terminator)
+  }
 
   /// Waits for the next line; each wait for input lasts at most `patience` milliseconds.
-  mutating func next(patience: Int32) -> Event {
+  package mutating func next(patience: Int32) -> Event {
     while true {
       if let event = lineFromPiece() { return event }
       if isAtEnd { return lastLine() }
@@ -48,7 +60,7 @@ struct LineReader {
   private mutating func lineFromPiece() -> Event? {
     guard position < piece.count else { return nil }
     let rest = piece[position...]
-    guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else {
+    guard let end = rest.firstIndex(of: terminator == .zero ? 0 : UInt8(ascii: "\n")) else {
       keep(rest)
       position = piece.count
       return nil
@@ -74,7 +86,7 @@ struct LineReader {
       isOverlong = false
     }
     if isOverlong { return .overlong(number: number) }
-    if line.last == UInt8(ascii: "\r") { line.removeLast() }
+    if terminator == .lineFeed, line.last == UInt8(ascii: "\r") { line.removeLast() }
     return .line(line, number: number)
   }
 
@@ -85,13 +97,13 @@ struct LineReader {
   /// Fills the buffer. Nil if that succeeds or the input has ended.
   private mutating func readPiece(patience: Int32) -> Event? {
     // poll() ignores negative descriptors and would wait forever.
-    guard file.rawValue >= 0 else { return .failure(EBADF) }
+    guard file.rawValue >= 0 else { return .failure(SystemFailure(code: EBADF)) }
     // poll() first, since a thread blocked in read() cannot be cancelled. Also waits for a writer to open a named pipe.
     var state = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
     let ready = poll(&state, 1, patience)
     if ready == 0 || ready < 0 && errno == EINTR { return .idle }
-    if ready < 0 { return .failure(errno) }
-    if state.revents & Int16(POLLNVAL) != 0 { return .failure(EBADF) }
+    if ready < 0 { return .failure(.last) }
+    if state.revents & Int16(POLLNVAL) != 0 { return .failure(SystemFailure(code: EBADF)) }
     var code: Int32 = 0
     piece = [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, filled in
       let got = read(file.rawValue, buffer.baseAddress, Self.pieceSize)
@@ -100,12 +112,12 @@ struct LineReader {
     }
     position = 0
     if code == EAGAIN || code == EINTR { return .idle }
-    if code != 0 { return .failure(code) }
+    if code != 0 { return .failure(SystemFailure(code: code)) }
     isAtEnd = piece.isEmpty
     if isAtStart, !isAtEnd {
       isAtStart = false
       // The byte order mark of some Windows editors.
-      if piece.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
+      if terminator == .lineFeed, piece.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
     }
     return nil
   }

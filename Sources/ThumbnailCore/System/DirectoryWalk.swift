@@ -1,0 +1,159 @@
+import Foundation
+
+/// Lists a folder and its subfolders, each of them once. Blocks; for use on a thread of its own.
+///
+/// A folder's own entries come before those of its subfolders, and subfolders in `areInOrder`. Folders reached by
+/// symbolic links come last: a folder is listed under its real path if that lies within the root, and cycles of links
+/// end. Holds the paths of the folders still to list, and the identity of each folder listed, but no names of files.
+package struct DirectoryWalk {
+  /// A folder of the walk.
+  package struct Folder {
+    /// The path relative to the root; empty for the root itself, otherwise with a trailing slash.
+    package let path: [UInt8]
+    /// The path to open: the root's path and `path`.
+    package let opened: RawPath
+  }
+
+  /// An entry of a folder, other than `.` and `..`.
+  package struct Entry {
+    /// The bytes of the name. Valid only during the call.
+    package let name: UnsafeBufferPointer<UInt8>
+    /// Whether it is a symbolic link.
+    package let isLink: Bool
+    /// The kind; for a link, that of its target if links are followed. Or why it cannot be determined.
+    package let kind: Result<FileState.Kind, SystemFailure>
+  }
+
+  /// What the walk reports of a folder.
+  package enum Event {
+    /// Its entries follow, unless the visitor declines.
+    case opened(FileState)
+    /// An entry. A folder among the entries is listed later, unless the visitor declines.
+    case entry(Entry)
+    /// It was listed before, under another path.
+    case repeated(FileState)
+    /// It cannot be opened.
+    case unreadable(SystemFailure)
+    /// Entries are missing, because reading failed.
+    case incomplete(SystemFailure)
+  }
+
+  private struct ID: Hashable {
+    let device: UInt64
+    let inode: UInt64
+  }
+
+  private let root: RawPath
+  private let followsLinks: Bool
+  private let areInOrder: ([UInt8], [UInt8]) -> Bool
+  private var visited: Set<ID> = []
+  /// A stack of the folders to list.
+  private var pending: [[UInt8]] = [[]]
+  /// Links to folders, listed after all real folders.
+  private var linked: [[UInt8]] = []
+
+  /// A walk of the folder at a path; an empty one is the working directory.
+  ///
+  /// - Parameter areInOrder: Compares the paths of folders.
+  package init(
+    of root: RawPath, followsLinks: Bool,
+    areInOrder: @escaping ([UInt8], [UInt8]) -> Bool = { $0.lexicographicallyPrecedes($1) }
+  ) {
+    self.root = root
+    self.followsLinks = followsLinks
+    self.areInOrder = areInOrder
+  }
+
+  /// Lists the next folder. False when all have been listed.
+  ///
+  /// - Parameter visit: Called for each event. The result counts for `opened` and for entries that are folders: whether
+  ///   to list them.
+  package mutating func listNext<Failure>(
+    _ visit: (Folder, Event) throws(Failure) -> Bool
+  ) throws(Failure) -> Bool {
+    guard let path = nextPath() else { return false }
+    let opened = root.appending(path)
+    let folder = Folder(path: path, opened: opened.bytes.isEmpty ? RawPath(".") : opened)
+    guard let directory = folder.opened.withCString({ opendir($0) }) else {
+      _ = try visit(folder, .unreadable(.last))
+      return true
+    }
+    defer { closedir(directory) }
+    var status = stat()
+    guard fstat(dirfd(directory), &status) == 0 else { return true }
+    let state = FileState(status)
+    guard visited.insert(ID(device: state.device, inode: state.inode)).inserted else {
+      _ = try visit(folder, .repeated(state))
+      return true
+    }
+    guard try visit(folder, .opened(state)) else { return true }
+    var subfolders: [[UInt8]] = []
+    while true {
+      errno = 0
+      guard let record = readdir(directory) else {
+        if errno != 0 { _ = try visit(folder, .incomplete(.last)) }
+        break
+      }
+      let name = Self.name(of: record)
+      guard !Self.isDots(name) else { continue }
+      let entry = entry(name, type: record.pointee.d_type, in: directory)
+      guard try visit(folder, .entry(entry)), case .success(.folder) = entry.kind else { continue }
+      let path = path + name + [RawPath.slash]
+      if entry.isLink { linked.append(path) } else { subfolders.append(path) }
+    }
+    // Reversed, since the stack's last folder is listed first.
+    pending += subfolders.sorted { areInOrder($1, $0) }
+    return true
+  }
+
+  private mutating func nextPath() -> [UInt8]? {
+    if let path = pending.popLast() { return path }
+    // Sorted, so that of several links to one folder always the same one is followed.
+    linked.sort { areInOrder($1, $0) }
+    return linked.popLast()
+  }
+
+  private func entry(_ name: UnsafeBufferPointer<UInt8>, type: UInt8, in directory: OpaquePointer) -> Entry {
+    let kind = Self.kind(type) ?? Self.kind(of: name, in: directory, followingLinks: false)
+    guard case .success(.link) = kind else { return Entry(name: name, isLink: false, kind: kind) }
+    return Entry(
+      name: name, isLink: true,
+      kind: followsLinks ? Self.kind(of: name, in: directory, followingLinks: true) : kind)
+  }
+
+  /// The type that `readdir` reports of an entry; nil if it reports none.
+  private static func kind(_ type: UInt8) -> Result<FileState.Kind, SystemFailure>? {
+    switch Int(type) {
+    case DT_REG: .success(.regular)
+    case DT_DIR: .success(.folder)
+    case DT_LNK: .success(.link)
+    case DT_UNKNOWN: nil
+    default: .success(.other)
+    }
+  }
+
+  private static func kind(
+    of name: UnsafeBufferPointer<UInt8>, in directory: OpaquePointer, followingLinks: Bool
+  ) -> Result<FileState.Kind, SystemFailure> {
+    var status = stat()
+    let result = name.withMemoryRebound(to: CChar.self) { name in
+      name.baseAddress.map { fstatat(dirfd(directory), $0, &status, followingLinks ? 0 : AT_SYMLINK_NOFOLLOW) } ?? -1
+    }
+    return result == 0 ? .success(FileState(status).kind) : .failure(.last)
+  }
+
+  private static func isDots(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    name.isEmpty || name.count <= 2 && name.allSatisfy { $0 == UInt8(ascii: ".") }
+  }
+
+  /// The bytes of an entry's name, which are followed by a zero byte. Valid until the next `readdir`.
+  private static func name(of record: UnsafeMutablePointer<dirent>) -> UnsafeBufferPointer<UInt8> {
+    // The kernel's record ends with the name: the 256 bytes that C declares may not all be there.
+    guard let offset = MemoryLayout<dirent>.offset(of: \.d_name) else {
+      return UnsafeBufferPointer(start: nil, count: 0)
+    }
+    let base = (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: UInt8.self)
+    return UnsafeBufferPointer(
+      start: base, count: strlen(UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)))
+  }
+}
