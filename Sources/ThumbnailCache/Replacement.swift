@@ -11,6 +11,9 @@ package enum Replacement: Sendable {
   /// that stores the new ones, since another process may have stored some after the look-up. `report` is called once
   /// they are gone, on any thread.
   case ifOutdated(by: FreshnessRule, report: @Sendable () -> Void)
+
+  /// Whether they are known to be of an earlier version.
+  package var isAll: Bool { if case .all = self { true } else { false } }
 }
 
 extension SourceHistory {

@@ -153,11 +153,13 @@ package final class ThumbnailCache: Sendable {
     return permit.perform(change)
   }
 
-  /// Removes an image from both tiers; `flush` waits until that is written.
-  package func forget(_ source: SourceKey) {
-    memory.removeAll(of: source)
-    recent.remove(source)
-    stage(.remove(source))
+  /// Removes an image from both tiers, unless the permit was revoked; `flush` waits until that is written.
+  package func forget(_ source: SourceKey, permit: StorePermit? = nil) {
+    Self.perform(by: permit) {
+      memory.removeAll(of: source)
+      recent.remove(source)
+      stage(.remove(source))
+    }
   }
 
   /// Removes everything from both tiers; `flush` waits until that is done.

@@ -57,10 +57,3 @@ final class EventHub<Event: Sendable>: Sendable {
     }
   }
 }
-
-extension EventHub<PipelineEvent> {
-  /// Sends an event about a source image.
-  func send(_ source: ImageSource?, _ kind: @autoclosure () -> PipelineEvent.Kind) {
-    send(PipelineEvent(source: source, kind: kind()))
-  }
-}

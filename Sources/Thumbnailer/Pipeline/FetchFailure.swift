@@ -1,6 +1,6 @@
 import Foundation
 
-/// Why an image could not be fetched, and how long its server allows this to be cached.
+/// Why an image could not be loaded, and how long its server allows this to be cached.
 struct FetchFailure: Error, Sendable {
   /// What went wrong.
   let error: ThumbnailError

@@ -1,10 +1,13 @@
-import JPEGCoefficients
+import HTTPSemantics
 import HTTPTransport
 import ImageCodec
+import JPEGCoefficients
 import Synchronization
 import ThumbnailCore
 
 /// Observes an arriving body, and ends the transfer as soon as its header is refused or enough has arrived.
+///
+/// Counts all received bytes, those of refused and truncated bodies included, and keeps the last response's head.
 final class HeaderObserver: BodyObserver {
   /// What the start of the body has shown.
   enum Outcome: Sendable, Equatable {
@@ -16,11 +19,28 @@ final class HeaderObserver: BodyObserver {
     case foreign(ImageFormat)
     /// The image is refused.
     case refused(CodecError)
+
+    /// The same as the result of parsing the header; nil if that needs the complete body.
+    var header: Result<ImageProbe, CodecError>? {
+      switch self {
+      case .pending: nil
+      case .probed(let probe): .success(probe)
+      case .foreign(let format): .failure(.unsupportedFormat(format))
+      case .refused(let error): .failure(error)
+      }
+    }
+  }
+
+  /// The status and header fields of a response.
+  struct Head: Sendable {
+    let status: Int
+    let headers: [HTTPHeader]
   }
 
   private struct State {
     var prober: HeaderProber
     var earlyStop: EarlyStop?
+    var head: Head?
     var expectedLength: Int?
     var refusal: CodecError?
   }
@@ -28,11 +48,17 @@ final class HeaderObserver: BodyObserver {
   private let limits: DecodeLimits
   private let admitsForeign: Bool
   private let earlyStop: EarlyStop?
+  private let monitor: PipelineMonitor?
+  private let progress: BodyProgress?
   private let state: Mutex<State>
 
   /// `admitsForeign` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
   /// an accepted image is downloaded.
-  init(limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil) {
+  init(
+    limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil, monitor: PipelineMonitor? = nil,
+    progress: BodyProgress? = nil
+  ) {
+    (self.monitor, self.progress) = (monitor, progress)
     self.limits = limits
     self.admitsForeign = admitsForeign
     self.earlyStop = earlyStop
@@ -54,14 +80,25 @@ final class HeaderObserver: BodyObserver {
   /// The finest scale at which a body that was stopped here can be decoded.
   var finestScale: JPEGScale? { state.withLock { $0.earlyStop?.finestScale } }
 
+  /// The head of the last response; nil if there was none.
+  var head: Head? { state.withLock { $0.head } }
+
+  func responseBegins(status: Int, headers: [HTTPHeader]) {
+    state.withLock { $0.head = Head(status: status, headers: headers) }
+  }
+
   func bodyBegins(expectedLength: Int?) {
+    progress?.begin(expectedLength: expectedLength)
     state.withLock {
-      $0 = State(prober: HeaderProber(limits: limits), earlyStop: earlyStop, expectedLength: expectedLength)
+      $0 = State(
+        prober: HeaderProber(limits: limits), earlyStop: earlyStop, head: $0.head, expectedLength: expectedLength)
     }
   }
 
   func bodyReceived(_ bytes: UnsafeRawBufferPointer, at offset: Int) -> BodyVerdict {
-    state.withLock { state in
+    monitor?.add(bytes.count, to: \.downloadedBytes)
+    progress?.receive(upTo: offset + bytes.count)
+    return state.withLock { state in
       if state.refusal != nil { return .refuse }
       let length = max(offset + bytes.count, state.expectedLength ?? 0)
       if length > limits.maximumBytes {

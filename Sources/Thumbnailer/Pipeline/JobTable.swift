@@ -25,7 +25,10 @@ struct JobTable<Sink> {
   }
 
   /// Identifies a job for the life of the process.
-  struct JobID: Hashable, Sendable { fileprivate let number: UInt64 }
+  struct JobID: Hashable, Sendable {
+    fileprivate let number: UInt64
+    fileprivate let subject: Subject
+  }
   /// Identifies a waiter for the life of the process.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
@@ -74,15 +77,11 @@ struct JobTable<Sink> {
 
   /// The number of running jobs.
   var jobCount: Int { jobs.count + detached.count }
-  /// The number of waiters of all jobs.
-  var waiterCount: Int {
-    jobs.values.reduce(0) { $0 + $1.waiters.count } + detached.values.reduce(0) { $0 + $1.waiters.count }
-  }
 
   /// A running job, detached or not. Setting nil removes it.
-  private subscript(subject: Subject, id: JobID) -> Job? {
-    get { jobs[subject].flatMap { $0.id == id ? $0 : nil } ?? detached[id] }
-    set { if jobs[subject]?.id == id { jobs[subject] = newValue } else { detached[id] = newValue } }
+  private subscript(id: JobID) -> Job? {
+    get { jobs[id.subject].flatMap { $0.id == id ? $0 : nil } ?? detached[id] }
+    set { if jobs[id.subject]?.id == id { jobs[id.subject] = newValue } else { detached[id] = newValue } }
   }
 
   /// The job of a waiter; nil if the waiter has had its result.
@@ -104,7 +103,7 @@ struct JobTable<Sink> {
       jobs.values[index].waiters[waiter.number] = entry
       return (waiter, .joined(jobs.values[index].id, priority: jobs.values[index].priority))
     }
-    let job = Job(id: JobID(number: nextNumber), waiters: [waiter.number: entry])
+    let job = Job(id: JobID(number: nextNumber, subject: subject), waiters: [waiter.number: entry])
     jobs[waiter.subject] = job
     return (waiter, .start(job.id))
   }
@@ -115,10 +114,10 @@ struct JobTable<Sink> {
       return (nil, .none)
     }
     if job.waiters.isEmpty {
-      self[waiter.subject, job.id] = nil
+      self[job.id] = nil
       return (entry.sink, .cancel(job.id))
     }
-    self[waiter.subject, job.id] = job
+    self[job.id] = job
     return (entry.sink, .goOn(job.id, priority: job.priority))
   }
 
@@ -126,7 +125,7 @@ struct JobTable<Sink> {
   mutating func setPriority(of waiter: WaiterID, to priority: Priority) -> JobID? {
     guard var job = job(of: waiter) else { return nil }
     job.waiters[waiter.number]?.priority = priority
-    self[waiter.subject, job.id] = job
+    self[job.id] = job
     return job.id
   }
 
@@ -134,7 +133,7 @@ struct JobTable<Sink> {
   func job(of subject: Subject) -> JobID? { jobs[subject]?.id }
 
   /// Whether a job has not ended.
-  func isRunning(_ id: JobID, of subject: Subject) -> Bool { self[subject, id] != nil }
+  func isRunning(_ id: JobID) -> Bool { self[id] != nil }
 
   /// Detaches the jobs of an image, from all its URLs: they still serve their waiters, but new requests start new jobs.
   /// Returns the detached jobs.
@@ -153,57 +152,54 @@ struct JobTable<Sink> {
   }
 
   /// Takes the variants that have waiters and are not in progress; the caller works on them from now on.
-  mutating func takeVariants(of subject: Subject, for id: JobID) -> [Variant] {
-    guard var job = self[subject, id] else { return [] }
+  mutating func takeVariants(for id: JobID) -> [Variant] {
+    guard var job = self[id] else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant)).subtracting(job.taken)
     job.taken.formUnion(wanted)
-    self[subject, id] = job
+    self[id] = job
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
   /// Whether the variant has waiters.
-  func isWanted(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
-    guard let job = self[subject, id] else { return false }
+  func isWanted(_ variant: Variant, for id: JobID) -> Bool {
+    guard let job = self[id] else { return false }
     return job.waiters.values.contains { $0.variant == variant }
   }
 
   /// Whether the thumbnail goes to the memory cache: if at least one waiter wants that, or if there is none left.
-  func keepsInMemory(_ variant: Variant, of subject: Subject, for id: JobID) -> Bool {
-    guard let job = self[subject, id] else { return true }
+  func keepsInMemory(_ variant: Variant, for id: JobID) -> Bool {
+    guard let job = self[id] else { return true }
     let waiters = job.waiters.values.filter { $0.variant == variant }
     return waiters.isEmpty || waiters.contains { $0.keepsInMemory }
   }
 
   /// The variants that still have waiters; the others are no longer in progress.
-  mutating func stillWanted(_ variants: [Variant], of subject: Subject, for id: JobID) -> [Variant] {
-    guard var job = self[subject, id] else { return [] }
+  mutating func stillWanted(_ variants: [Variant], for id: JobID) -> [Variant] {
+    guard var job = self[id] else { return [] }
     let wanted = Set(job.waiters.values.map(\.variant))
     job.taken.formIntersection(wanted)
-    self[subject, id] = job
+    self[id] = job
     return variants.filter(wanted.contains)
   }
 
   /// Removes and returns the waiters of a finished variant, for the caller to resume. The job ends in the same step
   /// with its last waiter, so that a request after that result starts a new one.
-  mutating func finish(_ variant: Variant, of subject: Subject, for id: JobID) -> [Sink] {
-    guard var job = self[subject, id] else { return [] }
+  mutating func finish(_ variant: Variant, for id: JobID) -> [Sink] {
+    guard var job = self[id] else { return [] }
     job.taken.remove(variant)
     let finished = job.waiters.filter { $0.value.variant == variant }
     for number in finished.keys { job.waiters[number] = nil }
-    self[subject, id] = job.waiters.isEmpty ? nil : job
+    self[id] = job.waiters.isEmpty ? nil : job
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
   /// Ends the job, and removes and returns all its waiters, for the caller to resume.
-  mutating func end(_ subject: Subject, for id: JobID) -> [(variant: Variant, sink: Sink)] {
-    guard let job = self[subject, id] else { return [] }
-    self[subject, id] = nil
+  mutating func end(_ id: JobID) -> [(variant: Variant, sink: Sink)] {
+    guard let job = self[id] else { return [] }
+    self[id] = nil
     return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }
   }
 
   /// A job's current priority; nil if it has ended.
-  func priority(of subject: Subject, for id: JobID) -> Priority? {
-    guard let job = self[subject, id] else { return nil }
-    return job.priority
-  }
+  func priority(of id: JobID) -> Priority? { self[id]?.priority }
 }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// A pipeline's counters since it was created.
 public struct PipelineStatistics: Sendable, Equatable {
   /// Thumbnails served from the memory cache.
@@ -46,19 +44,5 @@ public struct PipelineStatistics: Sendable, Equatable {
       guard let name = child.label, let value = child.value as? Int else { return nil }
       return (name, value)
     }
-  }
-}
-
-/// The counters behind `PipelineStatistics`.
-final class StatisticsCounter: Sendable {
-  private let values = Mutex(PipelineStatistics())
-
-  /// The counts now.
-  var current: PipelineStatistics { values.withLock { $0 } }
-
-  func add<Number: AdditiveArithmetic>(
-    _ number: Number, to path: any WritableKeyPath<PipelineStatistics, Number> & Sendable
-  ) {
-    values.withLock { $0[keyPath: path] += number }
   }
 }

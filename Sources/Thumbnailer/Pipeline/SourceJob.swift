@@ -1,194 +1,271 @@
-import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// The work for all requests of one source: caches, server, download, plan, decode, store, deliver.
+/// The work for all requests of one source: caches, server, body, decode, store, deliver.
 ///
 /// Runs until the source has no waiters. Requests that join while it runs are served from the same body.
 struct SourceJob: Sendable {
-  let source: ImageSource
-  let priority: PriorityControl
-  let progress: BodyProgress
-  /// Permits storing what the job makes, until the image is removed.
-  let permit: StorePermit
-  /// The stages, by the options of this job's requests.
-  let stages: PipelineStages
-  /// What all its requests want otherwise than configured.
-  let options: RequestOptions
-  let waiters: ThumbnailPipeline.JobWaiters
+  private let job: JobContext
+  private let stages: PipelineStages
+  private let waiters: JobWaiters
+  private let loader: any BodyLoader
+  /// Judges whether stored thumbnails are current; nil if they never become stale.
+  private let revalidator: Revalidator?
   /// Whether this is a background revalidation of stale thumbnails that were served already.
-  let isRevalidation: Bool
+  private let isRevalidation: Bool
+
+  init(_ job: JobContext, stages: PipelineStages, waiters: JobWaiters, isRevalidation: Bool) {
+    (self.job, self.stages, self.waiters, self.isRevalidation) = (job, stages, waiters, isRevalidation)
+    loader = stages.loader(of: job.source)
+    revalidator = stages.revalidator(of: job.source)
+  }
 
   /// Runs through the stages, again for each set of variants that was requested meanwhile.
   func run() async {
-    var revalidationState = RevalidationState()
+    var state = JobState()
     do {
-      var missing: [Variant] = []
       repeat {
-        revalidationState.beginRound()
-        missing += await serveFromCache(waiters.takeVariants(), &revalidationState)
-        dropUnwanted(&missing, &revalidationState)
-        guard !missing.isEmpty || !revalidationState.outdated.isEmpty else { continue }
+        state.beginRound()
+        await serveFromCache(&state)
+        dropUnwanted(&state)
+        guard !state.missing.isEmpty || !state.stale.isEmpty else { continue }
         // Thumbnails that became stale since the body came are revalidated again.
-        if !revalidationState.hasBody || !revalidationState.outdated.isEmpty {
-          // The download ends as soon as everything requested by then can be made from what has arrived. No other body
-          // is held while waiting for it.
-          revalidationState.verdict = .none
-          try await revalidateOrFetch(missing, &revalidationState)
-        }
+        if !state.hasBody || !state.stale.isEmpty { try await revalidateOrLoad(&state) }
         // Requests that came during the download share its decode.
-        missing += await serveFromCache(waiters.takeVariants(), &revalidationState)
-        missing += await serveConfirmed(&revalidationState)
-        missing = waiters.stillWanted(missing)
-        guard !missing.isEmpty, revalidationState.hasBody else { continue }
-        try await render(missing, &revalidationState)
-        missing = []
+        await serveFromCache(&state)
+        await serveConfirmed(&state)
+        state.missing = waiters.stillWanted(state.missing)
+        if !state.missing.isEmpty, state.hasBody { try await render(&state) }
       } while !waiters.isDone
     } catch {
-      await fail(with: error, &revalidationState)
+      await fail(with: error, &state)
     }
   }
 
-  /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
-  private func dropUnwanted(_ missing: inout [Variant], _ revalidationState: inout RevalidationState) {
-    let wanted = Set(waiters.stillWanted(missing + revalidationState.outdated.map(\.variant)))
-    missing.removeAll { !wanted.contains($0) }
-    revalidationState.outdated.removeAll { !wanted.contains($0.variant) }
-  }
+  // MARK: Cache
 
-  /// Serves variants from the caches, exact or shrunk, and returns the missing ones. Stale thumbnails wait for the
-  /// server's response.
-  func serveFromCache(_ variants: [Variant], _ revalidationState: inout RevalidationState) async -> [Variant] {
+  /// Serves new requests from the caches, exact or shrunk. The others are missing, or wait for the server's response.
+  private func serveFromCache(_ state: inout JobState) async {
+    let variants = waiters.takeVariants()
     // The image has changed, so no stored thumbnail is valid.
-    if revalidationState.replacesStored { return variants }
-    if variants.isEmpty { return [] }
+    if state.replacesStored { return state.missing += variants }
+    if variants.isEmpty { return }
     let started = ContinuousClock.now
     let inMemory = waiters.keptInMemory(variants)
-    let lookup = await stages.lookUp(
-      variants, of: source, inMemory: inMemory, permit: permit, priority: priority)
+    let lookup = await stages.lookUp(variants, lasts: revalidator == nil, inMemory: inMemory, for: job)
     if let history = lookup.history {
-      revalidationState.history = history
-      noticeOutdated(&revalidationState)
-      if revalidationState.replacesStored { return variants }
+      state.history = history
+      noticeOutdated(&state)
+      if state.replacesStored { return state.missing += variants }
     }
-    var missing: [Variant] = []
     for variant in variants {
       guard let hit = lookup.hits[variant],
-        let found = await stages.thumbnail(variant, from: hit, of: source, priority: priority)
+        let found = await stages.shrinker.thumbnail(variant, from: hit, for: job)
       else {
         // There is nothing left to revalidate.
         if isRevalidation {
           waiters.resume(variant, with: .failure(.notCached))
         } else {
-          missing.append(variant)
+          state.missing.append(variant)
         }
         continue
       }
-      guard found.isFresh || revalidationState.confirmsStored else {
-        if !serveWhileRevalidating(found, revalidationState.history, keepsInMemory: inMemory.contains(variant)) {
-          revalidationState.outdated.append(found)
+      guard found.isFresh || state.confirmsStored else {
+        if !serveWhileRevalidating(found, state.history, keepsInMemory: inMemory.contains(variant)) {
+          state.stale.append(found)
         }
         continue
       }
       var isStored = true
-      if found.isShrunk {
-        isStored = await stages.store(
-          variant, shrunk: found.stored, of: source, inMemory: inMemory.intersection([variant]), permit: permit)
-      }
+      if found.isShrunk { isStored = await stages.store.store(shrunk: found, inMemory: inMemory, for: job) }
       if !isRevalidation {
-        stages.events.send(source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
+        stages.monitor.send(job.source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       }
       deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: isStored)
     }
-    return missing
   }
 
-  /// Decodes the body once for all the variants, and delivers each one's result. Keeps the final body.
+  /// Notices in what was just looked up that another process has stored an earlier version than the body.
+  private func noticeOutdated(_ state: inout JobState) {
+    guard case .body(let body, .ifOutdated) = state.verdict,
+      revalidator?.replacement(by: body, state.history, for: job).isAll == true
+    else { return }
+    state.replaceStored()
+  }
+
+  /// Drops variants without waiters: once the others are delivered, nothing could cancel the work for them.
+  private func dropUnwanted(_ state: inout JobState) {
+    let wanted = Set(waiters.stillWanted(state.missing + state.stale.map(\.variant)))
+    state.missing.removeAll { !wanted.contains($0) }
+    state.stale.removeAll { !wanted.contains($0.variant) }
+  }
+
+  /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
+  /// does.
+  private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
+    guard !isRevalidation, revalidator?.mayServeWhileRevalidating(history) == true,
+      waiters.jobs.revalidateBehind(found.variant, of: job.source, options: job.options, keepsInMemory: keepsInMemory)
+    else { return false }
+    stages.monitor.add(1, to: \.servedWhileRevalidating)
+    stages.monitor.send(job.source, .servedWhileRevalidating(found.variant))
+    deliver(found, origin: .stale)
+    return true
+  }
+
+  /// Serves the stale thumbnails that a 304 has confirmed. If the server has sent a body instead, they are made again.
+  private func serveConfirmed(_ state: inout JobState) async {
+    let stale = state.stale
+    state.stale = []
+    guard case .unchanged(let isKept) = state.verdict else { return state.missing += stale.map(\.variant) }
+    for var found in stale {
+      var isStored = isKept
+      if found.isShrunk, isKept {
+        let history = await stages.cache.history(of: job.source.key, priority: job.priority)
+        found.stored.freshness = history.freshness(by: stages.rule)
+        isStored = await stages.store.store(
+          shrunk: found, inMemory: waiters.keptInMemory([found.variant]), for: job)
+      }
+      deliver(found, origin: .revalidated, isStored: isStored)
+    }
+  }
+
+  // MARK: Body
+
+  /// Loads the image, conditionally if possible: a 304 confirms that everything requested is stored.
+  ///
+  /// A conditional request is only sent if no variant is missing, since that one needs the body in any case, and only
+  /// to a URL that has sent a validator.
+  private func revalidateOrLoad(_ state: inout JobState) async throws(ThumbnailError) {
+    // No other body is held while waiting for this one.
+    state.verdict = .none
+    if let refusal = revalidator?.failures.refusal(of: job.source, state.history) { throw refusal }
+    state.hasAsked = true
+    guard let revalidator, state.missing.isEmpty, let known = job.source.knownResponse(in: state.history),
+      !known.metadata.conditions.isEmpty
+    else {
+      let body = try await load(isWhole: false, &state)
+      state.verdict = .body(body, replaces: revalidator?.replacement(by: body, state.history, for: job) ?? .none)
+      return
+    }
+    do throws(FetchFailure) {
+      switch try await revalidator.revalidate(known, in: state.history, for: job) {
+      case .unchanged(let isKept): state.verdict = .unchanged(isKept: isKept)
+      case .changed(let body):
+        state.statedEnd = body.statedEnd
+        state.verdict = .body(body, replaces: .all)
+      }
+    } catch {
+      state.statedEnd = error.end
+      throw error.error
+    }
+  }
+
+  /// Loads the body. The transfer ends as soon as everything requested by then can be made from what has arrived.
+  private func load(
+    isWhole: Bool, insteadOf spent: SourceBody.Spent? = nil, _ state: inout JobState
+  ) async throws(ThumbnailError) -> SourceBody {
+    do throws(FetchFailure) {
+      let body = try await loader.load(for: job, isWhole: isWhole, insteadOf: spent)
+      state.statedEnd = body.statedEnd
+      return body
+    } catch {
+      state.statedEnd = error.end
+      throw error.error
+    }
+  }
+
+  // MARK: Thumbnails
+
+  /// Decodes the body once for all missing variants, and delivers each one's result. Keeps the final body.
   ///
   /// If the preview does not match, the image itself is decoded. Variants that a body stopped early cannot serve,
   /// because they were requested later or because the file is not as expected, need the whole body. That is never
   /// stopped, and libvips is the last reader, so there are at most four rounds.
-  private func render(_ variants: [Variant], _ revalidationState: inout RevalidationState) async throws(ThumbnailError)
-  {
-    guard var (body, replaces) = revalidationState.takeBody() else { return }
+  private func render(_ state: inout JobState) async throws(ThumbnailError) {
+    guard var (body, replaces) = state.takeBody() else { return }
     while true {
-      switch try await stages.render(variants, of: source, from: body, priority: priority) {
+      switch try await stages.renderer.render(state.missing, from: body, for: job) {
       case .done(let results, let plan):
-        replaces = await answer(results, from: body, plan: plan, replaces: replaces)
-        revalidationState.verdict = .sent(body, replaces: replaces)
+        replaces = await store(results, from: body, plan: plan, replaces: replaces)
+        state.verdict = .body(body, replaces: replaces)
+        state.missing = []
         return
-      case .needsWholeBody:
-        replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &revalidationState)
-      case .needsPicture:
+      case .again(let retry):
         if !body.isComplete {
-          replaces = try await fetchAgain(&body, demand: waiters.demand, replaces: replaces, &revalidationState)
+          body = try await load(isWhole: retry != .withoutPreview, insteadOf: body.giveUp(), &state)
+          // The image may have changed in between.
+          if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }
-        body.mayUsePreview = false
-      case .needsLibvips:
-        if !body.isComplete {
-          replaces = try await fetchAgain(&body, demand: nil, replaces: replaces, &revalidationState)
-        }
-        body.mayReadCoefficients = false
+        if retry == .withoutPreview { body.mayUsePreview = false }
+        if retry == .withLibvips { body.mayReadCoefficients = false }
       }
-    }
-  }
-
-  func fetchBody(
-    demand: VariantDemand?, insteadOf spent: SourceBody.Spent?, _ revalidationState: inout RevalidationState
-  ) async throws(ThumbnailError) -> SourceBody {
-    do throws(FetchFailure) {
-      let body = try await stages.fetchBody(
-        of: source, demand: demand, insteadOf: spent, priority: priority, progress: progress)
-      revalidationState.statedEnd = body.statedEnd
-      return body
-    } catch {
-      revalidationState.statedEnd = error.end
-      throw error.error
     }
   }
 
   /// Stores the thumbnails made from a body, then delivers them to their waiters. Returns what later ones from it are
   /// still to replace.
-  private func answer(
-    _ results: [(Variant, Result<Thumbnail, ThumbnailError>)], from body: SourceBody, plan: String?,
-    replaces: Replacement
+  private func store(
+    _ results: [RenderedThumbnail], from body: SourceBody, plan: String?, replaces: Replacement
   ) async -> Replacement {
-    let finished = results.compactMap { variant, result in (try? result.get()).map { (variant, $0) } }
-    var isStored = false
-    if !finished.isEmpty {
-      let inMemory = waiters.keptInMemory(finished.map(\.0))
-      isStored = await stages.store(
-        finished, of: source, from: body, inMemory: inMemory, replacing: replaces, permit: permit)
+    let made = results.compactMap { rendered in
+      (try? rendered.result.get()).map { CacheEntry(variant: rendered.variant, thumbnail: $0) }
     }
-    for (variant, result) in results {
-      switch result {
+    let isStored = await stages.store.store(
+      made, from: body, inMemory: waiters.keptInMemory(made.map(\.variant)), replacing: replaces, for: job)
+    for rendered in results {
+      switch rendered.result {
       case .success(let thumbnail):
-        stages.statistics.add(1, to: \.rendered)
-        if thumbnail.isDamaged { stages.statistics.add(1, to: \.damaged) }
+        stages.monitor.add(1, to: \.rendered)
+        if thumbnail.isDamaged { stages.monitor.add(1, to: \.damaged) }
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          isStored: isStored && !thumbnail.isDamaged, plan: plan, duration: .zero)
-        waiters.resume(variant, with: .success(response))
+          isStored: isStored && !thumbnail.isDamaged, plan: plan)
+        waiters.resume(rendered.variant, with: .success(response))
       case .failure(let error):
-        waiters.resume(variant, with: .failure(error)) { waiters in
-          if isRevalidation {
-            stages.events.send(source, .revalidationFailed(error))
-          } else if waiters > 0 {
-            stages.statistics.add(waiters, to: \.failures)
-            stages.events.send(source, .failed(Array(repeating: variant, count: waiters), error))
-          }
+        waiters.resume(rendered.variant, with: .failure(error)) { number in
+          count(Array(repeating: rendered.variant, count: number), error, hasAsked: true)
         }
       }
     }
     // Once anything of this body is stored, nothing of an earlier version is.
-    return finished.isEmpty ? replaces : .none
+    return made.isEmpty ? replaces : .none
   }
 
   /// Delivers a cached thumbnail to all its waiters.
-  func deliver(
-    _ found: PipelineStages.FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true
-  ) {
-    if !isRevalidation { stages.statistics.add(1, to: \.diskHits) }
+  private func deliver(_ found: FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true) {
+    if !isRevalidation { stages.monitor.add(1, to: \.diskHits) }
     waiters.resume(found.variant, with: .success(found.response(origin: origin, isStored: isStored)))
+  }
+
+  // MARK: Failure
+
+  /// Ends the job with an error; if the server is at fault, waiters are served stale thumbnails where there are any.
+  private func fail(with error: ThumbnailError, _ state: inout JobState) async {
+    var stale: [Variant: ThumbnailResponse] = [:]
+    if !isRevalidation, revalidator?.mayServeStale(state.history, after: error) == true {
+      // Waiters that came meanwhile may be served stale thumbnails, too.
+      await serveFromCache(&state)
+      for found in state.stale { stale[found.variant] = found.response(origin: .stale) }
+      if !stale.isEmpty {
+        stages.monitor.add(stale.count, to: \.servedStale)
+        stages.monitor.add(stale.count, to: \.diskHits)
+        stages.monitor.send(job.source, .servedStale(state.stale.map(\.variant), error))
+      }
+    }
+    if state.hasAsked { revalidator?.failures.remember(error, state.history, end: state.statedEnd, for: job) }
+    waiters.fail(with: error, except: stale) { count($0, error, hasAsked: state.hasAsked) }
+  }
+
+  /// Counts the failed requests, and sends an event.
+  private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
+    guard !variants.isEmpty, error != .cancelled else { return }
+    if isRevalidation { return stages.monitor.send(job.source, .revalidationFailed(error)) }
+    stages.monitor.add(variants.count, to: \.failures)
+    if error == .notCached {
+      stages.monitor.add(variants.count, to: \.offlineMisses)
+    } else if !hasAsked {
+      stages.monitor.add(variants.count, to: \.rememberedFailures)
+    }
+    stages.monitor.send(job.source, .failed(variants, error))
   }
 }

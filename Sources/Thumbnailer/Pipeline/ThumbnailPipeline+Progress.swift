@@ -11,23 +11,18 @@ extension ThumbnailPipeline {
     for request: ThumbnailRequest, onProgress: @escaping @Sendable (RequestProgress) -> Void
   ) async throws(ThumbnailError) -> ThumbnailResponse {
     let started = ContinuousClock.now
-    if let result = fromMemory(request, since: started) { return try result.get() }
-    let (waiter, sink) = join([request], since: started)[0]
-    let follower = progress(of: waiter.subject).map { progress in
+    if let result = resultWithoutJob(request, since: started) { return try result.get() }
+    let waiter = jobs.join([request], since: started)[0]
+    let follower = jobs.progress(of: waiter.subject).map { progress in
       let updates = progress.updates.subscribe(bufferingNewest: 1)
       return Task {
         onProgress(progress.current)
         for await update in updates { onProgress(update) }
       }
     }
-    let result = await wait(for: sink, waiter, of: request)
+    let result = await jobs.result(of: waiter)
     follower?.cancel()
     await follower?.value
     return try result.get()
-  }
-
-  /// The progress of a job; nil if there is none.
-  func progress(of subject: JobTable<Sink>.Subject) -> BodyProgress? {
-    jobs.withLock { state in state.table.job(of: subject).flatMap { state.running[$0]?.progress } }
   }
 }

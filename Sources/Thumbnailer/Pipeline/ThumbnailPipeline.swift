@@ -1,6 +1,5 @@
 public import Foundation
 package import HTTPTransport
-import Synchronization
 import ThumbnailCache
 public import ThumbnailCore
 
@@ -17,8 +16,7 @@ public final class ThumbnailPipeline: Sendable {
   public let configuration: Configuration
 
   let stages: PipelineStages
-  /// The running jobs and their waiters.
-  let jobs = Mutex(Jobs())
+  let jobs: RunningJobs
 
   /// Sets up the stages. Starts no thread and reads no image yet; opens the disk cache, which takes a millisecond, or
   /// seconds if another process is creating or moving it.
@@ -30,13 +28,12 @@ public final class ThumbnailPipeline: Sendable {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     self.configuration = configuration
     stages = PipelineStages(configuration)
+    jobs = RunningJobs(stages)
   }
 
   deinit {
-    jobs.withLock { state in
-      for job in state.running.values { job.task.cancel() }
-    }
-    stages.events.finish()
+    jobs.cancelAll()
+    stages.monitor.events.finish()
   }
 
   /// The requested thumbnail.
@@ -48,26 +45,21 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The requested thumbnail, and how it was obtained.
   public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
-    try await responses(for: [request])[0].get()
+    try await response(for: request, following: nil)
   }
 
-  /// The requested thumbnail, at a priority that may change meanwhile; the request's own priority is ignored.
+  /// The requested thumbnail, at a priority that may change meanwhile: it replaces the request's own.
   func response(
-    for request: ThumbnailRequest, following priority: PriorityControl
+    for request: ThumbnailRequest, following priority: PriorityControl?
   ) async throws(ThumbnailError) -> ThumbnailResponse {
     let started = ContinuousClock.now
-    if let answer = fromMemory(request, since: started) { return try answer.get() }
-    let request = request.with(priority.current)
-    let (waiter, sink) = join([request], since: started)[0]
-    let observation = priority.observe { [weak self] in self?.setPriority(of: waiter, to: $0) }
-    defer { priority.stopObserving(observation) }
-    return try await wait(for: sink, waiter, of: request).get()
-  }
-
-  /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
-  /// arrived, nil without a job.
-  func receivedPart(of source: ImageSource) -> Double? {
-    progress(of: .init(source))?.fraction
+    if let result = resultWithoutJob(request, since: started) { return try result.get() }
+    var request = request
+    request.priority = priority?.current ?? request.priority
+    let waiter = jobs.join([request], since: started)[0]
+    let observation = priority?.observe { [weak jobs] in jobs?.setPriority(of: waiter, to: $0) }
+    defer { if let observation { priority?.stopObserving(observation) } }
+    return try await jobs.result(of: waiter).get()
   }
 
   /// Several thumbnails of one image, each with its own success or failure, in the order of `variants`.
@@ -76,14 +68,13 @@ public final class ThumbnailPipeline: Sendable {
   public func responses(
     for source: ImageSource, variants: [Variant], priority: Priority = .visible
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
-    await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
+    await responses(for: source, variants: variants, priority: priority, onSilence: nil)
   }
 
   /// The same, with a callback when the image starts to wait for a silent server, and when the server continues. The
   /// first call may be to say that it does not wait.
   package func responses(
-    for source: ImageSource, variants: [Variant], priority: Priority,
-    onSilence: @escaping @Sendable (ServerSilence) -> Void
+    for source: ImageSource, variants: [Variant], priority: Priority, onSilence: (@Sendable (ServerSilence) -> Void)?
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     await responses(
       for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) }, onSilence: onSilence)
@@ -94,31 +85,29 @@ public final class ThumbnailPipeline: Sendable {
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     let started = ContinuousClock.now
-    var results = requests.map { fromMemory($0, since: started) }
+    var results = requests.map { resultWithoutJob($0, since: started) }
     let open = results.indices.filter { results[$0] == nil }
-    let waiters = join(open.map { requests[$0] }, since: started)
-    let silence = open.isEmpty || onSilence == nil ? nil : progress(of: waiters[0].0.subject)?.silence
+    let waiters = jobs.join(open.map { requests[$0] }, since: started)
+    let silence = waiters.isEmpty || onSilence == nil ? nil : jobs.progress(of: waiters[0].subject)?.silence
     let observation = onSilence.flatMap { silence?.observe($0) }
     defer { if let observation { silence?.stopObserving(observation) } }
-    for (index, (waiter, sink)) in zip(open, waiters) {
-      results[index] = await wait(for: sink, waiter, of: requests[index])
-    }
+    for (index, waiter) in zip(open, waiters) { results[index] = await jobs.result(of: waiter) }
     return results.map { $0 ?? .failure(.cancelled) }
   }
 
   /// The result of a request that needs no work: a memory cache hit, or an invalid request.
-  func fromMemory(
+  func resultWithoutJob(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
     if let hit = cachedThumbnail(for: request) {
-      stages.statistics.add(1, to: \.memoryHits)
-      stages.events.send(request.source, .memoryHit(request.variant))
+      stages.monitor.add(1, to: \.memoryHits)
+      stages.monitor.send(request.source, .memoryHit(request.variant))
       return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
     }
     if let problem = request.problem {
       let error = ThumbnailError.invalidRequest(reason: problem)
-      stages.statistics.add(1, to: \.failures)
-      stages.events.send(request.source, .failed([request.variant], error))
+      stages.monitor.add(1, to: \.failures)
+      stages.monitor.send(request.source, .failed([request.variant], error))
       return .failure(error)
     }
     return Task.isCancelled ? .failure(.cancelled) : nil
@@ -155,54 +144,62 @@ public final class ThumbnailPipeline: Sendable {
   /// A stream of all events from now on. A listener that falls behind by more than `limit` events loses the oldest; it
   /// never delays the pipeline. Each listener gets all events. The stream ends with the pipeline.
   public func events(bufferingNewest limit: Int = 4096) -> AsyncStream<PipelineEvent> {
-    stages.events.subscribe(bufferingNewest: limit)
+    stages.monitor.events.subscribe(bufferingNewest: limit)
   }
 
-  /// The counters so far.
-  public var statistics: PipelineStatistics { stages.currentStatistics }
+  /// The counters so far, less what could not be written to disk.
+  public var statistics: PipelineStatistics {
+    var current = stages.monitor.statistics
+    current.storedBytes -= stages.cache.disk?.lostBytes ?? 0
+    return current
+  }
 
   /// The number of sources with a running job.
-  public var activeJobs: Int { jobs.withLock { $0.table.jobCount } }
+  public var activeJobs: Int { jobs.count }
 
   /// The number of downloads that wait for a slot now.
-  public var waitingDownloads: Int { stages.waitingDownloads }
+  public var waitingDownloads: Int { stages.downloader.waitingDownloads }
 
   /// The number of downloads whose server is silent, by host, with the port if it is not the default. They do not hold
   /// up others, and are retried after them.
-  public var silentDownloads: [String: Int] { stages.silentDownloads }
+  public var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
 
   /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
-  public var bytesInFlight: Int { stages.bodyMemory.used + stages.decodes.used }
+  public var bytesInFlight: Int { stages.bytesInFlight }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
-  package var httpClient: any HTTPClient { stages.httpClient }
+  package var httpClient: any HTTPClient {
+    configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: stages.downloader)
+  }
 
   /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.
   public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
 
   /// The last reason why a thumbnail could not be stored on disk, with what to do; nil if all could.
-  public var cacheProblem: String? { stages.cacheProblem }
+  public var cacheProblem: String? {
+    (stages.openingProblem ?? stages.cache.diskProblem).map { "\($0)" }
+  }
 
   /// Why the file of the disk cache was replaced by an empty one, such as damage; nil if it was not. Thumbnails are
   /// stored as usual from then on.
-  public var cacheReplacement: String? { stages.cacheReplacement }
+  public var cacheReplacement: String? { stages.cache.diskReplacement.map { "\($0)" } }
 
   /// A warning that other users of the machine can access the cache's folder, with what to do; nil if they cannot, as
   /// in a folder that the pipeline has created.
-  public var cacheExposure: String? { stages.cacheExposure }
+  public var cacheExposure: String? { stages.cache.disk?.exposure }
 
   /// Removes all thumbnails of an image from memory and disk: the next request fetches it again. Current waiters still
   /// get theirs, but these are not stored.
   public func remove(_ source: ImageSource) async {
-    remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
-    await stages.flush()
+    jobs.remove({ $0.detach(source.key) }, from: { stages.cache.forget(source.key) })
+    await flush()
   }
 
   /// Removes all thumbnails from memory and disk, and partial downloads. Current waiters still get theirs, but these
   /// are not stored.
   public func removeAll() async {
-    remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
-    await stages.flush()
+    jobs.remove({ $0.detachAll() }, from: { stages.cache.forgetAll() })
+    await flush()
     let directory = configuration.cacheDirectory
     await PartialStore.onThread { Self.removePartialDownloads(in: directory) }
     Self.removeHostRecords(in: directory)
@@ -225,15 +222,29 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Waits until everything made so far is on disk.
   public func flush() async {
-    await stages.flush()
+    await stages.downloader.configuration.ledger?.flush()
+    await stages.cache.flush()
   }
-}
 
-extension ThumbnailRequest {
-  /// The same request at another priority.
-  fileprivate func with(_ priority: Priority) -> ThumbnailRequest {
-    var copy = self
-    copy.priority = priority
-    return copy
+  /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
+  /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
+  /// next request.
+  ///
+  /// Cancelling the calling task cancels the rest.
+  public func finishRevalidations() async { await jobs.finishRevalidations() }
+
+  /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
+  /// arrived, nil without a job.
+  func receivedPart(of source: ImageSource) -> Double? { jobs.progress(of: .init(source))?.fraction }
+
+  /// The time waited in addition to a pause, so that clock differences do not make the next request come too early.
+  package static let margin = Duration.milliseconds(20)
+
+  /// Whether to wait for a host's pause outside of downloads, as for a page of a search; it is deducted from
+  /// `maximumWait`. Sends an event about the pause.
+  package func waits(for pause: Duration, of name: String) -> Bool {
+    let waits = stages.downloader.mayWait(for: pause + Self.margin)
+    stages.monitor.send(nil, .hostPaused(host: name, duration: pause, failure: nil, isWaitedFor: waits))
+    return waits
   }
 }

@@ -36,11 +36,11 @@ public struct ThumbnailResponse: Sendable {
   /// A description of the decode plan: `jpeg 1/8, 750x500 → 256x171`. Nil if nothing was decoded for this response.
   public let plan: String?
   /// The time from the request to the response.
-  public let duration: Duration
+  public private(set) var duration: Duration
 
   init(
     thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
-    plan: String? = nil, duration: Duration
+    plan: String? = nil, duration: Duration = .zero
   ) {
     self.thumbnail = thumbnail
     self.origin = origin
@@ -49,6 +49,13 @@ public struct ThumbnailResponse: Sendable {
     self.isStored = isStored
     self.plan = plan
     self.duration = duration
+  }
+
+  /// The same response for a request that has waited that long.
+  func after(_ duration: Duration) -> ThumbnailResponse {
+    var response = self
+    response.duration = duration
+    return response
   }
 }
 

@@ -57,14 +57,14 @@ import Testing
     _ = try await fixture.pipeline.thumbnail(for: fixture.request("/a.jpg", PixelSize(60, 60)))
     await fixture.pipeline.flush()
     // The small thumbnail is made of the stored one, as soon as there is memory for that.
-    let decodes = fixture.pipeline.stages.decodes
+    let decodes = fixture.pipeline.stages.runner.memory
     let taken = try await decodes.reserve(decodes.capacity, priority: PriorityControl(.visible))
     let requests = [PixelSize(20, 20), PixelSize(100, 100)].map { fixture.request("/a.jpg", $0) }
-    let waiters = fixture.pipeline.join(requests, since: .now)
+    let waiters = fixture.pipeline.jobs.join(requests, since: .now)
     await poll { decodes.waiting == 1 }
-    fixture.pipeline.leave(waiters[1].0, of: requests[1])
+    fixture.pipeline.jobs.leave(waiters[1])
     taken.release()
-    let small = try await waiters[0].1.promise.wait {}.get()
+    let small = try await fixture.pipeline.jobs.result(of: waiters[0]).get()
     #expect(small.origin == .shrunk)
     // Who asks for something else comes behind whatever would be fetched in vain.
     _ = try await fixture.pipeline.thumbnail(for: fixture.request("/b.jpg"))

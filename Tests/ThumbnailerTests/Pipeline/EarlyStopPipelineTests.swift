@@ -99,35 +99,34 @@ import Testing
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.readsCoefficients = true
     let stages = PipelineStages(configuration)
-    let source = ImageSource(origin.url())
-    let priority = PriorityControl(.visible)
-    let demand = VariantDemand([Variant(size: small)])
-    var body = try await stages.fetchBody(of: source, demand: demand, priority: priority)
+    let job = JobContext(
+      ImageSource(origin.url()), priority: PriorityControl(.visible), demand: [Variant(size: small)])
+    let loader = stages.loader(of: job.source)
+    var body = try await loader.load(for: job, isWhole: false, insteadOf: nil)
     #expect(!body.isComplete && body.bytesLeft > 0)
     for size in [middle, large] {
       let variants = [Variant(size: size), Variant(size: small)]
-      guard case .needsWholeBody = try await stages.render(variants, of: source, from: body, priority: priority) else {
+      guard case .again(.withWholeBody) = try await stages.renderer.render(variants, from: body, for: job) else {
         Issue.record("\(size) was made of a body that does not hold it")
         return
       }
     }
-    guard case .done = try await stages.render([Variant(size: small)], of: source, from: body, priority: priority)
+    guard case .done = try await stages.renderer.render([Variant(size: small)], from: body, for: job)
     else {
       Issue.record("what it was stopped for is not made of it")
       return
     }
     let spent = body.giveUp()
-    let whole = try await stages.fetchBody(of: source, demand: nil, insteadOf: spent, priority: priority)
+    let whole = try await loader.load(for: job, isWhole: true, insteadOf: spent)
     #expect(whole.isComplete && whole.downloadedBytes == spent.downloadedBytes + picture.count)
-    #expect(stages.statistics.current.bytesLeft == 0 && stages.statistics.current.downloads == 2)
+    #expect(stages.monitor.statistics.bytesLeft == 0 && stages.monitor.statistics.downloads == 2)
     guard
-      case .done(let made, _) = try await stages.render(
-        [Variant(size: large)], of: source, from: whole, priority: priority)
+      case .done(let made, _) = try await stages.renderer.render([Variant(size: large)], from: whole, for: job)
     else {
       Issue.record("the whole body is not enough")
       return
     }
-    #expect(try made.map { try $1.get().size } == [large])
+    #expect(try made.map { try $0.result.get().size } == [large])
   }
 
   @Test func whoeverJoinsAtAnyMomentGetsTheSizeAskedFor() async throws {

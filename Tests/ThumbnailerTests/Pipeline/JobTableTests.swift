@@ -40,11 +40,11 @@ import Testing
     let id = try #require(started(table.join(a, sink: 1).1))
     _ = table.join(request("a", small), sink: 2)
     _ = table.join(request("a", large), sink: 3)
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [large, small])
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: id).isEmpty)
-    #expect(table.finish(small, of: Table.Subject(a.source), for: id) == [1, 2])
-    #expect(table.finish(small, of: Table.Subject(a.source), for: id).isEmpty)
-    #expect(table.waiterCount == 1)
+    #expect(table.takeVariants(for: id) == [large, small])
+    #expect(table.takeVariants(for: id).isEmpty)
+    #expect(table.finish(small, for: id) == [1, 2])
+    #expect(table.finish(small, for: id).isEmpty)
+    #expect(table.end(id).map(\.sink) == [3])
   }
 
   @Test func aJobEndsWithItsLastAnswer() throws {
@@ -54,9 +54,9 @@ import Testing
     let id = try #require(started(table.join(a, sink: 1).1))
     // Somebody joins who waits for another thumbnail: the job goes on.
     _ = table.join(request("a", large), sink: 2)
-    #expect(table.finish(small, of: subject, for: id) == [1])
+    #expect(table.finish(small, for: id) == [1])
     #expect(table.job(of: subject) == id)
-    #expect(table.finish(large, of: subject, for: id) == [2])
+    #expect(table.finish(large, for: id) == [2])
     #expect(table.jobCount == 0)
     // Whoever asks from then on begins anew.
     #expect(started(table.join(a, sink: 3).1) != id)
@@ -81,10 +81,10 @@ import Testing
     let old = try #require(started(action))
     _ = table.leave(waiter)
     let new = try #require(started(table.join(a, sink: 2).1))
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: old).isEmpty)
-    #expect(table.end(Table.Subject(a.source), for: old).isEmpty)
-    #expect(table.finish(small, of: Table.Subject(a.source), for: old).isEmpty)
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: new) == [small])
+    #expect(table.takeVariants(for: old).isEmpty)
+    #expect(table.end(old).isEmpty)
+    #expect(table.finish(small, for: old).isEmpty)
+    #expect(table.takeVariants(for: new) == [small])
   }
 
   @Test func thePriorityIsThatOfTheMostUrgentWaiter() throws {
@@ -101,11 +101,11 @@ import Testing
     let a = request("a", small)
     let id = try #require(started(table.join(a, sink: 1).1))
     let (leaving, _) = table.join(request("a", large), sink: 2)
-    let taken = table.takeVariants(of: Table.Subject(a.source), for: id)
+    let taken = table.takeVariants(for: id)
     _ = table.leave(leaving)
-    #expect(table.stillWanted(taken, of: Table.Subject(a.source), for: id) == [small])
+    #expect(table.stillWanted(taken, for: id) == [small])
     _ = table.join(request("a", large), sink: 3)
-    #expect(table.takeVariants(of: Table.Subject(a.source), for: id) == [large])
+    #expect(table.takeVariants(for: id) == [large])
   }
 
   @Test func aWaiterMayChangeItsPriority() throws {
@@ -115,13 +115,13 @@ import Testing
     let subject = Table.Subject(request("a", small).source)
     #expect(table.job(of: subject) == id)
     #expect(table.setPriority(of: waiter, to: .visible) == id)
-    #expect(table.priority(of: subject, for: id) == .visible)
+    #expect(table.priority(of: id) == .visible)
     _ = table.join(request("a", large, .visible), sink: 2)
     #expect(table.setPriority(of: waiter, to: .prefetch) == id)
-    #expect(table.priority(of: subject, for: id) == .visible)
-    _ = table.finish(small, of: subject, for: id)
+    #expect(table.priority(of: id) == .visible)
+    _ = table.finish(small, for: id)
     #expect(table.setPriority(of: waiter, to: .visible) == nil)
-    _ = table.end(subject, for: id)
+    _ = table.end(id)
     #expect(table.job(of: subject) == nil)
   }
 
@@ -130,12 +130,11 @@ import Testing
     var asked = request("a", small)
     asked.keepsInMemory = false
     let id = try #require(started(table.join(asked, sink: 1).1))
-    let subject = Table.Subject(asked.source)
     _ = table.join(request("a", large), sink: 2)
-    #expect(!table.keepsInMemory(small, of: subject, for: id))
-    #expect(table.keepsInMemory(large, of: subject, for: id))
+    #expect(!table.keepsInMemory(small, for: id))
+    #expect(table.keepsInMemory(large, for: id))
     _ = table.join(request("a", small), sink: 3)
-    #expect(table.keepsInMemory(small, of: subject, for: id))
+    #expect(table.keepsInMemory(small, for: id))
   }
 
   @Test func whoAsksAfterARemovalBeginsAnewWhileTheOthersAreAnswered() throws {
@@ -145,22 +144,23 @@ import Testing
     let (leaving, action) = table.join(a, sink: 1)
     let old = try #require(started(action))
     _ = table.join(request("a", large), sink: 2)
-    _ = table.join(request("b", small), sink: 9)
+    let (other, _) = table.join(request("b", small), sink: 9)
     #expect(table.detach(a.source.key) == [old])
     #expect(table.detach(a.source.key).isEmpty && table.job(of: subject) == nil)
     let new = try #require(started(table.join(a, sink: 3).1))
-    #expect(new != old && table.jobCount == 3 && table.waiterCount == 4)
+    #expect(new != old && table.jobCount == 3)
     // The old job works on, without those of the new one.
-    #expect(table.takeVariants(of: subject, for: old) == [large, small])
+    #expect(table.takeVariants(for: old) == [large, small])
     #expect(table.setPriority(of: leaving, to: .visible) == old)
-    #expect(table.priority(of: subject, for: old) == .visible && table.priority(of: subject, for: new) == .prefetch)
+    #expect(table.priority(of: old) == .visible && table.priority(of: new) == .prefetch)
     #expect(table.leave(leaving).1 == .goOn(old, priority: .prefetch))
-    #expect(table.stillWanted([large, small], of: subject, for: old) == [large])
-    #expect(table.finish(large, of: subject, for: old) == [2])
-    #expect(!table.isRunning(old, of: subject) && table.isRunning(new, of: subject))
-    #expect(table.finish(small, of: subject, for: old).isEmpty)
-    #expect(table.end(subject, for: new).map(\.sink) == [3])
+    #expect(table.stillWanted([large, small], for: old) == [large])
+    #expect(table.finish(large, for: old) == [2])
+    #expect(!table.isRunning(old) && table.isRunning(new))
+    #expect(table.finish(small, for: old).isEmpty)
+    #expect(table.end(new).map(\.sink) == [3])
     #expect(table.jobCount == 1)
+    #expect(table.leave(other).0 == 9)
   }
 
   @Test func everyJobLeavesTheTableWhenAllIsRemoved() throws {

@@ -80,12 +80,11 @@ import Testing
     let path = directory.url.appending(path: "a.jpg").path
     try TestImages.bytes("formats/jpeg-420.jpg").write(to: URL(fileURLWithPath: path))
     let stages = PipelineStages(pipeline.configuration)
-    let source = ImageSource.file(at: path)
-    let priority = PriorityControl(.visible)
-    let body = try await stages.fetchBody(of: source, demand: nil, priority: priority)
+    let job = JobContext(.file(at: path), priority: PriorityControl(.visible))
+    let body = try await stages.loader(of: job.source).load(for: job, isWhole: true, insteadOf: nil)
     #expect(truncate(path, 1500) == 0)
     do throws(ThumbnailError) {
-      _ = try await stages.render([Variant(size: PixelSize(40, 40))], of: source, from: body, priority: priority)
+      _ = try await stages.renderer.render([Variant(size: PixelSize(40, 40))], from: body, for: job)
       Issue.record("a thumbnail of a file that changed")
     } catch {
       #expect(error.message == "the file cannot be read: it changed while it was read")

@@ -104,14 +104,13 @@ import Testing
   func countingComesBeforeTheAnswer(endsTheJob: Bool) async throws {
     let fixture = try PipelineFixture { _ in .status(404) }
     let request = ThumbnailRequest(ImageSource(fixture.origin.url("/a.jpg")), variant: Variant(size: PixelSize(9, 9)))
-    let state = fixture.pipeline.jobs.withLock { state in
-      let sink = ThumbnailPipeline.Sink(promise: Promise(), started: .now)
+    let state = fixture.pipeline.jobs.state.withLock { state in
+      let sink = RunningJobs.Sink(promise: Promise(), started: .now)
       let (_, action) = state.table.join(request, sink: sink)
       return (sink: sink, action: action)
     }
     guard case .start(let id) = state.action else { throw ThumbnailError.cancelled }
-    let waiters = ThumbnailPipeline.JobWaiters(
-      pipeline: fixture.pipeline, id: id, subject: .init(request.source), demand: VariantDemand([request.variant]))
+    let waiters = JobWaiters(id: id, jobs: fixture.pipeline.jobs, demand: VariantDemand([request.variant]))
     // It would find the answer if there were one already: a shot that was answered ignores what comes later.
     let early = ThumbnailError.notCached
     if endsTheJob {
@@ -145,12 +144,13 @@ import Testing
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     configuration.readsCoefficients = true
     configuration.jobs = 1
-    let stages = PipelineStages(configuration)
-    let (gate, visible) = (Latch(), PriorityControl(.visible))
-    async let first = stages.decode("", reserving: 1, source: nil, priority: visible) { _ in gate.wait() }
-    await poll { stages.workers.running == 1 }
-    async let second = stages.decode("", reserving: 1, source: nil, priority: visible) { _ in () }
-    await poll { stages.workers.waiting == 1 }
+    let runner = PipelineStages(configuration).runner
+    let (gate, source) = (Latch(), ImageSource(directory.url))
+    let job = JobContext(source, priority: PriorityControl(.visible))
+    async let first = runner.run("", bytes: 1, for: job) { _ in gate.wait() }
+    await poll { runner.workers.running == 1 }
+    async let second = runner.run("", bytes: 1, for: job) { _ in () }
+    await poll { runner.workers.waiting == 1 }
     let opened = ContinuousClock.now
     gate.open()
     // It begins after the first has ended, which is after this.

@@ -89,7 +89,7 @@ import Testing
     fixture.picture.change { ($0.bytes, $0.etag) = (damaged, "\"two\"") }
     // Nothing is decoded until somebody else has joined.
     let latch = Latch()
-    let workers = fixture.pipeline.stages.workers
+    let workers = fixture.pipeline.stages.runner.workers
     let blocker = Task { try await workers.run(priority: PriorityControl(.visible)) { _ in Result { latch.wait() } } }
     await poll { workers.running == 1 }
     // Needs the frame that is cut short, which the others do not.

@@ -137,7 +137,7 @@ import Testing
     }
     let last = Task { try await fixture.pipeline.response(for: requests[requests.count - 1]).origin }
     // Six are at the server. The last one waits behind the other two: it is not served by what is stored.
-    await poll { fixture.pipeline.stages.waitingDownloads == requests.count - 6 }
+    await poll { fixture.pipeline.waitingDownloads == requests.count - 6 }
     gate.open()
     #expect(try await last.value == .revalidated)
     await fixture.pipeline.finishRevalidations()

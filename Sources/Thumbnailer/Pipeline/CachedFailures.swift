@@ -4,47 +4,48 @@ import ThumbnailCache
 import ThumbnailCore
 
 /// The cache of failures, which avoids requesting an unavailable image again and again.
-extension PipelineStages {
+struct CachedFailures: Sendable {
+  let configuration: ThumbnailPipeline.Configuration
+  let cache: ThumbnailCache
+  let monitor: PipelineMonitor
+  /// The limits of this pipeline: a failure that was due to lower ones is not repeated.
+  let limits: RememberedFailure.Limits
+
   /// Why no request is sent for a source: in offline mode, or because of a cached failure. Nil if the server may be
   /// asked.
   func refusal(of source: ImageSource, _ history: SourceHistory) -> ThumbnailError? {
-    if source.isUserFile { return nil }
     if configuration.cacheMode == .offline { return .notCached }
     let url = source.urlDigest
     guard let failure = history.failures.first(where: { $0.url == url }) else { return nil }
     if !configuration.retriesFailures, failure.isValid(at: configuration.now()),
-      let error = ThumbnailError(remembered: failure, limits: refusingLimits)
+      let error = ThumbnailError(remembered: failure, limits: limits)
     {
-      events.send(source, .rememberedFailure(code: failure.code, until: failure.until))
+      monitor.send(source, .rememberedFailure(code: failure.code, until: failure.until))
       return error
     }
     cache.forgive(url, of: source.key)
     return nil
   }
 
-  /// Caches a failure that is likely to be the same next time. A response that is no image in place of a known image is
-  /// not cached: captive portals and servers under maintenance send such responses.
+  /// Caches a failure that is likely to be the same next time, and removes the stored thumbnails of an image that is
+  /// gone. A response that is no image in place of a known image is not cached: captive portals and servers under
+  /// maintenance send such responses.
   ///
   /// - Parameter end: When the response stops being cacheable; nil if the server does not say. It can shorten our own
   ///   lifetime, but not extend it.
-  func remember(
-    _ error: ThumbnailError, of source: ImageSource, _ history: SourceHistory, end: Date?, permit: StorePermit
-  ) {
-    guard !source.isUserFile, configuration.cacheMode != .noStore, let lifetime = error.lifetime else { return }
-    if case .notAPicture = error, source.knownResponse(in: history) != nil { return }
+  func remember(_ error: ThumbnailError, _ history: SourceHistory, end: Date?, for job: JobContext) {
+    guard configuration.cacheMode != .noStore, let lifetime = error.lifetime else { return }
+    let source = job.source
+    let isKnown = source.knownResponse(in: history) != nil
+    if case .notFound = error, isKnown { cache.forget(source.key, permit: job.permit) }
+    if case .notAPicture = error, isKnown { return }
     let now = configuration.now()
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }
     let failure = RememberedFailure(
-      url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: refusingLimits,
-      noted: now, until: until)
-    cache.remember(failure, of: source.key, permit: permit)
-  }
-
-  private var refusingLimits: RememberedFailure.Limits {
-    RememberedFailure.Limits(
-      bytes: configuration.maximumSourceBytes.bytes, pixels: configuration.maximumPixels,
-      memory: max(configuration.memoryBudget.bytes, admission.most))
+      url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: limits, noted: now,
+      until: until)
+    cache.remember(failure, of: source.key, permit: job.permit)
   }
 }
 

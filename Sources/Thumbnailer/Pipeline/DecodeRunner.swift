@@ -1,0 +1,51 @@
+import ThumbnailCore
+
+/// Runs decodes on worker threads, in memory from their share of the budget.
+struct DecodeRunner: Sendable {
+  /// The share of the memory budget that all decodes take together.
+  let memory: WeightedSemaphore
+  /// The threads for codec work and for opening files.
+  let workers: WorkerPool
+  let monitor: PipelineMonitor
+
+  /// Waits for memory for a decode. `body` must be named if its bytes are borrowed from that memory.
+  func reserve(
+    _ bytes: Int, of body: ByteSource? = nil, for job: JobContext
+  ) async throws(ThumbnailError) -> WeightedSemaphore.Reservation {
+    do throws(WeightedSemaphore.Failure) {
+      return try await memory.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: job.priority)
+    } catch {
+      throw ThumbnailError(error)
+    }
+  }
+
+  /// Carries out a plan on a worker, as soon as memory for it is free. Returns the time it took there as well.
+  ///
+  /// - Parameter isReserved: Whether the caller holds the reservation for these bytes.
+  func run<Value: Sendable>(
+    _ plan: String, bytes: Int, isReserved: Bool = false, of body: ByteSource? = nil, for job: JobContext,
+    _ decode: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(ThumbnailError) -> (Value, Duration) {
+    let reservation = isReserved ? nil : try await reserve(bytes, of: body, for: job)
+    defer { reservation?.release() }
+    monitor.send(job.source, .planned(description: plan, reservedBytes: bytes))
+    let outcome = try await work(for: job) { cancellation in
+      let started = ContinuousClock.now
+      let value = decode(cancellation)
+      return (value, .now - started)
+    }
+    monitor.add(1, to: \.decodes)
+    return outcome
+  }
+
+  /// Runs blocking codec work on a worker thread.
+  func work<Value: Sendable>(
+    for job: JobContext, _ task: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(ThumbnailError) -> Value {
+    do {
+      return try await workers.run(priority: job.priority) { flag in Result<Value, Never>.success(task(flag)) }.get()
+    } catch {
+      throw .cancelled
+    }
+  }
+}

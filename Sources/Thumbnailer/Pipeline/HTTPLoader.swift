@@ -1,0 +1,159 @@
+import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
+
+/// Downloads images over HTTP, from the first of their URLs that has them.
+struct HTTPLoader: BodyLoader {
+  let configuration: ThumbnailPipeline.Configuration
+  let limits: DecodeLimits
+  /// The most bytes that all decodes may take together.
+  let decodeShare: Int
+  let downloader: Downloader
+  let monitor: PipelineMonitor
+
+  /// What a download is to bring.
+  struct BodyRequest {
+    /// The variants requested at any moment: the transfer stops once they can be made from what has arrived. Nil for
+    /// the whole body.
+    var demand: VariantDemand?
+    var mayUsePreview: Bool
+    /// Makes the request conditional. The body is empty if the image is not modified.
+    var condition: DownloadCondition?
+    /// Whether a server that fails gets another attempt.
+    var mayRepeat = true
+  }
+
+  func load(
+    for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
+  ) async throws(FetchFailure) -> SourceBody {
+    if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
+    let request = BodyRequest(
+      demand: isWhole ? nil : job.demand, mayUsePreview: spent == nil && configuration.previews)
+    var body = try await download(request, for: job).body
+    body.downloadedBytes += spent?.downloadedBytes ?? 0
+    return body
+  }
+
+  /// Downloads the image, or as much of it as needed.
+  ///
+  /// If no URL has it, throws the last error that may be different next time: that one URL has no such image is not
+  /// conclusive while another could not be reached.
+  func download(
+    _ request: BodyRequest, for job: JobContext
+  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
+    job.progress.setComplete(false)
+    defer { job.progress.setComplete(true) }
+    var urls = job.source.urls
+    var passing: ThumbnailError?
+    var end: Date?
+    while true {
+      let url = urls.removeFirst()
+      do throws(FetchFailure) {
+        return try await download(request, from: url, isLast: urls.isEmpty, for: job)
+      } catch let failure {
+        let error = failure.error
+        // That no URL has the image is cacheable only as long as each response allows.
+        end = [end, failure.end].compactMap { $0 }.min()
+        guard !urls.isEmpty, error.mayBeHadElsewhere else {
+          throw FetchFailure(error.lifetime == nil ? error : passing ?? error, end: end)
+        }
+        if error.lifetime == nil { passing = error }
+        // Logs only the host, since the rest of a URL may contain a password.
+        Log.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
+      }
+    }
+  }
+
+  /// A URL that fails is tried once more before the next.
+  private static let attemptsBeforeTheNextURL = 2
+
+  private func download(
+    _ request: BodyRequest, from url: URL, isLast: Bool, for job: JobContext
+  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
+    let source = job.source
+    let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
+    // A helper needs the complete file.
+    let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
+    let earlyStop = (mayStop ? request.demand : nil).map {
+      EarlyStop(
+        demand: $0, memoryBudget: decodeShare, mayReadCoefficients: configuration.readsCoefficients,
+        mayUsePreview: request.mayUsePreview)
+    }
+    let observer = HeaderObserver(
+      limits: limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor, progress: job.progress)
+    let started = ContinuousClock.now
+    let download: Download
+    do throws(DownloadError) {
+      download = try await downloader.download(
+        DownloadRequest(
+          url: url, headers: source.headers(at: url), byteLimit: configuration.maximumSourceBytes.bytes,
+          // Server-side sizes of one image share its identity, but not its body.
+          key: configuration.cacheMode == .noStore
+            ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
+          attempts: request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1,
+          downloadsPerHost: source.downloadsPerHost, condition: request.condition, silence: job.progress.silence),
+        observer: observer, priority: job.priority)
+    } catch {
+      let end = observer.head.flatMap { statedEnd(of: $0, delay: .now - started) }
+      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
+        throw FetchFailure(ThumbnailError(refusal, of: configuration), end: end)
+      }
+      throw FetchFailure(ThumbnailError(error), end: end)
+    }
+    var body = SourceBody(download.body, header: observer.outcome.header, holding: download)
+    if download.isUnchanged { return (body, download) }
+    let response = StoredResponse(download, from: url, receivedAt: configuration.now())
+    body.response = response
+    body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
+    body.mayBeStored = response.metadata.mayBeStored(status: download.status)
+    body.isComplete = download.isComplete
+    body.downloadedBytes = download.receivedBytes
+    body.bytesLeft = download.bytesLeft
+    body.finestScale = observer.finestScale
+    body.admitsForeign = admitsForeign
+    body.mayReadCoefficients = configuration.readsCoefficients
+    body.mayUsePreview = request.mayUsePreview
+    monitor.add(1, to: \.downloads)
+    monitor.add(body.bytesLeft, to: \.bytesLeft)
+    monitor.send(
+      source,
+      .downloaded(
+        bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
+    return (body, download)
+  }
+
+  /// When a response stops being cacheable, if its server limits that.
+  private func statedEnd(of head: HeaderObserver.Head, delay: Duration) -> Date? {
+    ResponseMetadata(head.headers).statedEnd(
+      head.headers, status: head.status, receivedAt: configuration.now(), delay: delay / .seconds(1))
+  }
+}
+
+extension Download {
+  /// The bytes of a stopped body that were not fetched; 0 if their number is unknown.
+  fileprivate var bytesLeft: Int { isComplete ? 0 : max(0, (expectedBytes ?? 0) - body.count) }
+}
+
+extension ImageSource {
+  /// The URLs of the image, in the order to try. Never empty.
+  var urls: [URL] { [url] + alternates }
+
+  /// The header fields for one of the URLs: credentials are only sent to their host.
+  fileprivate func headers(at other: URL) -> [HTTPHeader] {
+    other == url || other.scheme == url.scheme && HostName(of: other) == HostName(of: url) ? headers : []
+  }
+}
+
+extension ThumbnailError {
+  /// Whether the server caused the failure, so that another URL may have the image.
+  fileprivate var mayBeHadElsewhere: Bool {
+    switch self {
+    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut: true
+    default: false
+    }
+  }
+}

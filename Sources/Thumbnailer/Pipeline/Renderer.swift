@@ -1,0 +1,165 @@
+import ImageCodec
+import ThumbnailCore
+
+/// Makes thumbnails from a body: from its preview, in process or in a helper, all variants from one decode.
+struct Renderer: Sendable {
+  let configuration: ThumbnailPipeline.Configuration
+  let limits: DecodeLimits
+  let planner: DecodePlanner
+  let runner: DecodeRunner
+  /// Nil if everything is decoded in process.
+  let helpers: HelperRenderer?
+  let lone: LoneDecode
+  let monitor: PipelineMonitor
+
+  /// Makes all the variants, as soon as memory for that is free.
+  ///
+  /// - Throws: Errors that concern all variants, such as an image beyond the limits.
+  func render(
+    _ variants: [Variant], from body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Rendering {
+    let header: Result<ImageProbe, CodecError>
+    if let known = body.header { header = known } else { header = try await parseHeader(of: body, for: job) }
+    if let helpers, let format = helpers.format(of: header, body) {
+      let decoded = try await helpers.decode(variants, of: body, format, for: job)
+      return try finish(decoded, of: body, for: job)
+    }
+    let probe: ImageProbe
+    do throws(CodecError) { probe = try header.get() } catch { throw ThumbnailError(error, of: configuration) }
+    var affordable = variants
+    var tooDear: [RenderedThumbnail] = []
+    var plan = Result { () throws(CodecError) in try planner.plan(variants, probe, of: body) }
+    if case .failure = plan {
+      (affordable, tooDear) = try planner.sort(variants, probe, of: body)
+      if affordable.isEmpty { return .done(tooDear, plan: nil) }
+      plan = Result { () throws(CodecError) in try planner.plan(affordable, probe, of: body) }
+    }
+    if tooDear.isEmpty, let made = try await renderFromPreview(variants, probe, of: body, for: job) { return made }
+    do throws(ThumbnailError) {
+      return try await carryOut(plan, affordable, of: body, for: job).adding(tooDear)
+    } catch {
+      guard case .memoryUnavailable = error else { throw error }
+      // Variants that need less memory are not delayed by the others.
+      let (modest, dear) = planner.partition(affordable, probe, of: body)
+      if modest.isEmpty || dear.isEmpty { throw error }
+      tooDear += dear.map { RenderedThumbnail($0, .failure(error)) }
+      return try await render(modest, from: body, for: job).adding(tooDear)
+    }
+  }
+
+  /// Parses a header that could not be parsed during the download.
+  private func parseHeader(
+    of body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Result<ImageProbe, CodecError> {
+    try await runner.work(for: job) { [limits, bytes = body.bytes] _ in
+      Result { () throws(CodecError) in try probe(bytes, limits: limits) }
+    }
+  }
+
+  /// Makes all the variants from the preview; nil if it does not suffice for all.
+  private func renderFromPreview(
+    _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Rendering? {
+    guard body.mayUsePreview,
+      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: runner.memory.capacity),
+      body.isComplete || body.bytes.count >= preview.preview.sufficientLength
+    else { return nil }
+    let plan = "embedded preview, \(preview.plan)"
+    let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
+      [bytes = body.bytes] cancellation in
+      preview.render(bytes, cancellation: cancellation)
+    }
+    try body.checkUnchanged()
+    guard let results else { return .again(.withoutPreview) }
+    return try finish(Decoded(results: results, plan: plan, duration: duration), of: body, for: job)
+  }
+
+  /// Carries out a plan in process, or in a helper if it takes too much memory for that. No memory is held afterwards.
+  private func carryOut(
+    _ plan: Result<DecodePlan, CodecError>, _ variants: [Variant], of body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Rendering {
+    let chosen: DecodePlan
+    do throws(CodecError) { chosen = try plan.get() } catch { throw ThumbnailError(error, of: configuration) }
+    guard body.isEnough(for: chosen) else { return .again(.withWholeBody) }
+    let bytes = chosen.predictedBytes
+    var decoded: Decoded
+    if bytes <= runner.memory.capacity {
+      decoded = try await decode(chosen, of: body, for: job)
+    } else {
+      let permit = try await lone.admit(bytes, of: body, for: job)
+      defer { permit.release() }
+      if permit.place == .helper, let helpers {
+        // A helper needs the complete file.
+        guard body.isComplete else { return .again(.withWholeBody) }
+        let format = chosen.probe.format
+        decoded = try await helpers.decode(
+          variants, of: body, format, reserved: bytes, patience: LoneDecode.patience, for: job)
+        return try finish(decoded, of: body, for: job)
+      }
+      decoded = try await decode(chosen, of: body, isReserved: true, for: job)
+    }
+    if let retry = retry(after: decoded, of: body) { return .again(retry) }
+    if configuration.damaged == .accept { try await salvage(&decoded, of: body, chosen.probe, for: job) }
+    return try finish(decoded, of: body, for: job)
+  }
+
+  /// Carries out a plan in process.
+  private func decode(
+    _ plan: DecodePlan, of body: SourceBody, isReserved: Bool = false, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded {
+    let (results, duration) = try await runner.run(
+      "\(plan)", bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
+    ) { [bytes = body.bytes] cancellation in
+      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    }
+    try body.checkUnchanged()
+    return Decoded(results: results, plan: "\(plan)", duration: duration)
+  }
+
+  /// How to read a body again that could not be read in this way; nil if its results are final.
+  private func retry(after decoded: Decoded, of body: SourceBody) -> RenderingRetry? {
+    for case .failure(let error) in decoded.results.map(\.result) {
+      switch error {
+      case .handedOver where body.mayReadCoefficients: return .withLibvips
+      // The ends of the scans were seen, but the scans lack data.
+      case .truncated where !body.isComplete: return .withWholeBody
+      // Salvaging needs the whole body.
+      case .damaged where !body.isComplete && configuration.damaged == .accept: return .withWholeBody
+      default: break
+      }
+    }
+    return nil
+  }
+
+  /// Decodes variants of a damaged image again, as far as it can be read. A variant that fails again keeps its first
+  /// error.
+  private func salvage(
+    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, for job: JobContext
+  ) async throws(ThumbnailError) {
+    let damaged = decoded.results.filter(\.isOfDamagedPicture).map(\.variant)
+    guard !damaged.isEmpty,
+      let plan = try? DecodePlan.make(
+        probe: probe, bodyLength: body.bytes.count, variants: damaged, memoryBudget: runner.memory.capacity,
+        isTolerant: true, mayReadCoefficients: false)
+    else { return }
+    let (second, _) = try await runner.run(
+      "\(plan), as far as it can be read", bytes: plan.predictedBytes, of: body.bytes, for: job
+    ) { [bytes = body.bytes] cancellation in
+      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    }
+    decoded.results = Downsampler.salvaging(decoded.results) { _ in second }
+  }
+
+  /// The result of a decode, however it was made, in the pipeline's own terms.
+  private func finish(
+    _ decoded: Decoded, of body: SourceBody, for job: JobContext
+  ) throws(ThumbnailError) -> Rendering {
+    try body.checkUnchanged()
+    monitor.send(job.source, .rendered(decoded.results.map(\.variant), duration: decoded.duration))
+    let made = decoded.results.map { made in
+      let result = made.result.map { body.completing($0) }
+      return RenderedThumbnail(made.variant, result.mapError { ThumbnailError($0, of: configuration) })
+    }
+    return .done(made, plan: decoded.plan)
+  }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import HTTPSemantics
+import HTTPTransport
+import ThumbnailCache
+import ThumbnailCore
+
+/// Judges whether the stored thumbnails of an image on the web are current: asks its server, and knows what the server
+/// allows meanwhile.
+struct Revalidator: Sendable {
+  let configuration: ThumbnailPipeline.Configuration
+  let http: HTTPLoader
+  let cache: ThumbnailCache
+  /// Decides what may be used without revalidation.
+  let rule: FreshnessRule
+  let failures: CachedFailures
+  let monitor: PipelineMonitor
+
+  /// The result of a conditional request.
+  enum Outcome {
+    /// Not modified; the caches are updated already. They keep nothing if the server now forbids storing.
+    case unchanged(isKept: Bool)
+    /// Modified: the body is the new image.
+    case changed(SourceBody)
+  }
+
+  /// Revalidates the stored thumbnails of an image with a conditional request. With a stale thumbnail to serve, a
+  /// failing server is not asked again; without one, the usual attempts apply.
+  func revalidate(
+    _ known: StoredResponse, in history: SourceHistory, for job: JobContext
+  ) async throws(FetchFailure) -> Outcome {
+    var request = HTTPLoader.BodyRequest(demand: job.demand, mayUsePreview: configuration.previews)
+    request.condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
+    request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503))
+    var (body, download) = try await http.download(request, for: job)
+    if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
+      // A 304 with another validator than ours: a mistake of the server or of an intermediate cache. Fetch without a
+      // condition.
+      (request.condition, request.mayRepeat) = (nil, true)
+      (body, download) = try await http.download(request, for: job)
+    }
+    if download.isUnchanged { return .unchanged(isKept: confirm(known, by: download, for: job)) }
+    reportReplacement(for: job)
+    return .changed(body)
+  }
+
+  /// Updates the caches after a 304. Returns whether they may keep the thumbnails.
+  private func confirm(_ known: StoredResponse, by download: Download, for job: JobContext) -> Bool {
+    var confirmed = known
+    confirmed.metadata = known.metadata.updated(by: download.headers)
+    confirmed.freshness = download.freshness(of: confirmed.metadata, receivedAt: configuration.now())
+    monitor.add(1, to: \.revalidations)
+    monitor.send(job.source, .revalidated(duration: download.duration))
+    if confirmed.metadata.control.forbidsStoring {
+      cache.forget(job.source.key, permit: job.permit)
+      return false
+    }
+    cache.confirm(confirmed, insteadOf: known.metadata, of: job.source.key, permit: job.permit)
+    return true
+  }
+
+  /// What happens to the stored thumbnails when those made from the body of an unconditional request are stored.
+  ///
+  /// - Parameter history: What was stored at the last look-up. Another process may store an earlier version after it;
+  ///   that is noticed when the new thumbnails are stored.
+  func replacement(by body: SourceBody, _ history: SourceHistory, for job: JobContext) -> Replacement {
+    guard cache.updated(history, of: job.source.key).isOutdated(by: body.response, rule: rule) else {
+      return .ifOutdated(by: rule) { [monitor, source = job.source] in
+        monitor.add(1, to: \.replacements)
+        monitor.send(source, .replaced)
+      }
+    }
+    reportReplacement(for: job)
+    return .all
+  }
+
+  private func reportReplacement(for job: JobContext) {
+    monitor.add(1, to: \.replacements)
+    monitor.send(job.source, .replaced)
+  }
+
+  /// Whether stale thumbnails may be served because their server could not be asked.
+  ///
+  /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
+  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError) -> Bool {
+    if configuration.cacheMode == .refresh || history.requiresRevalidation { return false }
+    switch error {
+    case .unreachable, .hostClosed, .timedOut: return true
+    case .serverFailed, .rateLimited:
+      guard let most = history.responses.compactMap(\.metadata.control.staleIfError).min() else { return true }
+      return configuration.now() < history.freshness(by: rule).expires.addingTimeInterval(most)
+    default: return false
+    }
+  }
+
+  /// Whether stale thumbnails may be served at once and revalidated in the background: if the server allows it and the
+  /// user has not chosen another cache mode.
+  func mayServeWhileRevalidating(_ history: SourceHistory) -> Bool {
+    configuration.cacheMode == .standard && history.mayServeWhileRevalidating(at: configuration.now())
+  }
+}
+
+extension StoredResponse {
+  /// The metadata of the response that brought a body.
+  init(_ download: Download, from url: URL, receivedAt now: Date) {
+    let metadata = ResponseMetadata(download.headers)
+    self.init(
+      url: url.digest, address: download.address, metadata: metadata, length: download.expectedBytes,
+      freshness: download.freshness(of: metadata, receivedAt: now))
+  }
+}
+
+extension Download {
+  fileprivate func freshness(of metadata: ResponseMetadata, receivedAt now: Date) -> Freshness {
+    // The response delay counts from the request. As it includes the body's transfer, the age is rather too high.
+    metadata.freshness(headers, receivedAt: now, delay: duration / .seconds(1))
+  }
+}
+
+extension SourceHistory {
+  /// Whether a server forbids serving stale thumbnails in any case.
+  fileprivate var requiresRevalidation: Bool {
+    responses.map(\.metadata.control).contains { $0.mustRevalidate || $0.requiresRevalidation }
+  }
+
+  /// Whether a server allows serving stale thumbnails during revalidation (`stale-while-revalidate`), and none forbids
+  /// it.
+  func mayServeWhileRevalidating(at now: Date) -> Bool {
+    if requiresRevalidation || responses.contains(where: \.metadata.control.forbidsStoring) { return false }
+    return responses.contains { response in
+      guard let allowed = response.metadata.control.staleWhileRevalidate, !response.metadata.variesByAnything else {
+        return false
+      }
+      let freshness = response.freshness
+      return freshness.confirmed.hasPassed(by: now) && now < freshness.expires.addingTimeInterval(allowed)
+    }
+  }
+}
+
+extension ImageSource {
+  /// The digest of the primary URL.
+  var urlDigest: SourceKey { url.digest }
+
+  /// The stored response of the first of the source's URLs that has one.
+  func knownResponse(in history: SourceHistory) -> StoredResponse? {
+    urls.lazy.compactMap { history.response(of: $0.digest) }.first
+  }
+}
+
+extension URL {
+  /// A storable digest of the URL, which distinguishes the server-side sizes of one image.
+  fileprivate var digest: SourceKey { SourceKey(identity: absoluteString, headers: []) }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import ImageCodec
+import ThumbnailCache
+import ThumbnailCore
+
+/// A thumbnail from the caches.
+struct FoundThumbnail: Sendable {
+  let variant: Variant
+  var stored: DatedThumbnail
+  /// Whether it was shrunk from a larger one, and is not stored itself yet.
+  let isShrunk: Bool
+  /// Whether it may be used without revalidation.
+  let isFresh: Bool
+
+  /// The response for its waiters.
+  func response(origin: ThumbnailResponse.Origin, isStored: Bool = true) -> ThumbnailResponse {
+    ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored)
+  }
+}
+
+/// Makes small thumbnails from larger stored ones.
+struct Shrinker: Sendable {
+  let rule: FreshnessRule
+  let limits: DecodeLimits
+  let readsCoefficients: Bool
+  let runner: DecodeRunner
+
+  /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
+  func thumbnail(_ variant: Variant, from hit: CacheLookup.Hit, for job: JobContext) async -> FoundThumbnail? {
+    let stored: DatedThumbnail
+    switch hit {
+    case .exact(let exact): stored = exact
+    case .larger(_, let larger):
+      guard let shrunk = await shrink(larger, to: variant, for: job) else { return nil }
+      stored = shrunk
+    }
+    var isShrunk = false
+    if case .larger = hit { isShrunk = true }
+    return FoundThumbnail(
+      variant: variant, stored: stored, isShrunk: isShrunk, isFresh: rule.admits(stored.freshness))
+  }
+
+  /// The thumbnail made from a larger one, which must have the same aspect. It is fresh for as long as that one.
+  private func shrink(_ larger: DatedThumbnail, to variant: Variant, for job: JobContext) async -> DatedThumbnail? {
+    let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
+    guard let probe = try? probe(bytes, limits: limits),
+      let plan = try? DecodePlan.make(
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity,
+        mayReadCoefficients: readsCoefficients),
+      let (results, _) = try? await runner.run(
+        "\(plan)", bytes: plan.predictedBytes, for: job,
+        { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
+      var thumbnail = try? results.first?.result.get()
+    else { return nil }
+    thumbnail.source = larger.thumbnail.source
+    thumbnail.isDamaged = larger.thumbnail.isDamaged
+    return DatedThumbnail(thumbnail: thumbnail, freshness: larger.freshness)
+  }
+}
