@@ -60,16 +60,10 @@ private func readmeGallery(directory: URL, source: String, show: ([GallerySectio
 @Suite(.timeLimit(.minutes(5))) struct ReadmeTests {
   @Test(arguments: ["README", "README gallery"])
   func theReadmesExampleIsThisCode(mark: String) throws {
-    let here = URL(fileURLWithPath: #filePath)
-    let root = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    let code = try String(contentsOf: here, encoding: .utf8)
-    let begin = try #require(code.range(of: "  // \(mark) begins\n")?.upperBound)
-    let end = try #require(code.range(of: "  // \(mark) ends\n")?.lowerBound)
-    #expect(code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false).count < 30)
-    let example = code[begin..<end].split(separator: "\n", omittingEmptySubsequences: false)
-      .map { $0.hasPrefix("  ") ? String($0.dropFirst(2)) : String($0) }.joined(separator: "\n")
-    let readme = try String(contentsOf: root.appendingPathComponent("README.md"), encoding: .utf8)
-    #expect(readme.contains("import Thumbnailer\n\n" + example))
+    let snippet = try Snippet(mark)
+    #expect(snippet.lineCount < 30)
+    let imports = mark == "README" ? "import Thumbnailer\n\n" : "import PhotoSources\nimport Thumbnailer\n\n"
+    #expect(try snippet.isShown(in: "README.md", after: imports))
   }
 
   @Test func theReadmesExampleRuns() async throws {

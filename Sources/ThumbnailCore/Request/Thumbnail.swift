@@ -8,6 +8,8 @@ public struct Thumbnail: Sendable, Equatable {
   public var size: PixelSize
   /// The format of `data`: JPEG, PNG, WebP or AVIF.
   public var format: ImageFormat
+  /// The media type of `data`, for `Content-Type`: `image/jpeg`.
+  public var mediaType: String { format.mediaType }
   /// Describes the source image.
   public var source: SourceDescription
   /// Whether the source image is truncated or damaged, so that a part is missing (`DamagePolicy.accept`).

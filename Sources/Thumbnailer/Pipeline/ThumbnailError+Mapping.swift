@@ -51,7 +51,8 @@ extension ThumbnailError {
     case .hostClosed(let host, let reason, let retryAfter):
       self = .hostClosed(
         reason: "\(host) is left alone, having failed several times in a row (\(reason)); "
-          + "try again in \(retryAfter.inWords)")
+          + "try again in \(retryAfter.inWords)",
+        retryAfter: retryAfter)
     case .tooManyRedirects(let limit):
       self = .refused(status: nil, reason: "more than \(limit) redirects; the address leads in a circle")
     case .redirectToUnsupportedScheme(let scheme):

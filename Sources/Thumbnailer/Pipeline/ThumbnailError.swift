@@ -20,8 +20,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   /// No connection: name resolution, connecting or TLS failed, or the connection broke at every attempt.
   case unreachable(reason: String)
   /// The circuit breaker is open: the host has failed several times in a row, with other images, so no request was
-  /// sent.
-  case hostClosed(reason: String)
+  /// sent. The next is in `retryAfter`.
+  case hostClosed(reason: String, retryAfter: Duration)
   /// A deadline has passed.
   case timedOut(reason: String)
   /// The image is beyond a limit of bytes, pixels, side length or frames, or every way to decode it takes too much
@@ -78,7 +78,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .storageUnavailable(let reason), .memoryUnavailable(let reason),
-      .refused(_, let reason), .unreachable(let reason), .hostClosed(let reason), .timedOut(let reason):
+      .refused(_, let reason), .unreachable(let reason), .hostClosed(let reason, _), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
       "the server asks for a pause; try again " + (retryAfter.map { "in \($0.inWords)" } ?? "later")
