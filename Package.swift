@@ -5,6 +5,7 @@ let package = Package(
   name: "thumbnailer",
   products: [
     .library(name: "Thumbnailer", targets: ["Thumbnailer"]),
+    .library(name: "ThumbnailerMetrics", targets: ["ThumbnailerMetrics"]),
     .library(name: "PhotoSources", targets: ["PhotoSources"]),
     .library(name: "FolderConversion", targets: ["FolderConversion"]),
     .library(name: "Exports", targets: ["Exports"]),
@@ -15,6 +16,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
   ],
   targets: [
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -93,6 +95,11 @@ let package = Package(
         "ThumbnailCore",
         .product(name: "Logging", package: "swift-log"),
       ],
+      swiftSettings: strict
+    ),
+    .target(
+      name: "ThumbnailerMetrics",
+      dependencies: ["Thumbnailer", .product(name: "CoreMetrics", package: "swift-metrics")],
       swiftSettings: strict
     ),
     .target(
@@ -213,6 +220,14 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "ThumbnailerMetricsTests",
+      dependencies: [
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "ExportsTests",
       dependencies: ["Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
@@ -232,7 +247,10 @@ let package = Package(
     ),
     .testTarget(
       name: "ExampleTests",
-      dependencies: ["PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer"],
+      dependencies: [
+        "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",
+        .product(name: "MetricsTestKit", package: "swift-metrics"),
+      ],
       swiftSettings: strict
     ),
     .testTarget(name: "ThumbsTests", dependencies: ["thumbs", "TestOrigin"], swiftSettings: strict),

@@ -12,6 +12,9 @@ final class EventHub<Event: Sendable>: Sendable {
   private let listenerCount = Atomic(0)
   private let listeners = Mutex(State())
 
+  /// The number of subscribers now.
+  var subscriberCount: Int { listenerCount.load(ordering: .relaxed) }
+
   /// A new stream of all events from now on; it ends at once if the hub has finished. A subscriber that falls behind by
   /// more than `limit` events loses the oldest.
   func subscribe(bufferingNewest limit: Int) -> AsyncStream<Event> {

@@ -37,7 +37,7 @@ public struct PipelineEvent: Sendable {
     case rendered([Variant], duration: Duration)
     /// A thumbnail of `bytes` bytes was handed to the disk cache.
     case stored(Variant, bytes: Int)
-    /// These requests of the source have failed.
+    /// Requests of the source have failed: a variant for each of them.
     case failed([Variant], ThumbnailError)
     /// The last waiter left; the job was cancelled.
     case cancelled

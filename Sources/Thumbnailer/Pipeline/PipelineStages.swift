@@ -9,6 +9,8 @@ final class PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let monitor = PipelineMonitor()
   let cache: ThumbnailCache
+  /// The share of the memory budget that all bodies take together.
+  let bodyMemory: ByteSemaphore
   let downloader: Downloader
   private let http: HTTPLoader
   private let files: FileLoader
@@ -26,7 +28,7 @@ final class PipelineStages: Sendable {
     let monitor = monitor
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
-    let bodyMemory = ByteSemaphore(capacity: budget.bodyShare)
+    bodyMemory = ByteSemaphore(capacity: budget.bodyShare)
     runner = DecodeRunner(
       memory: ByteSemaphore(capacity: budget.decodeShare),
       workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },

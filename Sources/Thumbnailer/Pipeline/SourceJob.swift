@@ -213,7 +213,7 @@ struct SourceJob: Sendable {
         waiters.resume(rendered.variant, with: .success(response))
       case .failure(let error):
         waiters.resume(rendered.variant, with: .failure(error)) { number in
-          count(number, of: [rendered.variant], error, hasAsked: true)
+          count(Array(repeating: rendered.variant, count: number), error, hasAsked: true)
         }
       }
     }
@@ -243,18 +243,18 @@ struct SourceJob: Sendable {
       }
     }
     if state.hasAsked { revalidator?.failures.remember(error, state.history, end: state.statedEnd, for: job) }
-    waiters.fail(with: error, except: stale) { count($0.count, of: $0, error, hasAsked: state.hasAsked) }
+    waiters.fail(with: error, except: stale) { count($0, error, hasAsked: state.hasAsked) }
   }
 
-  /// Counts the failed requests, and sends an event.
-  private func count(_ number: Int, of variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
+  /// Counts the failed requests, a variant for each of them, and sends an event.
+  private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
     guard !variants.isEmpty, error != .cancelled else { return }
     if isRevalidation { return stages.monitor.send(job.source, .revalidationFailed(error)) }
-    stages.monitor.add(number, to: \.failures)
+    stages.monitor.add(variants.count, to: \.failures)
     if error == .notCached {
-      stages.monitor.add(number, to: \.offlineMisses)
+      stages.monitor.add(variants.count, to: \.offlineMisses)
     } else if !hasAsked {
-      stages.monitor.add(number, to: \.rememberedFailures)
+      stages.monitor.add(variants.count, to: \.rememberedFailures)
     }
     stages.monitor.send(job.source, .failed(variants, error))
   }

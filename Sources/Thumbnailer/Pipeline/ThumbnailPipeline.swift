@@ -156,6 +156,9 @@ public final class ThumbnailPipeline: Sendable {
   /// up others, and are retried after them.
   public var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
 
+  /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
+  public var bytesInFlight: Int { stages.bodyMemory.used + stages.runner.memory.used }
+
   /// Fetches the small responses of photo search APIs, over the same connections as images.
   package var httpClient: any HTTPClient {
     configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: stages.downloader)
