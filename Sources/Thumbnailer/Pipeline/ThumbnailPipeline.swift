@@ -96,7 +96,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// The result of a request that needs no work: a memory cache hit, or an invalid request.
-  private func resultWithoutJob(
+  func resultWithoutJob(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
     if let hit = cachedThumbnail(for: request.key) {
