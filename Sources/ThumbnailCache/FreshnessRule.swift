@@ -23,6 +23,7 @@ package struct FreshnessRule: Sendable {
     if freshness.isLasting { return true }
     switch mode {
     case .offline: return true
+    case .noStore: return false
     case .standard: return freshness.isFresh(at: now())
     case .refresh: return start <= freshness.confirmed && freshness.confirmed.hasCome(by: now())
     case .maximumAge(let age):

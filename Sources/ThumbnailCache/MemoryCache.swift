@@ -38,7 +38,10 @@ public final class MemoryCache: Sendable {
   }
 
   /// The thumbnail for a key, which counts as a use. Nil on a miss, or when it is stale.
-  public func thumbnail(for key: CacheKey) -> Thumbnail? {
+  public func thumbnail(for key: CacheKey) -> Thumbnail? { thumbnail(for: key, admittedBy: rule) }
+
+  /// The same by another rule for what is stale.
+  func thumbnail(for key: CacheKey, admittedBy rule: FreshnessRule) -> Thumbnail? {
     state.withLock { state in
       guard let entry = state.entries.use(key), rule.admits(entry.freshness) else {
         state.misses += 1

@@ -15,6 +15,9 @@ package struct CacheLookup: Sendable {
   /// What is known of the source besides its thumbnails. Nil where memory alone served all variants, so that nothing else
   /// was looked up.
   package fileprivate(set) var history: SourceHistory?
+
+  /// Nothing was found.
+  package init() {}
 }
 
 extension ThumbnailCache {
@@ -25,10 +28,13 @@ extension ThumbnailCache {
   ///   - lasts: Whether thumbnails of the source never become stale, as those of a local file.
   ///   - inMemory: The variants that the memory keeps; nil for all.
   ///   - permit: Whether the caches may be changed for it; nil where nobody can forbid that.
+  ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
     _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: Set<Variant>? = nil,
-    permit: StorePermit? = nil, priority: PriorityControl = PriorityControl(.visible)
+    permit: StorePermit? = nil, admittedBy rule: FreshnessRule? = nil,
+    priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
+    let rule = rule ?? self.rule
     var lookup = CacheLookup()
     var rest: [Variant] = []
     for variant in variants {
@@ -41,15 +47,15 @@ extension ThumbnailCache {
     }
     if rest.isEmpty { return lookup }
     guard disk != nil else {
-      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source) }
+      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source, rule) }
       lookup.history = SourceHistory().merged(with: recent[source])
       return lookup
     }
     let found = await read(priority: priority) { [rest] disk throws(DiskCacheError) in
-      try self.lookUp(rest, of: source, lasts: lasts, on: disk)
+      try self.lookUp(rest, of: source, lasts: lasts, rule, on: disk)
     }
     guard let found else {
-      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source) }
+      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source, rule) }
       lookup.history = SourceHistory().merged(with: recent[source])
       return lookup
     }
@@ -66,7 +72,7 @@ extension ThumbnailCache {
 
   /// What is on disk; where it is not, what memory holds, stale as it may be.
   private func lookUp(
-    _ variants: [Variant], of source: SourceKey, lasts: Bool, on disk: DiskCache
+    _ variants: [Variant], of source: SourceKey, lasts: Bool, _ rule: FreshnessRule, on disk: DiskCache
   ) throws(DiskCacheError) -> CacheLookup {
     var lookup = CacheLookup()
     // Read first: should another process replace the image in between, the new one is taken for stale, which costs a
@@ -81,7 +87,7 @@ extension ThumbnailCache {
         continue
       }
       // What is stale in memory may have been renewed on disk by another process.
-      if let held = heldHit(for: variant, of: source), isUsable(held) {
+      if let held = heldHit(for: variant, of: source, rule), isUsable(held, rule) {
         lookup.hits[variant] = held
         continue
       }
@@ -96,7 +102,7 @@ extension ThumbnailCache {
   }
 
   /// A stale exact thumbnail counts, since nothing else has it; a larger one only while it is fresh.
-  private func isUsable(_ hit: CacheLookup.Hit) -> Bool {
+  private func isUsable(_ hit: CacheLookup.Hit, _ rule: FreshnessRule) -> Bool {
     switch hit {
     case .exact: true
     case .larger(_, let larger): rule.admits(larger.freshness)
@@ -104,12 +110,12 @@ extension ThumbnailCache {
   }
 
   /// What memory holds for a variant, fresh or stale.
-  private func heldHit(for variant: Variant, of source: SourceKey) -> CacheLookup.Hit? {
+  private func heldHit(for variant: Variant, of source: SourceKey, _ rule: FreshnessRule) -> CacheLookup.Hit? {
     if let held = memory.entry(for: CacheKey(source: source, variant: variant)) { return .exact(held) }
     let candidates = variant.shrinkable(among: memory.variants(of: source)).lazy.compactMap { larger in
       self.memory.entry(for: CacheKey(source: source, variant: larger)).map { (larger, $0) }
     }
-    let fresh = candidates.first { self.rule.admits($0.1.freshness) } ?? candidates.first
+    let fresh = candidates.first { rule.admits($0.1.freshness) } ?? candidates.first
     return fresh.map { .larger($0.0, $0.1) }
   }
 }

@@ -55,6 +55,11 @@ package final class ThumbnailCache: Sendable {
     memory.thumbnail(for: key)
   }
 
+  /// The same by the rule of one request.
+  package func memoryThumbnail(for key: CacheKey, admittedBy rule: FreshnessRule) -> Thumbnail? {
+    memory.thumbnail(for: key, admittedBy: rule)
+  }
+
   /// Stores thumbnails in both tiers, with `replacing` instead of all existing ones of the image. Returns once they can
   /// be read; waits while too many writes are pending.
   ///

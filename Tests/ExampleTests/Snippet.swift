@@ -13,7 +13,8 @@ struct Snippet {
     let begin = try #require(lines.firstIndex { $0.hasSuffix("// \(name) begins") })
     let end = try #require(lines.firstIndex { $0.hasSuffix("// \(name) ends") })
     let indentation = lines[begin].prefix { $0 == " " }
-    code = lines[(begin + 1)..<end]
+    code =
+      lines[(begin + 1)..<end]
       .map { $0.hasPrefix(indentation) ? String($0.dropFirst(indentation.count)) : String($0) }
       .joined(separator: "\n") + "\n"
   }

@@ -12,6 +12,11 @@ public struct ThumbnailRequest: Sendable {
   public var priority: Priority
   /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
   public var keepsInMemory = true
+  /// What this request wants otherwise than the pipeline's configuration says. Default: nothing.
+  public var options = RequestOptions()
+  /// When this request fails with `timedOut`, counted from its start; others for the same image go on. Default: nil,
+  /// which leaves it to the configured timeouts.
+  public var timeout: Duration?
   /// The cache key, computed once.
   public let key: CacheKey
 
@@ -21,6 +26,12 @@ public struct ThumbnailRequest: Sendable {
     self.variant = variant
     self.priority = priority
     key = CacheKey(source: source.key, variant: variant)
+  }
+
+  /// What is wrong with the request, as a message that says what to do; nil when it is valid.
+  package var problem: String? {
+    if let timeout, timeout <= .zero { return "the timeout must be more than 0" }
+    return variant.problem ?? options.problem
   }
 
   /// Requests a thumbnail of an image on the web or of a local file, `size` in device pixels.

@@ -11,12 +11,15 @@ struct JobTable<Sink> {
   struct Subject: Hashable, Sendable {
     fileprivate let key: SourceKey
     fileprivate let url: URL
+    /// Requests with other options have a job of their own.
+    fileprivate let options: RequestOptions
     /// Whether this is a background revalidation, after the waiter was served a stale thumbnail.
     fileprivate let isRevalidation: Bool
 
-    init(_ source: ImageSource, isRevalidation: Bool = false) {
+    init(_ source: ImageSource, options: RequestOptions = RequestOptions(), isRevalidation: Bool = false) {
       key = source.key
       url = source.url
+      self.options = options
       self.isRevalidation = isRevalidation
     }
   }
@@ -92,7 +95,7 @@ struct JobTable<Sink> {
     _ request: ThumbnailRequest, isRevalidation: Bool = false, sink: Sink
   ) -> (WaiterID, JoinAction) {
     nextNumber += 1
-    let subject = Subject(request.source, isRevalidation: isRevalidation)
+    let subject = Subject(request.source, options: request.options, isRevalidation: isRevalidation)
     let waiter = WaiterID(number: nextNumber, subject: subject)
     let entry = Waiter(
       variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)

@@ -9,6 +9,8 @@ final class PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let monitor = PipelineMonitor()
   let cache: ThumbnailCache
+  /// What holds for requests without options of their own.
+  private let policy: JobPolicy
   /// The share of the memory budget that all bodies take together.
   let bodyMemory: ByteSemaphore
   let downloader: Downloader
@@ -34,8 +36,7 @@ final class PipelineStages: Sendable {
       workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },
       monitor: monitor)
     (cache, openingProblem) = Self.openCache(configuration, monitor)
-    let limits = DecodeLimits(
-      maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
+    policy = JobPolicy(configuration, rule: cache.rule)
 
     var download = DownloadConfiguration(configuration, memoryBodyLimit: budget.bodyLimit)
     download.onHostNews = { news in
@@ -47,33 +48,36 @@ final class PipelineStages: Sendable {
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
     http = HTTPLoader(
-      configuration: configuration, limits: limits, decodeShare: budget.decodeShare, downloader: downloader,
+      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader,
       monitor: monitor)
-    files = FileLoader(configuration: configuration, limits: limits, workers: runner.workers, monitor: monitor)
+    files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
     let admission = DecodeAdmission(configuration, budget: budget)
     let failures = CachedFailures(
       configuration: configuration, cache: cache, monitor: monitor,
-      limits: .init(
-        bytes: limits.maximumBytes, pixels: limits.maximumPixels,
-        memory: max(configuration.memoryBudget.bytes, admission.most)))
+      memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
     revalidator = Revalidator(
       configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
     shrinker = Shrinker(
-      rule: cache.rule, limits: limits, readsCoefficients: configuration.readsCoefficients, runner: runner)
+      limits: policy.limits, readsCoefficients: configuration.readsCoefficients, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
     let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
     let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     renderer = Renderer(
-      configuration: configuration, limits: limits,
+      configuration: configuration,
       planner: DecodePlanner(admission: admission, configuration: configuration), runner: runner,
       helpers: helpers.map { [runner] in
-        HelperRenderer(configuration: configuration, limits: limits, pool: $0, memory: helperMemory, runner: runner)
+        HelperRenderer(configuration: configuration, pool: $0, memory: helperMemory, runner: runner)
       },
       lone: LoneDecode(
         configuration: configuration, admission: admission, bodyMemory: bodyMemory, helpers: helpers, runner: runner),
       monitor: monitor)
+  }
+
+  /// What holds for requests with these options that come now.
+  func policy(for options: RequestOptions) -> JobPolicy {
+    options == RequestOptions() ? policy : policy.following(options, now: configuration.now)
   }
 
   /// How the bytes of a source are loaded: this alone distinguishes the kinds of sources.

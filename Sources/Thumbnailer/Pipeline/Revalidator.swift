@@ -28,7 +28,7 @@ struct Revalidator: Sendable {
   ) async throws(FetchFailure) -> Outcome {
     var request = HTTPLoader.BodyRequest(demand: job.demand, mayUsePreview: configuration.previews)
     request.condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
-    request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503))
+    request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503), for: job)
     var (body, download) = try await http.download(request, for: job)
     if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
       // A 304 with another validator than ours: a mistake of the server or of an intermediate cache. Fetch without a
@@ -59,8 +59,9 @@ struct Revalidator: Sendable {
   /// Whether the stored thumbnails are of an earlier version than the body of an unconditional request. Another process
   /// may have stored that version during the download, so this reads the history again.
   func replacesStored(_ body: SourceBody, for job: JobContext) async -> Bool {
+    if job.policy.bypassesCaches { return false }
     let history = await cache.history(of: job.source.key, priority: job.priority)
-    let isFresh = cache.rule.admits(history.freshness(by: cache.rule))
+    let isFresh = job.policy.rule.admits(history.freshness(by: job.policy.rule))
     guard history.areOutdated(by: body.response, isFresh: isFresh) else { return false }
     reportReplacement(for: job)
     return true
@@ -74,21 +75,21 @@ struct Revalidator: Sendable {
   /// Whether stale thumbnails may be served because their server could not be asked.
   ///
   /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
-  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError) -> Bool {
-    if configuration.cacheMode == .refresh || history.requiresRevalidation { return false }
+  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError, for job: JobContext) -> Bool {
+    if job.policy.cacheMode == .refresh || history.requiresRevalidation { return false }
     switch error {
     case .unreachable, .hostClosed, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = history.responses.compactMap(\.metadata.control.staleIfError).min() else { return true }
-      return configuration.now() < history.freshness(by: cache.rule).expires.addingTimeInterval(most)
+      return configuration.now() < history.freshness(by: job.policy.rule).expires.addingTimeInterval(most)
     default: return false
     }
   }
 
   /// Whether stale thumbnails may be served at once and revalidated in the background: if the server allows it and the
   /// user has not chosen another cache mode.
-  func mayServeWhileRevalidating(_ history: SourceHistory) -> Bool {
-    configuration.cacheMode == .standard && history.mayServeWhileRevalidating(at: configuration.now())
+  func mayServeWhileRevalidating(_ history: SourceHistory, for job: JobContext) -> Bool {
+    job.policy.cacheMode == .standard && history.mayServeWhileRevalidating(at: configuration.now())
   }
 }
 

@@ -47,10 +47,10 @@ final class RunningJobs: Sendable {
   /// The number of sources with a running job.
   var count: Int { state.withLock { $0.table.jobCount } }
 
-  /// How much of an image's body has arrived; nil if it has no job.
-  func progress(of source: ImageSource) -> BodyProgress? {
+  /// How much of an image's body has arrived; nil if no job for requests with these options runs.
+  func progress(of source: ImageSource, options: RequestOptions = RequestOptions()) -> BodyProgress? {
     state.withLock { state in
-      state.table.job(of: .init(source)).flatMap { state.running[$0]?.context.progress }
+      state.table.job(of: .init(source, options: options)).flatMap { state.running[$0]?.context.progress }
     }
   }
 
@@ -79,9 +79,18 @@ final class RunningJobs: Sendable {
     return waiters
   }
 
-  /// Waits for a request's result. Cancelling the calling task cancels the request.
+  /// Waits for a request's result, until its own deadline if it has one. Cancelling the calling task cancels the
+  /// request.
   func result(of waiter: Waiter) async -> Result<ThumbnailResponse, ThumbnailError> {
-    await waiter.sink.promise.wait { [weak self] in self?.leave(waiter) }
+    let deadline = waiter.request.timeout.map { timeout in
+      Task { [weak self] in
+        do { try await Task.sleep(until: waiter.sink.started + timeout) } catch { return }
+        let reason = "not done within the request's own timeout of \(timeout.inWords); try again, or allow it more time"
+        self?.leave(waiter, with: .timedOut(reason: reason))
+      }
+    }
+    defer { deadline?.cancel() }
+    return await waiter.sink.promise.wait { [weak self] in self?.leave(waiter) }
   }
 
   /// Changes the priority of one waiter, and so that of its job.
@@ -102,7 +111,8 @@ final class RunningJobs: Sendable {
   /// Starts a job with the lock held, so that its first access to the table comes after this.
   func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> RunningJob {
     let context = JobContext(
-      request.source, priority: PriorityControl(request.priority), demand: [request.variant])
+      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority),
+      demand: [request.variant])
     let job = SourceJob(
       context, stages: stages, waiters: JobWaiters(id: id, jobs: self, demand: context.demand),
       isRevalidation: isRevalidation)
@@ -111,8 +121,8 @@ final class RunningJobs: Sendable {
     return RunningJob(task: Task { await job.run() }, context: context)
   }
 
-  /// Cancels a request; the job stops if it has no other waiters.
-  func leave(_ waiter: Waiter) {
+  /// Ends a request that has no result yet with an error; the job stops if it has no other waiters.
+  func leave(_ waiter: Waiter, with error: ThumbnailError = .cancelled) {
     let variant = waiter.request.variant
     let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in
       let (sink, action) = state.table.leave(waiter.id)
@@ -124,12 +134,16 @@ final class RunningJobs: Sendable {
       }
       return (sink, nil, action)
     }
+    if sink != nil, error != .cancelled {
+      stages.monitor.add(1, to: \.failures)
+      stages.monitor.send(waiter.request.source, .failed([variant], error))
+    }
     if let stopped {
       stopped.task.cancel()
       stages.monitor.send(waiter.request.source, .cancelled)
     }
     if case .goOn(let id, _) = action { settlePriority(of: id) }
-    sink?.promise.resume(with: .failure(.cancelled))
+    sink?.promise.resume(with: .failure(error))
   }
 
   /// Removes images from the caches, and keeps running jobs from storing them: `forget` does so in one step with

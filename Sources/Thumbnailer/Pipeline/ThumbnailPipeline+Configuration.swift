@@ -151,7 +151,7 @@ extension ThumbnailPipeline {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }
-      if case .maximumAge(let age) = cacheMode, age < .zero { return "the maximum age must not be negative" }
+      if let problem = cacheMode.problem { return problem }
       if maximumWait < .zero { return "the longest wait must not be negative" }
       if attempts < 1 { return "attempts must be at least 1" }
       if maximumPixels < 1 { return "the pixel limit must be at least 1" }

@@ -88,7 +88,9 @@ public final class ThumbnailPipeline: Sendable {
     var results = requests.map { resultWithoutJob($0, since: started) }
     let open = results.indices.filter { results[$0] == nil }
     let waiters = jobs.join(open.map { requests[$0] }, since: started)
-    let silence = waiters.isEmpty || onSilence == nil ? nil : jobs.progress(of: requests[0].source)?.silence
+    let silence =
+      waiters.isEmpty || onSilence == nil
+      ? nil : jobs.progress(of: requests[0].source, options: requests[0].options)?.silence
     let observation = onSilence.flatMap { silence?.observe($0) }
     defer { if let observation { silence?.stopObserving(observation) } }
     for (index, waiter) in zip(open, waiters) { results[index] = await jobs.result(of: waiter) }
@@ -99,12 +101,12 @@ public final class ThumbnailPipeline: Sendable {
   func resultWithoutJob(
     _ request: ThumbnailRequest, since started: ContinuousClock.Instant
   ) -> Result<ThumbnailResponse, ThumbnailError>? {
-    if let hit = cachedThumbnail(for: request.key) {
+    if let hit = cachedThumbnail(for: request) {
       stages.monitor.add(1, to: \.memoryHits)
       stages.monitor.send(request.source, .memoryHit(request.variant))
       return .success(ThumbnailResponse(thumbnail: hit, origin: .memory, duration: .now - started))
     }
-    if let problem = request.variant.problem {
+    if let problem = request.problem {
       let error = ThumbnailError.invalidRequest(reason: problem)
       stages.monitor.add(1, to: \.failures)
       stages.monitor.send(request.source, .failed([request.variant], error))
@@ -116,6 +118,14 @@ public final class ThumbnailPipeline: Sendable {
   /// The thumbnail if it is in the memory cache. Returns at once, on any thread, within a microsecond.
   public func cachedThumbnail(for key: CacheKey) -> Thumbnail? {
     stages.cache.memoryThumbnail(for: key)
+  }
+
+  /// The thumbnail if it is in the memory cache and the request's own options admit it.
+  private func cachedThumbnail(for request: ThumbnailRequest) -> Thumbnail? {
+    guard request.options.cacheMode != nil else { return cachedThumbnail(for: request.key) }
+    let policy = stages.policy(for: request.options)
+    return policy.bypassesCaches
+      ? nil : stages.cache.memoryThumbnail(for: request.key, admittedBy: policy.rule)
   }
 
   /// The thumbnails of many requests, each with its own success or failure, in the order of completion.

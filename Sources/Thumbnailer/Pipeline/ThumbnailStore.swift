@@ -17,7 +17,7 @@ struct ThumbnailStore: Sendable {
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Bool, for job: JobContext
   ) async -> Bool {
-    guard let description = thumbnails.first?.thumbnail.source else { return false }
+    guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return false }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
       if replacing, body.response?.metadata.control.forbidsStoring == true {

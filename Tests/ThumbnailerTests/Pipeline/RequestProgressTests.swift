@@ -32,7 +32,9 @@ import Testing
     let source = fixture.request().source
     await poll { fixture.pipeline.jobs.progress(of: source)?.current.receivedBytes == 1000 }
     let states = Recorder<RequestProgress>()
-    async let second = fixture.pipeline.response(for: fixture.request("/a.jpg", PixelSize(20, 20))) { states.append($0) }
+    async let second = fixture.pipeline.response(for: fixture.request("/a.jpg", PixelSize(20, 20))) {
+      states.append($0)
+    }
     await poll { !states.values.isEmpty }
     #expect(
       states.values.first
