@@ -89,7 +89,7 @@ import Testing
     let fixture = try PipelineFixture { $0.path == "/missing" ? .status(404) : .ok(picture) }
     let metrics = PipelineMetrics(fixture.pipeline, dimensions: [("pipeline", "a")], factory: factory)
     let reporting = Task { await metrics.run() }
-    await poll { fixture.pipeline.stages.events.subscriberCount == 2 }
+    await poll { fixture.pipeline.stages.monitor.events.subscriberCount == 2 }
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/missing"))
     await poll { (try? total("failures_total", [("pipeline", "a"), ("code", "not-found")])) == 1 }
@@ -110,7 +110,7 @@ import Testing
     let metrics = PipelineMetrics(fixture.pipeline, factory: factory)
     let reporting = Task { await metrics.run() }
     defer { reporting.cancel() }
-    await poll { fixture.pipeline.stages.events.subscriberCount == 2 }
+    await poll { fixture.pipeline.stages.monitor.events.subscriberCount == 2 }
     async let first = fixture.pipeline.response(for: fixture.request())
     await poll { fixture.pipeline.activeJobs == 1 }
     async let second = fixture.pipeline.response(for: fixture.request())
@@ -128,7 +128,7 @@ import Testing
       let pipeline = try ThumbnailPipeline(.init(cacheDirectory: directory.url))
       let metrics = PipelineMetrics(pipeline, factory: factory)
       let reporting = Task { await metrics.run() }
-      await poll { pipeline.stages.events.subscriberCount == 1 }
+      await poll { pipeline.stages.monitor.events.subscriberCount == 1 }
       return (metrics, reporting)
     }()
     await reporting.value
@@ -139,6 +139,6 @@ import Testing
     let fixture = try PipelineFixture()
     let metrics = PipelineMetrics(fixture.pipeline, factory: NOOPMetricsHandler.instance)
     await metrics.run()
-    #expect(fixture.pipeline.stages.events.subscriberCount == 1)
+    #expect(fixture.pipeline.stages.monitor.events.subscriberCount == 1)
   }
 }

@@ -8,17 +8,18 @@ struct CachedFailures: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
   let monitor: PipelineMonitor
-  /// The limits of this pipeline: a failure that was due to lower ones is not repeated.
-  let limits: RememberedFailure.Limits
+  /// The most memory that any decode may take, in bytes.
+  let memoryLimit: Int
 
   /// Why no request is sent for a source: in offline mode, or because of a cached failure. Nil if the server may be
   /// asked.
-  func refusal(of source: ImageSource, _ history: SourceHistory) -> ThumbnailError? {
-    if configuration.cacheMode == .offline { return .notCached }
+  func refusal(for job: JobContext, _ history: SourceHistory) -> ThumbnailError? {
+    if job.policy.cacheMode == .offline { return .notCached }
+    let source = job.source
     let url = source.urlDigest
     guard let failure = history.failures.first(where: { $0.url == url }) else { return nil }
     if !configuration.retriesFailures, failure.isValid(at: configuration.now()),
-      let error = ThumbnailError(remembered: failure, limits: limits)
+      let error = ThumbnailError(remembered: failure, limits: limits(of: job))
     {
       monitor.send(source, .rememberedFailure(code: failure.code, until: failure.until))
       return error
@@ -34,7 +35,7 @@ struct CachedFailures: Sendable {
   /// - Parameter end: When the response stops being cacheable; nil if the server does not say. It can shorten our own
   ///   lifetime, but not extend it.
   func remember(_ error: ThumbnailError, _ history: SourceHistory, end: Date?, for job: JobContext) {
-    guard configuration.cacheMode != .noStore, let lifetime = error.lifetime else { return }
+    guard !job.policy.bypassesCaches, let lifetime = error.lifetime else { return }
     let source = job.source
     let isKnown = source.knownResponse(in: history) != nil
     if case .notFound = error, isKnown { cache.forget(source.key, permit: job.permit) }
@@ -43,9 +44,15 @@ struct CachedFailures: Sendable {
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }
     let failure = RememberedFailure(
-      url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: limits, noted: now,
+      url: source.urlDigest, code: error.code, reason: String(error.message.prefix(500)), limits: limits(of: job),
+      noted: now,
       until: until)
     cache.remember(failure, of: source.key, permit: job.permit)
+  }
+
+  /// The limits that hold for a job: a failure that was due to lower ones is not repeated.
+  private func limits(of job: JobContext) -> RememberedFailure.Limits {
+    .init(bytes: job.policy.limits.maximumBytes, pixels: job.policy.limits.maximumPixels, memory: memoryLimit)
   }
 }
 

@@ -5,11 +5,10 @@ import ThumbnailCore
 /// Reads local files that the user named, in place: no transfer, no slot, no share of the memory for bodies.
 struct FileLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
-  let limits: DecodeLimits
   let workers: WorkerPool
   let monitor: PipelineMonitor
   /// Limits the files that are open at once.
-  let openFiles: WeightedSemaphore
+  let openFiles = WeightedSemaphore(capacity: 64)
 
   /// Opens a file and reads its header, in one work item of a worker thread.
   func load(
@@ -20,7 +19,7 @@ struct FileLoader: BodyLoader {
     let opened: Result<(LocalFile, Result<ImageProbe, CodecError>), DownloadError>
     do {
       permit = try await openFiles.reserve(1, priority: job.priority)
-      opened = try await workers.run(priority: job.priority) { [limits, path = job.source.url] _ in
+      opened = try await workers.run(priority: job.priority) { [limits = job.policy.limits, path = job.source.url] _ in
         Result { () throws(DownloadError) in
           let file = try LocalFile(path: RawPath(fileURL: path), byteLimit: limits.maximumBytes)
           return (file, Result { () throws(CodecError) in try probe(file.body, limits: limits) })

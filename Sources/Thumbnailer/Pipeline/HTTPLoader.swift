@@ -8,7 +8,6 @@ import ThumbnailCore
 /// Downloads images over HTTP, from the first of their URLs that has them.
 struct HTTPLoader: BodyLoader {
   let configuration: ThumbnailPipeline.Configuration
-  let limits: DecodeLimits
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let downloader: Downloader
@@ -83,15 +82,16 @@ struct HTTPLoader: BodyLoader {
         mayUsePreview: request.mayUsePreview)
     }
     let observer = HeaderObserver(
-      limits: limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor, progress: job.progress)
+      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor,
+      progress: job.progress)
     let started = ContinuousClock.now
     let download: Download
     do throws(DownloadError) {
       download = try await downloader.download(
         DownloadRequest(
-          url: url, headers: source.headers(at: url), byteLimit: configuration.maximumSourceBytes.bytes,
+          url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
           // Server-side sizes of one image share its identity, but not its body.
-          key: configuration.cacheMode == .noStore
+          key: job.policy.bypassesCaches
             ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
           attempts: request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1,
           downloadsPerHost: source.downloadsPerHost, condition: request.condition, silence: job.progress.silence),

@@ -5,7 +5,6 @@ import ThumbnailCore
 /// Renders images in helper processes.
 struct HelperRenderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
-  let limits: DecodeLimits
   let pool: HelperPool
   /// Where the helpers' memory comes from.
   let memory: HelperMemory
@@ -56,7 +55,8 @@ struct HelperRenderer: Sendable {
     let plan = "\(format.rawValue) in a helper → \(sizes)"
     let mostBytes = mostBytes(of: variants)
     let (results, duration) = try await runner.run(plan, bytes: reserved, isReserved: true, for: job) {
-      [pool, limits, bytes = body.bytes, acceptsDamage = configuration.damaged == .accept] cancellation in
+      [pool, limits = job.policy.limits, bytes = body.bytes, acceptsDamage = configuration.damaged == .accept]
+      cancellation in
       pool.render(
         bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes,
         acceptsDamage: acceptsDamage, patience: patience, cancellation: cancellation)

@@ -5,8 +5,8 @@ import ThumbnailCore
 /// What every stage needs to know of the job that it works for.
 struct JobContext: Sendable {
   let source: ImageSource
-  /// What all its requests want otherwise than configured.
-  let options: RequestOptions
+  /// What holds for its requests.
+  let policy: JobPolicy
   /// The highest priority of the job's waiters, which may change at any time.
   let priority: PriorityControl
   /// The variants with waiters, readable at any time from any thread; updated together with the job table.
@@ -17,11 +17,10 @@ struct JobContext: Sendable {
   let permit: StorePermit
 
   init(
-    _ source: ImageSource, options: RequestOptions = RequestOptions(), priority: PriorityControl,
-    demand: Set<Variant> = []
+    _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = []
   ) {
     self.source = source
-    self.options = options
+    self.policy = policy
     self.priority = priority
     self.demand = VariantDemand(demand)
     progress = BodyProgress()

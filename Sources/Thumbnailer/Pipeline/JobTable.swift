@@ -32,7 +32,7 @@ struct JobTable<Sink> {
   /// Identifies a waiter for the life of the process.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
-    let subject: Subject
+    fileprivate let subject: Subject
   }
 
   /// The action for a new waiter.

@@ -5,76 +5,81 @@ import ThumbnailCache
 import ThumbnailCore
 
 /// The stages of a pipeline: connects caches, transport and codec, which do not depend on each other.
-struct PipelineStages: Sendable {
+final class PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
-  private let resources: PipelineResources
-  /// Decides what may be used without revalidation.
-  let rule: FreshnessRule
+  let monitor = PipelineMonitor()
+  let cache: ThumbnailCache
+  /// What holds for requests without options of their own.
+  private let policy: JobPolicy
+  /// The share of the memory budget that all bodies take together.
+  let bodyMemory: WeightedSemaphore
+  let downloader: Downloader
   private let http: HTTPLoader
   private let files: FileLoader
   private let revalidator: Revalidator
   let shrinker: Shrinker
   let renderer: Renderer
   let store: ThumbnailStore
+  /// Runs all decodes.
+  let runner: DecodeRunner
+  /// Why the disk cache could not be opened.
+  let openingProblem: DiskCacheError?
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
-    self.init(configuration, sharing: PipelineResources(configuration))
-  }
+    self.configuration = configuration
+    let monitor = monitor
+    let budget = MemoryBudget(
+      total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
+    bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
+    runner = DecodeRunner(
+      memory: WeightedSemaphore(capacity: budget.decodeShare),
+      workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },
+      monitor: monitor)
+    (cache, openingProblem) = Self.openCache(configuration, monitor)
+    policy = JobPolicy(configuration, rule: cache.rule)
 
-  private init(_ configuration: ThumbnailPipeline.Configuration, sharing resources: PipelineResources) {
-    (self.configuration, self.resources) = (configuration, resources)
-    let (monitor, cache, runner) = (resources.monitor, resources.cache, resources.runner)
-    let limits = DecodeLimits(
-      maximumPixels: configuration.maximumPixels, maximumBytes: configuration.maximumSourceBytes.bytes)
-    rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
+    var download = DownloadConfiguration(configuration, memoryBodyLimit: budget.bodyLimit)
+    download.onHostPause = { pause in
+      monitor.send(
+        nil,
+        .hostPaused(
+          host: pause.host, duration: pause.duration, failure: pause.failure, isWaitedFor: pause.isWaitedFor))
+    }
+    downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
+    // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
+    if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
     http = HTTPLoader(
-      configuration: configuration, limits: limits, decodeShare: runner.memory.capacity,
-      downloader: resources.downloader, monitor: monitor)
-    files = FileLoader(
-      configuration: configuration, limits: limits, workers: runner.workers, monitor: monitor,
-      openFiles: resources.openFiles)
+      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader,
+      monitor: monitor)
+    files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
+
+    let admission = DecodeAdmission(configuration, budget: budget)
     let failures = CachedFailures(
       configuration: configuration, cache: cache, monitor: monitor,
-      limits: .init(
-        bytes: limits.maximumBytes, pixels: limits.maximumPixels,
-        memory: max(configuration.memoryBudget.bytes, resources.admission.most)))
+      memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
     revalidator = Revalidator(
-      configuration: configuration, http: http, cache: cache, rule: rule, failures: failures, monitor: monitor)
+      configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
     shrinker = Shrinker(
-      rule: rule, limits: limits, readsCoefficients: configuration.readsCoefficients, runner: runner)
+      limits: policy.limits, readsCoefficients: configuration.readsCoefficients, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
+
+    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
+    let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     renderer = Renderer(
-      configuration: configuration, limits: limits,
-      planner: DecodePlanner(admission: resources.admission, configuration: configuration), runner: runner,
-      helpers: resources.helpers.map {
-        HelperRenderer(
-          configuration: configuration, limits: limits, pool: $0, memory: resources.helperMemory, runner: runner)
+      configuration: configuration,
+      planner: DecodePlanner(admission: admission, configuration: configuration), runner: runner,
+      helpers: helpers.map { [runner] in
+        HelperRenderer(configuration: configuration, pool: $0, memory: helperMemory, runner: runner)
       },
       lone: LoneDecode(
-        configuration: configuration, admission: resources.admission, bodyMemory: resources.bodyMemory,
-        helpers: resources.helpers, runner: runner),
+        configuration: configuration, admission: admission, bodyMemory: bodyMemory, helpers: helpers, runner: runner),
       monitor: monitor)
   }
 
-  /// The same stages by the options of a request that comes now.
-  func following(_ options: RequestOptions) -> PipelineStages {
-    if options == RequestOptions() { return self }
-    var configuration = configuration
-    if let limit = options.maximumSourceBytes { configuration.maximumSourceBytes = limit }
-    if let limit = options.maximumPixels { configuration.maximumPixels = limit }
-    if let mode = options.cacheMode { configuration.cacheMode = mode }
-    return PipelineStages(configuration, sharing: resources)
+  /// What holds for requests with these options that come now.
+  func policy(for options: RequestOptions) -> JobPolicy {
+    options == RequestOptions() ? policy : policy.following(options, now: configuration.now)
   }
-
-  var monitor: PipelineMonitor { resources.monitor }
-  var cache: ThumbnailCache { resources.cache }
-  var downloader: Downloader { resources.downloader }
-  /// Runs all decodes.
-  var runner: DecodeRunner { resources.runner }
-  /// Why the disk cache could not be opened.
-  var openingProblem: DiskCacheError? { resources.openingProblem }
-  /// The part of the memory budget in use, by bodies and decodes.
-  var bytesInFlight: Int { resources.bodyMemory.used + runner.memory.used }
 
   /// How the bytes of a source are loaded: this alone distinguishes the kinds of sources.
   func loader(of source: ImageSource) -> any BodyLoader { source.isUserFile ? files : http }
@@ -83,16 +88,52 @@ struct PipelineStages: Sendable {
   /// is another image.
   func revalidator(of source: ImageSource) -> Revalidator? { source.isUserFile ? nil : revalidator }
 
-  /// What the caches have for a job's variants, in one look-up.
-  ///
-  /// - Parameter lasts: Whether what is stored never becomes stale.
-  func lookUp(
-    _ variants: [Variant], lasts: Bool, inMemory: Set<Variant>, for job: JobContext
-  ) async -> CacheLookup {
-    // With nothing looked up, everything is missing, and nothing is known of the server.
-    if configuration.cacheMode == .noStore { return CacheLookup() }
-    return await cache.lookUp(
-      variants, of: job.source.key, lasts: lasts, inMemory: inMemory, permit: job.permit, admittedBy: rule,
-      priority: job.priority)
+  private static func openCache(
+    _ configuration: ThumbnailPipeline.Configuration, _ monitor: PipelineMonitor
+  ) -> (ThumbnailCache, problem: DiskCacheError?) {
+    var disk: DiskCache?
+    var problem: DiskCacheError?
+    if configuration.diskCacheLimit.bytes > 0 {
+      do throws(DiskCacheError) {
+        disk = try DiskCache(
+          directory: configuration.cacheDirectory, byteLimit: configuration.diskCacheLimit.bytes)
+      } catch {
+        problem = error
+        Log.pipeline.warning("\(error)")
+      }
+    }
+    let rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
+    let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
+    let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) { monitor.send(nil, .cacheProblem("\($0)")) }
+    return (cache, problem)
+  }
+}
+
+extension DownloadConfiguration {
+  /// The settings of the transport.
+  fileprivate init(_ pipeline: ThumbnailPipeline.Configuration, memoryBodyLimit: Int) {
+    self.init()
+    maximumDownloads = pipeline.downloads
+    maximumDownloadsPerHost = pipeline.downloadsPerHost
+    silence = pipeline.silence
+    connectTimeout = pipeline.connectTimeout
+    stallTimeout = pipeline.stallTimeout
+    totalTimeout = pipeline.totalTimeout
+    retry.maximumAttempts = pipeline.attempts
+    maximumWait = pipeline.maximumWait
+    hosts = pipeline.hosts
+    minimumRate = pipeline.minimumRate.bytes
+    userAgent = pipeline.userAgent
+    self.memoryBodyLimit = memoryBodyLimit
+    spillDirectory = pipeline.cacheDirectory
+    certificateAuthorityFile = pipeline.certificateAuthorityFile
+    proxy = pipeline.proxy
+    clientCertificates = pipeline.clientCertificates
+    ledger = HostFile(directory: pipeline.diskCacheLimit.bytes > 0 ? pipeline.cacheDirectory : nil)
+    if pipeline.partialDownloadLimit.bytes > 0 {
+      partialBodies = PartialStore(
+        directory: ThumbnailPipeline.Configuration.partialDownloads(in: pipeline.cacheDirectory),
+        byteLimit: pipeline.partialDownloadLimit.bytes)
+    }
   }
 }

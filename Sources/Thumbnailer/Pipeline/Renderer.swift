@@ -4,7 +4,6 @@ import ThumbnailCore
 /// Makes thumbnails from a body: from its preview, in process or in a helper, all variants from one decode.
 struct Renderer: Sendable {
   let configuration: ThumbnailPipeline.Configuration
-  let limits: DecodeLimits
   let planner: DecodePlanner
   let runner: DecodeRunner
   /// Nil if everything is decoded in process.
@@ -51,7 +50,7 @@ struct Renderer: Sendable {
   private func parseHeader(
     of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Result<ImageProbe, CodecError> {
-    try await runner.work(for: job) { [limits, bytes = body.bytes] _ in
+    try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
       Result { () throws(CodecError) in try probe(bytes, limits: limits) }
     }
   }

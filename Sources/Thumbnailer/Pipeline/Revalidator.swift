@@ -10,8 +10,6 @@ struct Revalidator: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let http: HTTPLoader
   let cache: ThumbnailCache
-  /// Decides what may be used without revalidation.
-  let rule: FreshnessRule
   let failures: CachedFailures
   let monitor: PipelineMonitor
 
@@ -30,7 +28,7 @@ struct Revalidator: Sendable {
   ) async throws(FetchFailure) -> Outcome {
     var request = HTTPLoader.BodyRequest(demand: job.demand, mayUsePreview: configuration.previews)
     request.condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
-    request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503))
+    request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503), for: job)
     var (body, download) = try await http.download(request, for: job)
     if download.isUnchanged, !known.metadata.isConfirmed(by: download.headers) {
       // A 304 with another validator than ours: a mistake of the server or of an intermediate cache. Fetch without a
@@ -63,6 +61,8 @@ struct Revalidator: Sendable {
   /// - Parameter history: What was stored at the last look-up. Another process may store an earlier version after it;
   ///   that is noticed when the new thumbnails are stored.
   func replacement(by body: SourceBody, _ history: SourceHistory, for job: JobContext) -> Replacement {
+    if job.policy.bypassesCaches { return .none }
+    let rule = job.policy.rule
     guard cache.updated(history, of: job.source.key).isOutdated(by: body.response, rule: rule) else {
       return .ifOutdated(by: rule) { [monitor, source = job.source] in
         monitor.add(1, to: \.replacements)
@@ -81,21 +81,21 @@ struct Revalidator: Sendable {
   /// Whether stale thumbnails may be served because their server could not be asked.
   ///
   /// True if it is unreachable or returned 5xx or 429, unless the server forbids it or the user requires revalidation.
-  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError) -> Bool {
-    if configuration.cacheMode == .refresh || history.requiresRevalidation { return false }
+  func mayServeStale(_ history: SourceHistory, after error: ThumbnailError, for job: JobContext) -> Bool {
+    if job.policy.cacheMode == .refresh || history.requiresRevalidation { return false }
     switch error {
     case .unreachable, .hostClosed, .timedOut: return true
     case .serverFailed, .rateLimited:
       guard let most = history.responses.compactMap(\.metadata.control.staleIfError).min() else { return true }
-      return configuration.now() < history.freshness(by: rule).expires.addingTimeInterval(most)
+      return configuration.now() < history.freshness(by: job.policy.rule).expires.addingTimeInterval(most)
     default: return false
     }
   }
 
   /// Whether stale thumbnails may be served at once and revalidated in the background: if the server allows it and the
   /// user has not chosen another cache mode.
-  func mayServeWhileRevalidating(_ history: SourceHistory) -> Bool {
-    configuration.cacheMode == .standard && history.mayServeWhileRevalidating(at: configuration.now())
+  func mayServeWhileRevalidating(_ history: SourceHistory, for job: JobContext) -> Bool {
+    job.policy.cacheMode == .standard && history.mayServeWhileRevalidating(at: configuration.now())
   }
 }
 

@@ -17,14 +17,13 @@ extension RunningJobs {
 
   /// Starts a job that revalidates a stored thumbnail, or adds it to the running one. False if too many are running:
   /// then the waiter waits for the server.
-  func revalidateBehind(_ variant: Variant, of source: ImageSource, options: RequestOptions, keepsInMemory: Bool)
-    -> Bool
-  {
-    var request = ThumbnailRequest(source, variant: variant, priority: .prefetch)
+  func revalidateBehind(_ variant: Variant, for job: JobContext, keepsInMemory: Bool) -> Bool {
+    var request = ThumbnailRequest(job.source, variant: variant, priority: .prefetch)
+    request.options = job.policy.options
     request.keepsInMemory = keepsInMemory
-    request.options = options
     return state.withLock { state in
-      let running = state.table.job(of: .init(source, options: options, isRevalidation: true))
+      let running = state.table.job(
+        of: .init(job.source, options: job.policy.options, isRevalidation: true))
       if let running, state.table.isWanted(variant, for: running) { return true }
       guard running != nil || state.revalidations.count < stages.configuration.mostRevalidations else { return false }
       // A sink without a waiter.

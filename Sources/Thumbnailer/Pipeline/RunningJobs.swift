@@ -18,9 +18,6 @@ final class RunningJobs: Sendable {
     let request: ThumbnailRequest
     fileprivate let id: JobTable<Sink>.WaiterID
     fileprivate let sink: Sink
-
-    /// What the request's job works on.
-    var subject: JobTable<Sink>.Subject { id.subject }
   }
 
   /// A job's task and what can be changed while it runs.
@@ -50,9 +47,11 @@ final class RunningJobs: Sendable {
   /// The number of sources with a running job.
   var count: Int { state.withLock { $0.table.jobCount } }
 
-  /// How much of a job's body has arrived; nil if there is none.
-  func progress(of subject: JobTable<Sink>.Subject) -> BodyProgress? {
-    state.withLock { state in state.table.job(of: subject).flatMap { state.running[$0]?.context.progress } }
+  /// How much of an image's body has arrived; nil if no job for requests with these options runs.
+  func progress(of source: ImageSource, options: RequestOptions = RequestOptions()) -> BodyProgress? {
+    state.withLock { state in
+      state.table.job(of: .init(source, options: options)).flatMap { state.running[$0]?.context.progress }
+    }
   }
 
   /// Joins all the requests at once, so that a job started for them finds them all in its first round.
@@ -85,13 +84,9 @@ final class RunningJobs: Sendable {
   func result(of waiter: Waiter) async -> Result<ThumbnailResponse, ThumbnailError> {
     let deadline = waiter.request.timeout.map { timeout in
       Task { [weak self] in
-        do {
-          try await Task.sleep(until: waiter.sink.started + timeout)
-        } catch {
-          return
-        }
-        self?.leave(
-          waiter, with: .timedOut(reason: "not done within the request's timeout of \(timeout.inWords)"))
+        do { try await Task.sleep(until: waiter.sink.started + timeout) } catch { return }
+        let reason = "not done within the request's own timeout of \(timeout.inWords); try again, or allow it more time"
+        self?.leave(waiter, with: .timedOut(reason: reason))
       }
     }
     defer { deadline?.cancel() }
@@ -116,18 +111,17 @@ final class RunningJobs: Sendable {
   /// Starts a job with the lock held, so that its first access to the table comes after this.
   func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> RunningJob {
     let context = JobContext(
-      request.source, options: request.options, priority: PriorityControl(request.priority),
+      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority),
       demand: [request.variant])
     let job = SourceJob(
-      context, stages: stages.following(request.options),
-      waiters: JobWaiters(id: id, jobs: self, demand: context.demand),
+      context, stages: stages, waiters: JobWaiters(id: id, jobs: self, demand: context.demand),
       isRevalidation: isRevalidation)
     // A job only submits work to our own threads, where the priority applies. Its task has its waiters' priority, as
     // another one would wake other threads at each step.
     return RunningJob(task: Task { await job.run() }, context: context)
   }
 
-  /// Ends a request with an error before it has its result; the job stops if it has no other waiters.
+  /// Ends a request that has no result yet with an error; the job stops if it has no other waiters.
   func leave(_ waiter: Waiter, with error: ThumbnailError = .cancelled) {
     let variant = waiter.request.variant
     let (sink, stopped, action) = state.withLock { state -> (Sink?, RunningJob?, JobTable<Sink>.LeaveAction) in

@@ -20,7 +20,6 @@ struct FoundThumbnail: Sendable {
 
 /// Makes small thumbnails from larger stored ones.
 struct Shrinker: Sendable {
-  let rule: FreshnessRule
   let limits: DecodeLimits
   let readsCoefficients: Bool
   let runner: DecodeRunner
@@ -37,7 +36,7 @@ struct Shrinker: Sendable {
     var isShrunk = false
     if case .larger = hit { isShrunk = true }
     return FoundThumbnail(
-      variant: variant, stored: stored, isShrunk: isShrunk, isFresh: rule.admits(stored.freshness))
+      variant: variant, stored: stored, isShrunk: isShrunk, isFresh: job.policy.rule.admits(stored.freshness))
   }
 
   /// The thumbnail made from a larger one, which must have the same aspect. It is fresh for as long as that one.

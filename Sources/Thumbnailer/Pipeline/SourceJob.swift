@@ -48,11 +48,13 @@ struct SourceJob: Sendable {
   private func serveFromCache(_ state: inout JobState) async {
     let variants = waiters.takeVariants()
     // The image has changed, so no stored thumbnail is valid.
-    if state.replacesStored { return state.missing += variants }
+    if state.replacesStored || job.policy.bypassesCaches { return state.missing += variants }
     if variants.isEmpty { return }
     let started = ContinuousClock.now
     let inMemory = waiters.keptInMemory(variants)
-    let lookup = await stages.lookUp(variants, lasts: revalidator == nil, inMemory: inMemory, for: job)
+    let lookup = await stages.cache.lookUp(
+      variants, of: job.source.key, lasts: revalidator == nil, inMemory: inMemory, permit: job.permit,
+      admittedBy: job.policy.rule, priority: job.priority)
     if let history = lookup.history {
       state.history = history
       noticeOutdated(&state)
@@ -103,8 +105,8 @@ struct SourceJob: Sendable {
   /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
   /// does.
   private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
-    guard !isRevalidation, revalidator?.mayServeWhileRevalidating(history) == true,
-      waiters.jobs.revalidateBehind(found.variant, of: job.source, options: job.options, keepsInMemory: keepsInMemory)
+    guard !isRevalidation, revalidator?.mayServeWhileRevalidating(history, for: job) == true,
+      waiters.jobs.revalidateBehind(found.variant, for: job, keepsInMemory: keepsInMemory)
     else { return false }
     stages.monitor.add(1, to: \.servedWhileRevalidating)
     stages.monitor.send(job.source, .servedWhileRevalidating(found.variant))
@@ -121,7 +123,7 @@ struct SourceJob: Sendable {
       var isStored = isKept
       if found.isShrunk, isKept {
         let history = await stages.cache.history(of: job.source.key, priority: job.priority)
-        found.stored.freshness = history.freshness(by: stages.rule)
+        found.stored.freshness = history.freshness(by: job.policy.rule)
         isStored = await stages.store.store(
           shrunk: found, inMemory: waiters.keptInMemory([found.variant]), for: job)
       }
@@ -138,7 +140,7 @@ struct SourceJob: Sendable {
   private func revalidateOrLoad(_ state: inout JobState) async throws(ThumbnailError) {
     // No other body is held while waiting for this one.
     state.verdict = .none
-    if let refusal = revalidator?.failures.refusal(of: job.source, state.history) { throw refusal }
+    if let refusal = revalidator?.failures.refusal(for: job, state.history) { throw refusal }
     state.hasAsked = true
     guard let revalidator, state.missing.isEmpty, let known = job.source.knownResponse(in: state.history),
       !known.metadata.conditions.isEmpty
@@ -242,7 +244,7 @@ struct SourceJob: Sendable {
   /// Ends the job with an error; if the server is at fault, waiters are served stale thumbnails where there are any.
   private func fail(with error: ThumbnailError, _ state: inout JobState) async {
     var stale: [Variant: ThumbnailResponse] = [:]
-    if !isRevalidation, revalidator?.mayServeStale(state.history, after: error) == true {
+    if !isRevalidation, revalidator?.mayServeStale(state.history, after: error, for: job) == true {
       // Waiters that came meanwhile may be served stale thumbnails, too.
       await serveFromCache(&state)
       for found in state.stale { stale[found.variant] = found.response(origin: .stale) }
@@ -256,7 +258,7 @@ struct SourceJob: Sendable {
     waiters.fail(with: error, except: stale) { count($0, error, hasAsked: state.hasAsked) }
   }
 
-  /// Counts the failed requests, and sends an event.
+  /// Counts the failed requests, a variant for each of them, and sends an event.
   private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
     guard !variants.isEmpty, error != .cancelled else { return }
     if isRevalidation { return stages.monitor.send(job.source, .revalidationFailed(error)) }

@@ -13,7 +13,7 @@ extension ThumbnailPipeline {
     let started = ContinuousClock.now
     if let result = resultWithoutJob(request, since: started) { return try result.get() }
     let waiter = jobs.join([request], since: started)[0]
-    let follower = jobs.progress(of: waiter.subject).map { progress in
+    let follower = jobs.progress(of: request.source, options: request.options).map { progress in
       let updates = progress.updates.subscribe(bufferingNewest: 1)
       return Task {
         onProgress(progress.current)

@@ -88,7 +88,9 @@ public final class ThumbnailPipeline: Sendable {
     var results = requests.map { resultWithoutJob($0, since: started) }
     let open = results.indices.filter { results[$0] == nil }
     let waiters = jobs.join(open.map { requests[$0] }, since: started)
-    let silence = waiters.isEmpty || onSilence == nil ? nil : jobs.progress(of: waiters[0].subject)?.silence
+    let silence =
+      waiters.isEmpty || onSilence == nil
+      ? nil : jobs.progress(of: requests[0].source, options: requests[0].options)?.silence
     let observation = onSilence.flatMap { silence?.observe($0) }
     defer { if let observation { silence?.stopObserving(observation) } }
     for (index, waiter) in zip(open, waiters) { results[index] = await jobs.result(of: waiter) }
@@ -120,10 +122,10 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The thumbnail if it is in the memory cache and the request's own options admit it.
   private func cachedThumbnail(for request: ThumbnailRequest) -> Thumbnail? {
-    guard let mode = request.options.cacheMode else { return cachedThumbnail(for: request.key) }
-    if mode == .noStore { return nil }
-    return stages.cache.memoryThumbnail(
-      for: request.key, admittedBy: FreshnessRule(mode, now: configuration.now))
+    guard request.options.cacheMode != nil else { return cachedThumbnail(for: request.key) }
+    let policy = stages.policy(for: request.options)
+    return policy.bypassesCaches
+      ? nil : stages.cache.memoryThumbnail(for: request.key, admittedBy: policy.rule)
   }
 
   /// The thumbnails of many requests, each with its own success or failure, in the order of completion.
@@ -165,7 +167,7 @@ public final class ThumbnailPipeline: Sendable {
   public var silentDownloads: [String: Int] { stages.downloader.silentDownloads }
 
   /// The part of `configuration.memoryBudget` in use now, by bodies and decodes.
-  public var bytesInFlight: Int { stages.bytesInFlight }
+  public var bytesInFlight: Int { stages.bodyMemory.used + stages.runner.memory.used }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
   package var httpClient: any HTTPClient {
@@ -235,7 +237,7 @@ public final class ThumbnailPipeline: Sendable {
 
   /// The part of an image's bytes that has arrived, from 0 to 1, while it has a job: 1 when everything needed has
   /// arrived, nil without a job.
-  func receivedPart(of source: ImageSource) -> Double? { jobs.progress(of: .init(source))?.fraction }
+  func receivedPart(of source: ImageSource) -> Double? { jobs.progress(of: source)?.fraction }
 
   /// The time waited in addition to a pause, so that clock differences do not make the next request come too early.
   package static let margin = Duration.milliseconds(20)

@@ -18,9 +18,7 @@ struct ThumbnailStore: Sendable {
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
   ) async -> Bool {
-    guard configuration.cacheMode != .noStore, let description = thumbnails.first?.thumbnail.source else {
-      return false
-    }
+    guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return false }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
       if body.response?.metadata.control.forbidsStoring == true, await isOutdated(by: body, replacing, for: job) {

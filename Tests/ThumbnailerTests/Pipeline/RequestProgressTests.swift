@@ -30,7 +30,7 @@ import Testing
     let fixture = try PipelineFixture { _ in .ok(picture).stalling(after: 1000, until: gate) }
     async let first = fixture.pipeline.thumbnail(for: fixture.request())
     let source = fixture.request().source
-    await poll { fixture.pipeline.progress(of: .init(source))?.current.receivedBytes == 1000 }
+    await poll { fixture.pipeline.jobs.progress(of: source)?.current.receivedBytes == 1000 }
     let states = Recorder<RequestProgress>()
     async let second = fixture.pipeline.response(for: fixture.request("/a.jpg", PixelSize(20, 20))) {
       states.append($0)
