@@ -17,7 +17,7 @@ final class BodyProgress: Sendable {
   /// The followers.
   let updates = EventHub<RequestProgress>()
   /// Whether the transfer waits for a silent server.
-  let silence = ObservedValue(ServerSilence.answering)
+  let silence = ObservedValue(ServerSilence.responding)
 
   /// The part that has arrived, from 0 to 1; 1 only when everything needed has. 0 while the length is unknown.
   var fraction: Double {
