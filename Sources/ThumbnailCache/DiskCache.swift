@@ -20,7 +20,8 @@ public final class DiskCache: Sendable {
   let commits: GroupCommit
   let problems: CacheProblems
   private let limit: Atomic<Int>
-  private let staging = WeightedSemaphore(capacity: 8 << 20)
+  /// The bytes of thumbnails that may wait to be written.
+  let staging = WeightedSemaphore(capacity: 8 << 20)
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
@@ -165,13 +166,22 @@ public final class DiskCache: Sendable {
     min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, staging.capacity)
   }
 
-  /// Room for entries among the pending writes; nil when there is none now.
-  func roomNow(for entries: [CacheEntry]) -> WeightedSemaphore.Reservation? {
-    staging.reserveNow(pendingBytes(of: entries))
+  /// Whether no more than 8 MiB are pending.
+  var hasRoom: Bool { staging.reserveNow(0) != nil }
+
+  /// Waits until no more than 8 MiB are pending, or the task is cancelled.
+  func waitForRoom(priority: PriorityControl) async { _ = try? await staging.reserve(0, priority: priority) }
+
+  /// Stores without waiting, however much is pending. Callers see to it that this stays bounded (`waitForRoom`).
+  func storeNow(
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit?
+  ) throws(DiskCacheError) -> Bool {
+    let room = staging.overdraw(pendingBytes(of: entries))
+    return try store(entries, of: record, replacing: replacing, permit: permit, in: room)
   }
 
   /// Stores without waiting, in room that was reserved.
-  func store(
+  private func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit?,
     in reservation: WeightedSemaphore.Reservation
   ) throws(DiskCacheError) -> Bool {

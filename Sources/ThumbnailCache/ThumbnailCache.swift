@@ -81,23 +81,31 @@ package final class ThumbnailCache: Sendable {
     return isStored
   }
 
-  /// Does the same without waiting. Nil, with nothing stored, when too many writes are pending.
+  /// Does the same without waiting, however many writes are pending. So that their bytes stay bounded, the caller keeps
+  /// the memory of its own work reserved until there is room again (`waitForRoom`).
   package func storeNow(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
     permit: StorePermit?
-  ) -> Bool? {
-    let room = disk?.roomNow(for: entries)
-    if disk != nil, room == nil { return nil }
+  ) -> Bool {
     let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
     guard let replacement else { return false }
-    guard let disk, let room else { return true }
+    guard let disk else { return true }
     do throws(DiskCacheError) {
-      return try disk.store(entries, of: record, replacing: replacement, permit: permit, in: room)
+      return try disk.storeNow(entries, of: record, replacing: replacement, permit: permit)
     } catch {
       // Failures to write came through the listener already.
       if error == .closed { report(error) }
       return true
     }
+  }
+
+  /// Whether no more than 8 MiB wait to be written.
+  package var hasRoom: Bool { disk?.hasRoom ?? true }
+
+  /// Waits until no more than 8 MiB wait to be written, even if the calling task is cancelled.
+  package func waitForRoom(priority: PriorityControl) async {
+    guard let disk, !disk.hasRoom else { return }
+    await Task { await disk.waitForRoom(priority: priority) }.value
   }
 
   /// The part of storing that concerns memory. Returns what is left to replace on disk; nil if the permit was revoked.

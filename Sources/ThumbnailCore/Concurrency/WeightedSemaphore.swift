@@ -87,6 +87,12 @@ package final class WeightedSemaphore: Sendable {
     return isReserved ? Reservation(permits: permits, semaphore: self) : nil
   }
 
+  /// Reserves at once, even what is not free: then all others wait until as much has been returned.
+  package func overdraw(_ permits: Int) -> Reservation {
+    state.withLock { $0.available -= permits }
+    return Reservation(permits: permits, semaphore: self)
+  }
+
   /// Waits for `permits` permits. A caller that holds lent ones must say so, and may be refused because of them
   /// (`exceedsCapacity`).
   package func reserve(

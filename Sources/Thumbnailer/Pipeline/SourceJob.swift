@@ -40,6 +40,9 @@ struct SourceJob: Sendable {
     } catch {
       await fail(with: error, &state)
     }
+    // All waiters have their thumbnails. The body is kept while these cannot be written, so that the next ones wait.
+    await stages.cache.waitForRoom(priority: job.priority)
+    withExtendedLifetime(state) {}
   }
 
   // MARK: Cache

@@ -29,9 +29,11 @@ public struct ThumbnailResponse: Sendable {
   /// The bytes of the source image that were not downloaded because no thumbnail needed them, as far as its length is
   /// known.
   public let bytesLeft: Int
-  /// Whether the disk cache has it, or will within 50 ms. False if its server forbids storing (`no-store`), in the
-  /// response with the image or in a 304; for a thumbnail of a damaged image; and for one made now if there is no disk
-  /// cache, or the last write to it failed. True for all others from the caches.
+  /// Whether the disk cache has it, or will within 50 ms, or as soon as a slow disk allows: a response with prefetch
+  /// priority waits while more than 8 MiB are pending, one with visible priority never does. False if its server
+  /// forbids storing (`no-store`), in the response with the image or in a 304; for a thumbnail of a damaged image; for
+  /// one made now if there is no disk cache, or the last write to it failed; and for one shrunk now from a stored one
+  /// if more than 8 MiB are pending. True for all others from the caches.
   public let isStored: Bool
   /// A description of the decode plan: `jpeg 1/8, 750x500 → 256x171`. Nil if nothing was decoded for this response.
   public let plan: String?

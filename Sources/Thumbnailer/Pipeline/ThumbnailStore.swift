@@ -3,17 +3,22 @@ import ThumbnailCache
 import ThumbnailCore
 
 /// Stores finished thumbnails in the caches.
+///
+/// Nothing waits for the disk here: a thumbnail can be read at once, and is written shortly after. When the disk is
+/// slower than the pipeline, more than 8 MiB become pending. Then a prefetch waits before it is delivered
+/// (`keepPaceWithDisk`). What is visible is delivered first; its job then waits, and keeps its body meanwhile. As the
+/// bodies' memory and the open files are limited, so is what is pending.
 struct ThumbnailStore: Sendable {
   let configuration: ThumbnailPipeline.Configuration
   let cache: ThumbnailCache
   let monitor: PipelineMonitor
 
-  /// Stores thumbnails of an image; waits while the write-behind queue is full.
+  /// Stores thumbnails that were made from a body.
   ///
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
   ///   - replacing: What happens to the stored thumbnails of the image.
-  /// - Returns: Whether the disk cache will have them, as far as is known now.
+  /// - Returns: Whether the disk cache has them, as far as is known now.
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
@@ -29,7 +34,13 @@ struct ThumbnailStore: Sendable {
     var record = SourceRecord(job.source, description: description, fetchedAt: configuration.now())
     record.response = body.response
     record.freshness = body.response?.freshness ?? .lasting
-    return await store(thumbnails, with: record, inMemory: inMemory, replacing: replacing, for: job)
+    let whole = thumbnails.filter { !$0.thumbnail.isDamaged }
+    // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.
+    let damaged = thumbnails.filter { $0.thumbnail.isDamaged && inMemory.contains($0.variant) }
+    cache.keepInMemory(damaged, of: record, permit: job.permit)
+    let isStored = store(whole, with: record, inMemory: inMemory, replacing: replacing, for: job)
+    await keepPaceWithDisk(for: job)
+    return isStored
   }
 
   /// Whether the stored thumbnails are of an earlier version than a body of which nothing will be stored.
@@ -45,38 +56,49 @@ struct ThumbnailStore: Sendable {
     }
   }
 
-  /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Returns whether the disk cache will
-  /// have it.
+  /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Its job has no body to keep, and it can
+  /// be shrunk again: so while too much is pending, a visible one stays out of the disk cache.
+  ///
+  /// - Returns: Whether the disk cache has it.
   func store(shrunk: FoundThumbnail, inMemory: Set<Variant>, for job: JobContext) async -> Bool {
+    await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
     var record = SourceRecord(job.source, description: thumbnail.source, fetchedAt: nil)
     record.freshness = shrunk.stored.freshness
-    return await store(
-      [CacheEntry(variant: shrunk.variant, thumbnail: thumbnail)], with: record, inMemory: inMemory,
-      replacing: .none, for: job)
+    let entry = CacheEntry(variant: shrunk.variant, thumbnail: thumbnail)
+    if thumbnail.isDamaged || !cache.hasRoom {
+      if inMemory.contains(shrunk.variant) { cache.keepInMemory([entry], of: record, permit: job.permit) }
+      return false
+    }
+    return store([entry], with: record, inMemory: inMemory, replacing: .none, for: job)
   }
 
   private func store(
     _ thumbnails: [CacheEntry], with record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
-  ) async -> Bool {
-    let whole = thumbnails.filter { !$0.thumbnail.isDamaged }
-    // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.
-    let damaged = thumbnails.filter { $0.thumbnail.isDamaged && inMemory.contains($0.variant) }
-    cache.keepInMemory(damaged, of: record, permit: job.permit)
-    if whole.isEmpty { return false }
-    var isKept = cache.storeNow(whole, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
-    if isKept == nil {
-      // A separate task, so that finished work is stored even if the last waiter leaves now.
-      isKept = await Task { [cache] in
-        await cache.store(whole, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
-      }.value
-    }
-    guard isKept == true, let disk = cache.disk else { return false }
-    for entry in whole {
+  ) -> Bool {
+    if thumbnails.isEmpty { return false }
+    let isKept = cache.storeNow(
+      thumbnails, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
+    guard isKept, let disk = cache.disk else { return false }
+    for entry in thumbnails {
       monitor.add(entry.thumbnail.data.count, to: \.storedBytes)
       monitor.send(job.source, .stored(entry.variant, bytes: entry.thumbnail.data.count))
     }
     return !disk.isFailing
+  }
+
+  /// Waits while too much is pending, unless the image is visible or becomes so.
+  private func keepPaceWithDisk(for job: JobContext) async {
+    if cache.hasRoom { return }
+    let promise = Promise<Void, Never>()
+    let observation = job.priority.observe { if $0 == .visible { promise.resume(with: .success(())) } }
+    defer { job.priority.stopObserving(observation) }
+    Task { [cache] in
+      await cache.waitForRoom(priority: job.priority)
+      promise.resume(with: .success(()))
+    }
+    // Not even a cancelled job goes on earlier: its thumbnails are pending all the same.
+    _ = await promise.wait {}
   }
 }

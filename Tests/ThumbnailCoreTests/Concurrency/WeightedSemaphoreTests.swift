@@ -100,6 +100,19 @@ import Testing
     #expect(semaphore.lend(50) != nil)
   }
 
+  @Test func whatIsOverdrawnMakesTheOthersWaitUntilItIsReturned() async throws {
+    let semaphore = WeightedSemaphore(capacity: 100)
+    let large = semaphore.overdraw(90)
+    let beyond = semaphore.overdraw(30)
+    #expect(semaphore.used == 120 && semaphore.reserveNow(0) == nil)
+    let waiter = Task { try await semaphore.reserve(0, priority: PriorityControl(.visible)) }
+    await poll { semaphore.waiting == 1 }
+    beyond.release()
+    #expect(try await waiter.value.permits == 0)
+    #expect(semaphore.reserveNow(10) != nil && semaphore.reserveNow(11) == nil)
+    large.release()
+  }
+
   @Test func whoWaitsWithLentBytesNeverBlocksTheOthersForGood() async throws {
     let semaphore = WeightedSemaphore(capacity: 100)
     let lent = (0..<2).map { _ in semaphore.lend(20) }
