@@ -60,6 +60,41 @@ struct RetryPolicyTests {
     }
   }
 
+  @Test func anAPIIsRetriedAfterServerErrorsAlone() {
+    var random = SystemRandomNumberGenerator()
+    for (error, isRetried): (DownloadError, Bool) in [
+      (busy, true), (.httpStatus(503, retryAfter: nil), true), (.unreachable(reason: ""), true),
+      (.httpStatus(503, retryAfter: .seconds(1)), false), (.httpStatus(429, retryAfter: nil), false),
+      (.httpStatus(408, retryAfter: nil), false), (.httpStatus(404, retryAfter: nil), false),
+    ] {
+      #expect((policy.pause(after: error, of: .api, attempt: 1, using: &random) != nil) == isRetried, "\(error)")
+    }
+  }
+
+  @Test func attemptsThatMakeProgressDoNotCount() throws {
+    var random = SystemRandomNumberGenerator()
+    let request = DownloadRequest(url: try #require(URL(string: "http://a.example/")), byteLimit: 1 << 20, attempts: 2)
+    var attempts = AttemptCounter(policy, for: request, partialBytes: 0)
+    let broken = DownloadError.brokenOff(received: 1, expected: nil)
+    for bytes in [256 << 10, 512 << 10, 768 << 10] {
+      attempts.begin()
+      #expect(attempts.pause(after: broken, partialBytes: bytes, using: &random) != nil)
+    }
+    // The last one that made progress stands for the first of two.
+    attempts.begin()
+    #expect(attempts.isLast && attempts.total == 4)
+    #expect(attempts.pause(after: broken, partialBytes: 800 << 10, using: &random) == nil)
+  }
+
+  @Test func anAttemptThatIsMadeInAnotherWayDoesNotCount() throws {
+    let request = DownloadRequest(url: try #require(URL(string: "http://a.example/")), byteLimit: 1 << 20, attempts: 2)
+    var attempts = AttemptCounter(policy, for: request, partialBytes: 0)
+    attempts.begin()
+    attempts.repeatCurrent()
+    attempts.begin()
+    #expect(!attempts.isLast && attempts.total == 2)
+  }
+
   @Test func readsRetryAfterAsSecondsAndAsDates() {
     let now = Date(timeIntervalSince1970: 784_111_747)  // Sun, 06 Nov 1994 08:49:07 GMT
     for (text, seconds) in [
