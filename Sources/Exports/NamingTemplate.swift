@@ -171,6 +171,13 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     return String(repeating: "0", count: 16 - digits.count) + digits
   }
 
+  /// A hash of a name for a table of names, randomly seeded, so that nobody can craft names that collide.
+  package static func seededHash(_ bytes: [UInt8]) -> UInt64 {
+    var hasher = Hasher()
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    return UInt64(bitPattern: Int64(hasher.finalize()))
+  }
+
   /// Removes empty and `.` components. Nil for a path that must not be written.
   private static func cleaned(_ path: [UInt8]) -> [UInt8]? {
     guard let last = path.last, last != RawPath.slash else { return nil }

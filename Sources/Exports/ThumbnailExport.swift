@@ -89,12 +89,12 @@ public final class ThumbnailExport: Sendable {
   private func place(
     _ data: Data, at planned: [UInt8], of picture: PictureName
   ) throws(ExportError) -> Outcome {
-    let owner = Self.number(Array(picture.identity.utf8))
+    let owner = NamingTemplate.seededHash(Array(picture.identity.utf8))
     let marked = Self.marked(planned, with: picture.mark)
     // If the marked file exists, another image had the name in an earlier run, too.
     let isMarked = isTaken(planned, by: owner) || (try? FileState(of: root.appending(marked))) != nil
     let path = isMarked ? marked : planned
-    owners.withLock { $0[Self.number(path)] = owner }
+    owners.withLock { $0[NamingTemplate.seededHash(path)] = owner }
     let target = root.appending(path)
     do throws(SystemFailure) {
       return try write(data, to: target)
@@ -104,7 +104,7 @@ public final class ThumbnailExport: Sendable {
   }
 
   private func isTaken(_ path: [UInt8], by owner: UInt64) -> Bool {
-    owners.withLock { $0[Self.number(path)].map { $0 != owner } ?? false }
+    owners.withLock { $0[NamingTemplate.seededHash(path)].map { $0 != owner } ?? false }
   }
 
   private func write(_ data: Data, to target: RawPath) throws(SystemFailure) -> Outcome {
@@ -139,12 +139,5 @@ public final class ThumbnailExport: Sendable {
     let room = longestName - mark.count - 1 - (end.isEmpty ? 0 : end.count + 1)
     let marked = stem.prefix(room) + [UInt8(ascii: "-")] + mark
     return Array(folder) + marked + (end.isEmpty ? [] : [UInt8(ascii: ".")] + end)
-  }
-
-  /// A randomly seeded hash, so that nobody can craft colliding names.
-  private static func number(_ bytes: [UInt8]) -> UInt64 {
-    var hasher = Hasher()
-    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }

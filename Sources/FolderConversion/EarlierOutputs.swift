@@ -1,3 +1,4 @@
+import Exports
 import Foundation
 import ThumbnailCore
 
@@ -25,9 +26,9 @@ struct EarlierOutputs: Sendable {
       find(input, plan)
     }
     guard !strays.isEmpty else { return }
-    let sources = Set(strays.lazy.compactMap { index.peek($0).map { ClaimedNames.number($0.source.bytes) } })
+    let sources = Set(strays.lazy.compactMap { index.peek($0).map { NamingTemplate.seededHash($0.source.bytes) } })
     for input in inputs where list.distinction(at: input) == .plain {
-      if sources.contains(ClaimedNames.number(list.absolutePath(at: input).bytes)) { find(input, plan) }
+      if sources.contains(NamingTemplate.seededHash(list.absolutePath(at: input).bytes)) { find(input, plan) }
     }
   }
 

@@ -1,3 +1,4 @@
+import Exports
 import ThumbnailCore
 
 /// Resolves name collisions: decides which input writes which file, before anything is written.
@@ -52,14 +53,14 @@ struct NameClaims {
 
   /// Whether an input other than `index` writes to the path.
   func isAnothers(_ path: [UInt8], than index: Int) -> Bool {
-    holders[ClaimedNames.number(path)].map { $0 != index } ?? false
+    holders[NamingTemplate.seededHash(path)].map { $0 != index } ?? false
   }
 
   private mutating func claim(_ index: Int, _ list: InputList) {
     guard let paths = names.claimed(for: list.source(at: index)) else { return }
     var own: [UInt64] = []
     for path in paths {
-      let number = ClaimedNames.number(path)
+      let number = NamingTemplate.seededHash(path)
       if let holder = holders[number] {
         // Two sizes of one input are a conflict; a name that it holds from an earlier round is not.
         if holder != index || own.contains(number) { conflicts.append(Conflict(number: number, index: UInt32(index))) }
@@ -101,7 +102,7 @@ struct NameClaims {
 
   private mutating func raise(_ index: Int, _ list: inout InputList) {
     for path in names.claimed(for: list.source(at: index)) ?? [] {
-      let number = ClaimedNames.number(path)
+      let number = NamingTemplate.seededHash(path)
       if holders[number] == UInt32(index) { holders[number] = nil }
     }
     list.tellApart(index, list.distinction(at: index).next ?? .hash)
@@ -125,7 +126,7 @@ struct NameClaims {
 
   private mutating func note(_ number: UInt64, _ holder: Int, _ others: some Sequence<Int>, _ list: InputList) {
     let paths = names.claimed(for: list.source(at: holder)) ?? []
-    guard let path = paths.first(where: { ClaimedNames.number($0) == number }) else { return }
+    guard let path = paths.first(where: { NamingTemplate.seededHash($0) == number }) else { return }
     for other in others {
       let collision = NameCollision(
         first: list.path(at: holder), second: list.path(at: other), output: OutputNames.shown(path))

@@ -94,17 +94,10 @@ final class ClaimedNames: Sendable {
   /// Claims a path for an input. False if another input holds it.
   func claim(_ path: [UInt8], for index: Int) -> Bool {
     claims.withLock { claims in
-      let number = Self.number(path)
+      let number = NamingTemplate.seededHash(path)
       if let holder = claims[number], holder != index { return false }
       claims[number] = UInt32(index)
       return true
     }
-  }
-
-  /// A randomly seeded hash, so that nobody can craft colliding names.
-  static func number(_ path: [UInt8]) -> UInt64 {
-    var hasher = Hasher()
-    path.withUnsafeBytes { hasher.combine(bytes: $0) }
-    return UInt64(bitPattern: Int64(hasher.finalize()))
   }
 }

@@ -34,7 +34,8 @@ import Testing
 
   @Test(
     arguments: [
-      ("***b", "x/ab", true), ("a**b", "a/x/b", true), ("**/a/**/b", "x/a/y/a/z/b", true), ("**/a/b", "x/a/c/b", false),
+      ("***b", "x/ab", true), ("x/a**b", "x/a/y/b", true), ("a**b", "a/x/b", false), ("**/a/**/b", "x/a/y/a/z/b", true),
+      ("**/a/b", "x/a/c/b", false),
       ("x/**", "x", false), ("**/*.jpg", "a.jpg", true), ("[z-a]", "m", false), ("[a-]", "-", true),
       (#"a"#, #"a"#, true),
     ] as [(String, String, Bool)])
