@@ -86,7 +86,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .serverFailed(let status): "the server failed with status \(status) at every attempt; try again later"
     case .unsupportedFormat(let format):
       "\(format.displayName) is decoded in a helper process only, and not from everywhere; allow it "
-        + "(isolation.unsafeSources), or convert the picture to JPEG, PNG or WebP first"
+        + "(isolation), or convert the picture to JPEG, PNG or WebP first"
     }
   }
 }

@@ -65,7 +65,7 @@ final class ConvertRun: Sendable {
 
   private func take(_ result: ConversionResult, _ files: ReportFiles) async throws {
     var result = result
-    result.failure?.message = Advice.withOptions(result.failure?.message ?? "")
+    if let message = result.failure?.message { result.failure?.message = Advice.withOptions(message) }
     let line = ConversionLine(result, outputFolder: options.output)
     try await files.add(result, line)
     if report.output.json {

@@ -9,14 +9,6 @@ import Thumbnailer
 /// What a pipeline would find on this machine: versions, formats, the cache, limits, the network, and what is wrong or
 /// missing, with what to do about it.
 struct Diagnostics: Sendable {
-  /// A library or component that the pipeline uses.
-  struct Component: Sendable, Equatable {
-    /// Such as `libvips`.
-    var name: String
-    /// Such as `8.14.1`.
-    var version: String
-  }
-
   /// What is supported of a format, found by trying with a tiny image.
   struct FormatSupport: Sendable, Equatable {
     /// Where a format is read.
@@ -86,8 +78,8 @@ struct Diagnostics: Sendable {
     var message: String
   }
 
-  /// The library and its dependencies.
-  var components: [Component]
+  /// The command and its dependencies, with their versions.
+  var components: [(name: String, version: String)]
   /// Every known format.
   var formats: [FormatSupport]
   /// The disk cache; nil if it is turned off.
@@ -124,11 +116,11 @@ extension Diagnostics {
   private init(_ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag) {
     network = CurlFeatures()
     components = [
-      Component(name: "Thumbnailer", version: ThumbnailPipeline.version),
-      Component(name: "Swift", version: Self.swiftVersion),
-      Component(name: "libvips", version: Codec.version),
-      Component(name: "libcurl", version: network.version),
-      Component(name: "SQLite", version: CacheExamination.databaseVersion ?? "missing"),
+      ("thumbs", ThumbnailPipeline.version),
+      ("Swift", Self.swiftVersion),
+      ("libvips", Codec.version),
+      ("libcurl", network.version),
+      ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]
     formats = Self.formats(configuration, cancellation)
     limits = Self.limits(configuration)

@@ -32,7 +32,7 @@ struct DoctorCommand: AsyncParsableCommand {
   func run() async throws {
     let configuration = try ThumbnailPipeline.Configuration(resources, isolation)
     let diagnostics = try await Diagnostics.gather(configuration)
-    let report = DoctorReport(diagnostics)
+    let report = DoctorReport(diagnostics: diagnostics)
     try Console.standard.print(json ? report.json : report.text)
     if !diagnostics.isHealthy { throw ExitCode.someFailed }
   }

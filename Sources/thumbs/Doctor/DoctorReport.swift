@@ -3,9 +3,7 @@ import Thumbnailer
 
 /// The output of `thumbs doctor`.
 struct DoctorReport {
-  private let diagnostics: Diagnostics
-
-  init(_ diagnostics: Diagnostics) { self.diagnostics = diagnostics }
+  let diagnostics: Diagnostics
 
   /// The human-readable text.
   var text: String {
@@ -15,11 +13,8 @@ struct DoctorReport {
     return paragraphs.map { $0.map(PlainText.line).joined(separator: "\n") }.joined(separator: "\n\n")
   }
 
-  private var versions: [String] { [components.map { "\($0.name) \($0.version)" }.joined(separator: ", ")] }
-
-  /// The library is listed under the command's name.
-  private var components: [(name: String, version: String)] {
-    diagnostics.components.map { ($0.name == "Thumbnailer" ? "thumbs" : $0.name, $0.version) }
+  private var versions: [String] {
+    [diagnostics.components.map { "\($0.name) \($0.version)" }.joined(separator: ", ")]
   }
 
   private var formats: [String] {
@@ -81,7 +76,7 @@ struct DoctorReport {
   /// The JSON object.
   var json: String {
     var versions = JSONObject()
-    for component in components { versions.add(component.name, component.version) }
+    for component in diagnostics.components { versions.add(component.name, component.version) }
     let object: JSONObject = [
       "healthy": diagnostics.isHealthy,
       "versions": versions,

@@ -4,21 +4,13 @@ import Thumbnailer
 
 /// The output of `thumbs prefetch --simulate`: as text, as JSON lines, and as a page with the timeline.
 struct SimulationReport {
-  private let report: ScrollReport
-  private let trace: String
-  private let provider: String
+  let report: ScrollReport
+  let trace: String
+  let provider: String
   /// The image source of each item, in order.
-  private let sources: [ImageSource]
+  let sources: [ImageSource]
   /// The number of unusable items of the source.
-  private let skipped: Int
-
-  init(_ report: ScrollReport, trace: String, provider: String, sources: [ImageSource], skipped: Int) {
-    self.report = report
-    self.trace = trace
-    self.provider = provider
-    self.sources = sources
-    self.skipped = skipped
-  }
+  let skipped: Int
 
   /// Whether no cell came into view.
   var isEmpty: Bool { report.cells.isEmpty }

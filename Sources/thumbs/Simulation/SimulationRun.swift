@@ -74,7 +74,8 @@ struct SimulationRun: Sendable {
       console.complain(await SourceMessages(source, provider).nothingFound())
     }
     try finish(
-      SimulationReport(result, trace: scroll.name, provider: provider.name, sources: sources, skipped: fed.skipped))
+      SimulationReport(
+        report: result, trace: scroll.name, provider: provider.name, sources: sources, skipped: fed.skipped))
     if let signal = interruption.signal { return .stopped(by: signal) }
     let isWhole = failure == nil && fed.skipped == 0 && result.cells.allSatisfy { $0.failure == nil }
     return isWhole && pipeline.cacheProblem == nil ? .success : .someFailed

@@ -45,7 +45,7 @@ struct IsolationTests {
     for request in [own("svg.svg"), fixture.request("/svg.svg")] {
       let error = await error(request, fixture)
       #expect(error == .unsupportedFormat(.svg))
-      #expect(error?.message.contains("--isolate") == true && error?.message.contains("(isolation") == true)
+      #expect(error?.message.contains("(isolation)") == true)
     }
   }
 
@@ -112,7 +112,7 @@ struct IsolationTests {
     let request = ThumbnailRequest(.file(at: file.path), variant: Variant(size: PixelSize(40, 40)))
     let error = await error(request, fixture)
     #expect(error?.code == "decoder-failed")
-    #expect(error?.message.contains("--helper-deadline") == true, "\(error.map { "\($0)" } ?? "")")
+    #expect(error?.message.contains("(isolation.deadline)") == true, "\(error.map { "\($0)" } ?? "")")
     #expect(try await fixture.pipeline.thumbnail(for: own("pnm.ppm")).size == PixelSize(40, 30))
   }
 

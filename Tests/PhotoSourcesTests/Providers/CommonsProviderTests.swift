@@ -134,7 +134,7 @@ import Testing
     let stranger = CommonsProvider(
       baseURL: try #require(URL(string: "https://commons.example.org")), namesContact: false, client: client)
     let error = try await searchError(stranger)
-    #expect(error?.code == "blocked" && error?.message.contains("--user-agent") == true)
+    #expect(error?.code == "blocked" && error?.message.contains("(userAgent)") == true)
     #expect(
       try await searchError(try stubbed(client)) == .blocked(provider: "commons", reason: "your network is blocked"))
   }

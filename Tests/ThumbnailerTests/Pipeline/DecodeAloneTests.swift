@@ -77,7 +77,7 @@ import Testing
       Issue.record("it should be refused")
       return
     }
-    #expect(reason.contains("more than the 64.0 MiB that a picture may take") && reason.contains("--helper-memory"))
+    #expect(reason.contains("more than the 64.0 MiB that a picture may take") && reason.contains("(isolation.memoryLimit)"))
   }
 
   @Test func memoryThatIsNotFreeIsAFailureOfTheMomentAndSparesTheOtherSizes() async throws {
