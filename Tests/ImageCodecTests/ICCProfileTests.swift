@@ -13,7 +13,7 @@ struct ICCProfileTests {
     let file = try TestPicture.quarters(16, 16).encoded("jpegsave_buffer", "profile=\(name)")
     let reader = BodyReader(.memory(file), cancellation: CancellationFlag())
     let picture = try reader.withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, 1) }
+      try LibvipsImage.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, 1) }
     }
     var data: UnsafeRawPointer?
     var length = 0

@@ -225,7 +225,7 @@ struct ResamplerTests {
   }
 
   /// A picture turned upright by libvips.
-  private func upright(_ picture: VipsPicture, _ exif: Int) throws -> VipsPicture {
+  private func upright(_ picture: LibvipsImage, _ exif: Int) throws -> LibvipsImage {
     let turned =
       switch exif {
       case 3, 4: try TestPicture.apply("rot", to: picture, "angle=d180")

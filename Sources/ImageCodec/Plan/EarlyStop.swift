@@ -61,7 +61,7 @@ package struct EarlyStop: Sendable {
     // The demand is briefly empty after one variant is delivered and before the next is taken.
     if variants.isEmpty { return .whole }
     if mayUsePreview,
-      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: memoryBudget)
+      let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget)
     {
       return .head(length: preview.preview.sufficientLength)
     }

@@ -8,7 +8,7 @@ import ThumbnailCore
 struct AnimationPass {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
-  let decoder: PictureDecoder
+  let decoder: ImageDecoder
   let source: SourceDescription
   let cancellation: CancellationFlag
 
@@ -43,7 +43,7 @@ struct AnimationPass {
     }
   }
 
-  private func timing(of picture: VipsPicture) throws(CodecError) -> Timing {
+  private func timing(of picture: LibvipsImage) throws(CodecError) -> Timing {
     let height = Int(vips_image_get_page_height(picture.pointer))
     let count = picture.size.height / max(1, height)
     guard PixelSize(picture.size.width, height) == pass.baseSize, count >= 1 else {
@@ -71,7 +71,7 @@ struct AnimationPass {
   }
 
   /// Each step's frames, stacked vertically, with alpha.
-  private func render(_ picture: VipsPicture, _ timing: Timing) throws(CodecError) -> [Raster] {
+  private func render(_ picture: LibvipsImage, _ timing: Timing) throws(CodecError) -> [Raster] {
     let size = pass.baseSize
     let orientation = Orientation(exif: plan.probe.orientation)
     let keepsProfile = pass.steps.first?.variant.metadata == .profile

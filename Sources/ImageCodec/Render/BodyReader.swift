@@ -48,7 +48,7 @@ final class BodyReader {
   }
 
   /// Has the cancellation flag abort all computations from `picture`.
-  func watch(_ picture: VipsPicture) {
+  func watch(_ picture: LibvipsImage) {
     let user = Unmanaged.passRetained(self).toOpaque()
     cvips_watch(
       picture.pointer,

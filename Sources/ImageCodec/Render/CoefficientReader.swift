@@ -1,20 +1,8 @@
-import Foundation
 import JPEGCoefficients
 import ThumbnailCore
 
 /// Makes a raster from a JPEG's coefficients: the codec's adapter of `CoefficientDecoder`.
 package struct CoefficientReader {
-  /// The default of whether JPEGs are read by this reader.
-  ///
-  /// Off in a debug build: without optimisation the reader is a hundred times slower, but libvips is not. A test that
-  /// starts a debug build of `thumbs` enables it with an environment variable.
-  package static let isWorthwhile: Bool = {
-    #if DEBUG
-      ProcessInfo.processInfo.environment["THUMBNAILER_READS_COEFFICIENTS"] == "1"
-    #else
-      true
-    #endif
-  }()
   /// The file.
   let body: ByteSource
   /// The size in the header, as the plan knows it.

@@ -13,7 +13,7 @@ package struct RenderedVariant: Sendable {
   }
 
   /// Whether there is no thumbnail because the image is damaged.
-  package var isOfDamagedPicture: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
+  package var isOfDamagedImage: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
 }
 
 /// Carries out a plan: decodes once, then downsamples and encodes every thumbnail.
@@ -25,7 +25,7 @@ package enum Downsampler {
   package static func salvaging(
     _ results: [RenderedVariant], again: (_ damaged: [Variant]) throws(CodecError) -> [RenderedVariant]
   ) -> [RenderedVariant] {
-    let damaged = results.filter(\.isOfDamagedPicture).map(\.variant)
+    let damaged = results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty, let second = try? again(damaged) else { return results }
     return results.map { made in
       second.first { $0.variant == made.variant && (try? $0.result.get()) != nil } ?? made
@@ -41,7 +41,7 @@ package enum Downsampler {
   ) -> [RenderedVariant] {
     let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
     return plan.passes.flatMap { pass in
-      let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
+      let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
       if pass.reader == .frames {
         return AnimationPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
       }

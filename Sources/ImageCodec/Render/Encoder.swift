@@ -20,13 +20,13 @@ package enum Encoder {
   ///
   /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
   static func encode(
-    _ picture: VipsPicture, isOpaque: Bool, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil
+    _ picture: LibvipsImage, isOpaque: Bool, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil
   ) throws(CodecError) -> (data: Data, format: ImageFormat) {
     let isTransparent = !isOpaque && variant.background == nil
     let format = written(as: variant.format, source: source, isTransparent: isTransparent)
     guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
     let keepsAlpha = isTransparent && format != .jpeg
-    let final: VipsPicture =
+    let final: LibvipsImage =
       if keepsAlpha {
         picture
       } else if isOpaque {
@@ -50,7 +50,7 @@ package enum Encoder {
 
   /// Encodes an image unchanged. One with a page height becomes animated if the format can be.
   package static func save(
-    _ picture: VipsPicture, as format: ImageFormat, variant: Variant, keeps: Bool
+    _ picture: LibvipsImage, as format: ImageFormat, variant: Variant, keeps: Bool
   ) throws(CodecError) -> Data {
     var bytes: UnsafeMutableRawPointer?
     var length = 0

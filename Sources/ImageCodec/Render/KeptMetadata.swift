@@ -11,7 +11,7 @@ struct KeptMetadata: Sendable {
   private static let copyrightFields = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
 
   /// Reads what the policy keeps from an opened image. Nil if the policy keeps nothing.
-  init?(_ policy: MetadataPolicy, of picture: VipsPicture) {
+  init?(_ policy: MetadataPolicy, of picture: LibvipsImage) {
     switch policy {
     case .none: return nil
     // Floating-point samples are always converted, whatever the profile.
@@ -28,7 +28,7 @@ struct KeptMetadata: Sendable {
   }
 
   /// The image with this metadata. A profile that does not fit the pixels, such as a CMYK one, is left out.
-  func attached(to picture: VipsPicture) throws(CodecError) -> VipsPicture {
+  func attached(to picture: LibvipsImage) throws(CodecError) -> LibvipsImage {
     // A copy, since the image may be shared.
     let copy = try picture.applying { cvips_copy($0, $1) }
     vips_image_remove(copy.pointer, VIPS_META_ICC_NAME)

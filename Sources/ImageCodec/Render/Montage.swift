@@ -99,7 +99,7 @@ package struct Montage {
       try Codec.start()
       // libvips blocks this loader as unsafe for untrusted data; these pixels are our own.
       vips_operation_block_set("VipsForeignLoadRaw", 0)
-      let picture = try VipsPicture.make(.encode) {
+      let picture = try LibvipsImage.make(.encode) {
         cvips_load_raw("/proc/self/fd/\(file.rawValue)", $0, Int32(Self.width), Int32(height), 3)
       }
       .applying(.encode) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
@@ -133,7 +133,7 @@ package struct Montage {
     guard !text.isEmpty, (try? Codec.start()) != nil, Codec.hasOperation("text") else { return }
     defer { vips_error_clear() }
     let markup = Self.markup(text)
-    let mask = try? VipsPicture.make(.encode) { cvips_text($0, markup, "sans 9") }
+    let mask = try? LibvipsImage.make(.encode) { cvips_text($0, markup, "sans 9") }
     guard let mask, let raster = try? Raster(computing: mask), raster.bands == 1 else { return }
     row.stain(through: raster, x: x, y: y, widest: Self.cellSize.width - 2 * Self.padding, colour: colour)
   }

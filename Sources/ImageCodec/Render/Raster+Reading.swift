@@ -11,7 +11,7 @@ extension Raster {
       mayReadCoefficients: false)
     guard let pass = plan.passes.first else { throw .invalidSize(box) }
     let size = ThumbnailGeometry(picture: plan.probe.storedSize, variant: variant).view
-    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
+    let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
     let raster = try decoder.decode { picture throws(CodecError) in
       try picture.standardColours().resized(to: size).flattened(onto: .white)
     }

@@ -5,7 +5,7 @@ import ThumbnailCore
 struct RenderPass {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
-  let decoder: PictureDecoder
+  let decoder: ImageDecoder
   let source: SourceDescription
   let cancellation: CancellationFlag
   /// The source image's metadata to embed in the thumbnails.
@@ -79,7 +79,7 @@ struct RenderPass {
   ///
   /// Such samples are linear light and may be many times as bright as white. Downsampled before they are clipped to
   /// white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
-  private func displayable(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
+  private func displayable(_ picture: LibvipsImage) throws(CodecError) -> LibvipsImage {
     guard picture.isFloatingPoint else { return picture }
     // A copy to remove the profile from, which described the samples before conversion.
     let shown = try picture.standardColours().applying { cvips_copy($0, $1) }
@@ -110,7 +110,7 @@ struct RenderPass {
   }
 
   /// The same for a libvips image.
-  private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
+  private func shrunk(_ picture: LibvipsImage, for step: DecodePlan.Step) throws(CodecError) -> LibvipsImage {
     let view = orientation.stored(step.geometry.view)
     let resized = try picture.resized(to: view)
     guard let cut = cut(of: step, in: view) else { return try resized.standardColours(keepingProfile: keepsProfile) }

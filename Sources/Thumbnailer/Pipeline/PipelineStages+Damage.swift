@@ -9,7 +9,7 @@ extension PipelineStages {
     _ results: [RenderedVariant], of source: ImageSource, from body: SourceBody, probe: ImageProbe,
     priority: PriorityControl
   ) async throws(ThumbnailError) -> [RenderedVariant] {
-    let damaged = results.filter(\.isOfDamagedPicture).map(\.variant)
+    let damaged = results.filter(\.isOfDamagedImage).map(\.variant)
     guard configuration.damaged == .accept, !damaged.isEmpty,
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: damaged, memoryBudget: decodes.capacity,

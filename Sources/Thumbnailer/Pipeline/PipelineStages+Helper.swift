@@ -22,7 +22,7 @@ extension PipelineStages {
       if let helpers, configuration.isolation.formats == .all { return .inHelper(probe.format, helpers) }
       return .inProcess(probe)
     case .failure(let error):
-      if let helpers, admitsForeign(source), let format = ForeignFormat.candidate(after: error) {
+      if let helpers, admitsForeign(source), let format = HelperOnlyFormat.candidate(after: error) {
         return .inHelper(format, helpers)
       }
       throw ThumbnailError(error, of: configuration)

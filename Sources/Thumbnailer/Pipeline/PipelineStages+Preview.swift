@@ -9,7 +9,7 @@ extension PipelineStages {
     _ variants: [Variant], of source: ImageSource, from body: SourceBody, probe: ImageProbe, priority: PriorityControl
   ) async throws(ThumbnailError) -> Rendering? {
     guard body.mayUsePreview,
-      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: decodes.capacity),
+      let preview = PreviewPlan(variants, probe: probe, memoryBudget: decodes.capacity),
       body.isComplete || body.bytes.count >= preview.preview.sufficientLength
     else { return nil }
     let plan = "embedded preview, \(preview.plan)"

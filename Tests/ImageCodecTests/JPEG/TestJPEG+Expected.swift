@@ -23,7 +23,7 @@ struct Samples: Equatable {
     try Codec.start()
     let picture = try BodyReader(.memory(file), cancellation: CancellationFlag()).withSource {
       source throws(CodecError) in
-      try VipsPicture.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, Int32(shrink)) }
+      try LibvipsImage.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, Int32(shrink)) }
     }
     try self.init(Raster(computing: picture))
   }

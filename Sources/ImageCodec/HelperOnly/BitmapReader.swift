@@ -22,7 +22,7 @@ struct BitmapReader {
   private var bands: Int { header.hasAlpha ? 4 : 3 }
 
   /// All pixels as 8-bit sRGB, with alpha if the file has it. With `isTolerant` missing rows are grey.
-  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+  func picture(isTolerant: Bool) throws(CodecError) -> LibvipsImage {
     let available = bytes.count - header.pixels
     guard available >= header.pixelBytes || isTolerant && available >= header.rowBytes else {
       throw .truncated(detail: "\(header.pixelBytes) bytes of pixels are announced, \(max(0, available)) are there")
@@ -46,7 +46,7 @@ struct BitmapReader {
       let image = cvips_image_owning_memory(
         memory, count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB)
     else { throw .damaged(.decode, detail: Codec.errorText()) }
-    return VipsPicture(owning: image)
+    return LibvipsImage(owning: image)
   }
 
   private func palette() -> [[UInt8]] {

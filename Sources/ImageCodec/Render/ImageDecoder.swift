@@ -3,19 +3,19 @@ import CVips
 import ThumbnailCore
 
 /// Opens a body with the plan's reader, and maps libvips' errors to `CodecError`.
-struct PictureDecoder {
+struct ImageDecoder {
   let body: ByteSource
   let plan: DecodePlan
   let pass: DecodePlan.Pass
   let cancellation: CancellationFlag
   /// Opens the formats that are read only in a helper; nil for formats read in process.
-  var foreign: ForeignReader?
+  var foreign: HelperOnlyReader?
 
   /// Decodes the image and computes the result of `reduce`. The decoder's memory is free on return.
   ///
   /// `reduce` gets the image as stored, not yet upright, in its own colours; its rows can be read once, from top to
   /// bottom.
-  func decode(_ reduce: (VipsPicture) throws(CodecError) -> VipsPicture) throws(CodecError) -> Raster {
+  func decode(_ reduce: (LibvipsImage) throws(CodecError) -> LibvipsImage) throws(CodecError) -> Raster {
     if cancellation.isSet { throw .cancelled }
     try Codec.start()
     try checkScans()
@@ -46,7 +46,7 @@ struct PictureDecoder {
 
   /// Opens all frames of an animated image, stacked vertically, passes them to `body`, and maps errors as `decode`
   /// does.
-  func withFrames<Result>(_ body: (VipsPicture) throws(CodecError) -> Result) throws(CodecError) -> Result {
+  func withFrames<Result>(_ body: (LibvipsImage) throws(CodecError) -> Result) throws(CodecError) -> Result {
     if cancellation.isSet { throw .cancelled }
     try Codec.start()
     vips_error_clear()
@@ -54,7 +54,7 @@ struct PictureDecoder {
     let failOn = plan.isTolerant ? VIPS_FAIL_ON_NONE : VIPS_FAIL_ON_ERROR
     do throws(CodecError) {
       let picture = try reader.withSource { source throws(CodecError) in
-        try VipsPicture.make(.header) { out in
+        try LibvipsImage.make(.header) { out in
           plan.probe.format == .gif
             ? cvips_load_gif_frames(source, out, failOn) : cvips_load_webp_frames(source, out, failOn)
         }
@@ -95,7 +95,7 @@ struct PictureDecoder {
     }
   }
 
-  func open(_ reader: BodyReader) throws(CodecError) -> VipsPicture {
+  func open(_ reader: BodyReader) throws(CodecError) -> LibvipsImage {
     // A block missing before an end marker is only a warning in libjpeg.
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
     let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : strict
@@ -104,7 +104,7 @@ struct PictureDecoder {
     guard let loader = Codec.loaderName(format) else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
     return try reader.withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
+      try LibvipsImage.make(.header) { out in
         switch format {
         case .jpeg: cvips_load_jpeg(source, out, failOn, jpegFactor)
         case .png: cvips_load_png(source, out, failOn)

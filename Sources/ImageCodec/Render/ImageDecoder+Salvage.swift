@@ -2,7 +2,7 @@ import CVips
 import ThumbnailCore
 
 /// Reads what can be read of a truncated or damaged image.
-extension PictureDecoder {
+extension ImageDecoder {
   /// The number of rows tried at a time: the height of the strips that libvips' decoders output.
   private static let step = 16
 
@@ -13,7 +13,7 @@ extension PictureDecoder {
   /// The image with unreadable rows filled with mid-grey, and then in standard colours.
   ///
   /// - Throws: The error of the first rows if not even they can be read.
-  func salvaged(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
+  func salvaged(_ picture: LibvipsImage) throws(CodecError) -> LibvipsImage {
     let size = picture.size
     let rows = try readableRows()
     guard rows < size.height else { return picture }

@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailCore
 
 /// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.
-struct ForeignReader {
+struct HelperOnlyReader {
   let format: ImageFormat
   /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
@@ -35,19 +35,19 @@ struct ForeignReader {
   /// the other readers the caller drops unreadable rows.
   func open(
     _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
-  ) throws(CodecError) -> VipsPicture {
+  ) throws(CodecError) -> LibvipsImage {
     if let bitmap { return try bitmap.picture(isTolerant: isTolerant) }
     if let floatMap { return try floatMap.picture(isTolerant: isTolerant) }
-    let known = mapping == nil ? ForeignFormat.loaderName(format) : ForeignFormat.imageMagick
+    let known = mapping == nil ? HelperOnlyFormat.loaderName(format) : HelperOnlyFormat.imageMagick
     guard let loader = known else { throw .unsupportedFormat(format) }
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
     if let mapping {
-      return try VipsPicture.make(.header) { out in
+      return try LibvipsImage.make(.header) { out in
         cvips_load_magick(mapping.bytes.baseAddress, mapping.bytes.count, out, failOn, Int32(page))
       }
     }
     let picture = try reader.withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
+      try LibvipsImage.make(.header) { out in
         switch format {
         case .svg: cvips_load_svg(source, out, failOn, scale)
         case .pdf: cvips_load_pdf(source, out, failOn, scale)

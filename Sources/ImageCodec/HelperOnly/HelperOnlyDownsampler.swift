@@ -5,7 +5,7 @@ package import ThumbnailCore
 ///
 /// For the helper only, as libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the size
 /// that the largest thumbnail needs, so it is never too small for a box.
-package struct ForeignDownsampler {
+package struct HelperOnlyDownsampler {
   let body: ByteSource
   let file: FileDescriptor
   let format: ImageFormat
@@ -35,7 +35,7 @@ package struct ForeignDownsampler {
     if body.count > limits.maximumBytes {
       throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
     }
-    var reader = try ForeignReader(
+    var reader = try HelperOnlyReader(
       format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
@@ -56,7 +56,7 @@ package struct ForeignDownsampler {
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
     let flag = CancellationFlag()
-    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: flag, foreign: reader)
+    let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: flag, foreign: reader)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
     return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: flag).run()
   }
@@ -71,7 +71,7 @@ package struct ForeignDownsampler {
 
   /// Has the reader decode at the smallest sufficient size, and reads the header again.
   private func reduce(
-    _ reader: inout ForeignReader, from whole: ImageProbe, to needed: PixelSize
+    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize
   ) throws(CodecError) -> ImageProbe {
     let size = whole.size
     if format.isDrawing {
@@ -96,7 +96,7 @@ package struct ForeignDownsampler {
   }
 
   /// The header as libvips parses it.
-  private func header(_ reader: ForeignReader) throws(CodecError) -> ImageProbe {
+  private func header(_ reader: HelperOnlyReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
     if let bitmap = reader.bitmap?.header {
@@ -111,7 +111,7 @@ package struct ForeignDownsampler {
       return probe
     }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
-    let picture: VipsPicture
+    let picture: LibvipsImage
     do throws(CodecError) {
       picture = try reader.open(bytes, VIPS_FAIL_ON_ERROR)
     } catch {

@@ -2,7 +2,7 @@ import CVips
 package import ThumbnailCore
 
 /// The formats that only a helper decodes, with libvips' loaders for them.
-package enum ForeignFormat {
+package enum HelperOnlyFormat {
   /// Unblocks the unsafe libvips loaders that the helper needs; all others stay blocked.
   package static func unblockLoaders() {
     for name in ["Svg", "Pdf", "Jxl", "Jp2k", "Openexr", "Ppm", "Magick", "Rad"] {

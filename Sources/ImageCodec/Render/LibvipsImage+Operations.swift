@@ -1,9 +1,9 @@
 import CVips
 import ThumbnailCore
 
-extension VipsPicture {
+extension LibvipsImage {
   /// The image scaled to exactly `target`. Transparent pixels do not bleed their colour into their neighbours.
-  func resized(to target: PixelSize) throws(CodecError) -> VipsPicture {
+  func resized(to target: PixelSize) throws(CodecError) -> LibvipsImage {
     guard target != size else { return self }
     let across = Double(target.width) / Double(size.width)
     let down = Double(target.height) / Double(size.height)
@@ -28,7 +28,7 @@ extension VipsPicture {
   }
 
   /// A part of the image.
-  func cropped(to part: PixelRectangle) throws(CodecError) -> VipsPicture {
+  func cropped(to part: PixelRectangle) throws(CodecError) -> LibvipsImage {
     guard part.size != size else { return self }
     return try applying {
       cvips_extract_area(
@@ -39,7 +39,7 @@ extension VipsPicture {
   /// The crop that libvips' attention or entropy strategy finds. Reads the image several times.
   ///
   /// The search ignores alpha: with it, libvips uses histograms of 40 MB.
-  func croppedBySight(to target: PixelSize, gravity: Gravity) throws(CodecError) -> VipsPicture {
+  func croppedBySight(to target: PixelSize, gravity: Gravity) throws(CodecError) -> LibvipsImage {
     try cropped(to: try partBySight(of: target, gravity: gravity))
   }
 
@@ -55,14 +55,14 @@ extension VipsPicture {
   }
 
   /// The image as RGB with alpha.
-  func withFourBands() throws(CodecError) -> VipsPicture {
+  func withFourBands() throws(CodecError) -> LibvipsImage {
     var picture = self
     if bands < 3 { picture = try picture.applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_sRGB) } }
     return picture.hasAlpha ? picture : try picture.applying { cvips_addalpha($0, $1) }
   }
 
   /// The image on an opaque background.
-  func flattened(onto colour: RGBColor) throws(CodecError) -> VipsPicture {
+  func flattened(onto colour: RGBColor) throws(CodecError) -> LibvipsImage {
     guard hasAlpha else { return self }
     let isGray = bands == 2
     let channels = [colour.red, colour.green, colour.blue].map { Double($0) }
@@ -73,7 +73,7 @@ extension VipsPicture {
   }
 
   /// The image without its alpha.
-  func withoutAlpha() throws(CodecError) -> VipsPicture {
+  func withoutAlpha() throws(CodecError) -> LibvipsImage {
     guard hasAlpha else { return self }
     let colours = Int32(bands - 1)
     return try applying { cvips_extract_bands($0, $1, 0, colours) }

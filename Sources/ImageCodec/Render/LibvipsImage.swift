@@ -5,7 +5,7 @@ import ThumbnailCore
 ///
 /// An image is a recipe; its pixels are computed when something reads them. libvips' own references keep alive what it
 /// was made from. To be used by one thread at a time.
-package final class VipsPicture {
+package final class LibvipsImage {
   /// Valid as long as this object lives.
   let pointer: UnsafeMutablePointer<VipsImage>
 
@@ -28,10 +28,10 @@ package final class VipsPicture {
   /// - Throws: `.damaged(stage, …)` with libvips' error text when the call fails.
   static func make(
     _ stage: CodecError.Stage, _ call: (_ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>) -> Int32
-  ) throws(CodecError) -> VipsPicture {
+  ) throws(CodecError) -> LibvipsImage {
     var out: UnsafeMutablePointer<VipsImage>?
     guard call(&out) == 0, let out else { throw .damaged(stage, detail: Codec.errorText()) }
-    return VipsPicture(owning: out)
+    return LibvipsImage(owning: out)
   }
 
   /// The result of applying `operation` to this image.
@@ -40,7 +40,7 @@ package final class VipsPicture {
     _ operation: (
       _ image: UnsafeMutablePointer<VipsImage>, _ out: UnsafeMutablePointer<UnsafeMutablePointer<VipsImage>?>
     ) -> Int32
-  ) throws(CodecError) -> VipsPicture {
+  ) throws(CodecError) -> LibvipsImage {
     try Self.make(stage) { operation(pointer, $0) }
   }
 }

@@ -5,7 +5,7 @@ package import ThumbnailCore
 ///
 /// Editors may change an image and keep the old preview. So the image's first rows, as many as 64 KiB of its first scan
 /// hold, are compared with the preview's. Changes further down are not detected.
-package struct PreviewDownsampler: Sendable {
+package struct PreviewPlan: Sendable {
   /// The largest accepted mean difference per sample (0 to 255), over a grid of the compared rows.
   ///
   /// Of 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different ones of
@@ -49,7 +49,7 @@ package struct PreviewDownsampler: Sendable {
       bytes.count == preview.range.count
     else { return nil }
     let small = ByteSource.memory(bytes)
-    guard let isAlike = try? isOfThePicture(small, body: body, cancellation: cancellation), isAlike else { return nil }
+    guard let isAlike = try? isOfImage(small, body: body, cancellation: cancellation), isAlike else { return nil }
     let rendered = Downsampler.render(small, plan: plan, cancellation: cancellation)
     let isWhole = rendered.allSatisfy { (try? $0.result.get()) != nil }
     guard isWhole else { return nil }
@@ -63,7 +63,7 @@ package struct PreviewDownsampler: Sendable {
 
   // MARK: Comparing
 
-  private func isOfThePicture(
+  private func isOfImage(
     _ small: ByteSource, body: ByteSource, cancellation: CancellationFlag
   ) throws(CodecError) -> Bool {
     let picture = try CoefficientReader(
@@ -73,7 +73,7 @@ package struct PreviewDownsampler: Sendable {
     // With a profile the image's samples are not comparable to the preview's.
     guard picture.profile == nil else { return false }
     let pass = DecodePlan.Pass(reader: .libvips, baseSize: preview.size, steps: [])
-    let decoder = PictureDecoder(body: small, plan: plan, pass: pass, cancellation: cancellation)
+    let decoder = ImageDecoder(body: small, plan: plan, pass: pass, cancellation: cancellation)
     let shown = try decoder.decode { picture throws(CodecError) in try picture.standardColours() }
     guard shown.bands == picture.bands else { return false }
     let rows = try Self.decodedRows(of: picture) * shown.size.height / picture.size.height

@@ -1,11 +1,11 @@
 import CVips
 
-extension VipsPicture {
+extension LibvipsImage {
   /// The image in sRGB or gray, 8 bits, with at most four bands; itself if it is so already.
   ///
   /// An embedded profile is applied if it fits the pixels, else ignored, as in browsers. With `keepingProfile` the
   /// colours stay in the profile's space, except for CMYK.
-  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> VipsPicture {
+  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> LibvipsImage {
     var picture = try converted(keepingProfile: keepingProfile)
     if picture.format != VIPS_FORMAT_UCHAR {
       picture = try picture.applying { cvips_cast($0, $1, VIPS_FORMAT_UCHAR) }
@@ -15,7 +15,7 @@ extension VipsPicture {
     return picture.bands > most ? try picture.applying { cvips_extract_bands($0, $1, 0, Int32(most)) } : picture
   }
 
-  private func converted(keepingProfile: Bool) throws(CodecError) -> VipsPicture {
+  private func converted(keepingProfile: Bool) throws(CodecError) -> LibvipsImage {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
     if isCMYK || (!keepingProfile && Self.mayHaveProfile.contains(space) && hasForeignProfile) {

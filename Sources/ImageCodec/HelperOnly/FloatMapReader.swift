@@ -49,7 +49,7 @@ struct FloatMapReader {
   }
 
   /// All pixels in linear light from 0 to 1, in three channels. With `isTolerant` missing rows are grey.
-  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+  func picture(isTolerant: Bool) throws(CodecError) -> LibvipsImage {
     let rowBytes = size.width * channels * Self.sampleBytes
     let (needed, overflow) = rowBytes.multipliedReportingOverflow(by: size.height)
     let available = max(0, bytes.count - start)
@@ -76,7 +76,7 @@ struct FloatMapReader {
         memory, count * Self.sampleBytes, Int32(size.width), Int32(size.height), 3, VIPS_FORMAT_FLOAT,
         VIPS_INTERPRETATION_scRGB)
     else { throw .damaged(.decode, detail: Codec.errorText()) }
-    return VipsPicture(owning: image)
+    return LibvipsImage(owning: image)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
