@@ -60,34 +60,8 @@ package enum Codec {
   /// The version of libvips, such as `8.14.1`.
   package static var version: String { String(cString: vips_version_string()) }
 
-  static func loaderName(_ format: ImageFormat) -> String? {
-    switch format {
-    case .jpeg: "jpegload_source"
-    case .png: "pngload_source"
-    case .webp: "webpload_source"
-    case .gif: "gifload_source"
-    case .tiff: "tiffload_source"
-    case .heif, .avif: "heifload_source"
-    default: nil
-    }
-  }
-
-  /// The name of a format's saver; nil for those that are not written.
-  static func saverName(_ format: ImageFormat) -> String? {
-    switch format {
-    case .jpeg: "jpegsave_buffer"
-    case .png: "pngsave_buffer"
-    case .webp: "webpsave_buffer"
-    case .gif: "gifsave_buffer"
-    case .tiff: "tiffsave_buffer"
-    case .avif: "heifsave_buffer"
-    case .jpegXL: "jxlsave_buffer"
-    default: nil
-    }
-  }
-
   /// Whether this libvips can write a format.
-  package static func canWrite(_ format: ImageFormat) -> Bool { saverName(format).map(hasOperation) ?? false }
+  package static func canWrite(_ format: ImageFormat) -> Bool { format.saverName.map(hasOperation) ?? false }
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 

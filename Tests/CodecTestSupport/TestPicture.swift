@@ -145,17 +145,7 @@ struct DecodedPixels {
   init(_ data: Data) throws {
     let body = ByteSource.memory(Array(data))
     let format = try probe(body).format
-    let picture = try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try LibvipsImage.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .webp: cvips_load_webp(source, out, VIPS_FAIL_ON_ERROR, 1)
-        default: cvips_load_heif(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
-    try self.init(picture)
+    try self.init(try BodyReader(body, cancellation: CancellationFlag()).load(format, VIPS_FAIL_ON_ERROR))
   }
 
   /// The pixels of an 8-bit image.

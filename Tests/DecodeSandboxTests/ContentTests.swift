@@ -163,24 +163,9 @@ struct ContentTests {
           LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR, 0) })
       }
     }
-    let body = ByteSource.memory(bytes)
-    let picture = try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try LibvipsImage.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .webp: cvips_load_webp(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .gif: cvips_load_gif(source, out, VIPS_FAIL_ON_ERROR)
-        case .tiff: cvips_load_tiff(source, out, VIPS_FAIL_ON_ERROR)
-        case .jpegXL: cvips_load_jxl(source, out, VIPS_FAIL_ON_ERROR)
-        case .jpeg2000: cvips_load_jp2k(source, out, VIPS_FAIL_ON_ERROR, 0)
-        case .pnm: cvips_load_pnm(source, out, VIPS_FAIL_ON_ERROR)
-        case .radiance: cvips_load_radiance(source, out, VIPS_FAIL_ON_ERROR)
-        default: cvips_load_heif(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
-    let unpacked = format == .radiance ? try picture.applying { cvips_unpack_radiance($0, $1) } : picture
+    let reader = BodyReader(.memory(bytes), cancellation: CancellationFlag())
+    let picture = try reader.load(format, VIPS_FAIL_ON_ERROR)
+    let unpacked = format == .radiance ? try picture.applying { cvips_apply("rad2float", $0, $1) } : picture
     return try shown(unpacked)
   }
 
@@ -199,7 +184,7 @@ struct ContentTests {
   private static func shown(_ thumbnail: Thumbnail) throws -> DecodedPixels {
     let raster = try Raster(reading: Array(thumbnail.data), within: thumbnail.size)
     defer { withExtendedLifetime(raster) {} }
-    let picture = try raster.picture()
+    let picture = try raster.image()
     return try DecodedPixels(try TestPicture.apply("colourspace", to: picture, "space=srgb"))
   }
 

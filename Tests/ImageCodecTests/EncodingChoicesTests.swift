@@ -26,16 +26,9 @@ import Testing
     try Codec.start()
     let body = ByteSource.memory(Array(data))
     let format = try probe(body).format
-    return try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try LibvipsImage.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .gif: cvips_load_gif_frames(source, out, VIPS_FAIL_ON_ERROR)
-        default: cvips_load_webp_frames(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
+    let isAnimated = format == .gif || format == .webp
+    return try BodyReader(body, cancellation: CancellationFlag())
+      .load(format, VIPS_FAIL_ON_ERROR, option: isAnimated ? .allFrames : nil)
   }
 
   private func field(_ name: String, _ picture: LibvipsImage) -> String? {
@@ -121,7 +114,7 @@ import Testing
 
   private func withPicture<Result>(_ body: (LibvipsImage) throws -> Result) throws -> Result {
     let picture = try open(Data(try TestPicture.quarters(64, 64).encoded()))
-    return try body(try picture.applying { cvips_copy($0, $1) })
+    return try body(try picture.copied())
   }
 
   @Test(

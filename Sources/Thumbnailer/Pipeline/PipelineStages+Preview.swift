@@ -16,7 +16,7 @@ extension PipelineStages {
     let (results, duration) = try await decode(
       plan, reserving: preview.predictedBytes, of: body.bytes, source: source, priority: priority
     ) { cancellation in
-      preview.render(body.bytes, cancellation: cancellation)
+      Downsampler.render(body.bytes, preview: preview, cancellation: cancellation)
     }
     try checkUnchanged(body)
     guard let results else { return .needsPicture }
