@@ -61,87 +61,21 @@ static inline void cvips_watch(VipsImage *image, cvips_eval eval, void *user, cv
   g_signal_connect_data(image, "eval", G_CALLBACK(eval), user, release, (GConnectFlags)0);
 }
 
-// --- Loaders: the in-process allow-list, each called by its name ------------------------------------------------------
+// --- Loaders ---------------------------------------------------------------------------------------------------------
 
-static inline int cvips_load_jpeg(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int shrink) {
-  return vips_jpegload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "shrink", shrink, NULL);
+// Opens an image with the loader of this name, and one whole-number option of it: none if `option` is NULL.
+static inline int cvips_load(
+  const char *loader, VipsSource *source, VipsImage **out, VipsFailOn fail_on, const char *option, int value) {
+  return vips_call(
+    loader, source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, option, value, NULL);
 }
-static inline int cvips_load_png(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_pngload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-static inline int cvips_load_webp(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
-  return vips_webpload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
-}
-static inline int cvips_load_gif(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-// All frames, one below the other.
-static inline int cvips_load_webp_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_webpload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
-}
-static inline int cvips_load_gif_frames(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_gifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "n", -1, NULL);
-}
-static inline int cvips_load_tiff(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_tiffload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-static inline int cvips_load_heif(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_heifload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-
-// --- Memory ------------------------------------------------------------------------------------------------------------
-
-// Samples of 8 bits as an image that reads them in place. The colour space is set in the new image itself, which saves
-// the copy operation that would otherwise rename it.
-static inline VipsImage *cvips_image_of_memory(
-  const void *pixels, size_t length, int width, int height, int bands, VipsInterpretation space) {
-  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, VIPS_FORMAT_UCHAR);
-  if (image) image->Type = space;
-  return image;
-}
-
-// Samples in memory of malloc, which goes back with the image.
-static inline VipsImage *cvips_image_owning_memory(void *pixels, size_t length, int width, int height, int bands,
-  VipsBandFormat format, VipsInterpretation space) {
-  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, format);
-  if (image) {
-    image->Type = space;
-    g_object_set_data_full(G_OBJECT(image), "thumbnailer-pixels", pixels, free);
-  } else {
-    free(pixels);
-  }
-  return image;
-}
-
-// --- Loaders that only the decode helper calls, each by its name too ---------------------------------------------------
-
-static inline int cvips_load_svg(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
-  return vips_svgload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
-}
-static inline int cvips_load_pdf(VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
-  return vips_pdfload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
-}
-static inline int cvips_load_jxl(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_jxlload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-// Each page of a JPEG 2000 is half the size of the one before.
-static inline int cvips_load_jp2k(VipsSource *source, VipsImage **out, VipsFailOn fail_on, int page) {
-  return vips_jp2kload_source(
-    source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "page", page, NULL);
+// The same, read at a scale.
+static inline int cvips_load_scaled(
+  const char *loader, VipsSource *source, VipsImage **out, VipsFailOn fail_on, double scale) {
+  return vips_call(loader, source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, "scale", scale, NULL);
 }
 static inline int cvips_load_openexr(const char *path, VipsImage **out, VipsFailOn fail_on) {
   return vips_openexrload(path, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-static inline int cvips_load_pnm(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_ppmload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
-}
-static inline int cvips_load_radiance(VipsSource *source, VipsImage **out, VipsFailOn fail_on) {
-  return vips_radload_source(source, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on, NULL);
 }
 // ImageMagick. The bytes must outlive the image.
 static inline int cvips_load_magick(
@@ -149,11 +83,41 @@ static inline int cvips_load_magick(
   return vips_magickload_buffer((void *)bytes, length, out, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", fail_on,
     "page", page, "n", 1, NULL);
 }
+// Samples of 8 bits that are in a file without a header, read a few rows at a time.
+static inline int cvips_load_raw(const char *path, VipsImage **out, int width, int height, int bands) {
+  return vips_rawload(path, out, width, height, bands, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
+}
+
+// --- Memory ------------------------------------------------------------------------------------------------------------
+
+// Samples as an image that reads them in place. The colour space is set in the new image itself, which saves the copy
+// operation that would otherwise rename it.
+static inline VipsImage *cvips_image_of_memory(const void *pixels, size_t length, int width, int height, int bands,
+  VipsBandFormat format, VipsInterpretation space) {
+  VipsImage *image = vips_image_new_from_memory(pixels, length, width, height, bands, format);
+  if (image) image->Type = space;
+  return image;
+}
+
+// The same for memory from malloc, which is freed with the image.
+static inline VipsImage *cvips_image_owning_memory(void *pixels, size_t length, int width, int height, int bands,
+  VipsBandFormat format, VipsInterpretation space) {
+  VipsImage *image = cvips_image_of_memory(pixels, length, width, height, bands, format, space);
+  if (image)
+    g_object_set_data_full(G_OBJECT(image), "thumbnailer-pixels", pixels, free);
+  else
+    free(pixels);
+  return image;
+}
 
 // --- Operations ------------------------------------------------------------------------------------------------------
 
-static inline int cvips_copy(VipsImage *in, VipsImage **out) { return vips_copy(in, out, NULL); }
+// addalpha is a function of libvips, but no operation.
 static inline int cvips_addalpha(VipsImage *in, VipsImage **out) { return vips_addalpha(in, out, NULL); }
+// An operation without arguments: copy, rad2float.
+static inline int cvips_apply(const char *operation, VipsImage *in, VipsImage **out) {
+  return vips_call(operation, in, out, NULL);
+}
 static inline int cvips_resize(VipsImage *in, VipsImage **out, double hscale, double vscale) {
   return vips_resize(in, out, hscale, "vscale", vscale, NULL);
 }
@@ -166,11 +130,9 @@ static inline int cvips_extract_bands(VipsImage *in, VipsImage **out, int first,
 static inline int cvips_smartcrop(VipsImage *in, VipsImage **out, int width, int height, VipsInteresting interesting) {
   return vips_smartcrop(in, out, width, height, "interesting", interesting, NULL);
 }
-static inline int cvips_premultiply(VipsImage *in, VipsImage **out, double opaque) {
-  return vips_premultiply(in, out, "max_alpha", opaque, NULL);
-}
-static inline int cvips_unpremultiply(VipsImage *in, VipsImage **out, double opaque) {
-  return vips_unpremultiply(in, out, "max_alpha", opaque, NULL);
+// premultiply or unpremultiply; `opaque` is the alpha of an opaque pixel.
+static inline int cvips_scale_by_alpha(const char *operation, VipsImage *in, VipsImage **out, double opaque) {
+  return vips_call(operation, in, out, "max_alpha", opaque, NULL);
 }
 static inline int cvips_round(VipsImage *in, VipsImage **out) {
   return vips_round(in, out, VIPS_OPERATION_ROUND_RINT, NULL);
@@ -185,8 +147,6 @@ static inline int cvips_colourspace(VipsImage *in, VipsImage **out, VipsInterpre
 static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpretation space) {
   return vips_copy(in, out, "interpretation", space, NULL);
 }
-// Radiance's pixels of four bytes unpacked into three floating-point numbers.
-static inline int cvips_unpack_radiance(VipsImage *in, VipsImage **out) { return vips_rad2float(in, out, NULL); }
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
 static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
   return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
@@ -200,7 +160,7 @@ static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *co
   return result;
 }
 
-// A picture made higher, with one colour below; `colour` has a value for each band.
+// An image made higher, with one colour below; `colour` has a value for each band.
 static inline int cvips_extend_down(VipsImage *in, VipsImage **out, int height, const double *colour, int count) {
   VipsArrayDouble *background = vips_array_double_new(colour, count);
   int result = vips_embed(in, out, 0, 0, vips_image_get_width(in), height, "extend", VIPS_EXTEND_BACKGROUND,
@@ -209,7 +169,7 @@ static inline int cvips_extend_down(VipsImage *in, VipsImage **out, int height, 
   return result;
 }
 
-// Says that a picture is made of frames of this height, how long each is shown, and how often all are.
+// Sets the height of an image's frames, how long each is shown, in milliseconds, and how often all are.
 static inline void cvips_set_animation(VipsImage *image, int height, const int *delays, int count, int loops) {
   vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
   if (count > 0) vips_image_set_array_int(image, "delay", delays, count);
@@ -250,11 +210,6 @@ static inline int cvips_join_across(VipsImage **in, int count, VipsImage **out, 
   int result = vips_arrayjoin(in, out, count, "across", count, "shim", gap, "background", background, NULL);
   vips_area_unref(VIPS_AREA(background));
   return result;
-}
-
-// Samples of 8 bits that lie in a file without a header, read a few rows at a time.
-static inline int cvips_load_raw(const char *path, VipsImage **out, int width, int height, int bands) {
-  return vips_rawload(path, out, width, height, bands, "access", VIPS_ACCESS_SEQUENTIAL, NULL);
 }
 
 // --- Savers ------------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ enum HelperConfinement {
     limit(RLIMIT_FSIZE, to: 0)
     limit(RLIMIT_NOFILE, to: 64)
     try Codec.start()
-    ForeignFormat.unblockLoaders()
+    HelperOnlyFormat.unblockLoaders()
     // What is mapped by now is the program and its libraries, most of it never touched.
     let mapped = mappedBytes() ?? 1 << 30
     limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))

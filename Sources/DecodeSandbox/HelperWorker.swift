@@ -22,7 +22,7 @@ struct HelperWorker {
           try render(variants, of: body, probe: probe, isTolerant: isTolerant)
         }
       } else {
-        let downsampler = ForeignDownsampler(
+        let downsampler = HelperOnlyDownsampler(
           body: body, file: picture, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
           usesImageMagick: request.usesImageMagick)
         results = try render(variants, acceptsDamage: request.acceptsDamage) {
@@ -51,7 +51,7 @@ struct HelperWorker {
   private func render(
     _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
   ) throws(CodecError) -> [RenderedVariant] {
-    for mayReadCoefficients in [CoefficientReader.isWorthwhile && !isTolerant, false] {
+    for mayReadCoefficients in [Codec.readsCoefficients && !isTolerant, false] {
       let plan = try DecodePlan.make(
         probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit, isTolerant: isTolerant,
         mayReadCoefficients: mayReadCoefficients)

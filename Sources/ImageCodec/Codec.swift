@@ -16,6 +16,18 @@ package enum Codec {
   /// Returns heap memory that earlier decodes have freed to the system. Takes milliseconds.
   package static func returnFreeMemory() { cvips_return_free_memory() }
 
+  /// Whether JPEGs are read by the coefficient reader, unless stated otherwise.
+  ///
+  /// Off in a debug build: without optimisation that reader is a hundred times slower, but libvips is not. A test that
+  /// starts a debug build of `thumbs` enables it with an environment variable.
+  package static let readsCoefficients: Bool = {
+    #if DEBUG
+      ProcessInfo.processInfo.environment["THUMBNAILER_READS_COEFFICIENTS"] == "1"
+    #else
+      true
+    #endif
+  }()
+
   /// Whether `start()` has succeeded; reading it does not start libvips.
   private static let hasStarted = Atomic(false)
 
@@ -48,34 +60,8 @@ package enum Codec {
   /// The version of libvips, such as `8.14.1`.
   package static var version: String { String(cString: vips_version_string()) }
 
-  static func loaderName(_ format: ImageFormat) -> String? {
-    switch format {
-    case .jpeg: "jpegload_source"
-    case .png: "pngload_source"
-    case .webp: "webpload_source"
-    case .gif: "gifload_source"
-    case .tiff: "tiffload_source"
-    case .heif, .avif: "heifload_source"
-    default: nil
-    }
-  }
-
-  /// The name of a format's saver; nil for those that are not written.
-  static func saverName(_ format: ImageFormat) -> String? {
-    switch format {
-    case .jpeg: "jpegsave_buffer"
-    case .png: "pngsave_buffer"
-    case .webp: "webpsave_buffer"
-    case .gif: "gifsave_buffer"
-    case .tiff: "tiffsave_buffer"
-    case .avif: "heifsave_buffer"
-    case .jpegXL: "jxlsave_buffer"
-    default: nil
-    }
-  }
-
   /// Whether this libvips can write a format.
-  package static func canWrite(_ format: ImageFormat) -> Bool { saverName(format).map(hasOperation) ?? false }
+  package static func canWrite(_ format: ImageFormat) -> Bool { format.saverName.map(hasOperation) ?? false }
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 

@@ -31,7 +31,7 @@ struct BodyCursor: ~Copyable {
 
   /// A cursor at the body's start. `memory` holds the bytes of a body in memory and must outlive the cursor; nil for a
   /// file.
-  init(_ source: any JPEGSource, memory: UnsafeRawBufferPointer?, windowLength: Int) {
+  init(_ source: any JPEGSource, memory: UnsafeRawBufferPointer? = nil, windowLength: Int) {
     self.source = source
     self.memory = memory
     self.windowLength = max(2, windowLength)

@@ -25,7 +25,7 @@ package struct CoefficientDecoder {
   var window: Int?
 
   package init(
-    body: any JPEGSource, storedSize: JPEGSize, scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false,
+    _ body: any JPEGSource, storedSize: JPEGSize, scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false,
     isCancelled: @escaping () -> Bool, window: Int? = nil
   ) {
     self.body = body
@@ -37,12 +37,12 @@ package struct CoefficientDecoder {
     self.window = window
   }
 
-  /// Decodes the image. Blocks. `memory` holds the file's bytes if they are in memory.
+  /// Decodes the image. Blocks.
   ///
   /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.tooManyScans`,
   ///   `.cancelled`, `.unreadable`.
-  package func decode(memory: UnsafeRawBufferPointer? = nil) throws(JPEGError) -> CoefficientImage {
-    try CoefficientDecoding(self, memory: memory).run()
+  package func decode() throws(JPEGError) -> CoefficientImage {
+    try body.withMemory { memory throws(JPEGError) in try CoefficientDecoding(self, memory: memory).run() }
   }
 }
 

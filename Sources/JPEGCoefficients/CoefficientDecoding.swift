@@ -63,19 +63,9 @@ struct CoefficientDecoding: ~Copyable {
   ///
   /// A file may lack its end marker if nothing else is missing. Of a sequential file all blocks have been read by now;
   /// of a progressive one the last scan has not, and libvips finds out whether it is complete.
-  private mutating func findEnd() throws(JPEGError) {
-    if frame?.process == .sequential || JPEGCompleteness.hasEnd(decoder.body) { return }
-    while let marker = try cursor.takeMarker() {
-      switch marker {
-      case 0xD9: return
-      case 0x01, 0xD0...0xD7: continue
-      default:
-        guard let length = try cursor.takeUInt16(), length >= 2 else { throw .truncated(detail: "in a segment") }
-        cursor.skip(length - 2)
-        if marker == 0xDA { _ = try cursor.skipCodedData() }
-      }
-    }
-    guard JPEGCompleteness.hasAllScans(decoder.body) else { throw .truncated(detail: "before the last scan") }
+  private func findEnd() throws(JPEGError) {
+    if frame?.process == .sequential || JPEGStructure.hasEnd(decoder.body) { return }
+    guard JPEGStructure.hasAllScans(decoder.body) else { throw .truncated(detail: "before the last scan") }
     throw .handedOver(reason: "no end marker behind the last scan")
   }
 
@@ -112,7 +102,7 @@ struct CoefficientDecoding: ~Copyable {
   private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
     guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
     scans += 1
-    if scans > JPEGScans.most { throw .tooManyScans(scans) }
+    if scans > JPEGStructure.mostScans { throw .tooManyScans(scans) }
     guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
     let isProgressive = frame.process == .progressive
     if isProgressive {

@@ -8,7 +8,7 @@ package enum JPEGError: Error, Sendable, Equatable {
   case truncated(detail: String)
   /// The bytes contradict the standard.
   case damaged(Part, detail: String)
-  /// More scans than `JPEGScans.most`; the number counted so far.
+  /// More scans than `JPEGStructure.mostScans`; the number counted so far.
   case tooManyScans(Int)
   /// The source failed.
   case unreadable(detail: String)

@@ -5,6 +5,11 @@ package protocol JPEGSource: Sendable {
 
   /// Copies bytes from `offset` into a buffer until it is full or the file ends, and returns how many.
   func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws -> Int
+
+  /// Calls `body` with all the bytes if they are in memory, else with nil.
+  func withMemory<Value>(
+    _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
+  ) throws(JPEGError) -> Value
 }
 
 extension JPEGSource {

@@ -160,7 +160,7 @@ package struct ScanWatcher: Sendable {
 
   private mutating func takeScan(_ bytes: SegmentBytes) {
     scans += 1
-    guard coverage != nil, scans <= JPEGScans.most, let header = JPEGScan(bytes) else {
+    guard coverage != nil, scans <= JPEGStructure.mostScans, let header = JPEGScan(bytes) else {
       place = .done
       return
     }

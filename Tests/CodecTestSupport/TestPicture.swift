@@ -77,7 +77,7 @@ struct TestPicture {
     return try pixels.withUnsafeBytes { memory in
       let image = vips_image_new_from_memory_copy(
         memory.baseAddress, memory.count, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR)
-      var picture = VipsPicture(owning: try #require(image))
+      var picture = LibvipsImage(owning: try #require(image))
       let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
       picture = try picture.applying { cvips_reinterpret($0, $1, space) }
       if orientation != 1 { vips_image_set_int(picture.pointer, "orientation", Int32(orientation)) }
@@ -86,7 +86,7 @@ struct TestPicture {
   }
 
   /// Encodes an image of libvips.
-  static func save(_ picture: VipsPicture, _ saver: String, _ options: String = "") throws -> [UInt8] {
+  static func save(_ picture: LibvipsImage, _ saver: String, _ options: String = "") throws -> [UInt8] {
     try run(saver, on: picture, options) { object in
       var output = GValue()
       g_value_init(&output, vips_blob_get_type())
@@ -99,20 +99,20 @@ struct TestPicture {
   }
 
   /// Applies an operation of libvips that takes and returns one image.
-  static func apply(_ operation: String, to picture: VipsPicture, _ options: String) throws -> VipsPicture {
+  static func apply(_ operation: String, to picture: LibvipsImage, _ options: String) throws -> LibvipsImage {
     try run(operation, on: picture, options) { object in
       var output = GValue()
       g_value_init(&output, vips_image_get_type())
       g_object_get_property(object, "out", &output)
       defer { g_value_unset(&output) }
       let image = try #require(g_value_dup_object(&output))
-      return VipsPicture(owning: image.assumingMemoryBound(to: VipsImage.self))
+      return LibvipsImage(owning: image.assumingMemoryBound(to: VipsImage.self))
     }
   }
 
   /// Runs an operation by name, with options as on the command line, and passes it to a closure that reads its outputs.
   private static func run<Result>(
-    _ name: String, on picture: VipsPicture, _ options: String,
+    _ name: String, on picture: LibvipsImage, _ options: String,
     _ outputs: (UnsafeMutablePointer<GObject>) throws -> Result
   ) throws -> Result {
     let operation = try #require(vips_operation_new(name))
@@ -145,21 +145,11 @@ struct DecodedPixels {
   init(_ data: Data) throws {
     let body = ByteSource.memory(Array(data))
     let format = try probe(body).format
-    let picture = try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .webp: cvips_load_webp(source, out, VIPS_FAIL_ON_ERROR, 1)
-        default: cvips_load_heif(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
-    try self.init(picture)
+    try self.init(try BodyReader(body, cancellation: CancellationFlag()).load(format, VIPS_FAIL_ON_ERROR))
   }
 
   /// The pixels of an 8-bit image.
-  init(_ picture: VipsPicture) throws {
+  init(_ picture: LibvipsImage) throws {
     var length = 0
     let memory = try #require(vips_image_write_to_memory(picture.pointer, &length), "\(Codec.errorText())")
     defer { g_free(memory) }

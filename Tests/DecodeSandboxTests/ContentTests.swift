@@ -137,13 +137,13 @@ struct ContentTests {
     size: PixelSize(120, 90), fit: .contain, format: .png, scaling: .best, background: .white)
 
   /// The picture with or without its alpha, converted, as libvips has it in memory.
-  private static func pixels(_ bands: Int, _ steps: [(String, String)] = []) throws -> VipsPicture {
+  private static func pixels(_ bands: Int, _ steps: [(String, String)] = []) throws -> LibvipsImage {
     try Codec.start()
     let image = try picture.pixels.withUnsafeBytes { memory in
       try #require(
         vips_image_new_from_memory_copy(memory.baseAddress, memory.count, 360, 270, 4, VIPS_FORMAT_UCHAR))
     }
-    var pixels = try VipsPicture(owning: image).applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
+    var pixels = try LibvipsImage(owning: image).applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
     if bands == 3 { pixels = try pixels.withoutAlpha() }
     for (operation, options) in steps { pixels = try TestPicture.apply(operation, to: pixels, options) }
     return pixels
@@ -156,36 +156,21 @@ struct ContentTests {
 
   /// What a full decode shows at the thumbnail's size, on white.
   private static func fullDecode(_ bytes: [UInt8], _ format: ImageFormat) throws -> DecodedPixels {
-    ForeignFormat.unblockLoaders()
+    HelperOnlyFormat.unblockLoaders()
     if format == .bmp || format == .ico {
       return try bytes.withUnsafeBytes { memory in
         try shown(
-          VipsPicture.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR, 0) })
+          LibvipsImage.make(.header) { cvips_load_magick(memory.baseAddress, memory.count, $0, VIPS_FAIL_ON_ERROR, 0) })
       }
     }
-    let body = ByteSource.memory(bytes)
-    let picture = try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .webp: cvips_load_webp(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .gif: cvips_load_gif(source, out, VIPS_FAIL_ON_ERROR)
-        case .tiff: cvips_load_tiff(source, out, VIPS_FAIL_ON_ERROR)
-        case .jpegXL: cvips_load_jxl(source, out, VIPS_FAIL_ON_ERROR)
-        case .jpeg2000: cvips_load_jp2k(source, out, VIPS_FAIL_ON_ERROR, 0)
-        case .pnm: cvips_load_pnm(source, out, VIPS_FAIL_ON_ERROR)
-        case .radiance: cvips_load_radiance(source, out, VIPS_FAIL_ON_ERROR)
-        default: cvips_load_heif(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
-    let unpacked = format == .radiance ? try picture.applying { cvips_unpack_radiance($0, $1) } : picture
+    let reader = BodyReader(.memory(bytes), cancellation: CancellationFlag())
+    let picture = try reader.load(format, VIPS_FAIL_ON_ERROR)
+    let unpacked = format == .radiance ? try picture.applying { cvips_apply("rad2float", $0, $1) } : picture
     return try shown(unpacked)
   }
 
   /// A picture in sRGB, on white, at the thumbnail's size: nothing of it is left out before.
-  private static func shown(_ picture: VipsPicture) throws -> DecodedPixels {
+  private static func shown(_ picture: LibvipsImage) throws -> DecodedPixels {
     let colours = try TestPicture.apply("colourspace", to: picture, "space=srgb")
     let flat = colours.hasAlpha ? try TestPicture.apply("flatten", to: colours, "background=255") : colours
     let small = try flat.applying {
@@ -199,7 +184,7 @@ struct ContentTests {
   private static func shown(_ thumbnail: Thumbnail) throws -> DecodedPixels {
     let raster = try Raster(reading: Array(thumbnail.data), within: thumbnail.size)
     defer { withExtendedLifetime(raster) {} }
-    let picture = try raster.picture()
+    let picture = try raster.image()
     return try DecodedPixels(try TestPicture.apply("colourspace", to: picture, "space=srgb"))
   }
 
@@ -264,7 +249,7 @@ struct ContentTests {
     }
   }
 
-  private static func seenGreen() throws -> VipsPicture {
+  private static func seenGreen() throws -> LibvipsImage {
     let green = try TestPicture.apply("extract_band", to: try pixels(3), "band=1")
     return try green.applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_B_W) }
   }
@@ -302,8 +287,8 @@ struct ContentTests {
     let variant = Variant(size: PixelSize(40, 30), fit: .contain, format: .png, scaling: .best, background: .white)
     let result = try await HelperBench().render(Array(try TestImages.bytes(place)), .openEXR, [variant]).first
     let thumbnail = try #require(result).get()
-    ForeignFormat.unblockLoaders()
-    let picture = try VipsPicture.make(.header) {
+    HelperOnlyFormat.unblockLoaders()
+    let picture = try LibvipsImage.make(.header) {
       cvips_load_openexr(TestImages.url(place).path, $0, VIPS_FAIL_ON_ERROR)
     }
     #expect(picture.hasAlpha && picture.isFloatingPoint)

@@ -30,7 +30,7 @@ struct HelperPoolTests {
     let thumbnail = try #require(try await bench.render(file, format, [variant]).first).get()
     let source = thumbnail.source
     #expect(source == SourceDescription(size: size, format: format, byteCount: file.count))
-    #expect(thumbnail.size == ThumbnailGeometry(picture: size, variant: variant).output)
+    #expect(thumbnail.size == ThumbnailGeometry(source: size, variant: variant).output)
     let isChart = ![.svg, .pdf, .ico].contains(format)
     guard isChart else { return }
     let chart = try await TestRender.one(

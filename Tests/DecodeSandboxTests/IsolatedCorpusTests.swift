@@ -29,7 +29,7 @@ struct IsolatedCorpusTests {
     for (path, expected) in try Self.entries() {
       let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
       let header = Result { () throws(CodecError) in try probe(.memory(bytes)) }
-      guard let refusal = header.failure, let format = ForeignFormat.candidate(after: refusal) else { continue }
+      guard let refusal = header.failure, let format = HelperOnlyFormat.candidate(after: refusal) else { continue }
       let result = try #require(
         try await bench.render(bytes, format, [Variant(size: PixelSize(128, 128), fit: .contain)]).first)
       switch result {

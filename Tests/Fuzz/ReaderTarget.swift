@@ -11,8 +11,8 @@ func fuzzReader(_ input: FuzzInput) {
   for scale in JPEGScale.allCases {
     func picture(_ body: ByteSource, window: Int? = nil, isTolerant: Bool = false) -> ReadPicture {
       ReadPicture(
-        CoefficientReader(
-          body: body, storedSize: probe.storedSize, scale: scale, isTolerant: isTolerant,
+        CoefficientDecoder(
+          body, size: probe.storedSize, scale: scale, isTolerant: isTolerant,
           cancellation: CancellationFlag(), window: window))
     }
     let whole = picture(.memory(input.bytes))
@@ -38,9 +38,9 @@ struct ReadPicture: Equatable, CustomStringConvertible {
 
   let result: Result<Pixels, CodecError>
 
-  init(_ reader: CoefficientReader) {
+  init(_ decoder: CoefficientDecoder) {
     result = Result { () throws(CodecError) in
-      let raster = try reader.read().raster
+      let raster = try Raster(try decoder.image())
       let samples = try raster.withBytes { bytes throws(CodecError) in Array(bytes) }
       return Pixels(size: raster.size, bands: raster.bands, samples: samples)
     }

@@ -18,8 +18,8 @@ func fuzzScans(_ input: FuzzInput) {
     guard let probe, probe.format == .jpeg else { continue }
     func picture(_ bytes: [UInt8]) -> ReadPicture {
       ReadPicture(
-        CoefficientReader(
-          body: .memory(bytes), storedSize: probe.storedSize, scale: scale, cancellation: CancellationFlag()))
+        CoefficientDecoder(
+          .memory(bytes), size: probe.storedSize, scale: scale, cancellation: CancellationFlag()))
     }
     let whole = picture(input.bytes)
     if let length {
@@ -43,9 +43,11 @@ extension ReadPicture {
 }
 
 private func countScans(_ input: FuzzInput) {
-  let counted = try? JPEGScans.count(in: ByteSource.memory(input.bytes))
-  let inFile = try? JPEGScans.count(in: input.asFile())
-  require(counted?.scans == inFile?.scans && counted?.firstScanBytes == inFile?.firstScanBytes, "in a file it differs")
-  require((counted?.scans ?? 0) <= JPEGScans.most + 1, "more scans were counted than asked for")
+  let counted = try? JPEGStructure(of: ByteSource.memory(input.bytes))
+  let inFile = try? JPEGStructure(of: input.asFile())
+  require(
+    counted?.scanCount == inFile?.scanCount && counted?.firstScanBytes == inFile?.firstScanBytes, "in a file it differs"
+  )
+  require((counted?.scanCount ?? 0) <= JPEGStructure.mostScans + 1, "more scans were counted than asked for")
   require((counted?.firstScanBytes ?? 0) <= input.bytes.count, "a scan longer than the file")
 }

@@ -13,23 +13,23 @@ struct ColourTests {
 
   /// The quarters converted by libvips before they are written.
   private func converted(
-    _ saver: String, _ options: String = "", convert: (VipsPicture) throws -> VipsPicture
+    _ saver: String, _ options: String = "", convert: (LibvipsImage) throws -> LibvipsImage
   ) throws -> [UInt8] {
     try Codec.start()
     let picture = TestPicture.quarters(160, 160)
     return try picture.pixels.withUnsafeBytes { memory in
       let image = vips_image_new_from_memory_copy(memory.baseAddress, memory.count, 160, 160, 3, VIPS_FORMAT_UCHAR)
-      let srgb = try VipsPicture(owning: try #require(image))
+      let srgb = try LibvipsImage(owning: try #require(image))
         .applying { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
       return try TestPicture.save(try convert(srgb), saver, options)
     }
   }
 
-  private func toP3(_ picture: VipsPicture) throws -> VipsPicture {
+  private func toP3(_ picture: LibvipsImage) throws -> LibvipsImage {
     try TestPicture.apply("icc_transform", to: picture, "output-profile=p3,input-profile=srgb")
   }
 
-  private func to(_ space: VipsInterpretation) -> (VipsPicture) throws -> VipsPicture {
+  private func to(_ space: VipsInterpretation) -> (LibvipsImage) throws -> LibvipsImage {
     { picture in try picture.applying { cvips_colourspace($0, $1, space) } }
   }
 

@@ -143,7 +143,7 @@ struct DownsamplerTests {
   func everyOutputFormatIsWritten(_ format: OutputFormat) async throws {
     let file = try TestPicture.quarters(200, 200).encoded()
     try Codec.start()
-    guard let written = Encoder.format(of: format), Codec.canWrite(written) else { return }
+    guard let written = format.imageFormat, Codec.canWrite(written) else { return }
     let thumbnail = try await TestRender.one(file, Variant(size: PixelSize(64, 64), format: format))
     #expect(thumbnail.format.rawValue == format.rawValue)
     let probed = try probe(.memory(Array(thumbnail.data)))
@@ -158,7 +158,7 @@ struct DownsamplerTests {
         for enlarges in [false, true] {
           let variant = Variant(size: PixelSize(100, 100), fit: fit, format: .png, enlarges: enlarges)
           let thumbnail = try await TestRender.one(file, variant)
-          #expect(thumbnail.size == ThumbnailGeometry(picture: PixelSize(width, height), variant: variant).output)
+          #expect(thumbnail.size == ThumbnailGeometry(source: PixelSize(width, height), variant: variant).output)
           let pixels = try DecodedPixels(thumbnail.data)
           #expect(pixels.size == thumbnail.size)
           #expect(pixels.isNear(TestPicture.green, thumbnail.size.width / 2, thumbnail.size.height / 2))

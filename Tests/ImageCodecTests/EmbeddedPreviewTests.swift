@@ -57,23 +57,23 @@ import Testing
   @Test func isShownWhereThePictureIsAlike() throws {
     let variants = [Variant(size: PixelSize(120, 120), fit: .contain), Variant(size: PixelSize(40, 30))]
     let read = try probe(.memory(bytes))
-    let preview = try #require(PreviewDownsampler(variants, probe: read, memoryBudget: 64 << 20))
-    let made = try #require(preview.render(.memory(bytes), cancellation: CancellationFlag()))
+    let preview = try #require(PreviewPlan(variants, probe: read, memoryBudget: 64 << 20))
+    let made = try #require(Downsampler.render(.memory(bytes), preview: preview, cancellation: CancellationFlag()))
     #expect(try made.map { try $0.result.get().size } == [PixelSize(120, 90), PixelSize(40, 30)])
     #expect(try made[0].result.get().source.size == PixelSize(640, 480))
     // All it looks at is the beginning.
     let head = ByteSource.memory(Array(bytes.prefix(preview.preview.sufficientLength)))
-    #expect(preview.render(head, cancellation: CancellationFlag()) != nil)
+    #expect(Downsampler.render(head, preview: preview, cancellation: CancellationFlag()) != nil)
   }
 
   @Test func isNotShownWhereThePictureIsAnother() throws {
     let variants = [Variant(size: PixelSize(120, 120), fit: .contain)]
     let read = try probe(.memory(stranger))
-    let preview = try #require(PreviewDownsampler(variants, probe: read, memoryBudget: 64 << 20))
-    #expect(preview.render(.memory(stranger), cancellation: CancellationFlag()) == nil)
+    let preview = try #require(PreviewPlan(variants, probe: read, memoryBudget: 64 << 20))
+    #expect(Downsampler.render(.memory(stranger), preview: preview, cancellation: CancellationFlag()) == nil)
     // Nor where there is nothing to compare it with.
     let bare = ByteSource.memory(Array(bytes.prefix(preview.preview.range.upperBound)))
-    #expect(preview.render(bare, cancellation: CancellationFlag()) == nil)
+    #expect(Downsampler.render(bare, preview: preview, cancellation: CancellationFlag()) == nil)
   }
 
   @Test func aSkyWithoutDetailProvesNothing() throws {
@@ -86,8 +86,8 @@ import Testing
     described.preview = EmbeddedPreview(
       range: flat.count..<flat.count + small.count, size: preview.size, sufficientLength: flat.count)
     let variants = [Variant(size: PixelSize(40, 30))]
-    let flatPreview = try #require(PreviewDownsampler(variants, probe: described, memoryBudget: 64 << 20))
-    #expect(flatPreview.render(.memory(flat + small), cancellation: CancellationFlag()) == nil)
+    let flatPreview = try #require(PreviewPlan(variants, probe: described, memoryBudget: 64 << 20))
+    #expect(Downsampler.render(.memory(flat + small), preview: flatPreview, cancellation: CancellationFlag()) == nil)
   }
 
   @Test func hostileExifNeverTraps() throws {

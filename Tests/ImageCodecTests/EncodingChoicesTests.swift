@@ -22,23 +22,16 @@ import Testing
   }
 
   /// Opens a file with libvips, all its frames.
-  private func open(_ data: Data) throws -> VipsPicture {
+  private func open(_ data: Data) throws -> LibvipsImage {
     try Codec.start()
     let body = ByteSource.memory(Array(data))
     let format = try probe(body).format
-    return try BodyReader(body, cancellation: CancellationFlag()).withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
-        switch format {
-        case .jpeg: cvips_load_jpeg(source, out, VIPS_FAIL_ON_ERROR, 1)
-        case .png: cvips_load_png(source, out, VIPS_FAIL_ON_ERROR)
-        case .gif: cvips_load_gif_frames(source, out, VIPS_FAIL_ON_ERROR)
-        default: cvips_load_webp_frames(source, out, VIPS_FAIL_ON_ERROR)
-        }
-      }
-    }
+    let isAnimated = format == .gif || format == .webp
+    return try BodyReader(body, cancellation: CancellationFlag())
+      .load(format, VIPS_FAIL_ON_ERROR, option: isAnimated ? .allFrames : nil)
   }
 
-  private func field(_ name: String, _ picture: VipsPicture) -> String? {
+  private func field(_ name: String, _ picture: LibvipsImage) -> String? {
     var text: UnsafeMutablePointer<CChar>?
     guard vips_image_get_typeof(picture.pointer, name) != 0,
       vips_image_get_as_string(picture.pointer, name, &text) == 0, let text
@@ -119,9 +112,9 @@ import Testing
     #expect(field("exif-ifd0-Copyright", try open(plain.data)) == nil)
   }
 
-  private func withPicture<Result>(_ body: (VipsPicture) throws -> Result) throws -> Result {
+  private func withPicture<Result>(_ body: (LibvipsImage) throws -> Result) throws -> Result {
     let picture = try open(Data(try TestPicture.quarters(64, 64).encoded()))
-    return try body(try picture.applying { cvips_copy($0, $1) })
+    return try body(try picture.copied())
   }
 
   @Test(

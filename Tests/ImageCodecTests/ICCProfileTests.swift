@@ -12,9 +12,7 @@ struct ICCProfileTests {
   private func profile(_ name: String) throws -> [UInt8] {
     let file = try TestPicture.quarters(16, 16).encoded("jpegsave_buffer", "profile=\(name)")
     let reader = BodyReader(.memory(file), cancellation: CancellationFlag())
-    let picture = try reader.withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, 1) }
-    }
+    let picture = try reader.load(.jpeg, VIPS_FAIL_ON_ERROR)
     var data: UnsafeRawPointer?
     var length = 0
     try #require(vips_image_get_blob(picture.pointer, VIPS_META_ICC_NAME, &data, &length) == 0)

@@ -56,11 +56,11 @@ struct MissingEndTests {
         end = before
       }
       let part = Array(whole[..<end])
-      #expect(!JPEGCompleteness.hasAllScans(ByteSource.memory(part)))
+      #expect(!JPEGStructure.hasAllScans(ByteSource.memory(part)))
       for size in Self.sizes {
         await #expect(throws: CodecError.self) { try await TestRender.one(part, Variant(size: size)) }
       }
     }
-    #expect(JPEGCompleteness.hasAllScans(ByteSource.memory(Array(whole.dropLast(2)))))
+    #expect(JPEGStructure.hasAllScans(ByteSource.memory(Array(whole.dropLast(2)))))
   }
 }

@@ -167,7 +167,7 @@ struct ResamplerTests {
     }
     let size = PixelSize(51, 34)
     let ours = try bytes(original.resampled(to: size))
-    let theirs = try bytes(Raster(computing: try original.picture().resized(to: size)))
+    let theirs = try bytes(Raster(computing: try original.image().resized(to: size)))
     let squares = zip(ours, theirs).map { (Double($0) - Double($1)) * (Double($0) - Double($1)) }
     // 2.06 squared levels are 45 dB. What differs is libvips: its weights for 8-bit samples have few bits.
     #expect(squares.reduce(0, +) / Double(squares.count) < 2.06)
@@ -203,7 +203,7 @@ struct ResamplerTests {
       let resampler = Resampler(
         base: base, bands: bands, extent: PixelExtent(width: Double(width), height: Double(height)), target: target,
         part: PixelRectangle(x: 0, y: 0, size: target))
-      #expect(resampler.bytes <= Resampler.workingBytes(base: base, target: target), "\(resampler.bytes)")
+      #expect(resampler.bytes <= DecodeCost.resamplingBytes(base: base, target: target), "\(resampler.bytes)")
     }
   }
 
@@ -216,7 +216,7 @@ struct ResamplerTests {
       for (width, height) in [(5, 3), (1, 4), (4, 1)] {
         let original = try noise(width, height, bands: bands)
         let turned = try original.upright(Orientation(exif: exif))
-        let expected = try Raster(computing: try upright(try original.picture(), exif))
+        let expected = try Raster(computing: try upright(try original.image(), exif))
         #expect(turned.size == expected.size)
         #expect(try bytes(turned) == bytes(expected), "\(width)x\(height), \(bands) bands")
         withExtendedLifetime(original) {}
@@ -225,7 +225,7 @@ struct ResamplerTests {
   }
 
   /// A picture turned upright by libvips.
-  private func upright(_ picture: VipsPicture, _ exif: Int) throws -> VipsPicture {
+  private func upright(_ picture: LibvipsImage, _ exif: Int) throws -> LibvipsImage {
     let turned =
       switch exif {
       case 3, 4: try TestPicture.apply("rot", to: picture, "angle=d180")
@@ -240,10 +240,10 @@ struct ResamplerTests {
     try Codec.start()
     let plain = try raster(4, 4) { _, _, band in [30, 200, 30][band] }
     #expect(try plain.standardColours() === plain)
-    #expect(try !plain.picture().hasProfile)
+    #expect(try !plain.image().hasProfile)
     let p3 = try profile("p3")
     let wide = try raster(8, 8, profile: p3) { _, _, band in [30, 200, 30][band] }
-    #expect(try wide.picture().hasProfile)
+    #expect(try wide.image().hasProfile)
     let small = try wide.resampled(to: PixelSize(4, 4))
     #expect(small.profile == p3)
     #expect(try small.upright(Orientation(exif: 6)).profile == p3)
@@ -258,7 +258,7 @@ struct ResamplerTests {
     let plain = try noise(4, 4)
     defer { withExtendedLifetime(plain) {} }
     let options = "output-profile=\(name),input-profile=srgb"
-    let picture = try TestPicture.apply("icc_transform", to: try plain.picture(), options)
+    let picture = try TestPicture.apply("icc_transform", to: try plain.image(), options)
     var data: UnsafeRawPointer?
     var length = 0
     try #require(vips_image_get_blob(picture.pointer, VIPS_META_ICC_NAME, &data, &length) == 0)

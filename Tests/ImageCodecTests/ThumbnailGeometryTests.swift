@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct ThumbnailGeometryTests {
   private func geometry(_ w: Int, _ h: Int, _ box: PixelSize, _ fit: Fit, enlarges: Bool = false) -> ThumbnailGeometry {
-    ThumbnailGeometry(picture: PixelSize(w, h), variant: Variant(size: box, fit: fit, enlarges: enlarges))
+    ThumbnailGeometry(source: PixelSize(w, h), variant: Variant(size: box, fit: fit, enlarges: enlarges))
   }
 
   @Test func containKeepsTheAspectAndRounds() {
@@ -18,7 +18,7 @@ struct ThumbnailGeometryTests {
 
   @Test func coverGivesExactlyTheBox() {
     let wide = geometry(6000, 4000, PixelSize(400, 400), .cover)
-    #expect(wide == ThumbnailGeometry(picture: PixelSize(6000, 4000), variant: Variant(size: PixelSize(400, 400))))
+    #expect(wide == ThumbnailGeometry(source: PixelSize(6000, 4000), variant: Variant(size: PixelSize(400, 400))))
     #expect(wide.view == PixelSize(600, 400))
     #expect(wide.cut == PixelSize(400, 400))
     #expect(geometry(401, 1000, PixelSize(400, 3), .cover).output == PixelSize(400, 3))

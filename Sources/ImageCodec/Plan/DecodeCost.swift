@@ -13,6 +13,9 @@ enum DecodeCost {
   /// The same for a JPEG that is at most halved; measured 650 to 900.
   private static let keptRowsOfHalving = 1000
 
+  /// The number of frames assumed of an animation whose header does not tell. One with more is refused.
+  static let assumedFrames = 100
+
   /// The peak of one pass in bytes: during decoding, or, once the decoder's memory is free, while the thumbnails are
   /// rotated, downsampled and encoded.
   static func peak(of pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
@@ -28,7 +31,7 @@ enum DecodeCost {
     let frame = probe.storedSize.pixelCount
     let outputs = pass.steps.reduce(0) { $0 + $1.geometry.output.pixelCount }
     let (made, overflow) = outputs.multipliedReportingOverflow(
-      by: 6 * max(1, probe.frameCount ?? AnimationPass.fewFrames))
+      by: 6 * max(1, probe.frameCount ?? assumedFrames))
     return overflow ? .max / 4 : fixed + bodyLength + frame * 24 + min(made, .max / 8)
   }
 
@@ -99,28 +102,27 @@ enum DecodeCost {
       let work = step.needsWholeView ? step.geometry.view.pixelCount : step.geometry.cut.pixelCount
       let base: PixelSize? =
         if case .step(let parent) = step.parent { pass.steps[parent].geometry.view } else { pass.sharedView }
-      let resampling = base.map { Resampler.workingBytes(base: $0, target: step.geometry.view) } ?? 0
+      let resampling = base.map { resamplingBytes(base: $0, target: step.geometry.view) } ?? 0
       largest = max(largest, work * 4 + step.geometry.output.pixelCount * 4 + resampling)
     }
     return kept + largest
   }
 
+  /// An upper bound of the bytes that our resampler takes besides the two rasters, in any orientation: the kernels and
+  /// the intermediate row. 60 kB for 750×500 to 256×171.
+  static func resamplingBytes(base: PixelSize, target: PixelSize) -> Int {
+    40 * (base.width + base.height) + 64 * (target.width + target.height) + 1024
+  }
+
   /// The bytes that encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
-    return switch Encoder.format(of: step.variant.format) ?? (step.variant.format == .same ? probe.format : .webp) {
+    return switch step.variant.format.imageFormat ?? (step.variant.format == .same ? probe.format : .webp) {
     case .jpeg: pixels * 3
     case .png: pixels * 5
     case .avif: (8 << 20) + pixels * 48
     case .jpegXL: (8 << 20) + pixels * 100
     default: pixels * 9
     }
-  }
-}
-
-extension DecodePlan.Step {
-  /// Whether the whole uncropped view is needed: for later steps, or to find where to crop.
-  var needsWholeView: Bool {
-    isParent || (geometry.crops && (variant.gravity == .attention || variant.gravity == .entropy))
   }
 }

@@ -2,25 +2,15 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, ordered by view size, largest first. `scaling` overrides that of the variants.
-  init(
-    probe: ImageProbe, geometries: [(variant: Variant, geometry: ThumbnailGeometry)], scaling: Scaling?,
-    mayReadCoefficients: Bool = false
-  ) {
+  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants.
+  init(probe: ImageProbe, steps: [DecodePlan.Step], scaling: Scaling?, mayReadCoefficients: Bool = false) {
     let orientation = Orientation(exif: probe.orientation)
-    // The smallest decoded size of which every view is a reduction.
-    var needed = PixelSize(1, 1)
-    for (variant, geometry) in geometries {
-      let factor = (scaling ?? variant.scaling) == .best ? 2 : 1
-      needed.width = max(needed.width, factor * geometry.view.width)
-      needed.height = max(needed.height, factor * geometry.view.height)
-    }
-    steps = geometries.map { .init(variant: $0.variant, geometry: $0.geometry) }
+    self.steps = steps
     if steps.contains(where: { $0.variant.showsAllFrames(of: probe) }) {
       (reader, baseSize) = (.frames, probe.storedSize)
       return
     }
-    let stored = orientation.stored(needed)
+    let stored = orientation.stored(steps.neededSize(scaling))
     if mayReadCoefficients, let scale = Self.coefficientScale(for: probe, needed: stored) {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: probe.storedSize))
     } else {

@@ -27,11 +27,21 @@ package struct DecodePlan: Sendable, Equatable {
       case step(Int)
     }
 
-    var variant: Variant
-    var geometry: ThumbnailGeometry
+    let variant: Variant
+    let geometry: ThumbnailGeometry
     var parent = Parent.base
     /// Whether a later step is derived from this one's whole view.
     var isParent = false
+
+    /// The thumbnail of a source image of this upright size.
+    init(_ variant: Variant, of source: PixelSize) {
+      (self.variant, geometry) = (variant, ThumbnailGeometry(source: source, variant: variant))
+    }
+
+    /// Whether the whole uncropped view is needed: for later steps, or to find where to crop.
+    var needsWholeView: Bool {
+      isParent || (geometry.crops && (variant.gravity == .attention || variant.gravity == .entropy))
+    }
   }
 
   /// One decode of the image.
@@ -75,24 +85,21 @@ package struct DecodePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over, and where that reader is
   ///     not worthwhile.
-  ///   - pictureSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
+  ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
   ///   the cheapest plan.
   package static func make(
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
-    mayReadCoefficients: Bool = true, pictureSize: PixelSize? = nil
+    mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
-    let geometries = variants.map {
-      (variant: $0, geometry: ThumbnailGeometry(picture: pictureSize ?? probe.size, variant: $0))
-    }
-    .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
+    let steps = [Step](variants) { _ in sourceSize ?? probe.size }
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
-      for groups in [geometries.together(probe), geometries.map { [$0] }] {
+      for groups in [steps.together(probe), steps.map { [$0] }] {
         let passes = groups.map {
-          Pass(probe: probe, geometries: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
+          Pass(probe: probe, steps: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {
@@ -105,17 +112,34 @@ package struct DecodePlan: Sendable, Equatable {
   }
 }
 
-extension Array<(variant: Variant, geometry: ThumbnailGeometry)> {
-  /// Groups of variants that one decode can serve: same frames, same colours.
+extension Array<DecodePlan.Step> {
+  /// The thumbnails of these variants, largest first; `size` gives the upright size of the source image for each.
+  init(_ variants: [Variant], of size: (Variant) -> PixelSize) {
+    self = variants.map { DecodePlan.Step($0, of: size($0)) }
+      .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
+  }
+
+  /// The smallest decoded size, upright, of which every view is a reduction. `scaling` overrides that of the variants.
+  func neededSize(_ scaling: Scaling? = nil) -> PixelSize {
+    var needed = PixelSize(1, 1)
+    for step in self {
+      let factor = (scaling ?? step.variant.scaling) == .best ? 2 : 1
+      needed.width = Swift.max(needed.width, factor * step.geometry.view.width)
+      needed.height = Swift.max(needed.height, factor * step.geometry.view.height)
+    }
+    return needed
+  }
+
+  /// Groups that one decode can serve: same frames, same colours.
   fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
     var groups: [[Element]] = []
-    for entry in self {
+    for step in self {
       let index = groups.firstIndex {
         guard let other = $0.first?.variant else { return false }
-        return other.metadata == entry.variant.metadata
-          && other.showsAllFrames(of: probe) == entry.variant.showsAllFrames(of: probe)
+        return other.metadata == step.variant.metadata
+          && other.showsAllFrames(of: probe) == step.variant.showsAllFrames(of: probe)
       }
-      if let index { groups[index].append(entry) } else { groups.append([entry]) }
+      if let index { groups[index].append(step) } else { groups.append([step]) }
     }
     return groups
   }

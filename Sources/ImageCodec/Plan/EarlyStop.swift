@@ -50,19 +50,17 @@ package struct EarlyStop: Sendable {
 
   /// How much of the body the plan for the current demand needs.
   private mutating func need(of probe: ImageProbe) -> Need {
-    let asked = demand.current
-    if let planned, planned.generation == asked.generation { return planned.need }
-    let need = need(of: probe, for: Array(asked.variants))
-    planned = (asked.generation, need)
+    let wanted = demand.current
+    if let planned, planned.generation == wanted.generation { return planned.need }
+    let need = need(of: probe, for: Array(wanted.variants))
+    planned = (wanted.generation, need)
     return need
   }
 
   private func need(of probe: ImageProbe, for variants: [Variant]) -> Need {
     // The demand is briefly empty after one variant is delivered and before the next is taken.
     if variants.isEmpty { return .whole }
-    if mayUsePreview,
-      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: memoryBudget)
-    {
+    if mayUsePreview, let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget) {
       return .head(length: preview.preview.sufficientLength)
     }
     let plan = try? DecodePlan.make(

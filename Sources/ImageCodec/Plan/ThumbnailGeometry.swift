@@ -18,22 +18,22 @@ struct ThumbnailGeometry: Sendable, Equatable {
   /// - `cover` gives exactly the box if the image is large enough. Otherwise the image is cropped to the box's aspect
   ///   ratio at its own size: 300×200 in a box of 400×400 becomes 200×200.
   /// - `fill` gives exactly the box; a side of the image that is shorter than the box's stays as it is.
-  init(picture: PixelSize, variant: Variant) {
+  init(source: PixelSize, variant: Variant) {
     let box = variant.size
     switch variant.fit {
     case .contain:
-      let fitted = Self.contained(picture, in: box)
-      let shrunk = Self.isLarger(fitted, than: picture) ? picture : fitted
+      let fitted = Self.contained(source, in: box)
+      let shrunk = Self.isLarger(fitted, than: source) ? source : fitted
       self.init(view: shrunk, cut: shrunk, output: variant.enlarges ? fitted : shrunk)
     case .cover:
-      if picture.width >= box.width && picture.height >= box.height {
-        self.init(view: Self.covering(picture, box: box), cut: box, output: box)
+      if source.width >= box.width && source.height >= box.height {
+        self.init(view: Self.covering(source, box: box), cut: box, output: box)
       } else {
-        let cut = Self.contained(box, in: picture)
-        self.init(view: picture, cut: cut, output: variant.enlarges ? box : cut)
+        let cut = Self.contained(box, in: source)
+        self.init(view: source, cut: cut, output: variant.enlarges ? box : cut)
       }
     case .fill:
-      let shrunk = PixelSize(min(box.width, picture.width), min(box.height, picture.height))
+      let shrunk = PixelSize(min(box.width, source.width), min(box.height, source.height))
       self.init(view: shrunk, cut: shrunk, output: variant.enlarges ? box : shrunk)
     }
   }

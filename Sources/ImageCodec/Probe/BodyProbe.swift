@@ -4,10 +4,7 @@ package import ThumbnailCore
 ///
 /// Blocks while it reads a file: a few reads of 64 KiB, more only if frames have to be counted.
 package func probe(_ body: ByteSource, limits: DecodeLimits = DecodeLimits()) throws(CodecError) -> ImageProbe {
-  if body.count == 0 { throw .empty }
-  if body.count > limits.maximumBytes {
-    throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
-  }
+  try limits.check(byteCount: body.count)
   var parser = SniffingParser()
   var window = BodyWindow(body)
   var wanted: Range<Int>? = SniffingParser.firstRange

@@ -21,6 +21,12 @@ package struct DecodeLimits: Sendable, Equatable, Codable {
     self.maximumBytes = maximumBytes
   }
 
+  /// Refuses an empty file, and one that is too long.
+  func check(byteCount: Int) throws(CodecError) {
+    if byteCount == 0 { throw .empty }
+    if byteCount > maximumBytes { throw .limitExceeded(.bytes, value: byteCount, maximum: maximumBytes) }
+  }
+
   /// Refuses an image whose header exceeds a limit. Called as soon as any part of it is known.
   func check(_ probe: ImageProbe) throws(CodecError) {
     let size = probe.size

@@ -10,18 +10,16 @@ struct HeaderBytes: Sendable {
   subscript(index: Int) -> Int? { index >= 0 && index < bytes.count ? Int(bytes[index]) : nil }
 
   /// A big-endian unsigned number of up to 7 bytes.
-  func bigEndian(at index: Int, count: Int) -> Int? {
-    guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
-    var value = 0
-    for i in index..<index + count { value = value << 8 | Int(bytes[i]) }
-    return value
-  }
+  func bigEndian(at index: Int, count: Int) -> Int? { number(at: index, count: count, isBigEndian: true) }
 
   /// A little-endian unsigned number of up to 7 bytes.
-  func littleEndian(at index: Int, count: Int) -> Int? {
+  func littleEndian(at index: Int, count: Int) -> Int? { number(at: index, count: count, isBigEndian: false) }
+
+  /// An unsigned number of up to 7 bytes.
+  func number(at index: Int, count: Int, isBigEndian: Bool) -> Int? {
     guard index >= 0, count <= 7, index <= bytes.count - count else { return nil }
     var value = 0
-    for i in (index..<index + count).reversed() { value = value << 8 | Int(bytes[i]) }
+    for place in 0..<count { value = value << 8 | Int(bytes[index + (isBigEndian ? place : count - 1 - place)]) }
     return value
   }
 

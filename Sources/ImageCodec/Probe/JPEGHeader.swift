@@ -35,9 +35,9 @@ struct JPEGHeader: HeaderParser {
       return try parseMarker(bytes)
     case .exif:
       // A truncated segment is detected at the next marker.
-      if bytes.has("Exif\0\0") {
-        if orientation == nil { orientation = Exif.orientation(in: bytes, at: 6) }
-        if preview == nil { preview = Exif.preview(in: bytes, at: 6, offset: nextSegment - bytes.count) }
+      if bytes.has("Exif\0\0"), let exif = Exif(bytes, at: 6) {
+        if orientation == nil { orientation = exif.orientation }
+        if preview == nil { preview = exif.preview(offset: nextSegment - bytes.count) }
       }
       return expectMarker(at: nextSegment)
     case .frame(let marker):

@@ -44,35 +44,3 @@ struct PixelRectangle: Sendable, Equatable {
   var y: Int
   var size: PixelSize
 }
-
-/// Finds the orientation in EXIF data.
-enum Exif {
-  private static let orientationTag = 0x0112
-
-  /// The orientation in a TIFF structure that starts at `start`; nil if it is missing or invalid.
-  static func orientation(in bytes: HeaderBytes, at start: Int) -> Int? {
-    let isBigEndian: Bool
-    if bytes.has("MM", at: start) {
-      isBigEndian = true
-    } else if bytes.has("II", at: start) {
-      isBigEndian = false
-    } else {
-      return nil
-    }
-    func number(_ offset: Int, _ count: Int) -> Int? {
-      isBigEndian
-        ? bytes.bigEndian(at: start + offset, count: count) : bytes.littleEndian(at: start + offset, count: count)
-    }
-    guard number(2, 2) == 42, let directory = number(4, 4), let entries = number(directory, 2) else { return nil }
-    for index in 0..<entries {
-      let entry = directory + 2 + 12 * index
-      guard let tag = number(entry, 2) else { return nil }
-      if tag == orientationTag, let kind = number(entry + 2, 2) {
-        // A SHORT in the standard; some writers use a LONG.
-        let value = kind == 4 ? number(entry + 8, 4) : number(entry + 8, 2)
-        return value.flatMap { (1...8).contains($0) ? $0 : nil }
-      }
-    }
-    return nil
-  }
-}

@@ -27,7 +27,7 @@ struct PNGHeader: HeaderParser {
     case .chunk: return try parseChunk(bytes)
     case .body(.header): try parseHeader(bytes)
     case .body(.animation): draft?.frameCount = bytes.bigEndian(at: 0, count: 4)
-    case .body(.exif): draft?.orientation = Exif.orientation(in: bytes, at: 0) ?? 1
+    case .body(.exif): draft?.orientation = Exif(bytes, at: 0)?.orientation ?? 1
     }
     return expectChunk()
   }

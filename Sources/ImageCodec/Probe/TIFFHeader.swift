@@ -69,11 +69,9 @@ struct TIFFHeader: HeaderParser {
 
   /// A number in the file's byte order; nil for 8-byte numbers beyond any file's length.
   private func number(_ bytes: HeaderBytes, at index: Int, count: Int) -> Int? {
-    guard count == 8 else {
-      return isBigEndian ? bytes.bigEndian(at: index, count: count) : bytes.littleEndian(at: index, count: count)
-    }
+    guard count == 8 else { return bytes.number(at: index, count: count, isBigEndian: isBigEndian) }
     guard bytes[isBigEndian ? index : index + 7] == 0 else { return nil }
-    return isBigEndian ? bytes.bigEndian(at: index + 1, count: 7) : bytes.littleEndian(at: index, count: 7)
+    return bytes.number(at: isBigEndian ? index + 1 : index, count: 7, isBigEndian: isBigEndian)
   }
 
   private mutating func expectDirectory(at offset: Int) throws(CodecError) -> Range<Int>? {

@@ -41,7 +41,7 @@ struct WebPHeader: HeaderParser {
       return expectChunk()
     case .exif:
       let start = bytes.has("Exif\0\0") ? 6 : 0
-      draft?.orientation = Exif.orientation(in: bytes, at: start) ?? 1
+      draft?.orientation = Exif(bytes, at: start)?.orientation ?? 1
       mayHaveExif = false
       return expectChunk()
     }

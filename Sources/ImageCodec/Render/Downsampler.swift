@@ -13,42 +13,60 @@ package struct RenderedVariant: Sendable {
   }
 
   /// Whether there is no thumbnail because the image is damaged.
-  package var isOfDamagedPicture: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
+  package var isOfDamagedImage: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
 }
 
 /// Carries out a plan: decodes once, then downsamples and encodes every thumbnail.
+///
+/// Its methods block the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends.
 package enum Downsampler {
+  /// Renders the thumbnails of a plan, one result per variant, the largest first. It also shrinks stored thumbnails,
+  /// which are bodies like any other.
+  package static func render(
+    _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+  ) -> [RenderedVariant] {
+    let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
+    return render(body, plan: plan, of: source, cancellation: cancellation)
+  }
+
+  /// Renders from the preview in the body; nil if it cannot be read or does not match the image.
+  package static func render(
+    _ body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag
+  ) -> [RenderedVariant]? {
+    let range = preview.preview.range
+    guard let bytes = try? body.read(at: range.lowerBound, length: range.count), bytes.count == range.count else {
+      return nil
+    }
+    let small = ByteSource.memory(bytes)
+    let comparison = PreviewComparison(preview, small, body: body, cancellation: cancellation)
+    guard let isAlike = try? comparison.isAlike, isAlike else { return nil }
+    let source = SourceDescription(size: preview.probe.size, format: preview.probe.format, byteCount: body.count)
+    let rendered = render(small, plan: preview.plan, of: source, cancellation: cancellation)
+    return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
+  }
+
   /// The results after `again` has re-read the image for damaged variants: each keeps its first error if that fails
   /// too.
-  ///
-  /// Blocks, as `render` does, if anything is damaged.
   package static func salvaging(
     _ results: [RenderedVariant], again: (_ damaged: [Variant]) throws(CodecError) -> [RenderedVariant]
   ) -> [RenderedVariant] {
-    let damaged = results.filter(\.isOfDamagedPicture).map(\.variant)
+    let damaged = results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty, let second = try? again(damaged) else { return results }
     return results.map { made in
       second.first { $0.variant == made.variant && (try? $0.result.get()) != nil } ?? made
     }
   }
 
-  /// Renders the thumbnails of a plan, one result per variant, the largest first.
-  ///
-  /// Blocks the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends. It also
-  /// shrinks stored thumbnails, which are bodies like any other.
-  package static func render(
-    _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+  /// Renders the thumbnails of `source`, of which the body may be a smaller image. `helperOnly` opens a format that is
+  /// read only in a helper.
+  static func render(
+    _ body: ByteSource, plan: DecodePlan, of source: SourceDescription, helperOnly: HelperOnlyReader? = nil,
+    cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
-    return plan.passes.flatMap { pass in
-      let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
-      if pass.reader == .frames {
-        return AnimationPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation).run()
-      }
-      let kept = decoder.metadata(pass.steps.first?.variant.metadata ?? .none)
-      return RenderPass(
-        plan: plan, pass: pass, decoder: decoder, source: source, cancellation: cancellation, kept: kept
-      ).run()
+    plan.passes.flatMap { pass in
+      let decoder = ImageDecoder(
+        body: body, plan: plan, pass: pass, cancellation: cancellation, helperOnly: helperOnly)
+      return RenderPass(decoder: decoder, source: source).run()
     }
   }
 }

@@ -16,33 +16,34 @@ package enum Encoder {
   private static let pngEffort = 6
 
   /// Encodes an image of 1 to 4 bands of 8 bits, as `standardColours()` gives it. `isOpaque` tells whether its alpha,
-  /// if any, can be dropped, `source` the format of the source image, and `kept` its metadata to embed.
+  /// if any, can be dropped, `source` the format of the source image, `kept` its metadata to embed, and `animation` the
+  /// timing of an image of stacked frames.
   ///
   /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
   static func encode(
-    _ picture: VipsPicture, isOpaque: Bool, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil
+    _ image: LibvipsImage, isOpaque: Bool, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil,
+    animation: Animation? = nil
   ) throws(CodecError) -> (data: Data, format: ImageFormat) {
     let isTransparent = !isOpaque && variant.background == nil
-    let format = written(as: variant.format, source: source, isTransparent: isTransparent)
+    let format =
+      animation == nil
+      ? written(as: variant.format, source: source, isTransparent: isTransparent)
+      : variant.format == .same ? source : .webp
     guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
-    let keepsAlpha = isTransparent && format != .jpeg
-    let final: VipsPicture =
-      if keepsAlpha {
-        picture
-      } else if isOpaque {
-        try picture.withoutAlpha()
-      } else {
-        try picture.flattened(onto: variant.background ?? .white)
-      }
-    return (try save(try kept?.attached(to: final) ?? final, as: format, variant: variant, keeps: kept != nil), format)
+    var final = image
+    if isOpaque {
+      final = try image.withoutAlpha()
+    } else if !isTransparent || format == .jpeg {
+      final = try image.flattened(onto: variant.background ?? .white)
+    }
+    if let kept { final = try kept.attached(to: final) }
+    if let animation { final = try animation.attached(to: final) }
+    return (try save(final, as: format, variant: variant, keeps: kept != nil), format)
   }
-
-  /// The image format of an output format; nil if it depends on the image.
-  static func format(of format: OutputFormat) -> ImageFormat? { ImageFormat(rawValue: format.rawValue) }
 
   /// The format in which a thumbnail is written.
   static func written(as format: OutputFormat, source: ImageFormat, isTransparent: Bool) -> ImageFormat {
-    if let meant = Self.format(of: format) { return meant }
+    if let stated = format.imageFormat { return stated }
     if format == .same, Codec.canWrite(source) { return source }
     if !isTransparent { return .jpeg }
     return Codec.canWrite(.webp) ? .webp : .png
@@ -50,17 +51,17 @@ package enum Encoder {
 
   /// Encodes an image unchanged. One with a page height becomes animated if the format can be.
   package static func save(
-    _ picture: VipsPicture, as format: ImageFormat, variant: Variant, keeps: Bool
+    _ image: LibvipsImage, as format: ImageFormat, variant: Variant, keeps: Bool
   ) throws(CodecError) -> Data {
     var bytes: UnsafeMutableRawPointer?
     var length = 0
-    let image = picture.pointer
+    let image = image.pointer
     let quality = Int32(min(max(variant.quality, 1), 100))
     // Without `kept`, metadata that decoders left in the image is stripped.
     let strips: Int32 = keeps ? 0 : 1
     func effort(_ standard: Int, _ range: ClosedRange<Int>) -> Int32 {
-      let asked = variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 }
-      return Int32(asked ?? standard)
+      let wanted = variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 }
+      return Int32(wanted ?? standard)
     }
     let result =
       switch format {

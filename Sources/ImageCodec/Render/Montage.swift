@@ -78,7 +78,7 @@ package struct Montage {
     return try Self.codec { () throws(CodecError) in
       // libvips blocks this loader as unsafe for untrusted data; these pixels are our own.
       vips_operation_block_set("VipsForeignLoadRaw", 0)
-      let picture = try VipsPicture.make(.encode) {
+      let picture = try LibvipsImage.make(.encode) {
         cvips_load_raw("/proc/self/fd/\(file.rawValue)", $0, Int32(Self.width), Int32(height), 3)
       }
       .applying(.encode) { cvips_reinterpret($0, $1, VIPS_INTERPRETATION_sRGB) }
@@ -101,10 +101,10 @@ package struct Montage {
     let row = row
     self.row = []
     try write { () throws(CodecError) in
-      var pictures: [VipsPicture] = []
-      for cell in row { pictures.append(try cell.picture()) }
+      var pictures: [LibvipsImage] = []
+      for cell in row { pictures.append(try cell.image()) }
       var pointers = pictures.map { Optional($0.pointer) }
-      let joined = try VipsPicture.make(.encode) {
+      let joined = try LibvipsImage.make(.encode) {
         cvips_join_across(&pointers, Int32(pointers.count), $0, Int32(Self.gap), Self.ground.samples)
       }
       return try joined.placed(
@@ -115,7 +115,7 @@ package struct Montage {
   }
 
   /// Computes the pixels of a part of the full width, and writes them below the others.
-  private mutating func write(_ part: () throws(CodecError) -> VipsPicture) throws(MontageFailure) {
+  private mutating func write(_ part: () throws(CodecError) -> LibvipsImage) throws(MontageFailure) {
     let pixels = try Self.codec { () throws(CodecError) in try Raster(computing: part()) }
     let result = try Self.codec { () throws(CodecError) in
       try pixels.withBytes { bytes in
@@ -146,7 +146,7 @@ package struct Montage {
     // libvips borrows its pixels until the cell is computed.
     defer { withExtendedLifetime(image) {} }
     if let image {
-      let picture = try image.picture()
+      let picture = try image.image()
       let x = (cellSize.width - image.size.width) / 2
       let y = padding + (box.height - image.size.height) / 2
       drawn = try drawn.applying(.encode) { cvips_insert($0, $1, picture.pointer, Int32(x), Int32(y)) }
@@ -162,11 +162,11 @@ package struct Montage {
   /// Lines of text; without ink if libvips was built without text support.
   private static func text(
     _ lines: [String], _ ink: RGBColor, on ground: RGBColor, width: Int
-  ) throws(CodecError) -> VipsPicture {
+  ) throws(CodecError) -> LibvipsImage {
     let markup = lines.map(markup).joined(separator: "\n")
-    var mask = try VipsPicture.make(.encode) { cvips_black($0) }
+    var mask = try LibvipsImage.make(.encode) { cvips_black($0) }
     if markup.contains(where: { !$0.isWhitespace }), Codec.hasOperation("text") {
-      mask = (try? VipsPicture.make(.encode) { cvips_text($0, markup, "sans 9", Int32(width)) }) ?? mask
+      mask = (try? LibvipsImage.make(.encode) { cvips_text($0, markup, "sans 9", Int32(width)) }) ?? mask
       vips_error_clear()
     }
     return try mask.applying(.encode) { cvips_tint($0, $1, ink.samples, ground.samples) }
@@ -202,9 +202,9 @@ package struct Montage {
   }
 }
 
-extension VipsPicture {
+extension LibvipsImage {
   /// The image within a larger one of one colour, clipped to that.
-  fileprivate func placed(x: Int, y: Int, in size: PixelSize, _ colour: RGBColor) throws(CodecError) -> VipsPicture {
+  fileprivate func placed(x: Int, y: Int, in size: PixelSize, _ colour: RGBColor) throws(CodecError) -> LibvipsImage {
     try applying(.encode) {
       cvips_embed($0, $1, Int32(x), Int32(y), Int32(size.width), Int32(size.height), colour.samples)
     }

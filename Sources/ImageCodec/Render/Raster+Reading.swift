@@ -10,10 +10,10 @@ extension Raster {
       probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: .max,
       mayReadCoefficients: false)
     guard let pass = plan.passes.first else { throw .invalidSize(box) }
-    let size = ThumbnailGeometry(picture: plan.probe.storedSize, variant: variant).view
-    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
-    let raster = try decoder.decode { picture throws(CodecError) in
-      try picture.standardColours().resized(to: size).flattened(onto: .white)
+    let size = ThumbnailGeometry(source: plan.probe.storedSize, variant: variant).view
+    let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: CancellationFlag())
+    let raster = try decoder.decode { image throws(CodecError) in
+      try image.standardColours().resized(to: size).flattened(onto: .white)
     }
     try self.init(size: raster.size, bands: raster.bands) { samples throws(CodecError) in
       try raster.withBytes { samples.copyMemory(from: $0) }

@@ -32,7 +32,7 @@ extension Raster {
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
     guard !keepingProfile, let profile, !(ICCProfile(profile)?.isSRGB ?? false) else { return self }
     defer { withExtendedLifetime(self) {} }
-    return try Raster(computing: try picture().standardColours())
+    return try Raster(computing: try image().standardColours())
   }
 }
 

@@ -3,49 +3,53 @@ import ThumbnailCore
 
 /// One decode and the thumbnails made from it.
 struct RenderPass {
-  let plan: DecodePlan
-  let pass: DecodePlan.Pass
-  let decoder: PictureDecoder
+  let decoder: ImageDecoder
   let source: SourceDescription
-  let cancellation: CancellationFlag
-  /// The source image's metadata to embed in the thumbnails.
-  var kept: KeptMetadata?
 
+  private var pass: DecodePlan.Pass { decoder.pass }
+  private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
   /// All steps of a pass have one metadata policy.
   private var keepsProfile: Bool { pass.steps.first?.variant.metadata == .profile }
-
-  private var orientation: Orientation { Orientation(exif: plan.probe.orientation) }
 
   /// Makes the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
   /// step's own.
   func run() -> [RenderedVariant] {
     guard let first = pass.steps.first else { return [] }
-    let base: Base
+    let kept = decoder.metadata(first.variant.metadata)
     do throws(CodecError) {
-      base = try decode(for: first)
+      if pass.reader == .frames {
+        let animation = try Animation(decoder)
+        return zip(pass.steps, animation.strips).map { step, strip in
+          result(of: step) { () throws(CodecError) in try encode(strip, step, kept, animation) }
+        }
+      }
+      let base = try decode(for: first)
+      var views: [Int: Raster] = [:]
+      return pass.steps.enumerated().map { index, step in
+        result(of: step) { () throws(CodecError) in
+          let raster = try reduced(from: base, views, for: step)
+          if step.isParent { views[index] = raster }
+          return try finish(raster, step, kept)
+        }
+      }
     } catch {
       return pass.steps.map { RenderedVariant(variant: $0.variant, result: .failure(error)) }
     }
-    var rasters: [Int: Raster] = [:]
-    return pass.steps.enumerated().map { index, step in
-      do throws(CodecError) {
-        if cancellation.isSet { throw .cancelled }
-        let raster: Raster
-        switch step.parent {
-        case .base: raster = try made(from: base, for: step)
-        case .step(let parent):
-          guard let view = rasters[parent] else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
-          raster = try reduced(view, for: step)
-        }
-        if step.isParent { rasters[index] = raster }
-        return RenderedVariant(variant: step.variant, result: .success(try finish(raster, step: step)))
-      } catch {
-        return RenderedVariant(variant: step.variant, result: .failure(cancellation.isSet ? .cancelled : error))
-      }
+  }
+
+  private func result(
+    of step: DecodePlan.Step, _ make: () throws(CodecError) -> Thumbnail
+  ) -> RenderedVariant {
+    do throws(CodecError) {
+      if decoder.cancellation.isSet { throw .cancelled }
+      return RenderedVariant(variant: step.variant, result: .success(try make()))
+    } catch {
+      return RenderedVariant(
+        variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
     }
   }
 
-  /// The source of the steps that are not derived from a larger one.
+  /// What the steps that are not derived from a larger one are made from.
   private enum Base {
     /// The first step's raster itself; there is no other such step.
     case firstStep(Raster)
@@ -59,7 +63,7 @@ struct RenderPass {
     // settings, and two threads calling first would see it half initialised.
     try Codec.start()
     if case .coefficients(let scale) = pass.reader {
-      let stored = plan.probe.storedSize
+      let stored = decoder.plan.probe.storedSize
       let side = Double(scale.rawValue)
       let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
       return .shared(try decoder.readCoefficients(at: scale), fills: fills)
@@ -67,10 +71,10 @@ struct RenderPass {
     // libvips outputs its rows once, so it computes one raster.
     guard let shared = pass.sharedView else {
       return .firstStep(
-        try decoder.decode { picture throws(CodecError) in try shrunk(try displayable(picture), for: first) })
+        try decoder.decode { image throws(CodecError) in try shrunk(try displayable(image), for: first) })
     }
-    let raster = try decoder.decode { picture throws(CodecError) in
-      try displayable(picture).resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
+    let raster = try decoder.decode { image throws(CodecError) in
+      try displayable(image).resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
     }
     return .shared(raster, fills: nil)
   }
@@ -79,40 +83,42 @@ struct RenderPass {
   ///
   /// Such samples are linear light and may be many times as bright as white. Downsampled before they are clipped to
   /// white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
-  private func displayable(_ picture: VipsPicture) throws(CodecError) -> VipsPicture {
-    guard picture.isFloatingPoint else { return picture }
+  private func displayable(_ image: LibvipsImage) throws(CodecError) -> LibvipsImage {
+    guard image.isFloatingPoint else { return image }
     // A copy to remove the profile from, which described the samples before conversion.
-    let shown = try picture.standardColours().applying { cvips_copy($0, $1) }
+    let shown = try image.standardColours().copied()
     vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
     return shown
   }
 
-  private func made(from base: Base, for step: DecodePlan.Step) throws(CodecError) -> Raster {
-    switch base {
-    case .firstStep(let raster): raster
-    case .shared(let raster, let extent): try reduced(raster, extent: extent, for: step)
-    }
-  }
-
-  /// Resamples a raster, as stored, to a step's view, and crops it if the crop is known in advance: with our resampler
-  /// where it applies, else with libvips. `extent` is the part of the raster that the image covers, if not all.
+  /// A step's view, as stored, cropped if the crop is known in advance: resampled from the base or from an earlier
+  /// step's view, with our resampler where it applies, else with libvips.
   private func reduced(
-    _ raster: Raster, extent: PixelExtent? = nil, for step: DecodePlan.Step
+    from base: Base, _ views: [Int: Raster], for step: DecodePlan.Step
   ) throws(CodecError) -> Raster {
+    let larger: Raster
+    var extent: PixelExtent?
+    switch (step.parent, base) {
+    case (.step(let parent), _):
+      guard let view = views[parent] else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
+      larger = view
+    case (.base, .shared(let raster, let fills)): (larger, extent) = (raster, fills)
+    case (.base, .firstStep(let raster)): return raster
+    }
     let view = orientation.stored(step.geometry.view)
     // Enlarging is left to libvips, which uses another method.
-    guard raster.canBeResampled, view.width <= raster.size.width, view.height <= raster.size.height else {
-      defer { withExtendedLifetime(raster) {} }
-      return try Raster(computing: try shrunk(try raster.picture(), for: step))
+    guard larger.canBeResampled, view.width <= larger.size.width, view.height <= larger.size.height else {
+      defer { withExtendedLifetime(larger) {} }
+      return try Raster(computing: try shrunk(try larger.image(), for: step))
     }
-    return try raster.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours(
+    return try larger.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours(
       keepingProfile: keepsProfile)
   }
 
   /// The same for a libvips image.
-  private func shrunk(_ picture: VipsPicture, for step: DecodePlan.Step) throws(CodecError) -> VipsPicture {
+  private func shrunk(_ image: LibvipsImage, for step: DecodePlan.Step) throws(CodecError) -> LibvipsImage {
     let view = orientation.stored(step.geometry.view)
-    let resized = try picture.resized(to: view)
+    let resized = try image.resized(to: view)
     guard let cut = cut(of: step, in: view) else { return try resized.standardColours(keepingProfile: keepsProfile) }
     return try resized.cropped(to: cut).standardColours(keepingProfile: keepsProfile)
   }
@@ -122,27 +128,36 @@ struct RenderPass {
     step.needsWholeView ? nil : orientation.stored(step.geometry.cutRectangle(step.variant.gravity), in: view)
   }
 
-  /// Rotates a step's raster upright, applies the remaining crop and enlargement, and encodes it.
-  private func finish(_ raster: Raster, step: DecodePlan.Step) throws(CodecError) -> Thumbnail {
+  /// Rotates a step's raster upright, applies the remaining crop, and encodes it.
+  private func finish(_ raster: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?) throws(CodecError) -> Thumbnail
+  {
     let geometry = step.geometry
     var pixels = try raster.upright(orientation)
     if step.needsWholeView && geometry.crops {
       let view = pixels
-      let cut =
+      let image = try view.image()
+      let part =
         switch step.variant.gravity {
-        case .attention, .entropy:
-          try view.picture().croppedBySight(to: geometry.cut, gravity: step.variant.gravity)
-        default: try view.picture().cropped(to: geometry.cutRectangle(step.variant.gravity))
+        case .attention, .entropy: try image.partBySight(of: geometry.cut, gravity: step.variant.gravity)
+        default: geometry.cutRectangle(step.variant.gravity)
         }
-      pixels = try Raster(computing: cut)
+      pixels = try Raster(computing: try image.cropped(to: part))
       withExtendedLifetime(view) {}
     }
-    let picture = try pixels.picture().resized(to: geometry.output)
-    let (data, format) = try Encoder.encode(
-      picture, isOpaque: pixels.isOpaque, for: step.variant, source: source.format, kept: kept)
+    return try encode(pixels, step, kept)
+  }
+
+  /// Enlarges upright pixels, if that was requested, and encodes them.
+  private func encode(
+    _ pixels: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?, _ animation: Animation? = nil
+  ) throws(CodecError) -> Thumbnail {
     // The image points into the raster's memory, which nothing else keeps alive.
-    withExtendedLifetime(pixels) {}
-    return Thumbnail(
-      data: data, size: picture.size, format: format, source: source, isDamaged: plan.isTolerant)
+    defer { withExtendedLifetime(pixels) {} }
+    let size = step.geometry.output
+    let image = try pixels.image()
+    let (data, format) = try Encoder.encode(
+      animation == nil ? try image.resized(to: size) : image, isOpaque: pixels.isOpaque, for: step.variant,
+      source: source.format, kept: kept, animation: animation)
+    return Thumbnail(data: data, size: size, format: format, source: source, isDamaged: decoder.plan.isTolerant)
   }
 }

@@ -38,12 +38,6 @@ struct Resampler {
     (1...longestSide).contains(size.width) && (1...longestSide).contains(size.height)
   }
 
-  /// An upper bound of the bytes that resampling takes besides the two rasters, in any orientation: the kernels and the
-  /// intermediate row. 60 kB for 750×500 to 256×171.
-  static func workingBytes(base: PixelSize, target: PixelSize) -> Int {
-    40 * (base.width + base.height) + 64 * (target.width + target.height) + 1024
-  }
-
   /// The bytes that this resampling takes.
   var bytes: Int {
     let kernels = [across, down].map { 2 * $0.weights.count + 8 * ($0.starts.count + $0.taps) }

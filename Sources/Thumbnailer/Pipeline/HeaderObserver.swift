@@ -116,6 +116,6 @@ final class HeaderObserver: BodyObserver {
   }
 
   private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
-    admitsForeign ? ForeignFormat.candidate(after: refusal) : nil
+    admitsForeign ? HelperOnlyFormat.candidate(after: refusal) : nil
   }
 }

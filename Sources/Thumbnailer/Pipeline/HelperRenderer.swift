@@ -15,7 +15,7 @@ struct HelperRenderer: Sendable {
   func format(of header: Result<ImageProbe, CodecError>, _ body: SourceBody) -> ImageFormat? {
     switch header {
     case .success(let probe): configuration.isolation.formats == .all ? probe.format : nil
-    case .failure(let error): body.admitsForeign ? ForeignFormat.candidate(after: error) : nil
+    case .failure(let error): body.admitsForeign ? HelperOnlyFormat.candidate(after: error) : nil
     }
   }
 

@@ -60,13 +60,13 @@ struct Renderer: Sendable {
     _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering? {
     guard body.mayUsePreview,
-      let preview = PreviewDownsampler(variants, probe: probe, memoryBudget: runner.memory.capacity),
+      let preview = PreviewPlan(variants, probe: probe, memoryBudget: runner.memory.capacity),
       body.isComplete || body.bytes.count >= preview.preview.sufficientLength
     else { return nil }
     let plan = "embedded preview, \(preview.plan)"
     let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
       [bytes = body.bytes] cancellation in
-      preview.render(bytes, cancellation: cancellation)
+      Downsampler.render(bytes, preview: preview, cancellation: cancellation)
     }
     try body.checkUnchanged()
     guard let results else { return .again(.withoutPreview) }
@@ -135,7 +135,7 @@ struct Renderer: Sendable {
   private func salvage(
     _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, for job: JobContext
   ) async throws(ThumbnailError) {
-    let damaged = decoded.results.filter(\.isOfDamagedPicture).map(\.variant)
+    let damaged = decoded.results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty,
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: damaged, memoryBudget: runner.memory.capacity,

@@ -76,7 +76,7 @@ extension ThumbnailPipeline {
     public var retriesFailures = false
     /// Whether the coefficient reader reads JPEGs where it suffices. Otherwise libvips reads them, which needs the
     /// whole file. Tests, which are debug builds, turn it on.
-    var readsCoefficients = CoefficientReader.isWorthwhile
+    var readsCoefficients = Codec.readsCoefficients
     /// The most revalidations that run in the background at once; beyond them a request waits for its server. Tests use
     /// fewer.
     var mostRevalidations = 256

@@ -21,11 +21,8 @@ struct Samples: Equatable {
   /// What libvips reads, shrunk by libjpeg; it drops a last column and row that are not whole.
   init(_ file: [UInt8], shrink: Int) throws {
     try Codec.start()
-    let picture = try BodyReader(.memory(file), cancellation: CancellationFlag()).withSource {
-      source throws(CodecError) in
-      try VipsPicture.make(.header) { cvips_load_jpeg(source, $0, VIPS_FAIL_ON_ERROR, Int32(shrink)) }
-    }
-    try self.init(Raster(computing: picture))
+    let reader = BodyReader(.memory(file), cancellation: CancellationFlag())
+    try self.init(Raster(computing: try reader.load(.jpeg, VIPS_FAIL_ON_ERROR, option: .shrink(shrink))))
   }
 
   /// The upper left corner.
@@ -91,15 +88,26 @@ extension TestJPEG {
   /// Marks three components as red, green and blue, so that they come as they are.
   static let adobeRGB = segment(0xEE, Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 0])
 
-  /// Reads the file with the coefficient reader.
+  /// What the coefficient decoder makes of a file.
+  struct Reading {
+    let raster: Raster
+    let consumedBytes: Int
+    let scans: Int
+
+    init(_ decoder: CoefficientDecoder) throws(CodecError) {
+      let image = try decoder.image()
+      (raster, consumedBytes, scans) = (try Raster(image), image.consumedBytes, image.scans)
+    }
+  }
+
+  /// Reads the file with the coefficient decoder.
   static func read(
     _ file: [UInt8], _ scale: JPEGScale, size: PixelSize? = nil, isTolerant: Bool = false, window: Int? = nil,
     cancellation: CancellationFlag = CancellationFlag()
-  ) throws -> CoefficientReader.Reading {
+  ) throws -> Reading {
     let stored = try size ?? probe(.memory(file)).storedSize
-    return try CoefficientReader(
-      body: .memory(file), storedSize: stored, scale: scale, isTolerant: isTolerant, cancellation: cancellation,
-      window: window
-    ).read()
+    return try Reading(
+      CoefficientDecoder(
+        .memory(file), size: stored, scale: scale, isTolerant: isTolerant, cancellation: cancellation, window: window))
   }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// What the reader makes of coefficients that are known.
 @Suite(.timeLimit(.minutes(5)))
-struct CoefficientReaderTests {
+struct CoefficientDecoderTests {
   private typealias Component = TestJPEG.Component
   private typealias Scan = TestJPEG.Scan
 
@@ -184,12 +184,11 @@ struct CoefficientReaderTests {
     let url = FileManager.default.temporaryDirectory.appending(path: "coefficients-\(UUID().uuidString).jpg")
     try Data(bytes).write(to: url)
     defer { try? FileManager.default.removeItem(at: url) }
-    func read(count: Int, window: Int?) throws -> CoefficientReader.Reading {
+    func read(count: Int, window: Int?) throws -> TestJPEG.Reading {
       let file = FileDescriptor(owning: open(url.path, O_RDONLY))
-      return try CoefficientReader(
-        body: .file(file, count: count), storedSize: jpeg.size, scale: .eighth, cancellation: CancellationFlag(),
-        window: window
-      ).read()
+      return try TestJPEG.Reading(
+        CoefficientDecoder(
+          .file(file, count: count), size: jpeg.size, scale: .eighth, cancellation: CancellationFlag(), window: window))
     }
     for window in [nil, 600] {
       #expect(try Samples(read(count: bytes.count, window: window).raster) == jpeg.expectedEighth())

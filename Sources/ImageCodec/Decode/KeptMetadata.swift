@@ -11,16 +11,16 @@ struct KeptMetadata: Sendable {
   private static let copyrightFields = ["exif-ifd0-Copyright", "exif-ifd0-Artist"]
 
   /// Reads what the policy keeps from an opened image. Nil if the policy keeps nothing.
-  init?(_ policy: MetadataPolicy, of picture: VipsPicture) {
+  init?(_ policy: MetadataPolicy, of image: LibvipsImage) {
     switch policy {
     case .none: return nil
     // Floating-point samples are always converted, whatever the profile.
-    case .profile: profile = picture.isFloatingPoint ? nil : picture.profile
+    case .profile: profile = image.isFloatingPoint ? nil : image.profile
     case .copyright:
       for name in Self.copyrightFields {
         var value: UnsafePointer<CChar>?
-        guard vips_image_get_typeof(picture.pointer, name) != 0,
-          vips_image_get_string(picture.pointer, name, &value) == 0, let value
+        guard vips_image_get_typeof(image.pointer, name) != 0,
+          vips_image_get_string(image.pointer, name, &value) == 0, let value
         else { continue }
         fields.append((name, String(cString: value)))
       }
@@ -28,11 +28,11 @@ struct KeptMetadata: Sendable {
   }
 
   /// The image with this metadata. A profile that does not fit the pixels, such as a CMYK one, is left out.
-  func attached(to picture: VipsPicture) throws(CodecError) -> VipsPicture {
+  func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
     // A copy, since the image may be shared.
-    let copy = try picture.applying { cvips_copy($0, $1) }
+    let copy = try image.copied()
     vips_image_remove(copy.pointer, VIPS_META_ICC_NAME)
-    if let profile, HeaderBytes(profile).has(picture.bands < 3 ? "GRAY" : "RGB ", at: 16) {
+    if let profile, HeaderBytes(profile).has(image.bands < 3 ? "GRAY" : "RGB ", at: 16) {
       vips_image_set_blob_copy(copy.pointer, VIPS_META_ICC_NAME, profile, profile.count)
     }
     for (name, value) in fields { vips_image_set_string(copy.pointer, name, value) }

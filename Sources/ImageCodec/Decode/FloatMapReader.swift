@@ -1,5 +1,4 @@
 import CVips
-import Foundation
 import ThumbnailCore
 
 /// Reads the pixels of a Portable FloatMap (PFM): 32-bit floating-point samples, in linear light, bottom row first.
@@ -49,34 +48,26 @@ struct FloatMapReader {
   }
 
   /// All pixels in linear light from 0 to 1, in three channels. With `isTolerant` missing rows are grey.
-  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+  func image(isTolerant: Bool) throws(CodecError) -> LibvipsImage {
     let rowBytes = size.width * channels * Self.sampleBytes
     let (needed, overflow) = rowBytes.multipliedReportingOverflow(by: size.height)
     let available = max(0, bytes.count - start)
     guard !overflow, available >= needed || isTolerant && available >= rowBytes else {
       throw .truncated(detail: "\(overflow ? .max : needed) bytes of pixels are announced, \(available) are there")
     }
-    let count = size.width * size.height * 3
-    guard let memory = malloc(count * Self.sampleBytes) else {
-      throw .damaged(.decode, detail: "out of memory for its pixels")
-    }
-    let target = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: Float.self), count: count)
-    target.initialize(repeating: Self.missing)
-    for row in 0..<min(size.height, available / rowBytes) {
-      let from = start + row * rowBytes
-      let to = (size.height - 1 - row) * size.width * 3
-      for sample in 0..<size.width * 3 {
-        let source = channels == 3 ? sample : sample / 3
-        let bits = bytes.loadUnaligned(fromByteOffset: from + source * Self.sampleBytes, as: UInt32.self)
-        target[to + sample] = Float(bitPattern: isLittleEndian ? UInt32(littleEndian: bits) : UInt32(bigEndian: bits))
+    return try LibvipsImage.filled(
+      size, bands: 3, VIPS_FORMAT_FLOAT, VIPS_INTERPRETATION_scRGB, missing: Self.missing
+    ) { target in
+      for row in 0..<min(size.height, available / rowBytes) {
+        let from = start + row * rowBytes
+        let to = (size.height - 1 - row) * size.width * 3
+        for sample in 0..<size.width * 3 {
+          let source = channels == 3 ? sample : sample / 3
+          let bits = bytes.loadUnaligned(fromByteOffset: from + source * Self.sampleBytes, as: UInt32.self)
+          target[to + sample] = Float(bitPattern: isLittleEndian ? UInt32(littleEndian: bits) : UInt32(bigEndian: bits))
+        }
       }
     }
-    guard
-      let image = cvips_image_owning_memory(
-        memory, count * Self.sampleBytes, Int32(size.width), Int32(size.height), 3, VIPS_FORMAT_FLOAT,
-        VIPS_INTERPRETATION_scRGB)
-    else { throw .damaged(.decode, detail: Codec.errorText()) }
-    return VipsPicture(owning: image)
   }
 
   private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }

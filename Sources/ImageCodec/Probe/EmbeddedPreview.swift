@@ -14,17 +14,6 @@ package struct EmbeddedPreview: Sendable, Equatable {
   /// The bytes of the file needed to decode the preview and compare it: up to 64 KiB into the first scan.
   package var sufficientLength = 0
 
-  /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`.
-  func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
-    let upright = Orientation(exif: probe.orientation).upright(size)
-    return !variants.isEmpty
-      && variants.allSatisfy { variant in
-        let view = ThumbnailGeometry(picture: probe.size, variant: variant).view
-        let factor = variant.scaling == .best ? 2 : 1
-        return factor * view.width <= upright.width && factor * view.height <= upright.height
-      }
-  }
-
   /// Whether the preview has the image's aspect ratio within 1 % and its orientation, so that it was not letterboxed,
   /// cropped or rotated separately.
   func fits(_ probe: ImageProbe) -> Bool {
@@ -35,33 +24,26 @@ package struct EmbeddedPreview: Sendable, Equatable {
 }
 
 extension Exif {
-  /// The preview in a TIFF structure that starts at `start`; nil unless there is one that is an 8-bit JPEG.
+  /// The preview in the second directory; nil unless there is one that is an 8-bit JPEG.
   ///
   /// `offset` is the position of `bytes` in the file.
-  static func preview(in bytes: HeaderBytes, at start: Int, offset: Int) -> EmbeddedPreview? {
-    let isBigEndian = bytes.has("MM", at: start)
-    guard isBigEndian || bytes.has("II", at: start) else { return nil }
-    func number(_ place: Int, _ count: Int) -> Int? {
-      isBigEndian
-        ? bytes.bigEndian(at: start + place, count: count) : bytes.littleEndian(at: start + place, count: count)
-    }
-    guard number(2, 2) == 42, let first = number(4, 4), let skipped = number(first, 2),
-      let second = number(first + 2 + 12 * skipped, 4), second > 0, let entries = number(second, 2)
+  func preview(offset: Int) -> EmbeddedPreview? {
+    guard let first = number(at: 4, count: 4), let skipped = number(at: first, count: 2),
+      let second = number(at: first + 2 + 12 * skipped, count: 4), second > 0, let count = number(at: second, count: 2)
     else { return nil }
     var (place, length, orientation): (Int?, Int?, Int?)
-    for index in 0..<entries {
-      let entry = second + 2 + 12 * index
-      guard let tag = number(entry, 2), let kind = number(entry + 2, 2) else { return nil }
-      let value = number(entry + 8, kind == 3 ? 2 : 4)
-      switch tag {
-      case 0x0112: orientation = value
-      case 0x0201: place = value
-      case 0x0202: length = value
+    for index in 0..<count {
+      guard let entry = entry(index, of: second) else { return nil }
+      let value = number(at: entry.place, count: entry.kind == 3 ? 2 : 4)
+      switch entry.tag {
+      case Tag.orientation: orientation = value
+      case Tag.previewStart: place = value
+      case Tag.previewLength: length = value
       default: break
       }
     }
     guard let place, let length, length > 0, start + place + length <= bytes.count,
-      let size = frameSize(of: bytes, in: start + place..<start + place + length)
+      let size = Self.frameSize(of: bytes, in: start + place..<start + place + length)
     else { return nil }
     let range = offset + start + place..<offset + start + place + length
     return EmbeddedPreview(range: range, size: size, orientation: orientation)

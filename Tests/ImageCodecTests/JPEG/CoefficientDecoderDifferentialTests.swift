@@ -7,7 +7,7 @@ import Testing
 
 /// The reader against libvips, that is libjpeg, on files of many encoders.
 @Suite(.timeLimit(.minutes(5)))
-struct CoefficientReaderDifferentialTests {
+struct CoefficientDecoderDifferentialTests {
   private static let formats = URL(fileURLWithPath: "TestImages/formats")
   private static let broken = URL(fileURLWithPath: "TestImages/broken")
   private static let corpus = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
@@ -47,7 +47,7 @@ struct CoefficientReaderDifferentialTests {
     }
     let theirs: Samples
     do { theirs = try Samples(file, shrink: 8) } catch { return false }
-    let image: CoefficientReader.Reading
+    let image: TestJPEG.Reading
     do { image = try TestJPEG.read(file, .eighth) } catch CodecError.handedOver { return false }
     let ours = try Samples(image.raster)
     #expect(ours.bands == theirs.bands, "\(name)")
@@ -173,10 +173,10 @@ struct CoefficientReaderDifferentialTests {
     }
     func outcome(_ file: [UInt8], _ scale: JPEGScale, _ isTolerant: Bool, window: Int?) -> Result<Samples, CodecError> {
       Result { () throws(CodecError) in
-        let image = try CoefficientReader(
-          body: .memory(file), storedSize: jpeg.size, scale: scale, isTolerant: isTolerant,
-          cancellation: CancellationFlag(), window: window
-        ).read()
+        let image = try TestJPEG.Reading(
+          CoefficientDecoder(
+            .memory(file), size: jpeg.size, scale: scale, isTolerant: isTolerant, cancellation: CancellationFlag(),
+            window: window))
         let bytes = try image.raster.withBytes { bytes throws(CodecError) in Array(bytes) }
         return Samples(size: image.raster.size, bands: image.raster.bands, bytes: bytes)
       }

@@ -1,21 +1,21 @@
 import CVips
 
-extension VipsPicture {
+extension LibvipsImage {
   /// The image in sRGB or gray, 8 bits, with at most four bands; itself if it is so already.
   ///
   /// An embedded profile is applied if it fits the pixels, else ignored, as in browsers. With `keepingProfile` the
   /// colours stay in the profile's space, except for CMYK.
-  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> VipsPicture {
-    var picture = try converted(keepingProfile: keepingProfile)
-    if picture.format != VIPS_FORMAT_UCHAR {
-      picture = try picture.applying { cvips_cast($0, $1, VIPS_FORMAT_UCHAR) }
+  func standardColours(keepingProfile: Bool = false) throws(CodecError) -> LibvipsImage {
+    var image = try converted(keepingProfile: keepingProfile)
+    if image.format != VIPS_FORMAT_UCHAR {
+      image = try image.applying { cvips_cast($0, $1, VIPS_FORMAT_UCHAR) }
     }
-    let isGray = picture.interpretation == VIPS_INTERPRETATION_B_W
+    let isGray = image.interpretation == VIPS_INTERPRETATION_B_W
     let most = isGray ? 2 : 4
-    return picture.bands > most ? try picture.applying { cvips_extract_bands($0, $1, 0, Int32(most)) } : picture
+    return image.bands > most ? try image.applying { cvips_extract_bands($0, $1, 0, Int32(most)) } : image
   }
 
-  private func converted(keepingProfile: Bool) throws(CodecError) -> VipsPicture {
+  private func converted(keepingProfile: Bool) throws(CodecError) -> LibvipsImage {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
     if isCMYK || (!keepingProfile && Self.mayHaveProfile.contains(space) && hasForeignProfile) {

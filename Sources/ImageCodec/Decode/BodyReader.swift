@@ -47,11 +47,41 @@ final class BodyReader {
     return try call(source)
   }
 
-  /// Has the cancellation flag abort all computations from `picture`.
-  func watch(_ picture: VipsPicture) {
+  /// How a loader reads less, or more, than the first image of the file at full size.
+  enum LoaderOption {
+    /// libjpeg computes one pixel for a square of this many.
+    case shrink(Int)
+    case scale(Double)
+    /// One page of several, from 0.
+    case page(Int)
+    /// All frames, stacked vertically.
+    case allFrames
+  }
+
+  /// Opens the image with the loader of its format. The header is read, pixels are decoded when something reads them.
+  func load(
+    _ format: ImageFormat, _ failOn: VipsFailOn, option: LoaderOption? = nil
+  ) throws(CodecError) -> LibvipsImage {
+    let loader = format.loaderName
+    guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
+    return try withSource { source throws(CodecError) in
+      try LibvipsImage.make(.header) { out in
+        switch option {
+        case nil: cvips_load(loader, source, out, failOn, nil, 0)
+        case .shrink(let factor): cvips_load(loader, source, out, failOn, "shrink", Int32(factor))
+        case .page(let page): cvips_load(loader, source, out, failOn, "page", Int32(page))
+        case .allFrames: cvips_load(loader, source, out, failOn, "n", -1)
+        case .scale(let scale): cvips_load_scaled(loader, source, out, failOn, scale)
+        }
+      }
+    }
+  }
+
+  /// Has the cancellation flag abort all computations from `image`.
+  func watch(_ image: LibvipsImage) {
     let user = Unmanaged.passRetained(self).toOpaque()
     cvips_watch(
-      picture.pointer,
+      image.pointer,
       { image, _, user in
         if BodyReader.from(user).cancellation.isSet { vips_image_set_kill(image, 1) }
       },

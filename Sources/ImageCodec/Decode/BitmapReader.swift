@@ -1,5 +1,4 @@
 import CVips
-import Foundation
 import ThumbnailCore
 
 /// Reads the pixels of an uncompressed BMP of any size. ImageMagick, which reads the compressed ones, refuses sides
@@ -22,31 +21,26 @@ struct BitmapReader {
   private var bands: Int { header.hasAlpha ? 4 : 3 }
 
   /// All pixels as 8-bit sRGB, with alpha if the file has it. With `isTolerant` missing rows are grey.
-  func picture(isTolerant: Bool) throws(CodecError) -> VipsPicture {
+  func image(isTolerant: Bool) throws(CodecError) -> LibvipsImage {
     let available = bytes.count - header.pixels
     guard available >= header.pixelBytes || isTolerant && available >= header.rowBytes else {
       throw .truncated(detail: "\(header.pixelBytes) bytes of pixels are announced, \(max(0, available)) are there")
     }
     let (width, height) = (header.size.width, header.size.height)
-    let count = width * height * bands
-    guard let memory = malloc(count) else { throw .damaged(.decode, detail: "out of memory for its pixels") }
-    let target = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: UInt8.self), count: count)
-    target.initialize(repeating: Self.missing)
     let palette = palette()
     let rowLength = (width * header.bitsPerPixel + 7) / 8
-    for row in 0..<height {
-      let start = header.pixels + row * header.rowBytes
-      guard start + rowLength <= bytes.count else { break }
-      let place = (header.isTopDown ? row : height - 1 - row) * width * bands
-      expand(
-        UnsafeRawBufferPointer(rebasing: bytes[start..<start + rowLength]), palette,
-        into: UnsafeMutableBufferPointer(rebasing: target[place..<place + width * bands]))
+    return try LibvipsImage.filled(
+      header.size, bands: bands, VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB, missing: Self.missing
+    ) { target in
+      for row in 0..<height {
+        let start = header.pixels + row * header.rowBytes
+        guard start + rowLength <= bytes.count else { break }
+        let place = (header.isTopDown ? row : height - 1 - row) * width * bands
+        expand(
+          UnsafeRawBufferPointer(rebasing: bytes[start..<start + rowLength]), palette,
+          into: UnsafeMutableBufferPointer(rebasing: target[place..<place + width * bands]))
+      }
     }
-    guard
-      let image = cvips_image_owning_memory(
-        memory, count, Int32(width), Int32(height), Int32(bands), VIPS_FORMAT_UCHAR, VIPS_INTERPRETATION_sRGB)
-    else { throw .damaged(.decode, detail: Codec.errorText()) }
-    return VipsPicture(owning: image)
   }
 
   private func palette() -> [[UInt8]] {

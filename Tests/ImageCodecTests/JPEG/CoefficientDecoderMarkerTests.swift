@@ -5,7 +5,7 @@ import Testing
 
 /// Every marker that the reader knows, and those it must not fall for.
 @Suite(.timeLimit(.minutes(5)))
-struct CoefficientReaderMarkerTests {
+struct CoefficientDecoderMarkerTests {
   private static let gray = TestJPEG(size: PixelSize(40, 30))
 
   private static var colour: TestJPEG {

@@ -5,7 +5,7 @@ package import ThumbnailCore
 ///
 /// For the helper only, as libvips parses the header. A drawing (SVG, PDF) has no pixels: it is rendered at the size
 /// that the largest thumbnail needs, so it is never too small for a box.
-package struct ForeignDownsampler {
+package struct HelperOnlyDownsampler {
   let body: ByteSource
   let file: FileDescriptor
   let format: ImageFormat
@@ -31,34 +31,20 @@ package struct ForeignDownsampler {
   ///
   /// - Throws: Errors that concern all variants.
   package func render(_ variants: [Variant], isTolerant: Bool = false) throws(CodecError) -> [RenderedVariant] {
-    if body.count == 0 { throw .empty }
-    if body.count > limits.maximumBytes {
-      throw .limitExceeded(.bytes, value: body.count, maximum: limits.maximumBytes)
-    }
-    var reader = try ForeignReader(
+    try limits.check(byteCount: body.count)
+    var reader = try HelperOnlyReader(
       format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
     let whole = try header(reader)
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
-    let geometries = variants.map {
-      (variant: $0, geometry: ThumbnailGeometry(picture: size(of: whole, for: $0), variant: $0))
-    }
-    .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
-    var needed = PixelSize(1, 1)
-    for (variant, geometry) in geometries {
-      let factor = variant.scaling == .best ? 2 : 1
-      needed.width = max(needed.width, factor * geometry.view.width)
-      needed.height = max(needed.height, factor * geometry.view.height)
-    }
-    let probe = try reduce(&reader, from: whole, to: needed)
-    let pass = DecodePlan.Pass(probe: probe, geometries: geometries, scaling: nil)
+    let steps = [DecodePlan.Step](variants) { size(of: whole, for: $0) }
+    let probe = try reduce(&reader, from: whole, to: steps.neededSize())
+    let pass = DecodePlan.Pass(probe: probe, steps: steps, scaling: nil)
     let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
-    let flag = CancellationFlag()
-    let decoder = PictureDecoder(body: body, plan: plan, pass: pass, cancellation: flag, foreign: reader)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
-    return RenderPass(plan: plan, pass: pass, decoder: decoder, source: source, cancellation: flag).run()
+    return Downsampler.render(body, plan: plan, of: source, helperOnly: reader, cancellation: CancellationFlag())
   }
 
   /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.
@@ -71,7 +57,7 @@ package struct ForeignDownsampler {
 
   /// Has the reader decode at the smallest sufficient size, and reads the header again.
   private func reduce(
-    _ reader: inout ForeignReader, from whole: ImageProbe, to needed: PixelSize
+    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize
   ) throws(CodecError) -> ImageProbe {
     let size = whole.size
     if format.isDrawing {
@@ -96,7 +82,7 @@ package struct ForeignDownsampler {
   }
 
   /// The header as libvips parses it.
-  private func header(_ reader: ForeignReader) throws(CodecError) -> ImageProbe {
+  private func header(_ reader: HelperOnlyReader) throws(CodecError) -> ImageProbe {
     try Codec.start()
     vips_error_clear()
     if let bitmap = reader.bitmap?.header {
@@ -111,18 +97,18 @@ package struct ForeignDownsampler {
       return probe
     }
     let bytes = BodyReader(body, cancellation: CancellationFlag())
-    let picture: VipsPicture
+    let image: LibvipsImage
     do throws(CodecError) {
-      picture = try reader.open(bytes, VIPS_FAIL_ON_ERROR)
+      image = try reader.open(bytes, VIPS_FAIL_ON_ERROR)
     } catch {
       guard case .damaged(_, let detail) = error, bytes.ranDry else { throw error }
       throw .truncated(detail: detail)
     }
-    var probe = ImageProbe(format: format, storedSize: picture.size)
-    probe.frameCount = format == .jpeg2000 && !usesImageMagick ? Int(vips_image_get_n_pages(picture.pointer)) : nil
-    probe.hasAlpha = picture.hasAlpha
-    probe.channels = picture.bands
-    probe.bitsPerSample = 8 * Int(vips_format_sizeof(picture.format))
+    var probe = ImageProbe(format: format, storedSize: image.size)
+    probe.frameCount = format == .jpeg2000 && !usesImageMagick ? Int(vips_image_get_n_pages(image.pointer)) : nil
+    probe.hasAlpha = image.hasAlpha
+    probe.channels = image.bands
+    probe.bitsPerSample = 8 * Int(vips_format_sizeof(image.format))
     return probe
   }
 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Files that break off: nothing beyond what is needed matters, and nothing before may be missing.
 @Suite(.timeLimit(.minutes(5)))
-struct CoefficientReaderTruncationTests {
+struct CoefficientDecoderTruncationTests {
   private static let gray = TestJPEG(size: PixelSize(70, 50))
 
   private static var colour: TestJPEG {

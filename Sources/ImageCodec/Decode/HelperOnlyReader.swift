@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailCore
 
 /// Opens an image of a format that only a helper decodes, at a reduced size where the format allows it.
-struct ForeignReader {
+struct HelperOnlyReader {
   let format: ImageFormat
   /// The image file, which must stay open while the reader is used.
   let file: FileDescriptor
@@ -35,32 +35,28 @@ struct ForeignReader {
   /// the other readers the caller drops unreadable rows.
   func open(
     _ reader: BodyReader, _ failOn: VipsFailOn, isTolerant: Bool = false
-  ) throws(CodecError) -> VipsPicture {
-    if let bitmap { return try bitmap.picture(isTolerant: isTolerant) }
-    if let floatMap { return try floatMap.picture(isTolerant: isTolerant) }
-    let known = mapping == nil ? ForeignFormat.loaderName(format) : ForeignFormat.imageMagick
-    guard let loader = known else { throw .unsupportedFormat(format) }
-    guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
+  ) throws(CodecError) -> LibvipsImage {
+    if let bitmap { return try bitmap.image(isTolerant: isTolerant) }
+    if let floatMap { return try floatMap.image(isTolerant: isTolerant) }
     if let mapping {
-      return try VipsPicture.make(.header) { out in
+      guard Codec.hasOperation(ImageFormat.imageMagickLoader) else { throw .decoderUnavailable(format) }
+      return try LibvipsImage.make(.header) { out in
         cvips_load_magick(mapping.bytes.baseAddress, mapping.bytes.count, out, failOn, Int32(page))
       }
     }
-    let picture = try reader.withSource { source throws(CodecError) in
-      try VipsPicture.make(.header) { out in
-        switch format {
-        case .svg: cvips_load_svg(source, out, failOn, scale)
-        case .pdf: cvips_load_pdf(source, out, failOn, scale)
-        case .jpegXL: cvips_load_jxl(source, out, failOn)
-        case .jpeg2000: cvips_load_jp2k(source, out, failOn, Int32(page))
-        // This loader takes only a file name.
-        case .openEXR: cvips_load_openexr("/proc/self/fd/\(file.rawValue)", out, failOn)
-        case .radiance: cvips_load_radiance(source, out, failOn)
-        default: cvips_load_pnm(source, out, failOn)
-        }
-      }
+    switch format {
+    case .svg, .pdf: return try reader.load(format, failOn, option: .scale(scale))
+    case .jpeg2000: return try reader.load(format, failOn, option: .page(page))
+    case .openEXR:
+      guard Codec.hasOperation(format.loaderName) else { throw .decoderUnavailable(format) }
+      // This loader takes only a file name.
+      return try LibvipsImage.make(.header) { cvips_load_openexr("/proc/self/fd/\(file.rawValue)", $0, failOn) }
+    case .radiance:
+      return try reader.load(format, failOn).applying(.header) { cvips_apply("rad2float", $0, $1) }
+    case .jpegXL, .pnm: return try reader.load(format, failOn)
+    // A bitmap or an icon is always mapped; the other formats are read in process.
+    default: throw .unsupportedFormat(format)
     }
-    return format == .radiance ? try picture.applying(.header) { cvips_unpack_radiance($0, $1) } : picture
   }
 
   /// The index of the largest image in an icon's directory; of equal ones, that with the most colours.
@@ -83,7 +79,7 @@ struct ForeignReader {
 
     init(_ file: FileDescriptor, count: Int) throws(CodecError) {
       guard let start = mmap(nil, count, PROT_READ, MAP_PRIVATE, file.rawValue, 0), start != MAP_FAILED else {
-        throw .unreadableBody(detail: String(cString: strerror(errno)))
+        throw .unreadableBody(detail: SystemFailure.last.reason)
       }
       bytes = UnsafeRawBufferPointer(start: start, count: count)
     }

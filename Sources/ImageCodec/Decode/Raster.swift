@@ -17,12 +17,12 @@ package final class Raster {
   /// Computes the pixels of an image with 8-bit samples and 1 to 4 bands.
   ///
   /// - Throws: `.damaged(.decode, …)` when the decoder or a later operation fails.
-  init(computing picture: VipsPicture) throws(CodecError) {
+  init(computing image: LibvipsImage) throws(CodecError) {
     var length = 0
-    guard let memory = vips_image_write_to_memory(picture.pointer, &length) else {
+    guard let memory = vips_image_write_to_memory(image.pointer, &length) else {
       throw .damaged(.decode, detail: Codec.errorText())
     }
-    (pixels, byteCount, size, bands, profile) = (memory, length, picture.size, picture.bands, nil)
+    (pixels, byteCount, size, bands, profile) = (memory, length, image.size, image.bands, nil)
   }
 
   /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
@@ -62,12 +62,12 @@ package final class Raster {
   }
 
   /// The pixels as a libvips image, with the profile embedded. The raster must outlive everything made from it.
-  package func picture() throws(CodecError) -> VipsPicture {
+  package func image() throws(CodecError) -> LibvipsImage {
     let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
     let image = cvips_image_of_memory(
-      pixels, byteCount, Int32(size.width), Int32(size.height), Int32(bands), space)
+      pixels, byteCount, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR, space)
     guard let image else { throw .damaged(.shrink, detail: Codec.errorText()) }
     if let profile { vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, profile.count) }
-    return VipsPicture(owning: image)
+    return LibvipsImage(owning: image)
   }
 }

@@ -44,7 +44,7 @@ struct BitmapReaderTests {
   private func pixels(_ bytes: [UInt8]) throws -> [[UInt8]] {
     try Codec.start()
     return try bytes.withUnsafeBytes { raw in
-      let picture = try #require(BitmapReader(raw)).picture(isTolerant: false)
+      let picture = try #require(BitmapReader(raw)).image(isTolerant: false)
       #expect(picture.size == PixelSize(3, 2))
       var length = 0
       let memory = try #require(vips_image_write_to_memory(picture.pointer, &length))
@@ -120,7 +120,7 @@ struct BitmapReaderTests {
     let row = (width * 3 + 3) / 4 * 4
     let bytes = Self.file(info, [UInt8](repeating: 77, count: row * height))
     try bytes.withUnsafeBytes { raw in
-      let picture = try #require(BitmapReader(raw)).picture(isTolerant: false)
+      let picture = try #require(BitmapReader(raw)).image(isTolerant: false)
       #expect(picture.size == PixelSize(width, height))
     }
   }
@@ -130,8 +130,8 @@ struct BitmapReaderTests {
     let whole = Self.file(Self.info(40, depth: 24), Self.rows24)
     try whole.dropLast(10).withUnsafeBytes { raw in
       let reader = try #require(BitmapReader(raw))
-      #expect(throws: CodecError.self) { try reader.picture(isTolerant: false) }
-      let picture = try reader.picture(isTolerant: true)
+      #expect(throws: CodecError.self) { try reader.image(isTolerant: false) }
+      let picture = try reader.image(isTolerant: true)
       #expect(picture.size == PixelSize(3, 2))
     }
   }

@@ -1,0 +1,36 @@
+// Adapts the module JPEGCoefficients, which depends on nothing, to the codec's byte source, sizes and errors.
+
+package import JPEGCoefficients
+package import ThumbnailCore
+
+extension ByteSource: JPEGSource {
+  package func withMemory<Value>(
+    _ body: (UnsafeRawBufferPointer?) throws(JPEGError) -> Value
+  ) throws(JPEGError) -> Value {
+    guard case .memory(let bytes) = self else { return try body(nil) }
+    return try bytes.withUnsafeBytes { memory in Result { () throws(JPEGError) in try body(memory) } }.get()
+  }
+}
+
+extension JPEGScale {
+  /// The reduced size of an image of `size` pixels.
+  func size(of size: PixelSize) -> PixelSize {
+    let scaled = self.size(of: JPEGSize(size.width, size.height))
+    return PixelSize(scaled.width, scaled.height)
+  }
+}
+
+extension CodecError {
+  init(_ error: JPEGError) {
+    self =
+      switch error {
+      case .cancelled: .cancelled
+      case .handedOver(let reason): .handedOver(reason: reason)
+      case .truncated(let detail): .truncated(detail: detail)
+      case .damaged(.header, let detail): .damaged(.header, detail: detail)
+      case .damaged(.decode, let detail): .damaged(.decode, detail: detail)
+      case .tooManyScans(let scans): .limitExceeded(.scans, value: scans, maximum: JPEGStructure.mostScans)
+      case .unreadable(let detail): .unreadableBody(detail: detail)
+      }
+  }
+}

@@ -1,0 +1,41 @@
+import JPEGCoefficients
+package import ThumbnailCore
+
+/// How thumbnails are made from an image's embedded preview.
+package struct PreviewPlan: Sendable {
+  let probe: ImageProbe
+  package let preview: EmbeddedPreview
+  /// The plan for decoding the preview instead of the image.
+  package let plan: DecodePlan
+  /// Its predicted peak memory in bytes, the comparison with the image included.
+  package let predictedBytes: Int
+
+  /// Nil if the preview is too small, does not match, or costs more than `memoryBudget` bytes.
+  package init?(_ variants: [Variant], probe: ImageProbe, memoryBudget: Int) {
+    guard let preview = probe.preview, preview.serves(variants, of: probe) else { return nil }
+    var stand = ImageProbe(format: .jpeg, storedSize: preview.size)
+    stand.orientation = probe.orientation
+    stand.frameCount = 1
+    stand.hasAlpha = false
+    // The preview's coding process is not parsed, so assume the most expensive one.
+    stand.isProgressive = true
+    guard
+      let plan = try? DecodePlan.make(
+        probe: stand, bodyLength: preview.range.count, variants: variants, memoryBudget: memoryBudget,
+        sourceSize: probe.size)
+    else { return nil }
+    // The comparison decodes the image at 1/8: three planes of 16 bits, and the raster.
+    let compared = JPEGScale.eighth.size(of: probe.storedSize).pixelCount * 10
+    guard plan.predictedBytes + compared <= memoryBudget else { return nil }
+    (self.probe, self.preview, self.plan, predictedBytes) = (probe, preview, plan, plan.predictedBytes + compared)
+  }
+}
+
+extension EmbeddedPreview {
+  /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`.
+  func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
+    let needed = [DecodePlan.Step](variants) { _ in probe.size }.neededSize()
+    let upright = Orientation(exif: probe.orientation).upright(size)
+    return !variants.isEmpty && needed.width <= upright.width && needed.height <= upright.height
+  }
+}

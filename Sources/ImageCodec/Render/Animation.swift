@@ -1,0 +1,117 @@
+import CVips
+import ThumbnailCore
+
+/// The frames of an animated image, reduced for each thumbnail of a pass.
+///
+/// Only one frame of the source is in memory at a time, but all frames of the thumbnails.
+struct Animation {
+  /// Each thumbnail's frames, stacked vertically, with alpha.
+  let strips: [Raster]
+  private let frameCount: Int
+  /// The duration of each frame, in milliseconds.
+  private let delays: [Int32]
+  /// The number of repetitions; 0 means forever.
+  private let loops: Int32
+
+  /// Decodes all frames.
+  init(_ decoder: ImageDecoder) throws(CodecError) {
+    self = try decoder.withImage { image throws(CodecError) in try Animation(of: image, decoder) }
+  }
+
+  private init(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) {
+    frameCount = try Self.frameCount(of: image, decoder)
+    var found: UnsafeMutablePointer<Int32>?
+    var length: Int32 = 0
+    if vips_image_get_typeof(image.pointer, "delay") != 0,
+      vips_image_get_array_int(image.pointer, "delay", &found, &length) == 0, let found
+    {
+      delays = Array(UnsafeBufferPointer(start: found, count: Int(length)))
+    } else {
+      delays = []
+    }
+    var loops: Int32 = 0
+    if vips_image_get_typeof(image.pointer, "loop") != 0 { _ = vips_image_get_int(image.pointer, "loop", &loops) }
+    self.loops = loops
+    strips = try Self.strips(of: image, count: frameCount, decoder)
+  }
+
+  /// A copy of an image of all frames, stacked vertically, with this timing.
+  func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
+    // A copy, since metadata set on the image would else change the raster's too.
+    let copy = try image.copied()
+    cvips_set_animation(copy.pointer, Int32(image.size.height / frameCount), delays, Int32(delays.count), loops)
+    return copy
+  }
+
+  private static func frameCount(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) -> Int {
+    let (plan, pass) = (decoder.plan, decoder.pass)
+    let height = Int(vips_image_get_page_height(image.pointer))
+    let count = image.size.height / max(1, height)
+    guard PixelSize(image.size.width, height) == pass.baseSize, count >= 1 else {
+      throw .damaged(.header, detail: "the header says \(pass.baseSize), the decoder \(image.size.width)x\(height)")
+    }
+    let most = plan.probe.frameCount ?? DecodeCost.assumedFrames
+    if count > most { throw .limitExceeded(.frames, value: count, maximum: most) }
+    // The decoder drops a truncated frame silently, which would make an incomplete animation look complete.
+    if !plan.isTolerant, let announced = plan.probe.frameCount, count < announced || decoder.lacksTrailer {
+      throw .truncated(detail: "after frame \(count)")
+    }
+    return count
+  }
+
+  private static func strips(
+    of image: LibvipsImage, count: Int, _ decoder: ImageDecoder
+  ) throws(CodecError) -> [Raster] {
+    let (steps, size) = (decoder.pass.steps, decoder.pass.baseSize)
+    let orientation = Orientation(exif: decoder.plan.probe.orientation)
+    let keepsProfile = steps.first?.variant.metadata == .profile
+    var strips = steps.map { FrameStrip(frame: $0.geometry.output, count: count) }
+    var cuts = steps.map { $0.geometry.cutRectangle($0.variant.gravity) }
+    for number in 0..<count {
+      if decoder.cancellation.isSet { throw .cancelled }
+      let frame = try Raster(
+        computing: try image.cropped(to: PixelRectangle(x: 0, y: number * size.height, size: size))
+          .standardColours(keepingProfile: keepsProfile).withFourBands())
+      let upright = try frame.upright(orientation)
+      for (index, step) in steps.enumerated() {
+        let view = try upright.image().resized(to: step.geometry.view)
+        // The crop of the first frame is used for all, so that the image does not jump.
+        if number == 0, step.geometry.crops, [.attention, .entropy].contains(step.variant.gravity) {
+          cuts[index] = try view.partBySight(of: step.geometry.cut, gravity: step.variant.gravity)
+        }
+        let output = try view.cropped(to: cuts[index]).resized(to: step.geometry.output)
+        try strips[index].append(try Raster(computing: output))
+      }
+      withExtendedLifetime(upright) {}
+    }
+    return try strips.map { strip throws(CodecError) in try strip.raster() }
+  }
+}
+
+/// Frames of one size and four bands, stacked vertically as they arrive.
+private struct FrameStrip {
+  private let frame: PixelSize
+  private let count: Int
+  private var bytes: [UInt8] = []
+
+  init(frame: PixelSize, count: Int) {
+    (self.frame, self.count) = (frame, count)
+    bytes.reserveCapacity(frame.pixelCount * 4 * count)
+  }
+
+  mutating func append(_ raster: Raster) throws(CodecError) {
+    guard raster.size == frame, raster.bands == 4 else {
+      throw .damaged(.shrink, detail: "a frame of \(raster.size) and \(raster.bands) bands")
+    }
+    let samples = try raster.withBytes { Array($0) }
+    bytes += samples
+  }
+
+  func raster() throws(CodecError) -> Raster {
+    let size = PixelSize(frame.width, frame.height * count)
+    return try Raster(size: size, bands: 4) { target throws(CodecError) in
+      guard target.count == bytes.count else { throw .damaged(.shrink, detail: "frames are missing") }
+      target.copyBytes(from: bytes)
+    }
+  }
+}
