@@ -1,5 +1,5 @@
 public import Foundation
-package import HTTPTransport
+public import HTTPTransport
 import Synchronization
 import ThumbnailCache
 public import ThumbnailCore
@@ -175,7 +175,7 @@ public final class ThumbnailPipeline: Sendable {
   public var silentDownloads: [String: Int] { stages.silentDownloads }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
-  package var httpClient: any HTTPClient { stages.httpClient }
+  public var httpClient: any HTTPClient { stages.httpClient }
 
   /// The store of search result pages beside the thumbnails, for offline use; nil without a disk cache.
   public var pageStore: (any PageStore)? { stages.cache.disk == nil ? nil : stages.cache }
