@@ -1,5 +1,4 @@
 import DequeModule
-import Synchronization
 import ThumbnailCore
 import Thumbnailer
 
@@ -22,12 +21,6 @@ extension Conversion {
     return findings
   }
 
-  /// Starts the conversion of an input; its outcome goes to `queue`.
-  func begin(_ input: StaleInput, _ queue: OutcomeQueue) {
-    guard let work else { return queue.push(nil) }
-    running.start { queue.push(await work.convert(input)) }
-  }
-
   func count(_ result: ConversionResult) { state.withLock { $0.summary.count(result) } }
 
   func fail(_ error: ConversionError) {
@@ -39,28 +32,27 @@ extension Conversion {
   /// Delivers results, and bounds the inputs in flight to a few for each worker.
   public final class Iterator: AsyncIteratorProtocol {
     private let conversion: Conversion
-    private let outcomes = OutcomeQueue()
+    private let tasks: TaskWindow<InputConversion.Outcome?>
     private var stale = Deque<StaleInput>()
     private var ready = Deque<ConversionResult>()
-    private var underWay = 0
     private var isExhausted = false
 
-    init(_ conversion: Conversion) { self.conversion = conversion }
-
-    deinit { conversion.cancel() }
+    init(_ conversion: Conversion) {
+      self.conversion = conversion
+      tasks = TaskWindow(capacity: conversion.window, tasks: conversion.running, waitsWhenCancelled: true)
+    }
 
     /// The next completed result; nil at the end. In a cancelled task, the results that completed nevertheless.
     public func next() async -> ConversionResult? {
       while true {
         if Task.isCancelled { stop() }
-        while underWay < conversion.window, let input = stale.popFirst() {
-          underWay += 1
-          conversion.begin(input, outcomes)
+        while tasks.hasRoom, let input = stale.popFirst() {
+          tasks.start { [work = conversion.work] _ in await work?.convert(input) }
         }
         if let result = ready.popFirst() { return result }
         if stale.isEmpty, !isExhausted {
           await look()
-        } else if underWay > 0 {
+        } else if !tasks.isEmpty {
           if let result = await nextOutcome() { return result }
         } else {
           return nil
@@ -84,9 +76,7 @@ extension Conversion {
     }
 
     private func nextOutcome() async -> ConversionResult? {
-      let outcome = await outcomes.pop()
-      underWay -= 1
-      guard let outcome else { return nil }
+      guard case .output(let outcome?) = await tasks.next() else { return nil }
       if let error = outcome.endsRun {
         conversion.fail(error)
         stop()
@@ -108,33 +98,6 @@ extension Conversion {
       isExhausted = true
       stale.removeAll()
       conversion.cancel()
-    }
-  }
-}
-
-/// The outcomes of the inputs in flight, in order of completion. For a single consumer.
-final class OutcomeQueue: Sendable {
-  private let state = Mutex((outcomes: Deque<InputConversion.Outcome?>(), waiter: Waiter?.none))
-  private typealias Waiter = CheckedContinuation<InputConversion.Outcome?, Never>
-
-  func push(_ outcome: InputConversion.Outcome?) {
-    let waiter = state.withLock { state -> Waiter? in
-      if state.waiter == nil { state.outcomes.append(outcome) }
-      defer { state.waiter = nil }
-      return state.waiter
-    }
-    waiter?.resume(returning: outcome)
-  }
-
-  /// Waits for the next outcome, even in a cancelled task: what is in flight then ends soon.
-  func pop() async -> InputConversion.Outcome? {
-    await withCheckedContinuation { continuation in
-      let outcome = state.withLock { state -> InputConversion.Outcome?? in
-        if let outcome = state.outcomes.popFirst() { return .some(outcome) }
-        state.waiter = continuation
-        return .none
-      }
-      if let outcome { continuation.resume(returning: outcome) }
     }
   }
 }

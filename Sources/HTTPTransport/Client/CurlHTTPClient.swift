@@ -6,7 +6,7 @@ package import ThumbnailCore
 /// Every response is returned with its body. Failed connections and 5xx are retried as for images; 429, a 503 with
 /// `Retry-After`, and the rest of 4xx are not, since the photo source knows better what they mean. Nor does it wait
 /// while its host is held.
-package struct CurlHTTPClient: HTTPClient {
+package struct CurlHTTPClient: LedgerSharing {
   /// Performs the requests.
   let downloader: Downloader
 

@@ -1,34 +1,35 @@
-package import Foundation
-package import HTTPSemantics
+public import Foundation
+public import HTTPSemantics
 package import ThumbnailCore
 
-/// A simple HTTP client for responses that fit in memory, used for photo search APIs.
-package protocol HTTPClient: Sendable {
-  /// Sends a GET and returns the response, error statuses included. Connection errors and 5xx are retried first, as for
-  /// images.
+/// A simple HTTP client for responses that fit in memory, used for photo search APIs. Calls may be concurrent.
+///
+/// A pipeline's own is `ThumbnailPipeline.httpClient`; tests and programs may bring another.
+public protocol HTTPClient: Sendable {
+  /// Sends a GET and returns the response, error statuses included. The pipeline's client first retries connection
+  /// errors and 5xx, as for images.
   ///
   /// - Throws: `HTTPClientError` when there was no response.
   func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse
+}
 
-  /// Host and service states shared by all processes with the same cache; nil if nothing is shared.
+/// A client that shares the states of hosts and services with all processes that use the same cache.
+package protocol LedgerSharing: HTTPClient {
+  /// The shared states; nil without a cache.
   var ledger: (any HostLedger)? { get }
 }
 
-extension HTTPClient {
-  /// Nothing is shared.
-  package var ledger: (any HostLedger)? { nil }
-}
-
 /// A GET request for a small response.
-package struct HTTPRequest: Sendable {
+public struct HTTPRequest: Sendable {
   /// The URL; `http` or `https`.
-  var url: URL
+  public var url: URL
   /// Extra header fields, sent to the URL's own host only, never after a redirect to another host.
-  var headers: [HTTPHeader] = []
+  public var headers: [HTTPHeader]
   /// The maximum length of the response body, in bytes.
-  var byteLimit = 8 << 20
+  public var byteLimit: Int
 
-  package init(url: URL, headers: [HTTPHeader] = [], byteLimit: Int = 8 << 20) {
+  /// A request, by default for a body of at most 8 MiB.
+  public init(url: URL, headers: [HTTPHeader] = [], byteLimit: Int = 8 << 20) {
     self.url = url
     self.headers = headers
     self.byteLimit = byteLimit
@@ -36,24 +37,32 @@ package struct HTTPRequest: Sendable {
 }
 
 /// A complete response.
-package struct HTTPResponse: Sendable {
+public struct HTTPResponse: Sendable {
   /// The HTTP status, such as 200 or 403.
-  package var status: Int
+  public var status: Int
   /// The header fields in the order received.
-  package var headers: [HTTPHeader]
+  public var headers: [HTTPHeader]
   /// The whole body.
-  package var body: Data
+  public var body: Data
   /// The pause that the server requests (`Retry-After`), if any.
-  package var retryAfter: Duration?
+  public var retryAfter: Duration?
+
+  /// Makes a response.
+  public init(status: Int, headers: [HTTPHeader] = [], body: Data, retryAfter: Duration? = nil) {
+    self.status = status
+    self.headers = headers
+    self.body = body
+    self.retryAfter = retryAfter
+  }
 
   /// The value of the first field of that name, compared case-insensitively.
-  package func value(of name: String) -> String? {
+  public func value(of name: String) -> String? {
     headers.firstValue(of: name)
   }
 }
 
 /// Why there was no response.
-package enum HTTPClientError: Error, Sendable {
+public enum HTTPClientError: Error, Sendable {
   /// The task was cancelled.
   case cancelled
   /// Name resolution, connection, TLS or deadline failed: the server cannot be reached. `reason` is curl's own message.

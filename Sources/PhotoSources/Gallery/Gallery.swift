@@ -206,14 +206,14 @@ public actor Gallery {
 
   private func start(_ fetch: GalleryFetch, _ ticket: Int) {
     fetches[ticket] = Task { [weak self, provider, offline] in
-      let answer = await fetch.answer(from: provider, or: offline)
-      await self?.take(answer, ticket)
+      let response = await fetch.response(from: provider, or: offline)
+      await self?.take(response, ticket)
     }
   }
 
-  private func take(_ answer: GalleryResponse, _ ticket: Int) {
+  private func take(_ response: GalleryResponse, _ ticket: Int) {
     guard fetches.removeValue(forKey: ticket) != nil else { return }
-    handle(.answer(answer, ticket: ticket))
+    handle(.response(response, ticket: ticket))
   }
 
   /// A function that returns the time since its creation.
@@ -225,7 +225,7 @@ public actor Gallery {
 
 extension GalleryFetch {
   /// Performs the request, at the source or in the store.
-  func answer(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryResponse {
+  func response(from provider: any PhotoProvider, or offline: OfflineProvider?) async -> GalleryResponse {
     switch self {
     case .page(let query, let cursor):
       do throws(ProviderError) {

@@ -19,33 +19,3 @@ enum GalleryResponse: Sendable {
   /// From the cache, with the cursor of the next photos.
   case cached([Photo], next: Int64?)
 }
-
-extension ProviderError {
-  /// Whether the source did not respond at all, so that stored photos are shown instead.
-  var isUnreachable: Bool {
-    switch self {
-    case .unreachable: true
-    case .noneAnswers(let errors): errors.contains { $0.isUnreachable }
-    default: false
-    }
-  }
-
-  /// Whether the same request may succeed later without any action of the user.
-  var mayPass: Bool {
-    switch self {
-    // Only the state machine cancels requests, and it ignores the responses of those.
-    case .unreachable, .rateLimited, .malformed, .cancelled: true
-    case .noneAnswers(let errors): errors.contains { $0.mayPass }
-    default: false
-    }
-  }
-
-  /// How long to wait before the next request; with several services, the shortest of these times.
-  var wish: Duration {
-    switch self {
-    case .rateLimited(_, let wish?): wish
-    case .noneAnswers(let errors): errors.lazy.filter(\.mayPass).map(\.wish).min() ?? .zero
-    default: .zero
-    }
-  }
-}

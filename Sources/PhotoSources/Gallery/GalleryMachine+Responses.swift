@@ -1,7 +1,7 @@
 /// How responses change the state.
 extension GalleryMachine {
-  mutating func take(_ answer: GalleryResponse, _ ticket: Int, at now: Duration) -> [Action] {
-    switch answer {
+  mutating func take(_ response: GalleryResponse, _ ticket: Int, at now: Duration) -> [Action] {
+    switch response {
     case .live(let result):
       guard ticket == liveTicket else { return [] }
       liveTicket = nil
@@ -27,70 +27,70 @@ extension GalleryMachine {
     let cancelled = cancelStored()
     forgetFailure()
     previous = nil
-    listing.dropSubstitutes()
+    results.dropSubstitutes()
     let isStored = pagesAheadOfSource > 0
-    noteAdded(isStored ? listing.renew(page, pagesAgo: pagesAheadOfSource) : listing.append(page))
+    noteAdded(isStored ? results.renew(page, pagesAgo: pagesAheadOfSource) : results.append(page))
     return cancelled + proceed(at: now)
   }
 
   private mutating func take(_ error: ProviderError, at now: Duration) -> [Action] {
     noteFailure(error, at: now)
-    if let previous { listing = previous }
+    if let previous { results = previous }
     previous = nil
     var cancelled: [Action] = []
     if !error.isUnreachable {
       cancelled = cancelStored()
-      feed = nil
-    } else if feed == nil, options.hasStore, let query {
-      feed = firstFeed(for: query)
+      fallback = nil
+    } else if fallback == nil, options.hasStore, let query {
+      fallback = firstFallback(for: query)
     }
     return cancelled + proceed(at: now)
   }
 
-  private func firstFeed(for query: String) -> Feed? {
-    if query.isEmpty || listing.isSubstitute { return everything }
-    if case .page(let cursor) = listing.next { return .stored(cursor) }
+  private func firstFallback(for query: String) -> Fallback? {
+    if query.isEmpty || results.isSubstitute { return everything }
+    if case .page(let cursor) = results.next { return .stored(cursor) }
     return nil
   }
 
   /// All cached photos, in the current round.
-  private var everything: Feed { .cached(after: nil, round: listing.lastRound, came: 0, added: 0) }
+  private var everything: Fallback { .cached(after: nil, round: results.lastRound, came: 0, added: 0) }
 
   private mutating func takeStored(_ page: PhotoPage?, pageSize: Int) {
-    guard case .stored = feed else { return }
-    feed = .exhausted
+    guard case .stored = fallback else { return }
+    fallback = .exhausted
     if let page {
-      listing.pageSize = pageSize
+      results.pageSize = pageSize
       pagesAheadOfSource += 1
-      noteAdded(listing.append(page))
-      if case .page(let cursor) = listing.next {
-        feed = .stored(cursor)
+      noteAdded(results.append(page))
+      if case .page(let cursor) = results.next {
+        fallback = .stored(cursor)
         return
       }
     }
-    guard listing.items.isEmpty else { return }
+    guard results.items.isEmpty else { return }
     // The search is not stored, or is stored without results: show any cached photos instead.
-    if listing.next == .ended {
-      listing = beginning
+    if results.next == .ended {
+      results = beginning
       pagesAheadOfSource = 0
     }
-    listing.isSubstitute = true
-    feed = everything
+    results.isSubstitute = true
+    fallback = everything
   }
 
   private mutating func takeCached(_ photos: [Photo], next: Int64?) {
-    guard case .cached(_, let round, var came, var added) = feed else { return }
-    let new = listing.appendCached(photos, round: round)
+    guard case .cached(_, let round, var came, var added) = fallback else { return }
+    let new = results.appendCached(photos, round: round)
     noteAdded(new)
     came += photos.count
     added += new
     if let next {
-      feed = .cached(after: next, round: round, came: came, added: added)
-    } else if came > 0, added > 0 || round <= listing.lastRound {
+      fallback = .cached(after: next, round: round, came: came, added: added)
+    } else if came > 0, added > 0 || round <= results.lastRound {
       // At the end of all cached photos: begin the next round.
-      feed = .cached(after: nil, round: round + 1, came: 0, added: 0)
+      fallback = .cached(after: nil, round: round + 1, came: 0, added: 0)
     } else {
-      feed = .exhausted
+      fallback = .exhausted
     }
   }
 }
@@ -99,7 +99,7 @@ extension GalleryMachine {
 extension GalleryMachine {
   /// The content in the current state.
   var content: GalleryContent {
-    let shown = previous ?? listing
+    let shown = previous ?? results
     return GalleryContent(
       query: query, provider: provider, state: state, items: shown.items,
       isOffline: options.isOffline || failure?.isUnreachable == true, total: shown.total, pages: shown.pages,
@@ -111,7 +111,7 @@ extension GalleryMachine {
 
   private var state: GalleryState {
     guard let query else { return .idle }
-    let items = (previous ?? listing).items
+    let items = (previous ?? results).items
     if isLoading {
       return items.isEmpty || previous != nil ? .loading : .loadingNextPage
     }
@@ -119,13 +119,13 @@ extension GalleryMachine {
       return failure.isUnreachable && options.hasStore && !items.isEmpty ? .offline(failure) : .failed(failure)
     }
     if !items.isEmpty { return .loaded }
-    return listing.next == .ended ? .empty(message: emptyMessage(for: query)) : .loading
+    return results.next == .ended ? .empty(message: emptyMessage(for: query)) : .loading
   }
 
   private var hasMore: Bool {
     guard query != nil else { return false }
-    if listing.next != .ended { return true }
-    return feed.map { $0 != .exhausted } ?? false
+    if results.next != .ended { return true }
+    return fallback.map { $0 != .exhausted } ?? false
   }
 
   private func emptyMessage(for query: String) -> String {

@@ -42,7 +42,7 @@ struct GalleryMachine {
     case delete(GalleryItem.ID)
     /// `wakeTime` has come.
     case awake
-    case answer(GalleryResponse, ticket: Int)
+    case response(GalleryResponse, ticket: Int)
   }
 
   /// What the owner has to do.
@@ -56,7 +56,7 @@ struct GalleryMachine {
   }
 
   /// The source of photos while the provider cannot be reached.
-  enum Feed: Equatable {
+  enum Fallback: Equatable {
     /// The stored page at this cursor.
     case stored(PageCursor?)
     /// All cached photos, round after round. Counts the photos of this round, and those of them that were new.
@@ -69,10 +69,10 @@ struct GalleryMachine {
   /// The name of the source.
   var provider: String
   var query: String?
-  var listing: SearchResults
+  var results: SearchResults
   /// The results shown until the first page of a refresh arrives.
   var previous: SearchResults?
-  var feed: Feed?
+  var fallback: Fallback?
   var failure: ProviderError?
   /// The tickets of the requests in flight.
   var liveTicket: Int?
@@ -90,7 +90,7 @@ struct GalleryMachine {
   init(_ options: Options) {
     self.options = options
     provider = options.provider
-    listing = SearchResults(next: .ended, pageSize: options.pageSize)
+    results = SearchResults(next: .ended, pageSize: options.pageSize)
   }
 
   /// Processes an event. Times are counted from any fixed instant.
@@ -105,14 +105,14 @@ struct GalleryMachine {
     case .shown(let isShown): show(isShown, at: now)
     case .delete(let id): delete(id, at: now)
     case .awake: proceed(at: now)
-    case .answer(let answer, let ticket): take(answer, ticket, at: now)
+    case .response(let response, let ticket): take(response, ticket, at: now)
     }
   }
 
   /// When to send `awake`: at the end of the back-off interval if more is wanted from a source that has failed. Nil if
   /// no timer is needed.
   var wakeTime: Duration? {
-    guard query != nil, failure?.mayPass == true, liveTicket == nil, listing.next != .ended,
+    guard query != nil, failure?.mayPass == true, liveTicket == nil, results.next != .ended,
       isShown || options.loadsWhileHidden, isMoreWanted
     else { return nil }
     return notBefore
@@ -124,7 +124,7 @@ struct GalleryMachine {
     let cancelled = cancelAll()
     query = words
     previous = nil
-    listing = beginning
+    results = beginning
     forgetFailure()
     viewport = GalleryViewport()
     isNextWanted = false
@@ -135,17 +135,17 @@ struct GalleryMachine {
   private mutating func refresh(at now: Duration) -> [Action] {
     guard query != nil else { return [] }
     let cancelled = cancelAll()
-    let shown = previous ?? listing
+    let shown = previous ?? results
     previous = shown.items.isEmpty ? nil : shown
-    listing = beginning
-    feed = nil
+    results = beginning
+    fallback = nil
     notBefore = now
     return cancelled + proceed(at: now, evenAfter: true)
   }
 
   private mutating func retry(at now: Duration) -> [Action] {
     guard failure != nil, liveTicket == nil else { return [] }
-    if listing.next == .ended { return refresh(at: now) }
+    if results.next == .ended { return refresh(at: now) }
     notBefore = now
     isNextWanted = true
     return proceed(at: now, evenAfter: true)
@@ -176,7 +176,7 @@ struct GalleryMachine {
 
   private mutating func delete(_ id: GalleryItem.ID, at now: Duration) -> [Action] {
     let former = previous?.delete(id.key)
-    guard let photo = listing.delete(id.key) ?? former else { return [] }
+    guard let photo = results.delete(id.key) ?? former else { return [] }
     return [.remove(photo)] + proceed(at: now)
   }
 
@@ -188,9 +188,9 @@ struct GalleryMachine {
     var actions: [Action] = []
     if liveTicket == nil, now >= notBefore, isForced || failure?.mayPass != false {
       let fetch: GalleryFetch? =
-        switch listing.next {
-        case .page(let cursor): .page(PhotoQuery(query, pageSize: listing.pageSize), cursor)
-        case .random: .random(count: listing.pageSize)
+        switch results.next {
+        case .page(let cursor): .page(PhotoQuery(query, pageSize: results.pageSize), cursor)
+        case .random: .random(count: results.pageSize)
         case .ended: nil
         }
       if let fetch {
@@ -200,8 +200,8 @@ struct GalleryMachine {
     }
     if storeTicket == nil {
       let fetch: GalleryFetch? =
-        switch feed {
-        case .stored(let cursor): .stored(PhotoQuery(query, pageSize: listing.pageSize), cursor)
+        switch fallback {
+        case .stored(let cursor): .stored(PhotoQuery(query, pageSize: results.pageSize), cursor)
         case .cached(let mark, _, _, _): .cached(after: mark, count: options.pageSize)
         case .exhausted, nil: nil
         }
@@ -211,8 +211,8 @@ struct GalleryMachine {
   }
 
   private var isMoreWanted: Bool {
-    previous != nil || listing.items.isEmpty || isNextWanted || listing.items.count < itemsWanted
-      || options.trigger.fires(at: viewport, itemCount: listing.items.count, pageSize: listing.pageSize)
+    previous != nil || results.items.isEmpty || isNextWanted || results.items.count < itemsWanted
+      || options.trigger.fires(at: viewport, itemCount: results.items.count, pageSize: results.pageSize)
   }
 
   private mutating func start(_ fetch: GalleryFetch, as kind: WritableKeyPath<Self, Int?>) -> Action {
@@ -233,14 +233,14 @@ struct GalleryMachine {
     failure = error
     let pause = min(options.firstPause * (1 << min(failures, 16)), options.longestPause)
     failures += 1
-    notBefore = now + max(pause, error.wish)
+    notBefore = now + max(pause, error.retryAfter)
   }
 
   mutating func forgetFailure() {
     failure = nil
     failures = 0
     notBefore = .zero
-    feed = nil
+    fallback = nil
   }
 
   private mutating func cancelAll() -> [Action] {
@@ -256,6 +256,6 @@ struct GalleryMachine {
   /// The results of the search before its first page.
   var beginning: SearchResults {
     let isRandom = query?.isEmpty == true && options.picksRandom
-    return listing.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
+    return results.restarted(next: isRandom ? .random : .page(nil), pageSize: options.pageSize)
   }
 }

@@ -9,8 +9,7 @@ public struct PageFeed: Sendable {
   private let query: PhotoQuery
   private let headers: HostHeaders
   private let original: Bool
-  private let pages: Int
-  private let photos: Int
+  private let rules: PagedSearch.Rules
 
   /// A feed that starts at the first page of a search.
   ///
@@ -27,8 +26,7 @@ public struct PageFeed: Sendable {
     self.query = query
     self.headers = headers
     self.original = original
-    self.pages = pages ?? .max
-    self.photos = photos ?? .max
+    rules = PagedSearch.Rules(pages: pages ?? .max, photos: photos ?? .max)
   }
 
   /// Appends pages to the prefetcher's items as it asks for more, and returns after the last page.
@@ -38,21 +36,18 @@ public struct PageFeed: Sendable {
   public func run(
     into prefetcher: Prefetcher, onPage: @Sendable ([ImageSource], [SkippedItem]) -> Void = { _, _ in }
   ) async throws(ProviderError) {
-    // Detects repeated photos and sources that return the same pages over and over.
-    var listing = SearchResults(next: .page(nil), pageSize: query.pageSize)
-    var hasMore: Bool { listing.next != .ended && listing.pages < pages && listing.items.count < photos }
-    guard hasMore else { return }
+    var search = PagedSearch(rules: rules)
+    guard search.next != .ended else { return }
     for await wanted in prefetcher.itemsWanted {
-      while prefetcher.itemCount < wanted, case .page(let cursor) = listing.next {
+      while prefetcher.itemCount < wanted, case .page(let cursor) = search.next {
         let page = try await provider.search(query, at: cursor)
-        let added = listing.append(page)
-        let sources = listing.items.suffix(added).prefix(photos - (listing.items.count - added)).map { item in
-          item.photo.source(for: [prefetcher.variant], original: original).adding(headers)
+        let sources = search.append(page).map { photo in
+          photo.source(for: [prefetcher.variant], original: original).adding(headers)
         }
         onPage(sources, page.skipped)
         prefetcher.append(contentsOf: sources)
-        guard hasMore else { return }
       }
+      if search.next == .ended { return }
     }
   }
 }

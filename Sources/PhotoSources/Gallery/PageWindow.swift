@@ -1,10 +1,8 @@
-/// The back-pressure of a prefetch: decides when the provider's next page is requested, and which of its photos are
-/// emitted.
+/// The back-pressure of a prefetch: decides when the next page of the search is requested.
 ///
-/// The next page is requested once the unfinished photos, of whichever page, fill at most `ahead` − 1 pages. So a few
-/// slow photos hold back only themselves, and photos that wait for a silent server are not counted. One page is
-/// requested at a time. Photos repeated on a later page are dropped, unless the provider repeats on purpose. A pure
-/// value without I/O: its owner reports events and performs the returned actions in order.
+/// That is once the unfinished photos, of whichever page, fill at most `ahead` − 1 pages. So a few slow photos hold
+/// back only themselves, and photos that wait for a silent server are not counted. One page is requested at a time. A
+/// pure value without I/O: its owner reports events and performs the returned actions in order.
 struct PageWindow {
   /// What the owner has to do.
   enum Action: Equatable {
@@ -17,21 +15,16 @@ struct PageWindow {
   }
 
   private enum Phase {
-    case ready(PageCursor?)
+    case ready
     case waiting
-    case ended(ProviderError?)
+    case failed(ProviderError)
     case finished
   }
 
+  /// The search that the pages belong to.
+  private(set) var search: PagedSearch
   private let ahead: Int
-  private let pageLimit: Int
-  private let photoLimit: Int
-  private let endsAtRepetition: Bool
-  private let keepsRepetitions: Bool
-  private var phase = Phase.ready(nil)
-  private var seenCursors = RecentSet<PageCursor>()
-  /// As bytes: ids that are only canonically equivalent as Unicode are different photos.
-  private var seenIDs = RecentSet<[UInt8]>()
+  private var phase = Phase.ready
   /// The number of photos on the last page, repeated ones included.
   private var pageLength = 0
   /// The number of emitted photos that are not done.
@@ -39,47 +32,24 @@ struct PageWindow {
   /// Those of them that are not counted, since they wait for a silent server.
   private var uncounted = 0
 
-  /// The number of pages that have arrived.
-  private(set) var pagesArrived = 0
-  /// The number of photos emitted.
-  private(set) var photosEmitted = 0
-  /// The number of photos dropped as repeated.
-  private(set) var duplicates = 0
-
   /// The window at the start of a search.
   ///
-  /// - Parameters:
-  ///   - ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is requested when all earlier
-  ///     ones are done.
-  ///   - pageLimit: The most pages to request; nil for no limit.
-  ///   - photoLimit: The most photos to emit; nil for no limit.
-  ///   - endsAtRepetition: Whether a page with only repeated photos ends the search, whatever its cursor.
-  ///   - keepsRepetitions: Whether a repeated photo is emitted again, as for the lines of a list.
-  init(
-    ahead: Int = 2, pageLimit: Int? = nil, photoLimit: Int? = nil, endsAtRepetition: Bool = false,
-    keepsRepetitions: Bool = false
-  ) {
+  /// - Parameter ahead: How many pages of photos may be outstanding; at least 1. With 1 a page is requested when all
+  ///   earlier ones are done.
+  init(_ search: PagedSearch = PagedSearch(), ahead: Int = 2) {
+    self.search = search
     self.ahead = max(1, ahead)
-    self.pageLimit = pageLimit ?? .max
-    self.photoLimit = photoLimit ?? .max
-    self.endsAtRepetition = endsAtRepetition
-    self.keepsRepetitions = keepsRepetitions
   }
 
   /// To be called once, before anything else.
-  mutating func start() -> [Action] {
-    if pageLimit <= 0 || photoLimit <= 0 { phase = .ended(nil) }
-    return proceed()
-  }
+  mutating func start() -> [Action] { proceed() }
 
   /// The requested page has arrived.
   mutating func pageArrived(_ page: PhotoPage) -> [Action] {
     guard case .waiting = phase else { return [] }
-    pagesArrived += 1
+    phase = .ready
     pageLength = page.photos.count
-    let photos = newPhotos(of: page)
-    photosEmitted += photos.count
-    phase = endsAtRepetition && photos.isEmpty && !page.photos.isEmpty ? .ended(nil) : phaseAfter(page)
+    let photos = search.append(page)
     guard !photos.isEmpty else { return proceed() }
     remaining += photos.count
     // The page request goes first, so that it is sent before the photos keep the connections busy.
@@ -89,7 +59,7 @@ struct PageWindow {
   /// The page request has failed. Photos already emitted are still awaited.
   mutating func pageFailed(_ error: ProviderError) -> [Action] {
     guard case .waiting = phase else { return [] }
-    phase = .ended(error)
+    phase = .failed(error)
     return proceed()
   }
 
@@ -108,33 +78,19 @@ struct PageWindow {
 
   private mutating func proceed() -> [Action] {
     switch phase {
-    case .ready(let cursor) where remaining - uncounted <= (ahead - 1) * pageLength:
+    case .ready:
+      guard case .page(let cursor) = search.next else { return finish() }
+      guard remaining - uncounted <= (ahead - 1) * pageLength else { return [] }
       phase = .waiting
       return [.requestPage(cursor)]
-    case .ended(let failure) where remaining == 0:
-      phase = .finished
-      return [.finish(failure: failure)]
-    case .ready, .waiting, .ended, .finished:
-      return []
+    case .failed(let error): return finish(error)
+    case .waiting, .finished: return []
     }
   }
 
-  private mutating func phaseAfter(_ page: PhotoPage) -> Phase {
-    guard let next = page.next, !(page.photos.isEmpty && page.skipped.isEmpty), pagesArrived < pageLimit,
-      photosEmitted < photoLimit, seenCursors.insert(next)
-    else { return .ended(nil) }
-    return .ready(next)
-  }
-
-  private mutating func newPhotos(of page: PhotoPage) -> [Photo] {
-    var photos: [Photo] = []
-    for photo in page.photos where photosEmitted + photos.count < photoLimit {
-      guard keepsRepetitions || seenIDs.insert(photo.fingerprint) else {
-        duplicates += 1
-        continue
-      }
-      photos.append(photo)
-    }
-    return photos
+  private mutating func finish(_ failure: ProviderError? = nil) -> [Action] {
+    guard remaining == 0 else { return [] }
+    phase = .finished
+    return [.finish(failure: failure)]
   }
 }

@@ -1,5 +1,4 @@
 import DequeModule
-import HTTPTransport
 import ThumbnailCore
 import Thumbnailer
 
@@ -9,48 +8,36 @@ extension QueryPrefetch {
   /// A photo is done when its result is taken, so a slow consumer causes back-pressure. Photos that wait for a silent
   /// server hold back neither pages nor other photos.
   public final class Iterator: AsyncIteratorProtocol {
-    private enum Arrival: Sendable {
+    private enum Response: Sendable {
       case page(Result<PhotoPage, ProviderError>)
-      case photo(PhotoOutcome, number: Int)
-      case silence(number: Int, ServerSilence)
+      case photo(PhotoOutcome)
     }
 
     private let prefetch: QueryPrefetch
     private let query: PhotoQuery
-    private var window: PageWindow
-    private let tasks = TaskBag()
-    private let continuation: AsyncStream<Arrival>.Continuation
-    private var arrivals: AsyncStream<Arrival>.Iterator
+    private var pages: PageWindow
+    /// Photos in flight, enough to keep all downloads and decodes busy; beside them the request for a page.
+    private let tasks: TaskWindow<Response>
     private var ready: Deque<Element> = []
     /// Photos not yet started: a page may be long, and each photo in flight takes memory.
     private var waiting: Deque<Photo> = []
-    /// Enough in flight to keep all downloads and decodes busy.
-    private var inFlight: InFlightWindow
-    private var lastNumber = 0
     private var isStarted = false
     private var ending: Result<Void, ProviderError>?
 
     init(_ prefetch: QueryPrefetch) {
       self.prefetch = prefetch
-      inFlight = InFlightWindow(
+      tasks = TaskWindow(
         capacity: 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs))
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
-      window = PageWindow(
-        ahead: prefetch.limits.ahead, pageLimit: prefetch.limits.pages, photoLimit: prefetch.limits.photos,
-        endsAtRepetition: prefetch.provider.capabilities.mayRunInCircles,
-        keepsRepetitions: prefetch.provider.capabilities.repeatsOnPurpose)
-      let (stream, continuation) = AsyncStream.makeStream(of: Arrival.self)
-      self.continuation = continuation
-      arrivals = stream.makeAsyncIterator()
+      let rules = PagedSearch.Rules(prefetch.limits, prefetch.provider.capabilities)
+      pages = PageWindow(PagedSearch(rules: rules), ahead: prefetch.limits.ahead)
     }
-
-    deinit { tasks.cancelAll() }
 
     /// The next element; nil when everything is done or the calling task is cancelled.
     public func next() async throws(ProviderError) -> Element? {
       if !isStarted {
         isStarted = true
-        carryOut(window.start())
+        carryOut(pages.start())
       }
       while true {
         if let element = ready.popFirst() { return element }
@@ -58,33 +45,28 @@ extension QueryPrefetch {
           try ending.get()
           return nil
         }
-        guard let arrival = await arrivals.next() else {
-          tasks.cancelAll()
-          return nil
+        switch await tasks.next() {
+        case .output(let response): take(response)
+        case .silence: carryOut(pages.setUncounted(tasks.uncounted))
+        case nil: return nil
         }
-        take(arrival)
+        startWaiting()
       }
     }
 
-    private func take(_ arrival: Arrival) {
-      switch arrival {
+    private func take(_ response: Response) {
+      switch response {
       case .page(.success(let page)):
-        let before = window.photosEmitted
-        let actions = window.pageArrived(page)
-        ready.append(.page(photos: window.photosEmitted - before, total: page.total))
+        let before = pages.search.photos
+        let actions = pages.pageArrived(page)
+        ready.append(.page(photos: pages.search.photos - before, total: page.total))
         ready.append(contentsOf: page.skipped.map { .skipped($0) })
         carryOut(actions)
       case .page(.failure(let error)):
-        carryOut(window.pageFailed(error))
-      case .photo(let outcome, let number):
+        carryOut(pages.pageFailed(error))
+      case .photo(let outcome):
         ready.append(.photo(outcome))
-        inFlight.end(number)
-        carryOut(window.photoDone(uncounted: inFlight.uncounted))
-        startWaiting()
-      case .silence(let number, let silence):
-        inFlight.setSilence(number, silence)
-        carryOut(window.setUncounted(inFlight.uncounted))
-        startWaiting()
+        carryOut(pages.photoDone(uncounted: tasks.uncounted))
       }
     }
 
@@ -92,42 +74,49 @@ extension QueryPrefetch {
       for action in actions {
         switch action {
         case .requestPage(let cursor): requestPage(cursor)
-        case .emit(let photos):
-          waiting.append(contentsOf: photos)
-          startWaiting()
+        case .emit(let photos): waiting.append(contentsOf: photos)
         case .finish(let failure): ending = failure.map { .failure($0) } ?? .success(())
         }
       }
     }
 
     private func requestPage(_ cursor: PageCursor?) {
-      tasks.start { [prefetch, query, continuation] in
+      tasks.startBeside { [prefetch, query] in
         do throws(ProviderError) {
-          continuation.yield(.page(.success(try await prefetch.page(query, at: cursor))))
+          return .page(.success(try await prefetch.page(query, at: cursor)))
         } catch {
-          continuation.yield(.page(.failure(error)))
+          return .page(.failure(error))
         }
       }
     }
 
     private func startWaiting() {
-      while inFlight.hasRoom, let next = waiting.popFirst() {
-        lastNumber += 1
-        inFlight.begin(lastNumber)
-        start(next, as: lastNumber)
+      while tasks.hasRoom, let photo = waiting.popFirst() {
+        tasks.start { [prefetch] onSilence in
+          let started = ContinuousClock.now
+          let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
+          let results = await prefetch.pipeline.responses(
+            for: source, variants: prefetch.variants, priority: .prefetch, onSilence: onSilence)
+          return .photo(PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started))
+        }
       }
     }
+  }
+}
 
-    private func start(_ photo: Photo, as number: Int) {
-      tasks.start { [prefetch, continuation] in
-        let started = ContinuousClock.now
-        let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
-        let results = await prefetch.pipeline.responses(
-          for: source, variants: prefetch.variants, priority: .prefetch
-        ) { continuation.yield(.silence(number: number, $0)) }
-        let outcome = PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started)
-        continuation.yield(.photo(outcome, number: number))
-      }
-    }
+extension PagedSearch.Rules {
+  /// How many photos of an endless list are remembered: more than any photo search returns.
+  static let memoryOfPrefetch = 16_384
+
+  /// The rules of a prefetch, which nobody watches. One barren page of a service that may repeat itself without end is
+  /// enough, since each costs a request of the few that services allow. An unusable page is no repetition: a list may
+  /// have many unusable lines in a row.
+  init(_ limits: QueryPrefetch.Limits, _ capabilities: ProviderCapabilities) {
+    keepsRepeats = capabilities.repeatsOnPurpose
+    if capabilities.mayRunInCircles { mostBarrenPages = 1 }
+    countsUnusablePages = false
+    memory = Self.memoryOfPrefetch
+    pages = limits.pages ?? .max
+    photos = limits.photos ?? .max
   }
 }

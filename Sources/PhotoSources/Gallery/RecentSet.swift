@@ -9,8 +9,8 @@ struct RecentSet<Element: Hashable> {
   private var hashes: Set<UInt64> = []
   private var order: Deque<UInt64> = []
 
-  /// Keeps the last `capacity` elements; the default is more than any photo search returns.
-  init(capacity: Int = 16384) { self.capacity = max(1, capacity) }
+  /// Keeps the last `capacity` elements.
+  init(capacity: Int) { self.capacity = max(1, capacity) }
 
   /// Inserts an element. False if it is present already.
   mutating func insert(_ element: Element) -> Bool {

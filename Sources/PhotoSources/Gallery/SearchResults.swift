@@ -1,22 +1,7 @@
-/// The photos of one search so far, and how it continues. A pure value.
+/// The photos of a gallery's search so far, and how it continues. A pure value.
 struct SearchResults {
-  /// How the search continues.
-  enum Next: Equatable {
-    /// With the page at this cursor.
-    case page(PageCursor?)
-    /// With random photos.
-    case random
-    /// Not at all.
-    case ended
-  }
-
-  /// After this many pages in a row without a new photo, the source is taken to repeat itself.
-  static let mostBarrenPages = 3
-
+  private var search: PagedSearch
   private(set) var items: [GalleryItem] = []
-  private(set) var next: Next
-  private(set) var total: Int?
-  private(set) var pages = 0
   private(set) var skipped: [SkippedItem] = []
   /// The highest round of a photo.
   private(set) var lastRound = 0
@@ -26,80 +11,54 @@ struct SearchResults {
   var isSubstitute = false
   /// Deleted photos are not added again.
   private var deleted: Set<[UInt8]>
-  private var seen: Set<GalleryItem.ID> = []
-  private var seenCursors: Set<PageCursor> = []
-  private var barrenPages = 0
 
-  init(next: Next, pageSize: Int, without deleted: Set<[UInt8]> = []) {
-    self.next = next
+  init(next: PagedSearch.Next, pageSize: Int, without deleted: Set<[UInt8]> = []) {
+    search = PagedSearch(next: next)
     self.pageSize = pageSize
     self.deleted = deleted
   }
 
+  /// How the search continues.
+  var next: PagedSearch.Next { search.next }
+  /// The total number of results, if the source tells.
+  var total: Int? { search.total }
+  /// The number of pages loaded.
+  var pages: Int { search.pages }
+
   /// Appends a page of the source or of the store. Returns the number of new photos.
   mutating func append(_ page: PhotoPage) -> Int {
-    let known = seen.count
-    let added = take(page)
-    pages += 1
-    // A page with deleted photos does not count as repeated.
-    barrenPages = seen.count == known ? barrenPages + 1 : 0
-    let isCircle = barrenPages >= Self.mostBarrenPages
-    switch next {
-    case .random where page.photos.isEmpty || isCircle: next = .ended
-    case .random, .ended: break
-    case .page:
-      if let cursor = page.next, !(page.photos.isEmpty && page.skipped.isEmpty), !isCircle,
-        seenCursors.insert(cursor).inserted
-      {
-        next = .page(cursor)
-      } else {
-        next = .ended
-      }
-    }
-    return added
+    skip(page.skipped)
+    return add(search.append(page))
   }
 
-  /// Merges the source's response for a page that the store has already delivered, `pagesAgo` pages back. The source
-  /// decides how the search continues behind that page, or behind what was its end.
+  /// Merges the source's response for a page that the store has already delivered: see `PagedSearch.renew`.
   mutating func renew(_ page: PhotoPage, pagesAgo: Int) -> Int {
-    if pagesAgo == 1 || next == .ended {
-      if let cursor = page.next { seenCursors.insert(cursor) }
-      next = page.next.map { .page($0) } ?? .ended
-    }
-    return take(page)
-  }
-
-  private mutating func take(_ page: PhotoPage) -> Int {
-    total = page.total ?? total
-    skipped = (skipped + page.skipped).suffix(100)
-    return append(page.photos, round: 0)
-  }
-
-  /// Adds photos. Returns how many were new in this round.
-  private mutating func append(_ photos: [Photo], round: Int) -> Int {
-    let before = items.count
-    for photo in photos {
-      let item = GalleryItem(photo, round: round)
-      if seen.insert(item.id).inserted, !deleted.contains(item.id.key) { items.append(item) }
-    }
-    if items.count > before { lastRound = max(lastRound, round) }
-    return items.count - before
+    skip(page.skipped)
+    return add(search.renew(page, pagesAgo: pagesAgo))
   }
 
   /// Appends a batch of cached photos, which counts as a page. Returns how many were new in this round.
   mutating func appendCached(_ photos: [Photo], round: Int) -> Int {
-    pages += photos.isEmpty ? 0 : 1
-    return append(photos, round: round)
+    add(search.appendCached(photos, round: round), round: round)
   }
+
+  /// Adds new photos. Returns how many were not deleted.
+  private mutating func add(_ photos: [Photo], round: Int = 0) -> Int {
+    let new = photos.map { GalleryItem($0, round: round) }.filter { !deleted.contains($0.id.key) }
+    items += new
+    if !new.isEmpty { lastRound = max(lastRound, round) }
+    return new.count
+  }
+
+  private mutating func skip(_ more: [SkippedItem]) { skipped = (skipped + more).suffix(100) }
 
   /// Removes the unrelated photos.
   mutating func dropSubstitutes() {
     guard isSubstitute else { return }
     isSubstitute = false
     items = []
-    seen = []
-    pages = 0
     lastRound = 0
+    search.dropPhotos()
   }
 
   /// Removes a photo for good, in all rounds. Returns it, or nil if it is not there.
@@ -111,7 +70,7 @@ struct SearchResults {
   }
 
   /// The same search from its first page.
-  func restarted(next: Next, pageSize: Int) -> SearchResults {
+  func restarted(next: PagedSearch.Next, pageSize: Int) -> SearchResults {
     SearchResults(next: next, pageSize: pageSize, without: deleted)
   }
 }

@@ -22,10 +22,10 @@ struct AccessKey: Sendable, CustomStringConvertible, CustomDebugStringConvertibl
   }
 
   /// A prefix of the key's digest, to tell keys apart without revealing them.
-  var mark: String { SHA256.hash(value.utf8).prefix(4).map { String($0, radix: 16) }.joined(separator: "-") }
+  var digestPrefix: String { SHA256.hash(value.utf8).prefix(4).map { String($0, radix: 16) }.joined(separator: "-") }
 
   /// The text with every occurrence of the key redacted.
-  func blottedOut(of text: String) -> String { text.replacing(value, with: "[key]") }
+  func redacted(in text: String) -> String { text.replacing(value, with: "[key]") }
 
   var description: String { "[key]" }
   var debugDescription: String { description }

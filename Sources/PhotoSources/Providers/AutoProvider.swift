@@ -59,7 +59,7 @@ public final class AutoProvider: PhotoProvider {
       else { throw .badRequest(provider: name, reason: "this page cursor is of another provider") }
       return mark(try await provider.search(query, at: joint.own), provider)
     }
-    return try await firstAnswer { (provider) throws(ProviderError) in
+    return try await firstResponse { (provider) throws(ProviderError) in
       self.mark(try await provider.search(query, at: nil), provider)
     } isEmpty: {
       $0.photos.isEmpty && $0.next == nil
@@ -68,7 +68,7 @@ public final class AutoProvider: PhotoProvider {
 
   /// Random photos of the first provider that works. From one that cannot pick at random, its first photos.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    try await firstAnswer { (provider) throws(ProviderError) in
+    try await firstResponse { (provider) throws(ProviderError) in
       if provider.capabilities.picksRandom { return try await provider.random(count: count) }
       return Array(try await provider.search(PhotoQuery("", pageSize: count), at: nil).photos.prefix(count))
     } isEmpty: {
@@ -81,14 +81,14 @@ public final class AutoProvider: PhotoProvider {
     try await candidates.first { $0.name == photo.provider }?.reportUse(of: photo)
   }
 
-  private func firstAnswer<Answer: Sendable>(
-    _ ask: @Sendable (any PhotoProvider) async throws(ProviderError) -> Answer,
-    isEmpty: @Sendable (Answer) -> Bool
-  ) async throws(ProviderError) -> Answer {
-    let first = try await answer(of: 0, ask)
-    if case .success(let answer) = first, !isEmpty(answer) {
+  private func firstResponse<Response: Sendable>(
+    _ request: @Sendable (any PhotoProvider) async throws(ProviderError) -> Response,
+    isEmpty: @Sendable (Response) -> Bool
+  ) async throws(ProviderError) -> Response {
+    let first = try await result(of: 0, request)
+    if case .success(let response) = first, !isEmpty(response) {
       settle(0, because: nil)
-      return answer
+      return response
     }
     var errors: [ProviderError] = []
     var reason = "\(candidates[0].name) has no picture for it"
@@ -97,13 +97,13 @@ public final class AutoProvider: PhotoProvider {
       reason = error.message
     }
     for index in candidates.indices.dropFirst() {
-      switch try await answer(of: index, ask) {
+      switch try await result(of: index, request) {
       case .failure(let error): errors.append(error)
-      case .success(let answer):
+      case .success(let response):
         // An empty response of a fallback counts only if the first provider failed.
-        if isEmpty(answer), case .success = first { continue }
+        if isEmpty(response), case .success = first { continue }
         settle(index, because: reason)
-        return answer
+        return response
       }
     }
     settle(0, because: nil)
@@ -112,13 +112,13 @@ public final class AutoProvider: PhotoProvider {
   }
 
   /// The provider's response, or an error that allows a fallback.
-  private func answer<Answer: Sendable>(
-    of index: Int, _ ask: @Sendable (any PhotoProvider) async throws(ProviderError) -> Answer
-  ) async throws(ProviderError) -> Result<Answer, ProviderError> {
+  private func result<Response: Sendable>(
+    of index: Int, _ request: @Sendable (any PhotoProvider) async throws(ProviderError) -> Response
+  ) async throws(ProviderError) -> Result<Response, ProviderError> {
     do throws(ProviderError) {
-      return .success(try await ask(candidates[index]))
+      return .success(try await request(candidates[index]))
     } catch {
-      guard index == 0 ? error.letsAnotherStandIn : error != .cancelled else { throw error }
+      guard index == 0 ? error.allowsFallback : error != .cancelled else { throw error }
       return .failure(error)
     }
   }
@@ -158,14 +158,4 @@ struct JointCursor {
 
   /// The combined cursor.
   var cursor: PageCursor { PageCursor("\(provider):\(own.token)") }
-}
-
-extension ProviderError {
-  /// Whether a fallback provider may succeed.
-  fileprivate var letsAnotherStandIn: Bool {
-    switch self {
-    case .rateLimited, .blocked, .unreachable, .unsupported: true
-    default: false
-    }
-  }
 }

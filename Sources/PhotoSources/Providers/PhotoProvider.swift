@@ -1,36 +1,55 @@
 // The module PhotoSources: photos of services, folders and lists, page by page, and galleries of them.
 
-/// A source of photos, page by page: a photo search, a folder, a list of URLs.
+/// A source of photos, page by page: a photo search, a folder, a list of URLs. To add a source of your own, implement
+/// this protocol; the page `docs/photo-sources.md` has an example.
 ///
-/// Providers return the sources of photos; they never fetch the images. Calls may be concurrent.
+/// A provider only says where photos are (`Photo.source(for:fit:original:)`); it never fetches the images. What needs
+/// the network goes through a `ProviderAPI`, or through `ThumbnailPipeline.httpClient` itself, and thus shares the
+/// pipeline's connections, timeouts, retries and limits.
+///
+/// A provider is `Sendable`, and calls may be concurrent: a search as somebody types is cancelled while the next one
+/// runs. Keep what differs between searches in the cursor instead of in the provider.
 public protocol PhotoProvider: Sendable {
   /// The provider's name in messages and JSON: `unsplash`, `folder`, `urls`. With fallbacks, that of the provider in
-  /// use.
+  /// use. Pages are stored under it, and `Photo.provider` has to be the same.
   var name: String { get }
   /// The provider's capabilities.
   var capabilities: ProviderCapabilities { get }
 
   /// One page of the photos that match a query.
   ///
+  /// A page holds up to `query.pageSize` photos; fewer are no sign of the end. The search ends at a page whose `next`
+  /// is nil, at a cursor seen before, at a page without any item, and after a few pages without a new photo. Items that
+  /// cannot be used go into `PhotoPage.skipped` with the reason: one bad item must not fail a page.
+  ///
   /// - Parameters:
   ///   - query: The query, the same for all pages of a search.
-  ///   - cursor: The `next` of the previous page; nil for the first page.
-  /// - Throws: `ProviderError.cancelled` when the task is cancelled, else the error that occurred.
+  ///   - cursor: The `next` of the previous page; nil for the first page. Cursors are stored with the pages, so one from
+  ///     an earlier run may come back.
+  /// - Throws: `ProviderError.cancelled` when the task is cancelled, else the error that occurred. A gallery retries
+  ///   `unreachable`, `rateLimited` and `malformed` with back-off, and shows stored pages for `unreachable`; a prefetch
+  ///   waits for `rateLimited`; everything else is shown to the user.
   func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage
 
-  /// Up to `count` distinct random photos. Fewer if there are no more.
+  /// Up to `count` distinct random photos. Fewer if there are no more. By default not supported.
   ///
   /// - Throws: `ProviderError.unsupported` if `capabilities.picksRandom` is false.
   func random(count: Int) async throws(ProviderError) -> [Photo]
 
-  /// Reports to the provider that a photo is used: inserted into a document, set as a background, exported.
+  /// Reports to the provider that a photo is used: inserted into a document, set as a background, exported. By default
+  /// this does nothing.
   ///
   /// Unsplash's terms require it. Not to be called when a photo is shown or prefetched; views are counted by the
-  /// provider's image server. For most providers this does nothing.
+  /// provider's image server.
   func reportUse(of photo: Photo) async throws(ProviderError)
 }
 
 extension PhotoProvider {
+  /// Not supported.
+  public func random(count: Int) async throws(ProviderError) -> [Photo] {
+    throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
+  }
+
   /// Does nothing.
   public func reportUse(of photo: Photo) async throws(ProviderError) {}
 }
@@ -57,12 +76,6 @@ public struct ProviderCapabilities: Hashable, Sendable {
   public var picksRandom: Bool
   /// The largest page; nil for no limit.
   public var largestPageSize: Int?
-  /// Whether it needs an access key.
-  public var needsKey: Bool
-  /// Whether pages report the total number of results.
-  public var knowsTotal: Bool
-  /// Whether a search can be repeated from its first page.
-  public var canRestart: Bool
   /// Whether a faulty server might return the same photos without end: a prefetch then ends at the first page without a
   /// new photo.
   public var mayRunInCircles: Bool
@@ -70,17 +83,14 @@ public struct ProviderCapabilities: Hashable, Sendable {
   /// once.
   public var repeatsOnPurpose: Bool
 
-  /// Makes the capabilities.
+  /// Makes the capabilities; by default of a provider that searches.
   public init(
-    searches: Bool, picksRandom: Bool, largestPageSize: Int? = nil, needsKey: Bool = false, knowsTotal: Bool = false,
-    canRestart: Bool = true, mayRunInCircles: Bool = false, repeatsOnPurpose: Bool = false
+    searches: Bool = true, picksRandom: Bool = false, largestPageSize: Int? = nil, mayRunInCircles: Bool = false,
+    repeatsOnPurpose: Bool = false
   ) {
     self.searches = searches
     self.picksRandom = picksRandom
     self.largestPageSize = largestPageSize
-    self.needsKey = needsKey
-    self.knowsTotal = knowsTotal
-    self.canRestart = canRestart
     self.mayRunInCircles = mayRunInCircles
     self.repeatsOnPurpose = repeatsOnPurpose
   }

@@ -26,7 +26,7 @@ enum Snippet {
   static func body(_ body: Data, hiding secret: AccessKey?) -> String {
     // Redacts more than is shown, so that no part of a secret remains at the cut.
     let text = String(decoding: body.prefix(4096), as: UTF8.self)
-    let line = Snippet.line(secret?.blottedOut(of: text) ?? text)
+    let line = Snippet.line(secret?.redacted(in: text) ?? text)
     return line.isEmpty ? "an empty answer" : line
   }
 

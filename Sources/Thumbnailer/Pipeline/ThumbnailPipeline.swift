@@ -1,5 +1,5 @@
 public import Foundation
-package import HTTPTransport
+public import HTTPTransport
 import ThumbnailCache
 public import ThumbnailCore
 
@@ -170,7 +170,7 @@ public final class ThumbnailPipeline: Sendable {
   public var bytesInFlight: Int { stages.bodyMemory.used + stages.runner.memory.used }
 
   /// Fetches the small responses of photo search APIs, over the same connections as images.
-  package var httpClient: any HTTPClient {
+  public var httpClient: any HTTPClient {
     configuration.cacheMode == .offline ? OfflineHTTPClient() : CurlHTTPClient(downloader: stages.downloader)
   }
 

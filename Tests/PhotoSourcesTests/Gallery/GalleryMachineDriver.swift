@@ -79,7 +79,7 @@ struct GalleryMachineDriver {
       return
     }
     running[ticket] = nil
-    send(.answer(answer, ticket: ticket))
+    send(.response(answer, ticket: ticket))
   }
 
   static func photo(_ number: Int) -> Photo {

@@ -47,10 +47,11 @@ import Testing
     let ticket = driver.machine.liveTicket ?? 0
     driver.search("sea")
     #expect(driver.running.count == 1)
-    driver.send(.answer(.live(.success(PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: nil))), ticket: ticket))
+    driver.send(
+      .response(.live(.success(PhotoPage(photos: [GalleryMachineDriver.photo(1)], next: nil))), ticket: ticket))
     #expect(driver.state == .loading && driver.ids.isEmpty)
     driver.answer(7..<9)
-    driver.send(.answer(.live(.failure(.notFound(provider: "test"))), ticket: ticket))
+    driver.send(.response(.live(.failure(.notFound(provider: "test"))), ticket: ticket))
     #expect(driver.ids == ["7", "8"] && driver.state == .loaded)
   }
 

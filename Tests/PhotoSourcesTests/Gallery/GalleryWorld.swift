@@ -127,7 +127,7 @@ struct GalleryWorld {
   mutating func answerOne() {
     guard let ticket = running.keys.sorted().randomElement(using: &random), let fetch = running[ticket] else { return }
     running[ticket] = nil
-    send(.answer(answer(fetch), ticket: ticket), "answer \(fetch)")
+    send(.response(answer(fetch), ticket: ticket), "answer \(fetch)")
   }
 
   private mutating func answerStray() {
@@ -137,7 +137,7 @@ struct GalleryWorld {
     let answer = answer(fetch)
     // What the source says to nobody cannot be kept.
     quietUntil = wasQuietUntil
-    send(.answer(answer, ticket: ticket), "too late: \(fetch)")
+    send(.response(answer, ticket: ticket), "too late: \(fetch)")
     if content != before { note("an answer that came too late was heard") }
   }
 
@@ -167,7 +167,7 @@ struct GalleryWorld {
       } else if machine.wakeTime != nil {
         // By itself, without a word.
         pass(.seconds(61))
-      } else if machine.failure != nil, machine.listing.next == .ended {
+      } else if machine.failure != nil, machine.results.next == .ended {
         send(.retry, "retry", isOrder: true)
       } else if content.hasMore {
         send(.next, "next")
@@ -185,7 +185,7 @@ struct GalleryWorld {
   private mutating func send(_ event: GalleryMachine.Event, _ name: String, isOrder: Bool = false) {
     trail.append(name)
     let before = content
-    let mayReplace = machine.listing.isSubstitute || machine.previous != nil
+    let mayReplace = machine.results.isSubstitute || machine.previous != nil
     if isOrder { quietUntil = .zero }
     for action in machine.handle(event, at: now) {
       switch action {
@@ -260,7 +260,7 @@ struct GalleryWorld {
     guard isOnline else { return .failure(.unreachable(provider: "test", reason: "no network")) }
     if let error = mishap {
       mishap = nil
-      if error.wish > .zero { quietUntil = now + error.wish }
+      if error.retryAfter > .zero { quietUntil = now + error.retryAfter }
       return .failure(error)
     }
     return .success(page(&self))

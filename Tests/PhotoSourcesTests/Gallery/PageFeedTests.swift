@@ -40,7 +40,7 @@ import Testing
     fixture.show(row: 0)
     try await PageFeed(provider: circle, query: PhotoQuery("lake")).run(into: fixture.prefetcher)
     #expect(fixture.prefetcher.itemCount == 6)
-    #expect(circle.pagesAsked == 3 + SearchResults.mostBarrenPages)
+    #expect(circle.pagesAsked == 3 + PagedSearch.Rules().mostBarrenPages)
   }
 
   @Test func noMoreThanIsAllowedIsAskedFor() async throws {

@@ -38,7 +38,7 @@ import Testing
   @Test func aServerThatRunsInCirclesComesToAnEnd() {
     // Each page has a cursor of its own, and none has anything new.
     var list = PageWindow(ahead: 9)
-    var server = PageWindow(ahead: 9, endsAtRepetition: true)
+    var server = PageWindow(PagedSearch(rules: .init(mostBarrenPages: 1)), ahead: 9)
     _ = (list.start(), server.start())
     _ = (list.pageArrived(Self.page("a", next: "2")), server.pageArrived(Self.page("a", next: "2")))
     #expect(list.pageArrived(Self.page("a", next: "3")) == [.requestPage(PageCursor("3"))])
@@ -103,18 +103,18 @@ import Testing
         .requestPage(PageCursor("3")), Self.emit("c"),
       ])
     #expect(window.pageArrived(Self.page("c", next: "4")) == [.requestPage(PageCursor("4"))])
-    #expect(window.duplicates == 3)
+    #expect(window.search.photos == 3)
   }
 
   @Test func whereRepetitionsAreMeantEachIsHandedOut() {
-    var window = PageWindow(ahead: 9, photoLimit: 4, keepsRepetitions: true)
+    var window = PageWindow(PagedSearch(rules: .init(keepsRepeats: true, photos: 4)), ahead: 9)
     _ = window.start()
     #expect(
       window.pageArrived(Self.page("a", "a", next: "2")) == [
         .requestPage(PageCursor("2")), Self.emit("a", "a"),
       ])
     #expect(window.pageArrived(Self.page("a", "a", "a", next: "3")) == [Self.emit("a", "a")])
-    #expect(window.duplicates == 0 && window.photosEmitted == 4)
+    #expect(window.search.photos == 4)
   }
 
   @Test func pagesThatLeadInACircleEnd() {
@@ -126,16 +126,16 @@ import Testing
   }
 
   @Test func limitsOfPagesAndPhotosAreKept() {
-    var pages = PageWindow(ahead: 9, pageLimit: 1)
+    var pages = PageWindow(PagedSearch(rules: .init(pages: 1)), ahead: 9)
     _ = pages.start()
     #expect(pages.pageArrived(Self.page("a", next: "2")) == [Self.emit("a")])
 
-    var photos = PageWindow(ahead: 9, photoLimit: 3)
+    var photos = PageWindow(PagedSearch(rules: .init(photos: 3)), ahead: 9)
     _ = photos.start()
     _ = photos.pageArrived(Self.page("a", "b", next: "2"))
     #expect(photos.pageArrived(Self.page("a", "c", "d", next: "3")) == [Self.emit("c")])
 
-    var none = PageWindow(photoLimit: 0)
+    var none = PageWindow(PagedSearch(rules: .init(photos: 0)))
     #expect(none.start() == [.finish(failure: nil)])
   }
 
@@ -237,7 +237,6 @@ import Testing
     var window = PageWindow()
     _ = window.start()
     _ = window.pageArrived(PhotoPage(photos: photos, next: nil))
-    #expect(window.photosEmitted == 4)
-    #expect(window.duplicates == 1)
+    #expect(window.search.photos == 4)
   }
 }

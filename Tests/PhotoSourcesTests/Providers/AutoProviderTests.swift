@@ -93,7 +93,7 @@ import Testing
       Fixed("a", .rateLimited(provider: "a", retryAfter: .seconds(5400))),
       Fixed("b", .rateLimited(provider: "b", retryAfter: .seconds(40))))
     let other = try #require(try await searchError(busy))
-    #expect(!other.isUnreachable && other.mayPass && other.wish == .seconds(40))
+    #expect(!other.isUnreachable && other.mayPass && other.retryAfter == .seconds(40))
     #expect(
       other.message == "a takes no more requests for now; try again in 90 min; b takes no more requests for now; try "
         + "again in 40 s")

@@ -16,7 +16,7 @@ import Testing
     }
   }
 
-  private func listing(runBytes: Int, directories: [String] = [NSTemporaryDirectory()]) throws -> FolderListing {
+  private func listing(runBytes: Int, directories: [String] = [NSTemporaryDirectory()]) throws -> PathList {
     var sorter = PathSorter(runBytes: runBytes, directories: directories)
     for path in paths { try sorter.add(path.name.utf8, in: path.folder.utf8) }
     return try sorter.finish(skipped: [])

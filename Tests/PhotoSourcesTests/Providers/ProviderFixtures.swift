@@ -10,7 +10,7 @@ import Testing
 @testable import ThumbnailCore
 
 /// Answers from memory and remembers what it was asked.
-final class StubHTTPClient: HTTPClient {
+final class StubHTTPClient: LedgerSharing {
   private let answer: @Sendable (HTTPRequest, Int) -> Result<HTTPResponse, HTTPClientError>
   private let asked = Mutex<[HTTPRequest]>([])
   let ledger: (any HostLedger)?

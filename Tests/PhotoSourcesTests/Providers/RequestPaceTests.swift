@@ -38,7 +38,7 @@ import Testing
     #expect(pace.turn(at: start) == .go(after: .zero))
     for _ in 0..<5 {
       #expect(pace.turn(at: start) == .go(after: .seconds(3)))
-      pace.giveBack()
+      pace.returnTurn()
     }
     #expect(pace.turn(at: start + .seconds(1)) == .go(after: .seconds(2)))
   }

@@ -22,7 +22,7 @@ public struct OfflineProvider: PhotoProvider {
   /// The name of the provider whose pages are stored; with several, the one whose pages were used last.
   public var name: String { auto?.name ?? names[0] }
   /// Searches; reports no total.
-  public let capabilities = ProviderCapabilities(searches: true, picksRandom: false)
+  public let capabilities = ProviderCapabilities()
 
   private let store: any PageStore
   /// The providers' names that pages are stored under, in order of preference.

@@ -1,14 +1,15 @@
-import Foundation
-import HTTPSemantics
-import HTTPTransport
+public import Foundation
+public import HTTPSemantics
+public import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// The HTTP client of a provider's API: paces the requests, adds header fields and maps statuses to errors.
+/// The HTTP API of a photo service: paces the requests, adds header fields, decodes JSON and maps statuses to errors.
 ///
-/// The underlying client retries transient failures such as a 503. The access key is sent to the API's own host only,
-/// and appears in no message.
-final class ProviderAPI: Sendable {
+/// The underlying client retries transient failures such as a 503. Header fields, and with them the access key, are
+/// sent to the API's own host only. Once the service limits requests, further ones fail at once until that has passed,
+/// in all processes that share the pipeline's cache.
+public final class ProviderAPI: Sendable {
   /// The base URL of all paths.
   let baseURL: URL
   /// The provider's name in messages.
@@ -20,7 +21,22 @@ final class ProviderAPI: Sendable {
   private let clock: ProviderClock
   private let pace: Mutex<RequestPace>
   /// A semaphore for the concurrent requests; its units are requests, not bytes.
-  private let places: WeightedSemaphore
+  private let slots: WeightedSemaphore
+
+  /// The API of a service.
+  ///
+  /// - Parameters:
+  ///   - name: The provider's name in messages.
+  ///   - baseURL: The URL that the paths of requests are appended to.
+  ///   - headers: The header fields of every request, such as an access key.
+  ///   - interval: The least average interval between two requests.
+  ///   - client: Sends the requests, such as `ThumbnailPipeline.httpClient`.
+  public convenience init(
+    name: String, baseURL: URL, headers: [HTTPHeader] = [], interval: Duration = .zero, client: any HTTPClient
+  ) {
+    let pace = RequestPace.Rule(interval: interval)
+    self.init(ProviderDialect(name: name, headers: headers, pace: pace), baseURL: baseURL, client: client)
+  }
 
   init(
     _ dialect: ProviderDialect, baseURL: URL, key: AccessKey? = nil, client: any HTTPClient,
@@ -32,12 +48,14 @@ final class ProviderAPI: Sendable {
     self.client = client
     self.clock = clock
     pace = Mutex(RequestPace(dialect.pace))
-    places = WeightedSemaphore(capacity: dialect.pace.atOnce)
+    slots = WeightedSemaphore(capacity: dialect.pace.atOnce)
   }
 
   /// The URL of a path below the base with a query. All but letters, digits and `-._~` is percent-encoded, so `&`, `+`
   /// and `#` in values are literal.
-  func url(_ path: String, _ query: [(name: String, value: String)]) throws(ProviderError) -> URL {
+  ///
+  /// - Throws: `ProviderError.invalidAddress` if the base URL cannot have a path.
+  public func url(_ path: String, _ query: [(name: String, value: String)]) throws(ProviderError) -> URL {
     let plain = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
     var components = URLComponents(url: baseURL.appending(path: path), resolvingAgainstBaseURL: true)
     components?.fragment = nil
@@ -55,8 +73,8 @@ final class ProviderAPI: Sendable {
     guard url.scheme?.lowercased() == baseURL.scheme?.lowercased(), HostName(of: url) == HostName(of: baseURL) else {
       throw .badRequest(provider: name, reason: "\(Snippet.quoted(url.host() ?? "")) is not the API's own host")
     }
-    let place = try await waitForTurn()
-    defer { place.release() }
+    let slot = try await waitForTurn()
+    defer { slot.release() }
     let headers =
       [key?.header(scheme: dialect.keyScheme), HTTPHeader("Accept", "application/json")].compactMap { $0 }
       + dialect.headers
@@ -68,20 +86,24 @@ final class ProviderAPI: Sendable {
     }
     if let pause = dialect.allowance(response, clock.date()) { await close(for: pause) }
     // The status comes first: a rate limit's body is not even JSON.
-    if let error = dialect.exception(response) { throw await noted(error) }
+    if let error = dialect.exception(response) { throw await closing(after: error) }
     if (200..<300).contains(response.status) { return response }
     if response.status == 404, missingMeansEmpty { return nil }
-    throw await noted(error(for: response))
+    throw await closing(after: error(for: response))
   }
 
-  /// Requests JSON and decodes it.
-  func decode<Answer: Decodable>(_ type: Answer.Type, at url: URL) async throws(ProviderError) -> Answer {
+  /// Requests JSON when its turn comes, and decodes it.
+  ///
+  /// - Throws: `ProviderError`: what the connection, the status or the JSON says of the failure.
+  public func decode<Content: Decodable>(_ type: Content.Type, at url: URL) async throws(ProviderError) -> Content {
     guard let response = try await get(url) else { throw .notFound(provider: name) }
     return try decode(type, from: response)
   }
 
   /// Decodes a response's JSON.
-  func decode<Answer: Decodable>(_ type: Answer.Type, from response: HTTPResponse) throws(ProviderError) -> Answer {
+  func decode<Content: Decodable>(
+    _ type: Content.Type, from response: HTTPResponse
+  ) throws(ProviderError) -> Content {
     do {
       return try JSONDecoder().decode(type, from: response.body)
     } catch {
@@ -90,12 +112,38 @@ final class ProviderAPI: Sendable {
     }
   }
 
+  // MARK: Pages
+
+  /// The request for a page of a service that numbers its pages.
+  func numberedPage(of query: PhotoQuery, at cursor: PageCursor?) throws(ProviderError) -> NumberedPage {
+    NumberedPage(
+      number: try PageCursor.number(of: cursor, for: name), size: min(query.pageSize, dialect.largestPage),
+      text: query.text.trimmingCharacters(in: .whitespacesAndNewlines))
+  }
+
+  /// The page of a response's items; see `photos(of:by:)`.
+  func page<Item: Decodable & Sendable>(
+    _ page: NumberedPage, of items: [Lenient<Item>], hasNext: Bool, total: Int? = nil,
+    by make: (Item) throws(ItemFault) -> Photo?
+  ) throws(ProviderError) -> PhotoPage {
+    let (photos, skipped) = try photos(of: items, by: make)
+    let next = hasNext ? PageCursor("\(page.number + 1)") : nil
+    return PhotoPage(photos: photos, next: next, total: total, skipped: skipped)
+  }
+
+  /// The photos of a response's items, at most those of a largest page, and the faults of the others.
+  func photos<Item: Decodable & Sendable>(
+    of items: [Lenient<Item>], by make: (Item) throws(ItemFault) -> Photo?
+  ) throws(ProviderError) -> (photos: [Photo], skipped: [SkippedItem]) {
+    try PhotoItems.photos(of: items, from: name, largestPage: dialect.largestPage, by: make)
+  }
+
   // MARK: Pace
 
   private func waitForTurn() async throws(ProviderError) -> WeightedSemaphore.Reservation {
-    let place: WeightedSemaphore.Reservation
+    let slot: WeightedSemaphore.Reservation
     do {
-      place = try await places.reserve(1, priority: PriorityControl(.visible))
+      slot = try await slots.reserve(1, priority: PriorityControl(.visible))
     } catch {
       throw .cancelled
     }
@@ -106,11 +154,11 @@ final class ProviderAPI: Sendable {
       do {
         try await clock.sleep(wait)
       } catch {
-        await withPace { pace, _ in pace.giveBack() }
+        await withPace { pace, _ in pace.returnTurn() }
         throw .cancelled
       }
     }
-    return place
+    return slot
   }
 
   /// Blocks requests for the given time, or longer if a longer pause is set already. Returns the remaining time.
@@ -124,9 +172,9 @@ final class ProviderAPI: Sendable {
 
   /// The key of the shared rate limit: services count by access key, or by client address without one. Holds no user or
   /// password of the URL.
-  private var place: String {
+  private var ledgerPlace: String {
     let host = "\(baseURL.host() ?? ""):\(baseURL.port.map { "\($0)" } ?? "")"
-    return "\(host)\(baseURL.path) \(key?.mark ?? "")"
+    return "\(host)\(baseURL.path) \(key?.digestPrefix ?? "")"
   }
 
   /// Reads and changes the pace. With a cache it is shared by all processes that use the cache.
@@ -134,10 +182,10 @@ final class ProviderAPI: Sendable {
   private func withPace<Value: Sendable>(
     _ body: @escaping @Sendable (inout RequestPace, ContinuousClock.Instant) -> Value
   ) async -> Value {
-    guard let ledger = client.ledger else {
+    guard let ledger = (client as? any LedgerSharing)?.ledger else {
       return pace.withLock { body(&$0, clock.now()) }
     }
-    return await ledger.update(.service(name, at: place)) { [clock, rule = dialect.pace] record in
+    return await ledger.update(.service(name, at: ledgerPlace)) { [clock, rule = dialect.pace] record in
       let (now, date) = (clock.now(), clock.date())
       var pace = RequestPace(rule, record, now: now, date: date)
       let value = body(&pace, now)
@@ -147,7 +195,7 @@ final class ProviderAPI: Sendable {
   }
 
   /// Applies a rate limit: blocks requests for the time in the error, or else the one in the provider's documentation.
-  private func noted(_ error: ProviderError) async -> ProviderError {
+  private func closing(after error: ProviderError) async -> ProviderError {
     guard case .rateLimited(let provider, let told) = error else { return error }
     // A `Retry-After` of zero, or in the past, still follows one request too many.
     let pause = max(told ?? dialect.unnamedPause(clock.date()), .seconds(1))
@@ -188,7 +236,7 @@ final class ProviderAPI: Sendable {
 
   /// The message in the response: the errors it lists, or else the beginning of its body.
   private func reason(_ response: HTTPResponse) -> String {
-    if let answer = try? JSONDecoder().decode(APIErrorResponse.self, from: response.body), let text = answer.text {
+    if let text = try? JSONDecoder().decode(APIErrorResponse.self, from: response.body).text {
       return hidden(text)
     }
     let text = String(decoding: response.body.prefix(4096), as: UTF8.self)
@@ -197,5 +245,15 @@ final class ProviderAPI: Sendable {
     return plain.isEmpty ? "an empty page" : plain
   }
 
-  private func hidden(_ text: String) -> String { Snippet.line(key?.blottedOut(of: text) ?? text) }
+  private func hidden(_ text: String) -> String { Snippet.line(key?.redacted(in: text) ?? text) }
+}
+
+/// The request for a page of a service that numbers its pages from 1.
+struct NumberedPage {
+  /// The page's number.
+  let number: Int
+  /// How many photos to request: the query's page size, up to the service's largest.
+  let size: Int
+  /// The query's text, trimmed.
+  let text: String
 }

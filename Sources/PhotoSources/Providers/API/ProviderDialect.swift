@@ -6,6 +6,8 @@ import HTTPTransport
 struct ProviderDialect: Sendable {
   /// The provider's name in messages.
   var name: String
+  /// The service's largest page.
+  var largestPage = Int.max
   /// The header fields of every request, except for the key.
   var headers: [HTTPHeader] = []
   /// The scheme before the key in its header field: `Client-ID`. Empty without one.

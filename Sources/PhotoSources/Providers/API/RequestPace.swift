@@ -61,7 +61,7 @@ struct RequestPace {
   }
 
   /// Returns the turn of a request that was cancelled before it was sent, so that later ones need not wait for it.
-  mutating func giveBack() { due = due.map { $0 - rule.interval } }
+  mutating func returnTurn() { due = due.map { $0 - rule.interval } }
 
   /// Blocks requests for a while. Never shortens a pause.
   mutating func close(for pause: Duration, at now: ContinuousClock.Instant) {

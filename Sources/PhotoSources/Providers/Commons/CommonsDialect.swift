@@ -10,7 +10,7 @@ enum CommonsDialect {
 
   static func dialect(namesContact: Bool) -> ProviderDialect {
     ProviderDialect(
-      name: CommonsProvider.name, pace: namesContact ? pace : paceOfStrangers,
+      name: CommonsProvider.name, largestPage: CommonsProvider.largestPage, pace: namesContact ? pace : paceOfStrangers,
       exception: { exception($0, namesContact: namesContact) })
   }
 

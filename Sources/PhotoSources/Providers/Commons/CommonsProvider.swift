@@ -22,7 +22,7 @@ public struct CommonsProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Searches and picks at random, 50 photos a page.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(searches: true, picksRandom: true, largestPageSize: Self.largestPage, mayRunInCircles: true)
+    ProviderCapabilities(picksRandom: true, largestPageSize: Self.largestPage, mayRunInCircles: true)
   }
 
   private let api: ProviderAPI
@@ -75,18 +75,15 @@ public struct CommonsProvider: PhotoProvider {
     // A cursor must not override the query's own parameters.
     let known = Set(parameters.map(\.0))
     parameters += try CommonsCursor.parameters(of: cursor).filter { !known.contains($0.name) }
-    let answer = try await api.decode(CommonsResponse.self, at: try api.url("w/api.php", parameters))
+    let response = try await api.decode(CommonsResponse.self, at: try api.url("w/api.php", parameters))
     // The pages of the response are unordered.
-    let items = (answer.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
-    let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
-      (item) throws(ItemFault) in
-      try item.photo()
-    }
-    return PhotoPage(photos: photos, next: Self.next(after: answer), skipped: skipped)
+    let items = (response.query?.pages ?? []).sorted { Self.place(of: $0) < Self.place(of: $1) }
+    let (photos, skipped) = try api.photos(of: items) { (item) throws(ItemFault) in try item.photo() }
+    return PhotoPage(photos: photos, next: Self.next(after: response), skipped: skipped)
   }
 
-  private static func next(after answer: CommonsResponse) -> PageCursor? {
-    guard let repeated = answer.continue else { return nil }
+  private static func next(after response: CommonsResponse) -> PageCursor? {
+    guard let repeated = response.continue else { return nil }
     if let offset = repeated["gsroffset"].flatMap({ Int($0.text) }), offset >= depth { return nil }
     return CommonsCursor.cursor(of: repeated)
   }

@@ -6,7 +6,8 @@ import HTTPTransport
 enum OpenverseDialect {
   /// Twenty requests a minute without a key.
   static let dialect = ProviderDialect(
-    name: OpenverseProvider.name, pace: RequestPace.Rule(interval: .seconds(3), atOnce: 1), allowance: allowance)
+    name: OpenverseProvider.name, largestPage: OpenverseProvider.largestPage,
+    pace: RequestPace.Rule(interval: .seconds(3), atOnce: 1), allowance: allowance)
 
   private static let allowancePrefix = "x-ratelimit-available-"
 

@@ -18,7 +18,7 @@ public struct OpenverseProvider: PhotoProvider {
   /// Searches, 20 photos a page; reports the total, up to 240.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(
-      searches: true, picksRandom: false, largestPageSize: Self.largestPage, knowsTotal: true, mayRunInCircles: true)
+      largestPageSize: Self.largestPage, mayRunInCircles: true)
   }
 
   private let api: ProviderAPI
@@ -32,25 +32,16 @@ public struct OpenverseProvider: PhotoProvider {
 
   /// One page of search results. An empty query matches everything.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    let page = try PageCursor.number(of: cursor, for: name)
-    let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let words = text.isEmpty ? [] : [("q", text)]
-    let count = min(query.pageSize, Self.largestPage)
+    let page = try api.numberedPage(of: query, at: cursor)
+    let words = page.text.isEmpty ? [] : [("q", page.text)]
     // The trailing slash avoids a redirect.
-    let url = try api.url("v1/images/", words + [("page", "\(page)"), ("page_size", "\(count)")])
-    let answer = try await api.decode(OpenverseResponse.self, at: url)
+    let url = try api.url("v1/images/", words + [("page", "\(page.number)"), ("page_size", "\(page.size)")])
+    let response = try await api.decode(OpenverseResponse.self, at: url)
     // A page may be short before the end of the search, since dead links are filtered out.
-    let hasNext = !answer.results.isEmpty && page < answer.pageCount ?? 0
-    let (photos, skipped) = try PhotoItems.photos(of: answer.results, from: name, largestPage: Self.largestPage) {
+    let hasNext = !response.results.isEmpty && page.number < response.pageCount ?? 0
+    return try api.page(page, of: response.results, hasNext: hasNext, total: response.resultCount) {
       (item) throws(ItemFault) in
       try item.photo()
     }
-    return PhotoPage(
-      photos: photos, next: hasNext ? PageCursor("\(page + 1)") : nil, total: answer.resultCount, skipped: skipped)
-  }
-
-  /// Not supported.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
   }
 }

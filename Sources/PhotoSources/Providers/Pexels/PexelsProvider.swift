@@ -18,7 +18,7 @@ public struct PexelsProvider: PhotoProvider {
   /// Searches, 80 photos a page; reports the total; needs a key.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(
-      searches: true, picksRandom: false, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true,
+      largestPageSize: Self.largestPage,
       mayRunInCircles: true)
   }
 
@@ -33,30 +33,23 @@ public struct PexelsProvider: PhotoProvider {
 
   /// One page of search results. An empty query returns curated photos.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    let page = try PageCursor.number(of: cursor, for: name)
-    let count = min(query.pageSize, Self.largestPage)
-    let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let position = [("page", "\(page)"), ("per_page", "\(count)")]
-    let url = try text.isEmpty ? api.url("v1/curated", position) : api.url("v1/search", [("query", text)] + position)
-    let answer = try await api.decode(PexelsResponse.self, at: url)
+    let page = try api.numberedPage(of: query, at: cursor)
+    let position = [("page", "\(page.number)"), ("per_page", "\(page.size)")]
+    let url =
+      try page.text.isEmpty
+      ? api.url("v1/curated", position) : api.url("v1/search", [("query", page.text)] + position)
+    let response = try await api.decode(PexelsResponse.self, at: url)
     // A page may be short before the end of the search: only the total, the link and an empty page mark the end.
-    let isLast = answer.totalResults.map { $0 > 0 && page * count >= $0 } ?? false
-    let hasNext = !answer.photos.isEmpty && answer.nextPage != nil && !isLast
-    let (photos, skipped) = try PhotoItems.photos(of: answer.photos, from: name, largestPage: Self.largestPage) {
-      (item) throws(ItemFault) in
+    let isLast = response.totalResults.map { $0 > 0 && page.number * page.size >= $0 } ?? false
+    let hasNext = !response.photos.isEmpty && response.nextPage != nil && !isLast
+    let total = response.totalResults.flatMap { $0 == 0 && page.number > 1 ? nil : $0 }
+    return try api.page(page, of: response.photos, hasNext: hasNext, total: total) { (item) throws(ItemFault) in
       try item.photo()
     }
-    let total = answer.totalResults.flatMap { $0 == 0 && page > 1 ? nil : $0 }
-    return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(page + 1)") : nil, total: total, skipped: skipped)
-  }
-
-  /// Not supported.
-  public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    throw .unsupported(provider: name, reason: "it does not pick photos by chance; search for nothing instead")
   }
 
   static let dialect = ProviderDialect(
-    name: name, pace: pace,
+    name: name, largestPage: largestPage, pace: pace,
     allowance: { response, date in
       guard response.value(of: "X-Ratelimit-Remaining").flatMap({ Int($0) }) == 0 else { return nil }
       // The end of the monthly quota's period, in seconds since 1970.

@@ -26,7 +26,8 @@ public struct PicsumProvider: PhotoProvider {
   ///
   /// - Parameter baseURL: The URL of the service, if not Picsum's own; may have a path.
   init(baseURL: URL, client: any HTTPClient, clock: ProviderClock = ProviderClock()) {
-    api = ProviderAPI(ProviderDialect(name: Self.name), baseURL: baseURL, client: client, clock: clock)
+    api = ProviderAPI(
+      ProviderDialect(name: Self.name, largestPage: Self.largestPage), baseURL: baseURL, client: client, clock: clock)
   }
 
   /// One page of the list. A query with words is an error.
@@ -34,28 +35,27 @@ public struct PicsumProvider: PhotoProvider {
     guard query.text.allSatisfy(\.isWhitespace) else {
       throw .unsupported(provider: name, reason: "it cannot search; give an empty query, or choose another provider")
     }
-    return try await page(try PageCursor.number(of: cursor, for: name), of: min(query.pageSize, Self.largestPage))
+    return try await page(try api.numberedPage(of: query, at: cursor))
   }
 
   /// Random images, all from one page of the list: at most 100.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
     guard count > 0 else { return [] }
-    var photos = try await page(Int.random(in: 1...Self.fullPages), of: Self.largestPage).photos
-    if photos.isEmpty { photos = try await page(1, of: Self.largestPage).photos }
+    func list(_ number: Int) async throws(ProviderError) -> [Photo] {
+      try await page(NumberedPage(number: number, size: Self.largestPage, text: "")).photos
+    }
+    var photos = try await list(Int.random(in: 1...Self.fullPages))
+    if photos.isEmpty { photos = try await list(1) }
     return Array(photos.shuffled().prefix(count))
   }
 
-  private func page(_ number: Int, of count: Int) async throws(ProviderError) -> PhotoPage {
-    let url = try api.url("v2/list", [("page", "\(number)"), ("limit", "\(count)")])
+  private func page(_ page: NumberedPage) async throws(ProviderError) -> PhotoPage {
+    let url = try api.url("v2/list", [("page", "\(page.number)"), ("limit", "\(page.size)")])
     guard let response = try await api.get(url) else { throw .notFound(provider: name) }
     let items = try api.decode([Lenient<PicsumPhoto>].self, from: response)
-    let (photos, skipped) = try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) {
-      (item) throws(ItemFault) in
-      try item.photo()
-    }
     // The first page always links to a next one, so an empty page ends the list, too.
     let link = response.value(of: "Link")
-    let hasNext = !items.isEmpty && link?.contains("rel=\"next\"") ?? (items.count >= count)
-    return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(number + 1)") : nil, skipped: skipped)
+    let hasNext = !items.isEmpty && link?.contains("rel=\"next\"") ?? (items.count >= page.size)
+    return try api.page(page, of: items, hasNext: hasNext) { (item) throws(ItemFault) in try item.photo() }
   }
 }

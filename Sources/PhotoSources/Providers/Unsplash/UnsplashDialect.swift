@@ -5,7 +5,8 @@ import HTTPTransport
 /// The HTTP dialect of Unsplash.
 enum UnsplashDialect {
   static let dialect = ProviderDialect(
-    name: UnsplashProvider.name, headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
+    name: UnsplashProvider.name, largestPage: UnsplashProvider.largestPage,
+    headers: [HTTPHeader("Accept-Version", "v1")], keyScheme: "Client-ID",
     allowance: { response, date in remaining(response) == 0 ? restOfHour(date) : nil },
     unnamedPause: restOfHour,
     exception: { response in

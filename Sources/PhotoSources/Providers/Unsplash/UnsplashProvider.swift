@@ -19,7 +19,7 @@ public struct UnsplashProvider: PhotoProvider {
   /// Searches and picks at random, 30 photos at a time; reports the total; needs a key.
   public var capabilities: ProviderCapabilities {
     ProviderCapabilities(
-      searches: true, picksRandom: true, largestPageSize: Self.largestPage, needsKey: true, knowsTotal: true,
+      picksRandom: true, largestPageSize: Self.largestPage,
       mayRunInCircles: true)
   }
 
@@ -41,28 +41,28 @@ public struct UnsplashProvider: PhotoProvider {
 
   /// One page of search results. An empty query returns the newest photos.
   public func search(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {
-    let page = try PageCursor.number(of: cursor, for: name)
-    let text = query.text.trimmingCharacters(in: .whitespacesAndNewlines)
-    let count = min(query.pageSize, Self.largestPage)
-    let position = [("page", "\(page)"), ("per_page", "\(count)")]
-    let url = try text.isEmpty ? api.url("photos", position) : api.url("search/photos", [("query", text)] + position)
+    let page = try api.numberedPage(of: query, at: cursor)
+    let position = [("page", "\(page.number)"), ("per_page", "\(page.size)")]
+    let url =
+      try page.text.isEmpty
+      ? api.url("photos", position) : api.url("search/photos", [("query", page.text)] + position)
     guard let response = try await api.get(url) else { throw .notFound(provider: name) }
 
     let items: [Lenient<UnsplashPhoto>]
     var total: Int?
     var pages: Int?
-    if text.isEmpty {
+    if page.text.isEmpty {
       items = try api.decode([Lenient<UnsplashPhoto>].self, from: response)
       total = response.value(of: "X-Total").flatMap { Int($0) }
     } else {
-      let answer = try api.decode(UnsplashSearchResponse.self, from: response)
-      (items, total, pages) = (answer.results, answer.total, answer.totalPages)
+      let found = try api.decode(UnsplashSearchResponse.self, from: response)
+      (items, total, pages) = (found.results, found.total, found.totalPages)
     }
     // Beyond the last page the API reports a total of 0, which is right only on the first page.
-    if total == 0, page > 1 { total = nil }
-    let hasNext = !items.isEmpty && Self.hasNext(after: page, of: pages, isFull: items.count >= count, response)
-    let (photos, skipped) = try photos(of: items)
-    return PhotoPage(photos: photos, next: hasNext ? PageCursor("\(page + 1)") : nil, total: total, skipped: skipped)
+    if total == 0, page.number > 1 { total = nil }
+    let hasNext =
+      !items.isEmpty && Self.hasNext(after: page.number, of: pages, isFull: items.count >= page.size, response)
+    return try api.page(page, of: items, hasNext: hasNext, total: total, by: photo)
   }
 
   /// Random photos. Unsplash returns 30 at a time and may repeat some, so a large request can return fewer.
@@ -77,8 +77,7 @@ public struct UnsplashProvider: PhotoProvider {
     let url = try api.url("photos/random", [("count", "\(count)")])
     // With no photo to pick from, the response is a 404.
     guard let response = try await api.get(url, missingMeansEmpty: true) else { return [] }
-    let (photos, _) = try photos(of: api.decode(UnsplashRandomResponse.self, from: response).photos)
-    return photos
+    return try api.photos(of: api.decode(UnsplashRandomResponse.self, from: response).photos, by: photo).photos
   }
 
   /// Whether there is another non-empty page: according to the `Link` field, else the number of pages, else whether
@@ -98,9 +97,5 @@ public struct UnsplashProvider: PhotoProvider {
     _ = try await api.get(location, missingMeansEmpty: true)
   }
 
-  private func photos(of items: [Lenient<UnsplashPhoto>]) throws(ProviderError) -> ([Photo], [SkippedItem]) {
-    try PhotoItems.photos(of: items, from: name, largestPage: Self.largestPage) { (item) throws(ItemFault) in
-      try item.photo(application: application)
-    }
-  }
+  private func photo(_ item: UnsplashPhoto) throws(ItemFault) -> Photo? { try item.photo(application: application) }
 }

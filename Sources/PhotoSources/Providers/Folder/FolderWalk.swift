@@ -23,7 +23,7 @@ struct FolderWalk {
   }
 
   /// Lists everything.
-  mutating func run(cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
+  mutating func run(cancelled: CancellationFlag) throws(ProviderError) -> PathList {
     try checkRoot()
     var walk = DirectoryWalk(of: RawPath(root), followsLinks: true, areInOrder: NaturalOrder.areInOrder)
     var hasMore = true
@@ -35,7 +35,7 @@ struct FolderWalk {
     do throws(SystemFailure) {
       return try sorter.finish(skipped: skipped)
     } catch {
-      throw .listingFailed(root, error)
+      throw .listFailed(root, error)
     }
   }
 
@@ -61,7 +61,7 @@ struct FolderWalk {
       do throws(SystemFailure) {
         return try take(entry, of: folder)
       } catch {
-        throw .listingFailed(root, error)
+        throw .listFailed(root, error)
       }
     case .unreadable(let failure):
       if folder.path.isEmpty { throw .folderUnreadable(path: root, reason: failure.reason) }
@@ -119,7 +119,7 @@ struct FolderWalk {
 
 extension ProviderError {
   /// The list of a folder's images could not be written or read.
-  static func listingFailed(_ path: String, _ failure: SystemFailure) -> ProviderError {
+  static func listFailed(_ path: String, _ failure: SystemFailure) -> ProviderError {
     let place = PathSorter.standardDirectories[0]
     return .folderUnreadable(
       path: path,

@@ -2,7 +2,7 @@ import Foundation
 import ThumbnailCore
 
 /// The sorted paths of a folder's images, in an unnamed temporary file, or in memory if they are few. Reading blocks.
-struct FolderListing: Sendable {
+struct PathList: Sendable {
   private let records: ByteSource
   private let marks: PathMarks
   /// What could not be listed, and why.

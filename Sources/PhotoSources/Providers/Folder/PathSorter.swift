@@ -44,7 +44,7 @@ struct PathSorter {
   }
 
   /// All paths in order.
-  mutating func finish(skipped: [SkippedItem]) throws(SystemFailure) -> FolderListing {
+  mutating func finish(skipped: [SkippedItem]) throws(SystemFailure) -> PathList {
     guard file != nil else {
       var sorted: [UInt8] = []
       sorted.reserveCapacity(gathered.count)
@@ -54,7 +54,7 @@ struct PathSorter {
         marks.add(at: sorted.count)
         sorted += PathRecord.bytes(at: Int(start), in: gathered)
       }
-      return FolderListing(records: .memory(sorted), marks: marks, skipped: skipped)
+      return PathList(records: .memory(sorted), marks: marks, skipped: skipped)
     }
     if !starts.isEmpty { try endRun() }
     while true {
@@ -74,7 +74,7 @@ struct PathSorter {
       }
       try target.flush()
       (file, runs) = (target, merged)
-      if isLast { return FolderListing(records: target.records, marks: marks, skipped: skipped) }
+      if isLast { return PathList(records: target.records, marks: marks, skipped: skipped) }
     }
   }
 

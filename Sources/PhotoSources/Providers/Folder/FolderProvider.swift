@@ -10,7 +10,7 @@ import ThumbnailCore
 /// unnamed file in `TMPDIR` or `/var/tmp`.
 public final class FolderProvider: PhotoProvider {
   private struct State {
-    var listing: FolderListing?
+    var list: PathList?
     /// The last query and the indices of its results, since most searches are for the next page.
     var lastWords: [[UInt8]] = []
     var lastMatches: [UInt32] = []
@@ -19,7 +19,7 @@ public final class FolderProvider: PhotoProvider {
   /// `folder`
   public let name = "folder"
   /// Searches and picks at random; reports the total.
-  public let capabilities = ProviderCapabilities(searches: true, picksRandom: true, knowsTotal: true)
+  public let capabilities = ProviderCapabilities(picksRandom: true)
   /// The folder's absolute path.
   public let path: String
 
@@ -46,52 +46,52 @@ public final class FolderProvider: PhotoProvider {
     guard start >= 0 else {
       throw .badRequest(provider: name, reason: "this page cursor is not one of a folder")
     }
-    return try await onThread { provider, cancelled throws(ProviderError) in
-      try provider.page(of: query, from: start, cancelled)
+    return try await pool.provide { cancelled throws(ProviderError) in
+      try self.page(of: query, from: start, cancelled)
     }
   }
 
   /// Distinct random images of the folder.
   public func random(count: Int) async throws(ProviderError) -> [Photo] {
-    try await onThread { provider, cancelled throws(ProviderError) in
-      let listing = try provider.listing(cancelled)
-      return try provider.photos(at: Self.picks(count, of: listing.count), of: listing)
+    try await pool.provide { cancelled throws(ProviderError) in
+      let list = try self.list(cancelled)
+      return try self.photos(at: Self.picks(count, of: list.count), of: list)
     }
   }
 
   private func page(
     of query: PhotoQuery, from start: Int, _ cancelled: CancellationFlag
   ) throws(ProviderError) -> PhotoPage {
-    let listing = try listing(cancelled)
-    let matches = try matches(of: query.text, in: listing, cancelled)
-    let total = matches?.count ?? listing.count
+    let list = try list(cancelled)
+    let matches = try matches(of: query.text, in: list, cancelled)
+    let total = matches?.count ?? list.count
     let first = min(start, total)
     let end = first + min(query.pageSize, total - first)
     return PhotoPage(
-      photos: try photos(at: (first..<end).map { place in matches.map { Int($0[place]) } ?? place }, of: listing),
-      next: end < total ? PageCursor("\(end)") : nil, total: total, skipped: start == 0 ? listing.skipped : [])
+      photos: try photos(at: (first..<end).map { place in matches.map { Int($0[place]) } ?? place }, of: list),
+      next: end < total ? PageCursor("\(end)") : nil, total: total, skipped: start == 0 ? list.skipped : [])
   }
 
-  private func listing(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
-    if let listing = state.withLock({ $0.listing }) { return listing }
+  private func list(_ cancelled: CancellationFlag) throws(ProviderError) -> PathList {
+    if let list = state.withLock({ $0.list }) { return list }
     var walk = FolderWalk(root: path, extensions: extensions)
-    let listing = try walk.run(cancelled: cancelled)
-    state.withLock { $0.listing = listing }
-    return listing
+    let list = try walk.run(cancelled: cancelled)
+    state.withLock { $0.list = list }
+    return list
   }
 
   /// The indices of the matching images; nil for all.
   private func matches(
-    of text: String, in listing: FolderListing, _ cancelled: CancellationFlag
+    of text: String, in list: PathList, _ cancelled: CancellationFlag
   ) throws(ProviderError) -> [UInt32]? {
     let words = SearchText.words(of: text)
     if words.isEmpty { return nil }
     if let known = state.withLock({ $0.lastWords == words ? $0.lastMatches : nil }) { return known }
     let found: [UInt32]?
     do throws(SystemFailure) {
-      found = try listing.indices(matching: words, cancelled: cancelled)
+      found = try list.indices(matching: words, cancelled: cancelled)
     } catch {
-      throw .listingFailed(path, error)
+      throw .listFailed(path, error)
     }
     guard let found else { throw .cancelled }
     state.withLock {
@@ -101,13 +101,13 @@ public final class FolderProvider: PhotoProvider {
     return found
   }
 
-  private func photos(at places: [Int], of listing: FolderListing) throws(ProviderError) -> [Photo] {
+  private func photos(at places: [Int], of list: PathList) throws(ProviderError) -> [Photo] {
     do throws(SystemFailure) {
-      return try listing.paths(at: places).map { relative, title in
+      return try list.paths(at: places).map { relative, title in
         Photo(id: relative, provider: name, title: title, location: .file(path: "\(path)/\(relative)"))
       }
     } catch {
-      throw .listingFailed(path, error)
+      throw .listFailed(path, error)
     }
   }
 
@@ -121,19 +121,5 @@ public final class FolderProvider: PhotoProvider {
       if seen.insert(place).inserted { picks.append(place) }
     }
     return picks
-  }
-
-  private func onThread<Success: Sendable>(
-    _ work: @escaping @Sendable (FolderProvider, CancellationFlag) throws(ProviderError) -> Success
-  ) async throws(ProviderError) -> Success {
-    let result: Result<Success, ProviderError>
-    do {
-      result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
-        Result { () throws(ProviderError) in try work(self, cancelled) }
-      }
-    } catch {
-      throw .cancelled
-    }
-    return try result.get()
   }
 }

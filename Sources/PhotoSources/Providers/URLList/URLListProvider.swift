@@ -15,7 +15,7 @@ public final class URLListProvider: PhotoProvider {
   /// `urls`
   public var name: String { Self.name }
   /// Supports neither search nor random photos.
-  public let capabilities: ProviderCapabilities
+  public let capabilities = ProviderCapabilities(searches: false, repeatsOnPurpose: true)
 
   private let reader: URLListReader
   /// A single thread, which may wait for a line for hours, and is the only one that uses the reader.
@@ -35,9 +35,6 @@ public final class URLListProvider: PhotoProvider {
   }
 
   init(_ input: URLListReader.Input, allowsFiles: Bool = false) {
-    let canRestart = if case .path = input { true } else { false }
-    capabilities = ProviderCapabilities(
-      searches: false, picksRandom: false, canRestart: canRestart, repeatsOnPurpose: true)
     reader = URLListReader(input, allowsFiles: allowsFiles)
   }
 
@@ -49,17 +46,9 @@ public final class URLListProvider: PhotoProvider {
     guard SearchText.words(of: query.text).isEmpty else {
       throw .unsupported(provider: name, reason: "a list of URLs cannot be searched; leave out the query")
     }
-    let result: Result<PhotoPage, ProviderError>
-    do {
-      result = try await pool.run(priority: PriorityControl(.visible)) { [reader] cancelled in
-        Result { () throws(ProviderError) in
-          try reader.page(at: cursor, of: query.pageSize, cancelled: cancelled)
-        }
-      }
-    } catch {
-      throw .cancelled
+    return try await pool.provide { [reader] cancelled throws(ProviderError) in
+      try reader.page(at: cursor, of: query.pageSize, cancelled: cancelled)
     }
-    return try result.get()
   }
 
   /// Not supported: a list is read in order.

@@ -1,0 +1,115 @@
+/// How a search goes from page to page: what to request next, which photos of a page are new, and where the search
+/// ends. A pure value: galleries, prefetches and page feeds only decide when the next page is wanted.
+///
+/// ## Repeated photos
+/// A photo that came before is dropped, whatever page it came with; only a list keeps it (`keepsRepeats`). A page that
+/// brings no new photo is barren. After `mostBarrenPages` of them in a row the source is taken to repeat itself, and
+/// the search ends.
+///
+/// It also ends at a page without a cursor, at a cursor seen before, at a page without any item, and at the limits.
+struct PagedSearch {
+  /// How the search continues.
+  enum Next: Equatable {
+    /// With the page at this cursor.
+    case page(PageCursor?)
+    /// With random photos.
+    case random
+    /// Not at all.
+    case ended
+  }
+
+  /// What depends on who searches.
+  struct Rules {
+    /// Whether a photo that came before is new all the same, as the lines of a list are.
+    var keepsRepeats = false
+    /// Three where somebody scrolls and each request is wanted: pages overlap when photos are added to the source
+    /// meanwhile.
+    var mostBarrenPages = 3
+    /// Whether a page of unusable items only is barren. If not, it counts neither way.
+    var countsUnusablePages = true
+    /// How many photos are remembered.
+    var memory = Int.max
+    /// The most pages.
+    var pages = Int.max
+    /// The most photos; more are cut off.
+    var photos = Int.max
+  }
+
+  private let rules: Rules
+  /// How the search continues.
+  private(set) var next: Next
+  /// The total number of results, if the source tells.
+  private(set) var total: Int?
+  /// The number of pages that have arrived.
+  private(set) var pages = 0
+  /// The number of new photos that have arrived.
+  private(set) var photos = 0
+  private var seen: RecentSet<GalleryItem.ID>
+  private var seenCursors: RecentSet<PageCursor>
+  private var barrenPages = 0
+
+  init(next: Next = .page(nil), rules: Rules = Rules()) {
+    self.rules = rules
+    self.next = rules.pages > 0 && rules.photos > 0 ? next : .ended
+    seen = RecentSet(capacity: rules.memory)
+    seenCursors = RecentSet(capacity: rules.memory)
+  }
+
+  /// Takes the next page. Returns its new photos.
+  mutating func append(_ page: PhotoPage) -> [Photo] {
+    let new = takePhotos(of: page)
+    pages += 1
+    if !new.isEmpty {
+      barrenPages = 0
+    } else if rules.countsUnusablePages || !page.photos.isEmpty {
+      barrenPages += 1
+    }
+    let hasEnded = barrenPages >= rules.mostBarrenPages || pages >= rules.pages || photos >= rules.photos
+    switch next {
+    case .random where page.photos.isEmpty || hasEnded: next = .ended
+    case .random, .ended: break
+    case .page:
+      if let cursor = page.next, !(page.photos.isEmpty && page.skipped.isEmpty), !hasEnded,
+        seenCursors.insert(cursor)
+      {
+        next = .page(cursor)
+      } else {
+        next = .ended
+      }
+    }
+    return new
+  }
+
+  /// Merges the source's response for a page that the store has already delivered, `pagesAgo` pages back. The source
+  /// decides how the search continues behind that page, or behind what was its end. Returns its new photos.
+  mutating func renew(_ page: PhotoPage, pagesAgo: Int) -> [Photo] {
+    if pagesAgo == 1 || next == .ended {
+      if let cursor = page.next { _ = seenCursors.insert(cursor) }
+      next = page.next.map { .page($0) } ?? .ended
+    }
+    return takePhotos(of: page)
+  }
+
+  /// Takes a batch of cached photos of any search, which counts as a page. Returns those that are new in this round.
+  mutating func appendCached(_ photos: [Photo], round: Int) -> [Photo] {
+    pages += photos.isEmpty ? 0 : 1
+    return photos.filter { seen.insert(GalleryItem.ID($0, round: round)) }
+  }
+
+  /// Takes the photos so far as not seen, since they were unrelated to the search.
+  mutating func dropPhotos() {
+    seen = RecentSet(capacity: rules.memory)
+    pages = 0
+    photos = 0
+  }
+
+  private mutating func takePhotos(of page: PhotoPage) -> [Photo] {
+    total = page.total ?? total
+    var new: [Photo] = []
+    for photo in page.photos where photos + new.count < rules.photos {
+      if rules.keepsRepeats || seen.insert(GalleryItem.ID(photo, round: 0)) { new.append(photo) }
+    }
+    photos += new.count
+    return new
+  }
+}
