@@ -49,7 +49,7 @@ import Testing
     let window = TaskWindow<Int>(capacity: 1)
     let held = Held()
     window.start { report in
-      report(.putOff)
+      report(.deferred)
       return await held.work()
     }
     guard case .silence = await window.next() else {
