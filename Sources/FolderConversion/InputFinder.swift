@@ -43,8 +43,7 @@ struct InputFinder {
   private mutating func takeList(_ path: RawPath) throws(ConversionError) {
     let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
     guard descriptor >= 0 else {
-      return list.addProblem(
-        path, .failed, stage: .list, code: "unreadable", "the list cannot be read: \(SystemFailure.last.reason)")
+      return list.addProblem(path, .failed, code: "unreadable", "the list cannot be read: \(SystemFailure.last.reason)")
     }
     try takeNames(FileDescriptor(owning: descriptor), of: path)
   }
@@ -57,13 +56,12 @@ struct InputFinder {
       case .line(let name, _): if !name.isEmpty { try take(RawPath(bytes: name), listed: true) }
       case .overlong(let number):
         list.addProblem(
-          RawPath("\(path), line \(number)"), .failed, stage: .list, code: "name-too-long",
+          RawPath("\(path), line \(number)"), .failed, code: "name-too-long",
           "the name is too long; rename the file")
       case .idle: break
       case .end: return
       case .failure(let failure):
-        return list.addProblem(
-          path, .failed, stage: .list, code: "unreadable", "the list cannot be read: \(failure.reason)")
+        return list.addProblem(path, .failed, code: "unreadable", "the list cannot be read: \(failure.reason)")
       }
     }
     throw .cancelled
@@ -73,7 +71,7 @@ struct InputFinder {
   private mutating func take(_ path: RawPath, listed: Bool) throws(ConversionError) {
     if path.bytes.contains(0) {
       return list.addProblem(
-        RawPath(bytes: path.bytes.filter { $0 != 0 }), .failed, stage: .list, code: "name-unusable",
+        RawPath(bytes: path.bytes.filter { $0 != 0 }), .failed, code: "name-unusable",
         "the name holds a zero byte; names that zero bytes end are read with listsAreNullSeparated (-0)")
     }
     // Names from a list are examined only if they could be folders: a file is examined later, when it is checked.
@@ -82,15 +80,13 @@ struct InputFinder {
       state = try FileState(of: path)
     } catch {
       let message = error.code == ENOENT ? "no such file or folder; check its path" : error.reason
-      return list.addProblem(
-        path, .failed, stage: .list, code: error.code == ENOENT ? "not-found" : "unreadable", message)
+      return list.addProblem(path, .failed, code: error.code == ENOENT ? "not-found" : "unreadable", message)
     }
     switch state.kind {
     case .folder: try takeFolder(path, listed: listed)
     case .regular: takeFile(path, listed: listed)
     default:
-      list.addProblem(
-        path, .failed, stage: .list, code: "not-a-file", "neither a file nor a folder; name the file itself")
+      list.addProblem(path, .failed, code: "not-a-file", "neither a file nor a folder; name the file itself")
     }
   }
 
@@ -98,8 +94,7 @@ struct InputFinder {
     let absolute = path.resolved ?? path
     if let output, absolute.isWithin(output.path) {
       if listed {
-        return list.addProblem(
-          path, .skipped, stage: .list, code: "own-output", "it lies in the output folder")
+        return list.addProblem(path, .skipped, code: "own-output", "it lies in the output folder")
       }
       throw .invalidOption(
         reason: absolute == output.path
@@ -167,14 +162,12 @@ struct InputFinder {
     case .entry(let entry): return index.map { take(entry, of: folder, $0) } ?? false
     case .repeated(let state):
       if isOutput(state) { return false }
-      list.addProblem(
-        folder.opened, .skipped, stage: .list, code: "loop", "a link to a folder that is listed already")
+      list.addProblem(folder.opened, .skipped, code: "loop", "a link to a folder that is listed already")
     case .unreadable(let failure):
-      list.addProblem(
-        folder.opened, .failed, stage: .list, code: "unreadable", "the folder cannot be read: \(failure.reason)")
+      list.addProblem(folder.opened, .failed, code: "unreadable", "the folder cannot be read: \(failure.reason)")
     case .incomplete(let failure):
       list.addProblem(
-        folder.opened, .failed, stage: .list, code: "unreadable",
+        folder.opened, .failed, code: "unreadable",
         "the rest of the folder cannot be read: \(failure.reason)")
     }
     return false

@@ -74,7 +74,7 @@ struct InputList: Sendable {
   mutating func add(_ name: some Collection<UInt8>, kind: Kind, in folder: Int) {
     guard name.count <= UInt16.max, names.count + name.count <= UInt32.max else {
       return addProblem(
-        RawPath(bytes: name.prefix(255)), .failed, stage: .list, code: "name-too-long",
+        RawPath(bytes: name.prefix(255)), .failed, code: "name-too-long",
         "the name is too long; rename the file")
     }
     entries.append(
@@ -83,10 +83,10 @@ struct InputList: Sendable {
   }
 
   mutating func addProblem(
-    _ path: RawPath, _ status: ConversionResult.Status, stage: ConversionFailure.Stage, code: String, _ message: String
+    _ path: RawPath, _ status: ConversionResult.Status, code: String, _ message: String
   ) {
     problems.append(
-      Problem(path: path, status: status, failure: ConversionFailure(stage: stage, code: code, message: message)))
+      Problem(path: path, status: status, failure: ConversionFailure(stage: .list, code: code, message: message)))
   }
 
   /// Sorts the entries from `first` on bytewise by name.

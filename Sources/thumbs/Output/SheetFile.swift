@@ -32,9 +32,8 @@ final class SheetFile: Sendable {
     self.path = path
     if Kind(path: path) == .print {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      var isFolder: ObjCBool = false
-      if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-        throw ReportFile.Failure(path: path, reason: SystemFailure(code: EISDIR).reason)
+      if (try? FileState(of: RawPath(path)))?.kind == .folder {
+        throw ReportFile.Failure(path: path, SystemFailure(code: EISDIR))
       }
       do throws(ExportError) {
         target = .print(try ContactPrint(scratchFolder: folder))
