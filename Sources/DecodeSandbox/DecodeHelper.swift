@@ -64,15 +64,20 @@ public enum DecodeHelper {
     } catch {
       return 70
     }
-    let port = HelperPort(socket: socket)
-    guard let greeting = try? HelperMessage.encode(HelperGreeting()), port.send(greeting) else { return 0 }
+    let channel = HelperChannel(socket: socket)
     let worker = HelperWorker(memoryLimit: settings.memoryLimit)
-    while let (request, picture) = port.receiveOrder() {
-      HelperConfinement.allowComputing(seconds: settings.deadline)
-      let (response, bodies) = worker.carryOut(request, picture)
-      guard let message = try? HelperMessage.encode(response), port.send(message) else { break }
-      for body in bodies where !port.send([UInt8](body)) { return 0 }
+    do throws(HelperFailure) {
+      try channel.send(HelperGreeting())
+      while true {
+        let (request, image) = try channel.receiveRequest()
+        HelperConfinement.allowComputing(seconds: settings.deadline)
+        let (response, bodies) = worker.carryOut(request, image)
+        try channel.send(response)
+        for body in bodies { try channel.send([UInt8](body)) }
+      }
+    } catch {
+      // The pipeline has closed the connection.
+      return 0
     }
-    return 0
   }
 }

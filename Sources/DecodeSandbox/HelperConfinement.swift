@@ -24,7 +24,7 @@ enum HelperConfinement {
     limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))
     // Without these kernel features the helper runs all the same: it still protects the parent from crashes.
     if csandbox_set_no_new_privileges() != 0 || csandbox_filter_calls() != 0 {
-      Log.codec.debug("no filter of system calls: \(String(cString: strerror(errno)))")
+      Log.codec.debug("no filter of system calls: \(SystemFailure.last.reason)")
     }
     return true
   }

@@ -53,9 +53,9 @@ package final class HelperPool: Sendable {
     let rules = ResponseRules(
       variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {
-      let picture = try Self.file(of: body)
+      let image = try Self.file(of: body)
       do throws(HelperFailure) {
-        return try render(request, picture, rules, deadline: isolation.deadline * patience, cancellation)
+        return try render(request, image, rules, deadline: isolation.deadline * patience, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
@@ -65,7 +65,7 @@ package final class HelperPool: Sendable {
   }
 
   private func render(
-    _ request: HelperRequest, _ picture: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
+    _ request: HelperRequest, _ image: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
     _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     var request = request
@@ -80,7 +80,7 @@ package final class HelperPool: Sendable {
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
         let results = try helper.decode(
-          request, of: picture, rules: rules, deadline: deadline, cancellation: cancellation)
+          request, of: image, rules: rules, deadline: deadline, cancellation: cancellation)
         if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
         return results
       } catch {
@@ -99,11 +99,11 @@ package final class HelperPool: Sendable {
     case .file(let file, _):
       // Reopened, so that the helper gets neither write access nor the shared file offset.
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
       return FileDescriptor(owning: descriptor)
     case .memory(let bytes):
       let descriptor = csandbox_memory_file()
-      guard descriptor >= 0 else { throw .unreadableBody(detail: String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
       let file = FileDescriptor(owning: descriptor)
       do throws(SystemFailure) {
         try NewFile.write(bytes, to: descriptor)

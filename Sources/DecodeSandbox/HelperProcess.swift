@@ -23,8 +23,8 @@ final class HelperProcess: Sendable {
     guard let path = isolation.executable?.path else { throw .cannotStart(detail: "no executable is named") }
     (pid, socket) = try HelperSpawn.start(path, isolation)
     do throws(HelperFailure) {
-      let link = HelperLink(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
-      guard try link.receive(HelperGreeting.self) == HelperGreeting() else {
+      let channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
+      guard try channel.receive(HelperGreeting.self) == HelperGreeting() else {
         throw .nonsense(detail: "another version")
       }
     } catch {
@@ -38,17 +38,17 @@ final class HelperProcess: Sendable {
 
   /// Decodes one image and validates the response.
   func decode(
-    _ request: HelperRequest, of picture: FileDescriptor, rules: ResponseRules, deadline: Duration,
+    _ request: HelperRequest, of image: FileDescriptor, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     servedCount.add(1, ordering: .relaxed)
     do throws(HelperFailure) {
-      let link = HelperLink(socket: socket, deadline: deadline, cancellation: cancellation)
-      try link.send(try HelperMessage.encode(request), passing: picture)
-      let response = try link.receive(HelperResponse.self)
+      let channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
+      try channel.send(request, passing: image)
+      let response = try channel.receive(HelperResponse.self)
       let lengths = try rules.lengths(of: response)
       var bodies: [[UInt8]] = []
-      for length in lengths { bodies.append(try link.receive(length)) }
+      for length in lengths { bodies.append(try channel.receive(length)) }
       return try rules.check(response, bodies)
     } catch {
       throw explain(error)

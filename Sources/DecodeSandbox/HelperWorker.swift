@@ -9,9 +9,9 @@ struct HelperWorker {
   let memoryLimit: Int
 
   /// One outcome per variant, and the bytes of the thumbnails.
-  func carryOut(_ request: HelperRequest, _ picture: FileDescriptor) -> (HelperResponse, [Data]) {
+  func carryOut(_ request: HelperRequest, _ image: FileDescriptor) -> (HelperResponse, [Data]) {
     let variants = request.variants.compactMap { Variant(token: $0) }
-    let body = ByteSource.file(picture, count: request.byteCount)
+    let body = ByteSource.file(image, count: request.byteCount)
     do throws(CodecError) {
       guard variants.count == request.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
       let results: [RenderedVariant]
@@ -23,7 +23,7 @@ struct HelperWorker {
         }
       } else {
         let downsampler = HelperOnlyDownsampler(
-          body: body, file: picture, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
+          body: body, file: image, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
           usesImageMagick: request.usesImageMagick)
         results = try render(variants, acceptsDamage: request.acceptsDamage) {
           variants, isTolerant throws(CodecError) in
@@ -32,7 +32,7 @@ struct HelperWorker {
       }
       return response(results, to: variants)
     } catch {
-      let failure = isGzip(picture) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
+      let failure = isGzip(image) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
       return (HelperResponse(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
     }
   }
@@ -47,7 +47,7 @@ struct HelperWorker {
     return Downsampler.salvaging(results) { damaged throws(CodecError) in try render(damaged, true) }
   }
 
-  /// The same for a format that is read in process. What the coefficient reader hands over is read by libvips.
+  /// The same for a format that is read in process. What the coefficient decoder hands over is read by libvips.
   private func render(
     _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
   ) throws(CodecError) -> [RenderedVariant] {
@@ -83,8 +83,8 @@ struct HelperWorker {
     return (response, bodies)
   }
 
-  private func isGzip(_ picture: FileDescriptor) -> Bool {
-    (try? ByteSource.file(picture, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
+  private func isGzip(_ image: FileDescriptor) -> Bool {
+    (try? ByteSource.file(image, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
   }
 
   /// Distinguishes lack of memory from a fault of the image. libvips says so only in its error text, which is reliable

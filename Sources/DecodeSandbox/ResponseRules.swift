@@ -53,7 +53,7 @@ package struct ResponseRules: Sendable {
     let (variant, outcome) = (variants[index], response.outcomes[index])
     guard let size = outcome.size, size.width <= variant.size.width, size.height <= variant.size.height,
       let format = outcome.format, Self.formats(variant.format).contains(format),
-      Self.isPicture(bytes, of: format, size: size)
+      Self.isImage(bytes, of: format, size: size)
     else { throw .nonsense(detail: "a thumbnail that is none") }
     return Thumbnail(
       data: Data(bytes), size: size, format: format,
@@ -61,7 +61,7 @@ package struct ResponseRules: Sendable {
       isDamaged: outcome.isDamaged)
   }
 
-  private static func isPicture(_ bytes: [UInt8], of format: ImageFormat, size: PixelSize) -> Bool {
+  private static func isImage(_ bytes: [UInt8], of format: ImageFormat, size: PixelSize) -> Bool {
     do throws(CodecError) {
       let found = try probe(.memory(bytes))
       return found.format == format && found.size == size

@@ -16,7 +16,7 @@ package enum Codec {
   /// Returns heap memory that earlier decodes have freed to the system. Takes milliseconds.
   package static func returnFreeMemory() { cvips_return_free_memory() }
 
-  /// Whether JPEGs are read by the coefficient reader, unless stated otherwise.
+  /// Whether JPEGs are read by the coefficient decoder, unless stated otherwise.
   ///
   /// Off in a debug build: without optimisation that reader is a hundred times slower, but libvips is not. A test that
   /// starts a debug build of `thumbs` enables it with an environment variable.

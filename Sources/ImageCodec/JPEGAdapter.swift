@@ -12,6 +12,18 @@ extension ByteSource: JPEGSource {
   }
 }
 
+extension CoefficientDecoder {
+  /// `size` is the size in the header; `window` the length of the reading window in bytes, for tests.
+  package init(
+    _ body: ByteSource, size: PixelSize, scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false,
+    cancellation: CancellationFlag, window: Int? = nil
+  ) {
+    self.init(
+      body, storedSize: JPEGSize(size.width, size.height), scale: scale, isTolerant: isTolerant,
+      expectsEnd: expectsEnd, isCancelled: { cancellation.isSet }, window: window)
+  }
+}
+
 extension JPEGScale {
   /// The reduced size of an image of `size` pixels.
   func size(of size: PixelSize) -> PixelSize {

@@ -1,4 +1,4 @@
-/// The inner loops of the coefficient reader: each decodes MCUs of one kind of scan.
+/// The inner loops of the coefficient decoder: each decodes MCUs of one kind of scan.
 ///
 /// Safety: they check no bounds. The caller guarantees room for `count` MCUs at each step's `output`, and a `limit` up
 /// to which a whole MCU can be decoded (`EntropyBuffer.safeLimit`).

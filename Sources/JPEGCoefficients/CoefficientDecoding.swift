@@ -1,4 +1,4 @@
-/// The state of one run of the coefficient reader.
+/// The state of one run of the coefficient decoder.
 struct CoefficientDecoding: ~Copyable {
   /// More segments than any encoder writes.
   private static let mostSegments = 100_000

@@ -22,7 +22,7 @@ package enum JPEGProcess: Sendable, Equatable {
   }
 }
 
-/// What the coefficient reader needs of a JPEG's frame header beyond its size.
+/// What the coefficient decoder needs of a JPEG's frame header beyond its size.
 package struct JPEGFrameTraits: Sendable, Equatable {
   var process: JPEGProcess
   /// The components' identifiers, in header order.
@@ -36,7 +36,7 @@ package struct JPEGFrameTraits: Sendable, Equatable {
     self.precision = precision
   }
 
-  /// Why the coefficient reader cannot read such a file, in a few words; nil if it can as far as the header shows.
+  /// Why the coefficient decoder cannot read such a file, in a few words; nil if it can as far as the header shows.
   package var obstacle: String? {
     switch process {
     case .arithmetic: return "arithmetic coding"

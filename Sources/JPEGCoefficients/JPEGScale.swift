@@ -1,4 +1,4 @@
-/// The scale at which the coefficient reader decodes a JPEG.
+/// The scale at which the coefficient decoder decodes a JPEG.
 package enum JPEGScale: Int, Sendable, CaseIterable, Comparable {
   /// One pixel per 8×8 block: the DC coefficient only.
   case eighth = 8

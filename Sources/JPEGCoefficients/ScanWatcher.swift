@@ -3,7 +3,7 @@ import Foundation
 /// Follows the scans of a progressive JPEG while its bytes arrive, and records where the body became sufficient for
 /// each scale.
 ///
-/// It parses segments as the coefficient reader does and skips coded data with `memchr`: a microsecond for 16 KiB. It
+/// It parses segments as the coefficient decoder does and skips coded data with `memchr`: a microsecond for 16 KiB. It
 /// buffers two dozen bytes at most, and stops parsing what is not a progressive JPEG.
 package struct ScanWatcher: Sendable {
   /// The parser's state: what the next byte is.

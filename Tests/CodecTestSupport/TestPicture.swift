@@ -195,7 +195,7 @@ enum TestRender {
     return try result.get()
   }
 
-  /// The same on the calling thread. If the coefficient reader rejects an image, libvips decodes it, as in the
+  /// The same on the calling thread. If the coefficient decoder rejects an image, libvips decodes it, as in the
   /// pipeline.
   static func inPlace(
     _ body: ByteSource, _ probed: ImageProbe, _ variants: [Variant], budget: Int, isTolerant: Bool = false,

@@ -4,7 +4,7 @@ import Reference
 @testable import JPEGCoefficients
 @testable import ThumbnailCore
 
-/// The JPEG coefficient reader: its picture depends neither on where the body lies nor on how much of it is read at a
+/// The JPEG coefficient decoder: its picture depends neither on where the body lies nor on how much of it is read at a
 /// time, a tolerant reading of a sound file is the same, and where no chroma is scaled it is libjpeg's.
 func fuzzReader(_ input: FuzzInput) {
   guard let probe = try? probe(.memory(input.bytes), limits: .fuzzing), probe.format == .jpeg else { return }
@@ -40,7 +40,7 @@ struct ReadPicture: Equatable, CustomStringConvertible {
 
   init(_ decoder: CoefficientDecoder) {
     result = Result { () throws(CodecError) in
-      let raster = try Raster(try decoder.image())
+      let raster = try Raster(decoder)
       let samples = try raster.withBytes { bytes throws(CodecError) in Array(bytes) }
       return Pixels(size: raster.size, bands: raster.bands, samples: samples)
     }

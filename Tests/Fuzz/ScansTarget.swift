@@ -3,7 +3,7 @@
 @testable import ThumbnailCore
 
 /// What finds the scans of a JPEG in its bytes: the watcher of a download finds the same in any pieces, and where it
-/// says that the body is enough, the coefficient reader makes of it what it makes of the whole.
+/// says that the body is enough, the coefficient decoder makes of it what it makes of the whole.
 func fuzzScans(_ input: FuzzInput) {
   countScans(input)
   var watcher = ScanWatcher()

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5)))
 struct MissingEndTests {
   private static let kinds = ["Q=90", "Q=90,interlace=true", "Q=90,subsample-mode=off"]
-  /// Read by the coefficient reader, and by libvips alone.
+  /// Read by the coefficient decoder, and by libvips alone.
   private static let sizes = [PixelSize(40, 30), PixelSize(200, 150)]
 
   private func file(_ options: String) throws -> [UInt8] {

@@ -110,20 +110,13 @@ final class BodyReader {
       position += rest.count
       return rest.count
     }
-    switch body {
-    case .memory(let bytes):
-      bytes.withUnsafeBytes { all in
-        UnsafeMutableRawBufferPointer(start: buffer, count: wanted)
-          .copyMemory(from: UnsafeRawBufferPointer(rebasing: all[position..<position + wanted]))
-      }
-      position += wanted
-      return wanted
-    case .file(let file, _):
-      var got = -1
-      repeat { got = pread(file.rawValue, buffer, wanted, off_t(position)) } while got < 0 && errno == EINTR
-      if got < 0 { failedToRead = true }
-      position += max(0, got)
-      return got
+    do {
+      let count = try body.read(at: position, into: UnsafeMutableRawBufferPointer(start: buffer, count: wanted))
+      position += count
+      return count
+    } catch {
+      failedToRead = true
+      return -1
     }
   }
 

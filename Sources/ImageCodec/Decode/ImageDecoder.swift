@@ -22,17 +22,6 @@ struct ImageDecoder {
     }
   }
 
-  /// Decodes a JPEG's coefficients at the plan's scale: the image as stored, in its own colours, at the pass's base
-  /// size.
-  ///
-  /// - Throws: `.handedOver` if the file differs from what its header promised and libvips may succeed. Damage is an
-  ///   error, though libjpeg would accept some of it and fill in grey.
-  func readCoefficients(at scale: JPEGScale) throws(CodecError) -> Raster {
-    try Raster(
-      try coefficients(at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant).image()
-    )
-  }
-
   /// Opens the image, or all frames of an animated one stacked vertically, and passes it to `body`.
   func withImage<Result>(_ body: (LibvipsImage) throws(CodecError) -> Result) throws(CodecError) -> Result {
     if cancellation.isSet { throw .cancelled }
@@ -104,7 +93,7 @@ struct ImageDecoder {
   /// files that only libjpeg can read.
   private var hasAllBlocks: Bool {
     do throws(CodecError) {
-      _ = try coefficients(at: .eighth).image()
+      _ = try Raster(coefficients(at: .eighth))
       return true
     } catch {
       if case .handedOver = error { return true }
@@ -133,7 +122,7 @@ struct ImageDecoder {
   /// read.
   private func checkFirstBlocks() throws(CodecError) {
     do throws(CodecError) {
-      _ = try coefficients(at: .eighth, isTolerant: true).image()
+      _ = try Raster(coefficients(at: .eighth, isTolerant: true))
     } catch {
       switch error {
       case .truncated, .cancelled, .unreadableBody: throw error
@@ -142,9 +131,8 @@ struct ImageDecoder {
     }
   }
 
-  private func coefficients(
-    at scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false
-  ) -> CoefficientDecoder {
+  /// Decodes the JPEG's coefficients instead.
+  func coefficients(at scale: JPEGScale, isTolerant: Bool = false, expectsEnd: Bool = false) -> CoefficientDecoder {
     CoefficientDecoder(
       body, size: plan.probe.storedSize, scale: scale, isTolerant: isTolerant, expectsEnd: expectsEnd,
       cancellation: cancellation)

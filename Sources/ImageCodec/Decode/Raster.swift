@@ -1,4 +1,5 @@
 import CVips
+import JPEGCoefficients
 package import ThumbnailCore
 
 /// The pixels of a small image in memory: sRGB or gray, 8 bits, with or without alpha, not premultiplied.
@@ -42,6 +43,23 @@ package final class Raster {
       throw error
     }
     (pixels, byteCount, self.size, self.bands, self.profile) = (memory, count, size, bands, profile)
+  }
+
+  /// Decodes a JPEG's coefficients: the image as stored, not upright, gray or RGB, with the file's ICC profile. Blocks;
+  /// checks for cancellation once per row of blocks.
+  ///
+  /// - Throws: `.handedOver` if the file differs from what its header promised and libvips may succeed. Damage is an
+  ///   error, though libjpeg would accept some of it and fill in grey.
+  convenience init(_ decoder: CoefficientDecoder) throws(CodecError) {
+    let image: CoefficientImage
+    do throws(JPEGError) {
+      image = try decoder.decode()
+    } catch {
+      throw CodecError(error)
+    }
+    try self.init(
+      size: PixelSize(image.size.width, image.size.height), bands: image.bands, profile: image.profile
+    ) { target in image.compose(into: target) }
   }
 
   deinit { g_free(pixels) }

@@ -71,7 +71,7 @@ enum DecodeCost {
 
   /// The rows in flight between the decoder and the reduced image.
   private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    // The coefficient reader's cost includes its raster.
+    // The coefficient decoder's cost includes its raster.
     if case .coefficients = pass.reader { return 0 }
     let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
     let view = pass.sharedView ?? pass.steps.first?.geometry.view ?? PixelSize(1, 1)

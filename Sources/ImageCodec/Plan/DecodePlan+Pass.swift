@@ -47,7 +47,7 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// The scale at which the coefficient reader gives enough pixels; nil if there is none or it cannot read the file.
+  /// The scale at which the coefficient decoder gives enough pixels; nil if there is none or it cannot read the file.
   private static func coefficientScale(for probe: ImageProbe, needed: PixelSize) -> JPEGScale? {
     guard let traits = probe.jpeg, traits.obstacle == nil else { return nil }
     return JPEGScale.allCases.sorted().first { scale in

@@ -7,7 +7,7 @@ package struct DecodePlan: Sendable, Equatable {
   enum Reader: Sendable, Equatable {
     /// libvips, all pixels.
     case libvips
-    /// The coefficient reader, which skips most of the file.
+    /// The coefficient decoder, which skips most of the file.
     case coefficients(JPEGScale)
     /// libjpeg computes one pixel per `factor` × `factor` block of pixels: 2, 4 or 8.
     case shrunkJPEG(factor: Int)
@@ -67,7 +67,7 @@ package struct DecodePlan: Sendable, Equatable {
   /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
   package var isBodyWhole = true
 
-  /// The finest scale at which the coefficient reader is to read the file; nil if another reader is needed too.
+  /// The finest scale at which the coefficient decoder is to read the file; nil if another reader is needed too.
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
@@ -83,7 +83,7 @@ package struct DecodePlan: Sendable, Equatable {
   /// still too much, `Scaling.fast` replaces `Scaling.best`.
   ///
   /// - Parameters:
-  ///   - mayReadCoefficients: False for a file that the coefficient reader has handed over, and where that reader is
+  ///   - mayReadCoefficients: False for a file that the coefficient decoder has handed over, and where that reader is
   ///     not worthwhile.
   ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.

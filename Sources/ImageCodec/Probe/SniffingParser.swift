@@ -4,7 +4,7 @@ import ThumbnailCore
 struct SniffingParser: HeaderParser {
   private var format: (any HeaderParser)?
   /// The number of bytes requested so far.
-  private var asked = Sniffer.shortLength
+  private var requested = Sniffer.shortLength
 
   var draft: ImageProbe? { format?.draft }
   var isSettled: Bool { format?.isSettled ?? false }
@@ -15,10 +15,10 @@ struct SniffingParser: HeaderParser {
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     if format != nil { return try format?.parse(bytes) }
     if bytes.count == 0 { throw .empty }
-    switch Sniffer.sniff(bytes, isAll: bytes.count < asked || asked >= Sniffer.longestProlog) {
+    switch Sniffer.sniff(bytes, isAll: bytes.count < requested || requested >= Sniffer.longestProlog) {
     case .needsMore:
-      asked = asked < Sniffer.longLength ? Sniffer.longLength : Sniffer.longestProlog
-      return 0..<asked
+      requested = requested < Sniffer.longLength ? Sniffer.longLength : Sniffer.longestProlog
+      return 0..<requested
     case .other(let looksLike):
       throw .notAPicture(looksLike: looksLike)
     case .format(let found):

@@ -22,11 +22,17 @@ package struct RenderedVariant: Sendable {
 package enum Downsampler {
   /// Renders the thumbnails of a plan, one result per variant, the largest first. It also shrinks stored thumbnails,
   /// which are bodies like any other.
+  ///
+  /// `source` describes the image if the body is a smaller one in its place.
   package static func render(
-    _ body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+    _ body: ByteSource, plan: DecodePlan, of source: SourceDescription? = nil, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    let source = SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
-    return render(body, plan: plan, of: source, cancellation: cancellation)
+    let source =
+      source ?? SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
+    return plan.passes.flatMap { pass in
+      let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
+      return RenderPass(decoder: decoder, source: source).run()
+    }
   }
 
   /// Renders from the preview in the body; nil if it cannot be read or does not match the image.
@@ -54,19 +60,6 @@ package enum Downsampler {
     guard !damaged.isEmpty, let second = try? again(damaged) else { return results }
     return results.map { made in
       second.first { $0.variant == made.variant && (try? $0.result.get()) != nil } ?? made
-    }
-  }
-
-  /// Renders the thumbnails of `source`, of which the body may be a smaller image. `helperOnly` opens a format that is
-  /// read only in a helper.
-  static func render(
-    _ body: ByteSource, plan: DecodePlan, of source: SourceDescription, helperOnly: HelperOnlyReader? = nil,
-    cancellation: CancellationFlag
-  ) -> [RenderedVariant] {
-    plan.passes.flatMap { pass in
-      let decoder = ImageDecoder(
-        body: body, plan: plan, pass: pass, cancellation: cancellation, helperOnly: helperOnly)
-      return RenderPass(decoder: decoder, source: source).run()
     }
   }
 }

@@ -44,7 +44,9 @@ package struct HelperOnlyDownsampler {
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
-    return Downsampler.render(body, plan: plan, of: source, helperOnly: reader, cancellation: CancellationFlag())
+    let decoder = ImageDecoder(
+      body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
+    return RenderPass(decoder: decoder, source: source).run()
   }
 
   /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.

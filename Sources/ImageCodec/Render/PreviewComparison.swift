@@ -31,9 +31,8 @@ struct PreviewComparison {
     get throws(CodecError) {
       let beginning = body.prefix(preview.preview.sufficientLength)
       let image = try Raster(
-        try CoefficientDecoder(
-          beginning, size: preview.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation
-        ).image())
+        CoefficientDecoder(
+          beginning, size: preview.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation))
       // With a profile the image's samples are not comparable to the preview's.
       guard image.profile == nil else { return false }
       let pass = DecodePlan.Pass(reader: .libvips, baseSize: preview.preview.size, steps: [])

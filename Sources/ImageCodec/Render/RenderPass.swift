@@ -63,10 +63,12 @@ struct RenderPass {
     // settings, and two threads calling first would see it half initialised.
     try Codec.start()
     if case .coefficients(let scale) = pass.reader {
-      let stored = decoder.plan.probe.storedSize
-      let side = Double(scale.rawValue)
+      let plan = decoder.plan
+      let (stored, side) = (plan.probe.storedSize, Double(scale.rawValue))
       let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
-      return .shared(try decoder.readCoefficients(at: scale), fills: fills)
+      let coefficients = decoder.coefficients(
+        at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
+      return .shared(try Raster(coefficients), fills: fills)
     }
     // libvips outputs its rows once, so it computes one raster.
     guard let shared = pass.sharedView else {

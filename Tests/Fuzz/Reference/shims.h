@@ -1,4 +1,4 @@
-// libjpeg's own picture at 1/8, to hold the coefficient reader's against. In C, since libjpeg reports errors by a long
+// libjpeg's own picture at 1/8, to hold the coefficient decoder's against. In C, since libjpeg reports errors by a long
 // jump, which Swift code must not be crossed by.
 #ifndef THUMBNAILER_FUZZ_REFERENCE_H
 #define THUMBNAILER_FUZZ_REFERENCE_H

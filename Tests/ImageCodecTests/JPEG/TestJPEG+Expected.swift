@@ -95,8 +95,16 @@ extension TestJPEG {
     let scans: Int
 
     init(_ decoder: CoefficientDecoder) throws(CodecError) {
-      let image = try decoder.image()
-      (raster, consumedBytes, scans) = (try Raster(image), image.consumedBytes, image.scans)
+      let image: CoefficientImage
+      do throws(JPEGError) {
+        image = try decoder.decode()
+      } catch {
+        throw CodecError(error)
+      }
+      raster = try Raster(
+        size: PixelSize(image.size.width, image.size.height), bands: image.bands, profile: image.profile
+      ) { target in image.compose(into: target) }
+      (consumedBytes, scans) = (image.consumedBytes, image.scans)
     }
   }
 
