@@ -27,7 +27,7 @@ final class CacheConnections: Sendable {
   let writer: DatabaseQueue
   private let path: String
   private let identity: FileIdentity
-  private let readers: [CacheReader]
+  private let readers: [DatabaseQueue]
   /// One bit for each reader in use.
   private let busyReaders = Atomic(0)
 
@@ -42,7 +42,7 @@ final class CacheConnections: Sendable {
     readers = try (0..<Self.readerCount).map { _ in
       var configuration = Self.configuration(lockTimeout: lockTimeout)
       configuration.readonly = true
-      return CacheReader(queue: try DatabaseQueue(path: path, configuration: configuration))
+      return try DatabaseQueue(path: path, configuration: configuration)
     }
   }
 
@@ -69,18 +69,13 @@ final class CacheConnections: Sendable {
   /// Whether the open file is still the one at its path.
   var isInPlace: Bool { FileIdentity(path: path) == identity }
 
-  /// Runs a query on a read connection.
+  /// Runs a query on the first idle read connection, whose page cache is the warmest. When all are busy it waits for the
+  /// first. No transaction: in WAL mode each statement sees the last commit.
   func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
-    try reading { try $0.read(query) }
-  }
-
-  /// Calls `query` with the first idle read connection, whose page cache is the warmest. When all are busy it waits for
-  /// the first.
-  func reading<Value>(_ query: (CacheReader) throws -> Value) rethrows -> Value {
     let index = readers.indices.first { index in
       busyReaders.bitwiseOr(1 << index, ordering: .relaxed).oldValue & 1 << index == 0
     }
     defer { if let index { busyReaders.bitwiseAnd(~(1 << index), ordering: .relaxed) } }
-    return try query(readers[index ?? 0])
+    return try readers[index ?? 0].unsafeRead(query)
   }
 }

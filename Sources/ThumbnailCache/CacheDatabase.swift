@@ -144,7 +144,7 @@ final class CacheDatabase: Sendable {
       let queue = try CacheConnections.openWriter(path: copy, lockTimeout: lockTimeout)
       try queue.writeWithoutTransaction { db in
         try DiskCacheSchema.create(in: db)
-        try DiskCacheSchema.copy(from: path, since: start, into: db)
+        try CacheCopy.copy(from: path, since: start, into: db)
         try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
       }
       try queue.close()

@@ -13,7 +13,7 @@ public enum CacheSelection: Sendable {
 }
 
 /// Conditions on images. Those that are nil or empty match all.
-struct PictureFilter: Sendable {
+struct SourceFilter: Sendable {
   var key: SourceKey?
   var host: String?
   var location: String?

@@ -1,3 +1,7 @@
+import GRDB
+import Synchronization
+import ThumbnailCore
+
 /// What a check of a disk cache found. All of it was repaired.
 public struct CacheVerification: Sendable, Equatable {
   /// The number of thumbnails read.
@@ -10,8 +14,8 @@ public struct CacheVerification: Sendable, Equatable {
   public var strays = 0
   /// Whether stored totals were wrong.
   public var hadWrongTotals = false
-  /// SQLite's messages about damage to the file's structure, some 20 lines at most. The thumbnails that were still
-  /// readable were moved into a new file.
+  /// SQLite's messages about damage to the file's structure, some 20 lines at most. The file was replaced by an empty
+  /// one.
   public var structure: [String] = []
 
   /// The result for an empty cache.
@@ -19,4 +23,93 @@ public struct CacheVerification: Sendable, Equatable {
 
   /// Whether nothing was wrong.
   public var isSound: Bool { damaged == 0 && strays == 0 && !hadWrongTotals && structure.isEmpty }
+}
+
+extension DiskCache {
+  /// The number of thumbnails read in one transaction.
+  private static let verifiedAtOnce = 256
+
+  /// Checks everything that is written and repairs what is wrong: damaged thumbnails, orphaned rows, wrong totals. A
+  /// file whose structure is damaged is replaced by an empty one. One that had to be replaced when this cache was opened
+  /// is reported as damaged by the first check.
+  ///
+  /// Others can read and write meanwhile; what they write may or may not be checked. One thread reads, repairs are
+  /// queued with other changes, and look again at what seemed damaged. Cancelling the task ends it early, with what was
+  /// repaired so far.
+  ///
+  /// - Parameter progress: Called with the bytes of thumbnails read so far, now and then, on any thread.
+  public func verify(
+    progress: (@Sendable (Int) -> Void)? = nil
+  ) async throws(DiskCacheError) -> CacheVerification {
+    let pool = WorkerPool(name: "thumbnailer.cache.verify", threads: 1)
+    var result = CacheVerification()
+    result.structure = try await structure(on: pool)
+    if !result.structure.isEmpty { try await commits.stageAndWait(.replaceDamaged) }
+    let damage = unverifiedDamage.withLock { damage in
+      defer { damage = nil }
+      return damage
+    }
+    if let damage { result.structure.insert(damage, at: 0) }
+    var start = Int64.min
+    while let part = try await look(
+      on: pool,
+      { [start] in
+        try CacheCheck.part(Self.verifiedAtOnce, after: start, in: $0)
+      }) ?? nil
+    {
+      start = part.end
+      result.thumbnails += part.thumbnails
+      result.bytes += part.bytes
+      progress?(result.bytes)
+      if part.damaged.isEmpty, part.orphanedPieces.isEmpty { continue }
+      let repaired = try await write { try part.repair(in: $0) }
+      result.damaged += repaired.damaged
+      result.strays += repaired.strays
+    }
+    if try await look(on: pool, { try CacheCheck.hasStrays(in: $0) }) == true {
+      result.strays += try await write { try CacheCheck.repairStrays(in: $0) }
+    }
+    if try await look(on: pool, { try CacheTotals.areWrong(in: $0) }) == true {
+      result.hadWrongTotals = try await write { try CacheTotals.repair(in: $0) }
+    }
+    return result
+  }
+
+  private func structure(on pool: WorkerPool) async throws(DiskCacheError) -> [String] {
+    do throws(DiskCacheError) {
+      return try await look(on: pool) { try CacheCheck.structure($0) } ?? []
+    } catch {
+      // Too damaged to be checked.
+      guard let reason = error.damage else { throw error }
+      return [reason]
+    }
+  }
+
+  /// Runs a query on a thread of the pool. Nil when there is no file.
+  private func look<Value: Sendable>(
+    on pool: WorkerPool, _ query: @escaping @Sendable (Database) throws -> Value
+  ) async throws(DiskCacheError) -> Value? {
+    do {
+      return try await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
+        Result { () throws(DiskCacheError) in try read(query) }
+      }.get()
+    } catch is CancellationError {
+      throw .cancelled
+    } catch {
+      let problem = DiskCacheError(error, path: database.path)
+      problems.report(problem)
+      throw problem
+    }
+  }
+
+  /// Queues `body` as a transaction among other changes, and returns its result once that is committed.
+  private func write<Value: Sendable>(
+    _ body: @escaping @Sendable (Database) throws -> Value
+  ) async throws(DiskCacheError) -> Value {
+    try await maintain { writer in
+      var value: Value?
+      try writer.transaction { value = try body($0) }
+      return value
+    }
+  }
 }

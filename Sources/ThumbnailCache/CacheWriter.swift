@@ -6,14 +6,16 @@ import ThumbnailCore
 struct CacheWriter: Sendable {
   let queue: DatabaseQueue
   let limits: DiskCacheLimits
-  let logPath: String
+  /// The path of the write-ahead log.
+  private let logPath: String
   private let pieces = PieceWriter()
+  private var eviction: Eviction { Eviction(limits: limits) }
 
-  /// Uses the connection of `queue`, keeps within `limits`; `logPath` is the path of the write-ahead log.
-  init(queue: DatabaseQueue, limits: DiskCacheLimits, logPath: String) throws {
+  /// Uses the connection of `queue` to the file at `path`.
+  init(queue: DatabaseQueue, limits: DiskCacheLimits, path: String) throws {
     self.queue = queue
     self.limits = limits
-    self.logPath = logPath
+    logPath = path + "-wal"
     // A log that has grown beyond this size is truncated when it restarts.
     try queue.writeWithoutTransaction { db in
       try db.execute(
@@ -37,16 +39,61 @@ struct CacheWriter: Sendable {
           sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
         ).execute(arguments: [row])
       }
-      if !batch.tally.isEmpty { try batch.tally.add(in: db) }
-      try evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
-      for operation in batch.operations {
-        if let report = try replaceOutdated(by: operation, in: db) { reports.append(report) }
-        try apply(operation, in: db)
-      }
-      try evict(in: db, toPayload: limits.byteLimit)
-      try giveBackPages(in: db)
+      if batch.hasLookups { try CacheTotals.add(hits: batch.hits, misses: batch.misses, in: db) }
+      try eviction.evict(in: db, toPayload: max(0, limits.byteLimit - incoming))
+      for operation in batch.operations { try apply(operation, in: db, &reports) }
+      try eviction.evict(in: db, toPayload: limits.byteLimit)
+      try eviction.giveBackPages(in: db)
     }
     for report in reports { report() }
+  }
+
+  private func apply(
+    _ operation: PendingWrites.Operation, in db: Database, _ reports: inout [@Sendable () -> Void]
+  ) throws {
+    switch operation {
+    case .store(let record, let entries, let replacement, _):
+      if case .ifOutdated(let rule, let report) = replacement,
+        try HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
+      {
+        try remove(record.key, in: db)
+        reports.append(report)
+      }
+      try store(entries, of: record, in: db)
+    case .remove(let source): try remove(source, in: db)
+    case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)
+    case .pages(let change): try PageTable.apply(change, limits: limits, in: db)
+    case .note(let source, let change): try HistoryTable.apply(change, of: source, limits: limits, in: db)
+    case .removeAll, .trim, .work, .replaceDamaged, .barrier: break
+    }
+  }
+
+  private func store(_ entries: [CacheEntry], of record: SourceRecord, in db: Database) throws {
+    // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
+    let isKnown = try ThumbnailTable.hasSource(record.key, in: db)
+    if record.fetchedAt == nil, !isKnown { return }
+    if isKnown {
+      for entry in entries {
+        try ThumbnailTable.remove(CacheKey(source: record.key, variant: entry.variant), in: db)
+      }
+    }
+    // A thumbnail larger than the whole limit is not stored; the one it would replace is removed all the same.
+    let kept = entries.indices.filter { index in
+      entries[index].thumbnail.data.count <= limits.byteLimit
+        && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
+    }
+    guard !kept.isEmpty else { return }
+    let source = try ThumbnailTable.put(record, in: db)
+    for index in kept {
+      try ThumbnailTable.insert(entries[index], of: record.key, row: source, pieces: pieces, in: db)
+    }
+    if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
+  }
+
+  /// Removes an image with its thumbnails and its history.
+  private func remove(_ source: SourceKey, in db: Database) throws {
+    try ThumbnailTable.removeAll(of: source, in: db)
+    try HistoryTable.removeFailures(of: source, in: db)
   }
 
   /// Runs `body` in its own transaction.
@@ -60,122 +107,32 @@ struct CacheWriter: Sendable {
     try shortenLog()
   }
 
-  /// Removes the thumbnails that are of an earlier version than those about to be stored. Returns how to report that;
-  /// nil if there are none.
-  private func replaceOutdated(
-    by operation: PendingWrites.Operation, in db: Database
-  ) throws -> (@Sendable () -> Void)? {
-    guard case .store(let record, _, .ifOutdated(let rule, let report), _) = operation,
-      try CacheReader.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
-    else { return nil }
-    try removeThumbnails(of: record.key, in: db)
-    return report
+  /// Where the thumbnails begin that a lowered limit keeps, if they are so few that copying them is faster.
+  func startOfFewSurvivors() throws -> Int64? {
+    try queue.unsafeRead { try eviction.startOfFewSurvivors(in: $0) }
   }
 
-  private func apply(_ operation: PendingWrites.Operation, in db: Database) throws {
-    switch operation {
-    case .store(let record, let entries, _, _):
-      // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
-      let isKnown = try isKnown(record.key, in: db)
-      if record.fetchedAt == nil, !isKnown { return }
-      if isKnown {
-        for entry in entries { try remove(CacheKey(source: record.key, variant: entry.variant), in: db) }
-      }
-      // A thumbnail larger than the whole limit is not stored; the one it would replace is removed all the same.
-      let kept = entries.indices.filter { index in
-        entries[index].thumbnail.data.count <= limits.byteLimit
-          && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
-      }
-      guard !kept.isEmpty else { return }
-      let source = try store(record, in: db)
-      for index in kept { try store(entries[index], of: record.key, row: source, in: db) }
-      if let response = record.response { try store(response, of: record.key, in: db) }
-    case .remove(let source):
-      try removeThumbnails(of: source, in: db)
-    case .drop(let key, let row):
-      try remove(key, row: row, in: db)
-    case .pages(let change):
-      try apply(change, in: db)
-    case .note(let source, let change):
-      try apply(change, of: source, in: db)
-    case .removeAll, .trim, .work, .rebuild, .barrier:
-      break
+  /// Evicts and shrinks the file in small transactions until the limits hold.
+  func trim() throws {
+    var isDone = false
+    while !isDone { try transaction { isDone = try eviction.trimStep(in: $0) } }
+    try checkpoint()
+  }
+
+  /// Copies the log into the database and truncates it, unless a reader blocks that for longer than 100 ms.
+  func checkpoint() throws {
+    try queue.writeWithoutTransaction { db in
+      let patience = try db.integer("PRAGMA busy_timeout")
+      try db.execute(sql: "PRAGMA busy_timeout = 100")
+      defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }
+      try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
   }
 
-  private func isKnown(_ source: SourceKey, in db: Database) throws -> Bool {
-    let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
-    return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
-  }
-
-  /// Removes an image with its thumbnails and its history.
-  private func removeThumbnails(of source: SourceKey, in db: Database) throws {
-    try db.cachedStatement(
-      sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
-    ).execute(arguments: [source.bytes])
-    try db.cachedStatement(sql: "DELETE FROM failure WHERE source = ?").execute(arguments: [source.bytes])
-  }
-
-  /// Removes a thumbnail, if it exists; with a row, only if it has that id.
-  private func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
-    try db.cachedStatement(
-      sql: """
-        DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
-          AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
-        """
-    ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
-  }
-
-  /// Inserts a new thumbnail.
-  private func store(_ entry: CacheEntry, of source: SourceKey, row: Int64, in db: Database) throws {
-    let token = VariantTokens.shared.token(of: entry.variant)
-    let thumbnail = entry.thumbnail
-    let insert = try db.cachedStatement(
-      sql: """
-        INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
-          source_bytes, checksum, bytes)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """)
-    let variant = try variantRow(of: token, in: db)
-    try insert.execute(arguments: [
-      row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
-      thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
-      thumbnail.source.byteCount, CacheReader.checksum(of: thumbnail, source: source), thumbnail.data.count,
-    ])
-    try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
-  }
-
-  /// The id of a variant; inserts it if necessary.
-  private func variantRow(of token: String, in db: Database) throws -> Int64 {
-    let known = try db.cachedStatement(sql: "SELECT id FROM variant WHERE token = ?")
-    if let row = try Int64.fetchOne(known, arguments: [token]) { return row }
-    try db.execute(sql: "INSERT INTO variant (token) VALUES (?)", arguments: [token])
-    return db.lastInsertedRowID
-  }
-
-  /// Stores what is known of a source and returns its id. A record of a thumbnail made from another one changes
-  /// nothing.
-  private func store(_ record: SourceRecord, in db: Database) throws -> Int64 {
-    let change =
-      record.fetchedAt == nil
-      ? "id = id"
-      : """
-      location = excluded.location, host = excluded.host, fetched_at = excluded.fetched_at, width = excluded.width,
-      height = excluded.height, format = excluded.format, bytes = excluded.bytes
-      """
-    let row = try Int64.fetchOne(
-      db.cachedStatement(
-        sql: """
-          INSERT INTO source (key, location, host, fetched_at, width, height, format, bytes)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET \(change) RETURNING id
-          """),
-      arguments: [
-        record.key.bytes, StoredLocation.shortened(record.location, host: record.host), record.host,
-        (record.fetchedAt ?? Date()).timeIntervalSince1970, record.description.size.width,
-        record.description.size.height, record.description.format.rawValue, record.description.byteCount,
-      ])
-    // A statement that returns no row has already thrown its error.
-    guard let row else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
-    return row
+  /// Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
+  /// waits for them.
+  private func shortenLog() throws {
+    var status = stat()
+    if stat(logPath, &status) == 0, Int(status.st_size) > limits.logBytes { try checkpoint() }
   }
 }

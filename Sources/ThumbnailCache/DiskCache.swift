@@ -20,8 +20,8 @@ public final class DiskCache: Sendable {
   let commits: GroupCommit
   let problems: CacheProblems
   private let limit: Atomic<Int>
-  /// The bytes of thumbnails that may wait to be written.
-  let staging = WeightedSemaphore(capacity: 8 << 20)
+  /// The bytes of pending writes.
+  private let room = WeightedSemaphore(capacity: 8 << 20)
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 
@@ -94,47 +94,40 @@ public final class DiskCache: Sendable {
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
   public func thumbnail(for key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
-    let found = try find(key)
-    commits.count(isHit: found != nil)
-    return found
-  }
-
-  private func find(_ key: CacheKey) throws(DiskCacheError) -> Thumbnail? {
-    switch commits.lookup(key) {
-    case .staged(let thumbnail): return thumbnail
-    case .removed: return nil
-    case .unknown: break
-    }
-    guard let connections = try connectionsInPlace() else { return nil }
-    do {
-      switch try connections.reading({ try $0.thumbnail(for: key) }) {
-      case .hit(let thumbnail, let row):
-        commits.touch(row)
-        return thumbnail
-      case .miss:
-        return nil
-      case .damaged(let row):
-        try commits.stage(.drop(key, row: row))
-        return nil
-      }
-    } catch {
-      let problem = DiskCacheError(error, path: database.path)
-      guard problem.isDamage else { throw problem }
-      try commits.stage(.drop(key, row: nil))
-      return nil
-    }
+    try reading(key.source) { try $0.thumbnail(key.variant) }
   }
 
   /// The stored variants of an image, in no particular order. Blocks for tens of microseconds.
   public func variants(of source: SourceKey) throws(DiskCacheError) -> [Variant] {
-    let (staged, databaseCounts) = commits.variants(of: source)
-    guard databaseCounts, let connections = try connectionsInPlace() else { return staged }
-    do {
-      return Array(Set(staged).union(try connections.reading { try $0.variants(of: source) }))
-    } catch {
-      throw DiskCacheError(error, path: database.path)
-    }
+    try reading(source) { try $0.variants() }
   }
+
+  /// The history of an image. Blocks for tens of microseconds.
+  func history(of source: SourceKey) throws(DiskCacheError) -> SourceHistory {
+    try reading(source) { try $0.history() }
+  }
+
+  /// Reads what is stored of an image through one connection. Each query blocks for tens of microseconds.
+  func reading<Value>(
+    _ source: SourceKey, _ body: (SourceReading) throws -> Value
+  ) throws(DiskCacheError) -> Value {
+    let found = try read { try body(SourceReading(source: source, commits: commits, db: $0)) }
+    if let found { return found }
+    do { return try body(SourceReading(source: source, commits: commits, db: nil)) } catch { throw mapped(error) }
+  }
+
+  /// Runs a query on a read connection. Nil when the file was deleted; a new one is requested then.
+  @discardableResult
+  func read<Value>(_ query: (Database) throws -> Value) throws(DiskCacheError) -> Value? {
+    guard let connections = try database.connections() else { return nil }
+    guard connections.isInPlace else {
+      commits.requestRun()
+      return nil
+    }
+    do { return try connections.read(query) } catch { throw mapped(error) }
+  }
+
+  private func mapped(_ error: any Error) -> DiskCacheError { DiskCacheError(error, path: database.path) }
 
   /// Stores thumbnails of one image, replacing earlier ones, and what is known of the image.
   ///
@@ -146,15 +139,15 @@ public final class DiskCache: Sendable {
     try await store(entries, of: record, replacing: .none)
   }
 
-  /// The same with a choice of what happens to the image's other thumbnails. Returns whether the permit, if any, was
+  /// The same with a choice of what happens to the image's other thumbnails. Returns whether the permit was
   /// valid when the new ones became readable.
   @discardableResult
   func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit? = nil
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit = StorePermit()
   ) async throws(DiskCacheError) -> Bool {
     let reservation: WeightedSemaphore.Reservation
     do {
-      reservation = try await staging.reserve(pendingBytes(of: entries), priority: PriorityControl(.visible))
+      reservation = try await room.reserve(size(of: entries), priority: PriorityControl(.visible))
     } catch {
       throw .cancelled
     }
@@ -162,38 +155,33 @@ public final class DiskCache: Sendable {
   }
 
   /// What the entries take of the bytes that may be pending.
-  private func pendingBytes(of entries: [CacheEntry]) -> Int {
-    min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, staging.capacity)
+  private func size(of entries: [CacheEntry]) -> Int {
+    min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, room.capacity)
   }
 
   /// Whether no more than 8 MiB are pending.
-  var hasRoom: Bool { staging.reserveNow(0) != nil }
+  var hasRoom: Bool { room.reserveNow(0) != nil }
 
   /// Waits until no more than 8 MiB are pending, or the task is cancelled.
-  func waitForRoom(priority: PriorityControl) async { _ = try? await staging.reserve(0, priority: priority) }
+  func waitForRoom(priority: PriorityControl) async { _ = try? await room.reserve(0, priority: priority) }
 
   /// Stores without waiting, however much is pending. Callers see to it that this stays bounded (`waitForRoom`).
   func storeNow(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit?
+    _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit
   ) throws(DiskCacheError) -> Bool {
-    let room = staging.overdraw(pendingBytes(of: entries))
-    return try store(entries, of: record, replacing: replacing, permit: permit, in: room)
+    try store(
+      entries, of: record, replacing: replacing, permit: permit, in: room.overdraw(size(of: entries)))
   }
 
   /// Stores without waiting, in room that was reserved.
   private func store(
-    _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit?,
+    _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit,
     in reservation: WeightedSemaphore.Reservation
   ) throws(DiskCacheError) -> Bool {
-    let stage = { () throws(DiskCacheError) in
-      if case .all = replacement { try self.commits.stage(.remove(record.key)) }
-      try self.commits.stage(.store(record, entries, replacement, reservation))
+    let isPermitted = try permit.perform { () throws(DiskCacheError) in
+      if case .all = replacement { try commits.stage(.remove(record.key)) }
+      try commits.stage(.store(record, entries, replacement, reservation))
     }
-    guard let permit else {
-      try stage()
-      return true
-    }
-    let isPermitted = try permit.perform(stage)
     if !isPermitted { reservation.release() }
     return isPermitted
   }
@@ -227,31 +215,9 @@ public final class DiskCache: Sendable {
     try await commits.stageAndWait(.trim(toBytes: limits.byteLimit))
   }
 
-  /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
-  public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
-    guard let connections = try connectionsInPlace() else {
-      return DiskCacheStatistics(
-        thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
-    }
-    do {
-      return try connections.read { db in
-        DiskCacheStatistics(
-          thumbnails: try Int.fetchOne(db, sql: "SELECT count(*) FROM recency") ?? 0,
-          sources: try Int.fetchOne(db, sql: "SELECT count(*) FROM source") ?? 0,
-          payloadBytes: try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0,
-          fileBytes: database.fileBytes, byteLimit: byteLimit,
-          oldest: try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map {
-            Date(timeIntervalSince1970: $0)
-          })
-      }
-    } catch {
-      throw DiskCacheError(error, path: database.path)
-    }
-  }
-
   private static func payloadBytes(in database: CacheDatabase) throws(DiskCacheError) -> Int {
     do {
-      return try database.connections()?.read { try Int.fetchOne($0, sql: "SELECT payload FROM total") } ?? 0
+      return try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
     } catch {
       throw DiskCacheError(error, path: database.path)
     }
@@ -270,7 +236,7 @@ public final class DiskCache: Sendable {
   }
 
   /// The bytes of pending writes.
-  var stagedBytes: Int { staging.used }
+  var pendingBytes: Int { room.used }
 
   /// The bytes of thumbnails that could not be written.
   package var lostBytes: Int { committer.lostBytes }
@@ -283,11 +249,23 @@ public final class DiskCache: Sendable {
     problems.listen(listener)
   }
 
-  /// The connections; nil when the file was deleted, in which case a new one is requested.
-  func connectionsInPlace() throws(DiskCacheError) -> CacheConnections? {
-    guard let connections = try database.connections() else { return nil }
-    if connections.isInPlace { return connections }
-    commits.requestRun()
-    return nil
+  /// Queues `body` on the write connection among other changes, and returns its result. It may run twice, the second
+  /// time with a new file that replaced a damaged one.
+  func maintain<Value: Sendable>(
+    _ body: @escaping @Sendable (CacheWriter) throws -> Value?
+  ) async throws(DiskCacheError) -> Value {
+    let slot = Slot<Value>()
+    try await commits.stageAndWait(
+      .work { writer in
+        let value = try body(writer)
+        slot.value.withLock { $0 = value }
+      })
+    guard let value = slot.value.withLock({ $0 }) else { throw .closed }
+    return value
   }
+}
+
+/// Holds the result of queued work.
+private final class Slot<Value: Sendable>: Sendable {
+  let value = Mutex<Value?>(nil)
 }

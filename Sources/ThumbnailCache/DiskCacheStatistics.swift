@@ -1,4 +1,5 @@
 public import Foundation
+import GRDB
 
 /// The contents of a disk cache at one moment.
 public struct DiskCacheStatistics: Sendable, Equatable {
@@ -14,4 +15,22 @@ public struct DiskCacheStatistics: Sendable, Equatable {
   public var byteLimit: Int
   /// The earliest fetch time of all stored images. Nil when there are none.
   public var oldest: Date?
+}
+
+extension DiskCache {
+  /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
+  public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
+    var statistics = DiskCacheStatistics(
+      thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
+    try read { db in
+      statistics.thumbnails = try CacheTotals.thumbnails(in: db)
+      statistics.sources = try db.integer("SELECT count(*) FROM source")
+      statistics.payloadBytes = try CacheTotals.payload(in: db)
+      statistics.fileBytes = database.fileBytes
+      statistics.oldest = try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map {
+        Date(timeIntervalSince1970: $0)
+      }
+    }
+    return statistics
+  }
 }

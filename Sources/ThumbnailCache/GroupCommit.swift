@@ -25,12 +25,11 @@ final class GroupCommit: Sendable {
   }
 
   private struct State {
-    var staging = PendingWrites()
+    var pending = PendingWrites()
     var batchBytes: Int
     /// The highest ticket that a caller waits for.
     var urgent: UInt64 = 0
     var settled: UInt64 = 0
-    var lastTicket: UInt64 = 0
     var waiters: [Waiter] = []
     /// The failure of a batch that no flush has reported yet.
     var failure: DiskCacheError?
@@ -40,7 +39,7 @@ final class GroupCommit: Sendable {
     var isClosed = false
 
     var isDue: Bool {
-      staging.bytes >= batchBytes || urgent > settled || staging.hasNotes && isClosed
+      pending.bytes >= batchBytes || urgent > settled || pending.hasNotes && isClosed
     }
   }
 
@@ -61,30 +60,27 @@ final class GroupCommit: Sendable {
     self.commit = commit
   }
 
-  /// Queues a change. Look-ups see it from now on.
-  func stage(_ operation: PendingWrites.Operation) throws(DiskCacheError) {
-    try add(operation, isUrgent: false)
-  }
-
   /// Queues a change and waits until it and all before it are committed.
   ///
   /// - Throws: Why this or an earlier batch, since the last wait, could not be committed; `cancelled` when the task
   ///   was, though the change stays queued.
   func stageAndWait(_ operation: PendingWrites.Operation) async throws(DiskCacheError) {
     let promise = Promise<Void, DiskCacheError>()
-    try add(operation, isUrgent: true, promise: promise)
+    try stage(operation, resuming: promise)
     try await promise.wait { promise.resume(with: .failure(.cancelled)) }.get()
   }
 
-  private func add(
-    _ operation: PendingWrites.Operation, isUrgent: Bool, promise: Promise<Void, DiskCacheError>? = nil
+  /// Queues a change. Look-ups see it from now on. With a promise it is committed soon, and the promise resumed then.
+  func stage(
+    _ operation: PendingWrites.Operation, resuming promise: Promise<Void, DiskCacheError>? = nil
   ) throws(DiskCacheError) {
     let action = state.withLock { state -> Action? in
       if state.isClosed { return nil }
-      let ticket = state.staging.stage(operation)
-      state.lastTicket = ticket
-      if isUrgent { state.urgent = ticket }
-      if let promise { state.waiters.append(Waiter(ticket: ticket, promise: promise)) }
+      let ticket = state.pending.stage(operation)
+      if let promise {
+        state.urgent = ticket
+        state.waiters.append(Waiter(ticket: ticket, promise: promise))
+      }
       return nextAction(&state)
     }
     guard let action else { throw .closed }
@@ -101,8 +97,8 @@ final class GroupCommit: Sendable {
   private func note(_ add: (inout PendingWrites) -> Void) {
     perform(
       state.withLock { state in
-        add(&state.staging)
-        if state.staging.touchedCount == policy.touchCount, !state.isRunScheduled {
+        add(&state.pending)
+        if state.pending.touchedCount == policy.touchCount, !state.isRunScheduled {
           state.isRunScheduled = true
           return .runNow
         }
@@ -117,26 +113,16 @@ final class GroupCommit: Sendable {
   func requestRun() {
     let isNeeded = state.withLock { state in
       if state.isRunScheduled || state.isClosed { return false }
-      state.lastTicket = state.staging.stage(.barrier)
+      _ = state.pending.stage(.barrier)
       state.isRunScheduled = true
       return true
     }
     if isNeeded { perform(.runNow) }
   }
 
-  /// The pending state of a key.
-  func lookup(_ key: CacheKey) -> PendingWrites.Lookup {
-    state.withLock { $0.staging.lookup(key) }
-  }
-
-  /// The pending variants of a source, and whether those in the database still count.
-  func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
-    state.withLock { $0.staging.variants(of: source) }
-  }
-
-  /// Whether what the database has of a source is about to be removed.
-  func isRemoved(_ source: SourceKey) -> Bool {
-    state.withLock { $0.staging.isHidden(source) }
+  /// Reads the pending changes.
+  func pending<Value>(_ read: (PendingWrites) -> Value) -> Value {
+    state.withLock { read($0.pending) }
   }
 
   /// Sets the approximate size of batches in bytes.
@@ -149,7 +135,7 @@ final class GroupCommit: Sendable {
     let isFirst = state.withLock { state in
       defer {
         state.isClosed = true
-        state.urgent = state.lastTicket
+        state.urgent = state.pending.lastTicket
       }
       return !state.isClosed
     }
@@ -167,7 +153,7 @@ final class GroupCommit: Sendable {
       state.isRunScheduled = true
       return .runNow
     }
-    guard !state.staging.isEmpty, !state.isDelaySet else { return .none }
+    guard !state.pending.isEmpty, !state.isDelaySet else { return .none }
     state.isDelaySet = true
     return .runLater(policy.delay, forTouches: false)
   }
@@ -192,14 +178,14 @@ final class GroupCommit: Sendable {
     var goesOn = true
     while goesOn {
       let batch = state.withLock { state in
-        let batch = state.staging.takeBatch(byteLimit: state.batchBytes)
+        let batch = state.pending.takeBatch(byteLimit: state.batchBytes)
         if batch == nil { state.isRunScheduled = false }
         return batch
       }
       guard let batch else { return }
       let result = commit(batch)
       let (ready, failure, action) = state.withLock { state -> ([Waiter], DiskCacheError?, Action) in
-        state.staging.settle(batch)
+        state.pending.settle(batch)
         state.settled = max(state.settled, batch.lastTicket)
         if case .failure(let error) = result { state.failure = state.failure ?? error }
         let ready = state.waiters.filter { $0.ticket <= state.settled }

@@ -21,8 +21,8 @@ struct PendingWrites {
     /// Work on the write connection, in its own transactions. If the file has to be replaced meanwhile, it runs again
     /// with the new one.
     case work(@Sendable (CacheWriter) throws -> Void)
-    /// Copies what is still readable into a new file.
-    case rebuild
+    /// The file is damaged: begins anew with an empty one, unless another process has done so.
+    case replaceDamaged
     /// Changes nothing; a caller waits for everything before it.
     case barrier
 
@@ -40,7 +40,7 @@ struct PendingWrites {
     /// Whether it uses its own transactions.
     var standsAlone: Bool {
       switch self {
-      case .removeAll, .trim, .work, .rebuild: true
+      case .removeAll, .trim, .work, .replaceDamaged: true
       case .store, .remove, .drop, .note, .pages, .barrier: false
       }
     }
@@ -51,26 +51,29 @@ struct PendingWrites {
     var operations: [Operation] = []
     /// The rows read since the last batch, in order, for the order of eviction.
     var touched: [Int64] = []
-    /// The hits and misses since the last batch.
-    var tally = LookupTally()
+    /// The look-ups since the last batch that found a thumbnail, and those that did not.
+    var hits = 0
+    var misses = 0
     /// The ticket of the last operation.
     var lastTicket: UInt64 = 0
 
+    /// Whether look-ups were counted.
+    var hasLookups: Bool { hits > 0 || misses > 0 }
     /// Whether there is anything to write.
     var hasWork: Bool {
-      !touched.isEmpty || !tally.isEmpty || operations.contains { if case .barrier = $0 { false } else { true } }
+      !touched.isEmpty || hasLookups || operations.contains { if case .barrier = $0 { false } else { true } }
     }
   }
 
   /// What is known of a key without querying the database.
   enum Lookup {
-    case staged(Thumbnail)
+    case pending(Thumbnail)
     /// A removal is pending: what the database still has does not count.
     case removed
     case unknown
   }
 
-  private struct Staged {
+  private struct Entry {
     var ticket: UInt64
     var operation: Operation
     var bytes: Int
@@ -81,20 +84,22 @@ struct PendingWrites {
     var thumbnail: Thumbnail
   }
 
-  private var queue: Deque<Staged> = []
-  private var lastTicket: UInt64 = 0
+  private var queue: Deque<Entry> = []
   private var visible: [SourceKey: [Variant: Visible]] = [:]
   private var hiddenSources: [SourceKey: UInt64] = [:]
   private var everythingHidden: UInt64?
   private var touched: [Int64] = []
-  private var tally = LookupTally()
+  private var hits = 0
+  private var misses = 0
 
+  /// The ticket of the last operation.
+  private(set) var lastTicket: UInt64 = 0
   /// The bytes of pending thumbnails.
   private(set) var bytes = 0
   /// The number of pending recency updates.
   var touchedCount: Int { touched.count }
   /// Whether recency updates or look-up counts are pending.
-  var hasNotes: Bool { !touched.isEmpty || !tally.isEmpty }
+  var hasNotes: Bool { !touched.isEmpty || hits > 0 || misses > 0 }
   /// Whether no operation is pending.
   var isEmpty: Bool { queue.isEmpty }
 
@@ -102,7 +107,7 @@ struct PendingWrites {
   mutating func stage(_ operation: Operation) -> UInt64 {
     lastTicket += 1
     let size = operation.payloadBytes(limit: .max)
-    queue.append(Staged(ticket: lastTicket, operation: operation, bytes: size))
+    queue.append(Entry(ticket: lastTicket, operation: operation, bytes: size))
     bytes += size
     switch operation {
     case .store(let record, let entries, _, _):
@@ -116,8 +121,8 @@ struct PendingWrites {
       visible = [:]
       hiddenSources = [:]
       everythingHidden = lastTicket
-      tally = LookupTally()
-    case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
+      (hits, misses) = (0, 0)
+    case .drop, .note, .pages, .trim, .work, .replaceDamaged, .barrier:
       break
     }
     return lastTicket
@@ -129,16 +134,18 @@ struct PendingWrites {
   }
 
   /// Counts a look-up.
-  mutating func count(isHit: Bool) { tally.count(isHit: isHit) }
+  mutating func count(isHit: Bool) {
+    if isHit { hits += 1 } else { misses += 1 }
+  }
 
   /// The pending state of a key.
   func lookup(_ key: CacheKey) -> Lookup {
-    if let entry = visible[key.source]?[key.variant] { return .staged(entry.thumbnail) }
+    if let entry = visible[key.source]?[key.variant] { return .pending(entry.thumbnail) }
     return isHidden(key.source) ? .removed : .unknown
   }
 
   /// The pending variants of a source, and whether those in the database still count.
-  func variants(of source: SourceKey) -> (staged: [Variant], databaseCounts: Bool) {
+  func variants(of source: SourceKey) -> (pending: [Variant], databaseCounts: Bool) {
     (visible[source].map { Array($0.keys) } ?? [], !isHidden(source))
   }
 
@@ -168,8 +175,8 @@ struct PendingWrites {
     var seen: Set<Int64> = []
     batch.touched = touched.reversed().filter { seen.insert($0).inserted }.reversed()
     touched = []
-    batch.tally = tally
-    tally = LookupTally()
+    (batch.hits, batch.misses) = (hits, misses)
+    (hits, misses) = (0, 0)
     return batch
   }
 
@@ -187,7 +194,7 @@ struct PendingWrites {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .note, .pages, .trim, .work, .rebuild, .barrier:
+      case .drop, .note, .pages, .trim, .work, .replaceDamaged, .barrier:
         break
       }
     }

@@ -11,7 +11,8 @@ package final class StorePermit: Sendable {
   /// made.
   ///
   /// - Parameter change: Must take microseconds, and must not block.
-  func perform<Failure: Error>(_ change: () throws(Failure) -> Void) throws(Failure) -> Bool {
+  @discardableResult
+  package func perform<Failure: Error>(_ change: () throws(Failure) -> Void) throws(Failure) -> Bool {
     try isValid.withLock { isValid throws(Failure) in
       if isValid { try change() }
       return isValid

@@ -13,32 +13,29 @@ public struct StoredPictures {
   private static let pageLength = 256
 
   private let cache: DiskCache
-  private var pages: PicturePages
+  private var pages: SourcePages
   /// The rest of the current page, in reverse order.
   private var page: [StoredPicture] = []
 
-  init(_ cache: DiskCache, _ filter: PictureFilter) {
+  init(_ cache: DiskCache, _ filter: SourceFilter) {
     self.cache = cache
-    pages = PicturePages(filter)
+    pages = SourcePages(filter)
   }
 
   /// The next image; nil at the end. Blocks for milliseconds at the beginning of each page.
   public mutating func next() throws(DiskCacheError) -> StoredPicture? {
     while page.isEmpty, !pages.isAtEnd {
-      guard let connections = try cache.connectionsInPlace() else { return nil }
-      do {
-        page = try connections.read { db in
-          try pages.next(Self.pageLength, in: db).compactMap { try Self.picture($0, in: db) }.reversed()
-        }
-      } catch {
-        throw DiskCacheError(error, path: cache.database.path)
+      let next = try cache.read { db in
+        try pages.next(Self.pageLength, in: db).compactMap { try Self.picture($0, in: db) }
       }
+      guard let next else { return nil }
+      page = next.reversed()
     }
     return page.popLast()
   }
 
   /// The image with its thumbnails; nil when it no longer has any.
-  private static func picture(_ entry: PicturePages.Entry, in db: Database) throws -> StoredPicture? {
+  private static func picture(_ entry: SourcePages.Entry, in db: Database) throws -> StoredPicture? {
     let statement = try db.cachedStatement(
       sql: """
         SELECT v.token, t.width, t.height, t.format, t.bytes, t.id
@@ -75,29 +72,24 @@ extension DiskCache {
   public func contents(
     of thumbnail: StoredThumbnail, _ picture: StoredPicture
   ) throws(DiskCacheError) -> Thumbnail? {
-    guard let connections = try connectionsInPlace() else { return nil }
-    do {
-      let outcome = try connections.reading { try $0.thumbnail(row: thumbnail.row, source: picture.key) }
-      guard case .hit(let found, _) = outcome, found.size == thumbnail.size else { return nil }
-      return found
-    } catch {
-      throw DiskCacheError(error, path: database.path)
-    }
+    let outcome = try read { try ThumbnailTable.thumbnail(row: thumbnail.row, source: picture.key, in: $0) }
+    guard case .hit(let found, _) = outcome, found.size == thumbnail.size else { return nil }
+    return found
   }
 
-  private func filter(_ selection: CacheSelection) throws(DiskCacheError) -> PictureFilter {
+  private func filter(_ selection: CacheSelection) throws(DiskCacheError) -> SourceFilter {
     switch selection {
-    case .all: return PictureFilter()
-    case .words(let text): return PictureFilter(words: SearchText.words(of: text))
+    case .all: return SourceFilter()
+    case .words(let text): return SourceFilter(words: SearchText.words(of: text))
     case .picture(let source):
       let address = SourceRecord(
         source, description: SourceDescription(size: PixelSize(1, 1), format: .jpeg, byteCount: 0))
-      let byKey = PictureFilter(key: source.key)
+      let byKey = SourceFilter(key: source.key)
       if source.url.query != nil {
         var exact = StoredPictures(self, byKey)
         if try exact.next() != nil { return byKey }
       }
-      return PictureFilter(host: address.host, location: address.location)
+      return SourceFilter(host: address.host, location: address.location)
     }
   }
 }

@@ -1,6 +1,6 @@
 // The module ThumbnailCache: keeps thumbnails and what is known of their sources, in memory and on disk.
 
-import HTTPSemantics
+package import HTTPSemantics
 import Logging
 import Synchronization
 package import ThumbnailCore
@@ -65,12 +65,12 @@ package final class ThumbnailCache: Sendable {
   /// - Parameters:
   ///   - replacing: What happens to the other thumbnails of the image.
   ///   - inMemory: The variants to store in memory as well; nil for all.
-  ///   - permit: Nothing is stored if it was revoked; nil if it cannot be revoked.
+  ///   - permit: Nothing is stored if it was revoked.
   /// - Returns: Whether the permit was valid throughout.
   @discardableResult
   package func store(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>? = nil, replacing: Replacement = .none,
-    permit: StorePermit? = nil
+    permit: StorePermit = StorePermit()
   ) async -> Bool {
     let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
     guard let replacement else { return false }
@@ -85,7 +85,7 @@ package final class ThumbnailCache: Sendable {
   /// the memory of its own work reserved until there is room again (`waitForRoom`).
   package func storeNow(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
-    permit: StorePermit?
+    permit: StorePermit
   ) -> Bool {
     let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
     guard let replacement else { return false }
@@ -111,11 +111,11 @@ package final class ThumbnailCache: Sendable {
   /// The part of storing that concerns memory. Returns what is left to replace on disk; nil if the permit was revoked.
   private func keep(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>?, replacing: Replacement,
-    permit: StorePermit?
+    permit: StorePermit
   ) -> Replacement? {
     var replacement = replacing
     var report: (@Sendable () -> Void)?
-    let isPermitted = Self.perform(by: permit) {
+    let isPermitted = permit.perform {
       if case .ifOutdated(let rule, let tell) = replacing {
         if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
           // Another job of this process has stored an earlier version, which may not be written yet.
@@ -132,38 +132,27 @@ package final class ThumbnailCache: Sendable {
         recent.remove(record.key)
       }
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
-      for entry in entries where inMemory?.contains(entry.variant) != false {
-        memory.insert(
-          entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
-      }
+      insert(entries.filter { inMemory?.contains($0.variant) != false }, of: record)
     }
     report?()
     return isPermitted ? replacement : nil
   }
 
   /// Stores thumbnails in memory only, unless the permit was revoked.
-  package func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit?) {
-    Self.perform(by: permit) {
-      for entry in entries {
-        memory.insert(
-          entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
-      }
-    }
+  package func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit) {
+    permit.perform { insert(entries, of: record) }
   }
 
-  /// Makes a change, unless its permit was revoked. Returns whether it was made.
-  @discardableResult
-  package static func perform(by permit: StorePermit?, _ change: () -> Void) -> Bool {
-    guard let permit else {
-      change()
-      return true
+  private func insert(_ entries: [CacheEntry], of record: SourceRecord) {
+    for entry in entries {
+      memory.insert(
+        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
     }
-    return permit.perform(change)
   }
 
   /// Removes an image from both tiers, unless the permit was revoked; `flush` waits until that is written.
-  package func forget(_ source: SourceKey, permit: StorePermit? = nil) {
-    Self.perform(by: permit) {
+  package func forget(_ source: SourceKey, permit: StorePermit = StorePermit()) {
+    permit.perform {
       memory.removeAll(of: source)
       recent.remove(source)
       stage(.remove(source))
@@ -175,6 +164,43 @@ package final class ThumbnailCache: Sendable {
     memory.removeAll()
     recent.removeAll()
     stage(.removeAll)
+  }
+
+  /// The history of a source, from memory and disk.
+  package func history(of source: SourceKey, priority: PriorityControl) async -> SourceHistory {
+    let stored = await read(priority: priority) { disk throws(DiskCacheError) in try disk.history(of: source) }
+    return (stored ?? SourceHistory()).merged(with: recent[source])
+  }
+
+  /// A history that was looked up, with what this process has recorded since.
+  package func updated(_ history: SourceHistory, of source: SourceKey) -> SourceHistory {
+    history.merged(with: recent[source])
+  }
+
+  /// Renews the thumbnails of a source after a 304, and stores the response's metadata.
+  package func confirm(
+    _ response: StoredResponse, insteadOf earlier: ResponseMetadata, of source: SourceKey,
+    permit: StorePermit = StorePermit()
+  ) {
+    permit.perform {
+      memory.renew(source, freshness: response.freshness)
+      recent.change(source) { $0.put(response) }
+      stage(.note(source, .confirmed(response, insteadOf: earlier)))
+    }
+  }
+
+  /// Remembers a failure of a source.
+  package func remember(_ failure: RememberedFailure, of source: SourceKey, permit: StorePermit = StorePermit()) {
+    permit.perform {
+      recent.change(source) { $0.put(failure) }
+      stage(.note(source, .failed(failure)))
+    }
+  }
+
+  /// Removes a remembered failure.
+  package func forgive(_ url: SourceKey, of source: SourceKey) {
+    recent.change(source) { history in history.failures.removeAll { $0.url == url } }
+    stage(.note(source, .forgiven(url)))
   }
 
   private func stage(_ operation: PendingWrites.Operation) {

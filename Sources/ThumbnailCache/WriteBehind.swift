@@ -48,7 +48,7 @@ final class WriteBehind: Sendable {
         do { try reopen(.empty) } catch { try reopen(.empty) }
       case .trim(let bytes): try trim(toBytes: bytes)
       case .work(let body): try recovering(body)
-      case .rebuild: try rebuild()
+      case .replaceDamaged: try reopen(.damaged)
       // Recency updates alone do not recreate a directory that was deleted.
       case nil: if try database.connections()?.isInPlace == true { try recovering { try $0.commit(batch) } }
       default: try recovering { try $0.commit(batch) }
@@ -60,21 +60,6 @@ final class WriteBehind: Sendable {
       lost.add(payload, ordering: .relaxed)
       problems.report(error)
       return .failure(error)
-    }
-  }
-
-  /// Copies what is readable into a new file; starts with an empty one if that fails.
-  private func rebuild() throws(DiskCacheError) {
-    do {
-      try reopen(.copy(since: .min))
-    } catch {
-      switch error {
-      // No reason to lose what is stored.
-      case .diskFull, .notWritable, .busy, .directoryUnusable, .closed, .cancelled: throw error
-      case .damaged, .failed:
-        problems.report(error)
-        try reopen(.damaged)
-      }
     }
   }
 
@@ -119,7 +104,7 @@ final class WriteBehind: Sendable {
     if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
       return known.writer
     }
-    let writer = try CacheWriter(queue: connections.writer, limits: limits, logPath: database.path + "-wal")
+    let writer = try CacheWriter(queue: connections.writer, limits: limits, path: database.path)
     current.withLock { $0 = Current(connections: connections, limits: limits, writer: writer) }
     return writer
   }

@@ -3,6 +3,7 @@ import GRDB
 import Synchronization
 
 @testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import TestSupport
 
 /// Collects what a cache reports.
@@ -55,6 +56,11 @@ struct Python {
 }
 
 extension DiskCache {
+  /// Changes the history of an image; written behind.
+  func note(_ change: HistoryChange, of source: SourceKey) throws(DiskCacheError) {
+    try commits.stage(.note(source, change))
+  }
+
   /// The sum of the lengths of all thumbnails as the table has them.
   func sumOfLengths() throws -> Int {
     try onWriter { try Int.fetchOne($0, sql: "SELECT coalesce(sum(length(data)), 0) FROM piece") ?? 0 }

@@ -116,7 +116,7 @@ struct DiskCacheVerificationTests {
     try await expectSound(thumbnails: 4)
   }
 
-  @Test func aFileWhoseStructureIsDamagedIsBegunAnewWithWhatCanBeRead() async throws {
+  @Test func aFileWhoseStructureIsDamagedIsBegunAnew() async throws {
     try await fill(400)
     try directory.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     let file = try FileHandle(forUpdating: URL(fileURLWithPath: directory.database))
@@ -130,11 +130,9 @@ struct DiskCacheVerificationTests {
     // Whoever has the page in its memory does not see it.
     let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
     let result = try await other.verify()
-    #expect(!result.isSound)
+    #expect(!result.isSound && !result.structure.isEmpty)
     let again = try await other.verify()
-    #expect(again.isSound, "\(again)")
-    // A page has a part of one thumbnail, or the beginnings of some.
-    #expect((380...399).contains(again.thumbnails), "\(again)")
+    #expect(again.isSound && again.thumbnails == 0, "\(again)")
     try await other.store(1000)
     try await other.flush()
     #expect(try other.thumbnail(for: Sample.key(1000)) == Sample.thumbnail(1000))

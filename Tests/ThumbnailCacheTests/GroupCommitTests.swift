@@ -71,7 +71,7 @@ struct GroupCommitTests {
     for number in 0..<2 { try commits.stage(store(number)) }
     try await commits.stageAndWait(.barrier)
     #expect(recorder.operationCounts.reduce(0, +) == 3)
-    if case .unknown = commits.lookup(Sample.key(1)) {} else { Issue.record("still staged") }
+    if case .unknown = commits.pending({ $0.lookup(Sample.key(1)) }) {} else { Issue.record("still pending") }
   }
 
   @Test func aFailureReachesTheNextWhoWaitsOnce() async throws {

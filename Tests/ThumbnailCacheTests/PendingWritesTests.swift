@@ -8,7 +8,7 @@ import Testing
 /// What readers see of changes that are not written yet: the order of scenario 54.
 @Suite struct PendingWritesTests {
   private func found(_ area: PendingWrites, _ number: Int) -> Thumbnail? {
-    if case .staged(let thumbnail) = area.lookup(Sample.key(number)) { thumbnail } else { nil }
+    if case .pending(let thumbnail) = area.lookup(Sample.key(number)) { thumbnail } else { nil }
   }
 
   private func isRemoved(_ area: PendingWrites, _ number: Int) -> Bool {

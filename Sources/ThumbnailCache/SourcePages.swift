@@ -6,7 +6,7 @@ import ThumbnailCore
 ///
 /// Each page is a separate query that begins where the last one ended (keyset pagination), so that neither memory nor a
 /// transaction grows with the cache. Images stored or removed meanwhile may or may not be seen; all others are.
-struct PicturePages: Sendable {
+struct SourcePages: Sendable {
   /// A source's row, without its thumbnails.
   struct Entry: Sendable {
     let row: Int64
@@ -17,13 +17,13 @@ struct PicturePages: Sendable {
     let description: SourceDescription
   }
 
-  let filter: PictureFilter
+  let filter: SourceFilter
   /// The host, time and id of the last page's last row, as stored.
   private var position: [DatabaseValue]?
   private(set) var isAtEnd = false
 
   /// Starts before the first.
-  init(_ filter: PictureFilter) { self.filter = filter }
+  init(_ filter: SourceFilter) { self.filter = filter }
 
   /// The matching images among the next `limit` rows. May be empty before the end.
   mutating func next(_ limit: Int, in db: Database) throws -> [Entry] {

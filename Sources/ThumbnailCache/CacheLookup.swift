@@ -27,11 +27,11 @@ extension ThumbnailCache {
   /// - Parameters:
   ///   - lasts: Whether thumbnails of the source never become stale, as those of a local file.
   ///   - inMemory: The variants that the memory keeps; nil for all.
-  ///   - permit: Whether the caches may be changed for it; nil where nobody can forbid that.
+  ///   - permit: Whether the caches may be changed for it.
   ///   - rule: Decides what is stale; nil for the cache's own.
   package func lookUp(
     _ variants: [Variant], of source: SourceKey, lasts: Bool = false, inMemory: Set<Variant>? = nil,
-    permit: StorePermit? = nil, admittedBy rule: FreshnessRule? = nil,
+    permit: StorePermit = StorePermit(), admittedBy rule: FreshnessRule? = nil,
     priority: PriorityControl = PriorityControl(.visible)
   ) async -> CacheLookup {
     let rule = rule ?? self.rule
@@ -46,15 +46,11 @@ extension ThumbnailCache {
       }
     }
     if rest.isEmpty { return lookup }
-    guard disk != nil else {
-      for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source, rule) }
-      lookup.history = SourceHistory().merged(with: recent[source])
-      return lookup
-    }
     let found = await read(priority: priority) { [rest] disk throws(DiskCacheError) in
-      try self.lookUp(rest, of: source, lasts: lasts, rule, on: disk)
+      try disk.reading(source) { try self.lookUp(rest, lasts: lasts, rule, from: $0) }
     }
     guard let found else {
+      // There is no disk cache, it fails, or the task was cancelled.
       for variant in rest { lookup.hits[variant] = heldHit(for: variant, of: source, rule) }
       lookup.history = SourceHistory().merged(with: recent[source])
       return lookup
@@ -62,7 +58,7 @@ extension ThumbnailCache {
     lookup.hits.merge(found.hits) { $1 }
     lookup.history = found.history
     for case (let variant, .exact(let thumbnail)) in found.hits where inMemory?.contains(variant) != false {
-      Self.perform(by: permit) {
+      permit.perform {
         memory.insert(
           thumbnail.thumbnail, for: CacheKey(source: source, variant: variant), freshness: thumbnail.freshness)
       }
@@ -72,17 +68,18 @@ extension ThumbnailCache {
 
   /// What is on disk; where it is not, what memory holds, stale as it may be.
   private func lookUp(
-    _ variants: [Variant], of source: SourceKey, lasts: Bool, _ rule: FreshnessRule, on disk: DiskCache
-  ) throws(DiskCacheError) -> CacheLookup {
+    _ variants: [Variant], lasts: Bool, _ rule: FreshnessRule, from disk: SourceReading
+  ) throws -> CacheLookup {
+    let source = disk.source
     var lookup = CacheLookup()
     // Read first: should another process replace the image in between, the new one is taken for stale, which costs a
     // request, and not the other way round.
-    let history = lasts ? SourceHistory() : try disk.history(of: source).merged(with: recent[source])
+    let history = lasts ? SourceHistory() : try disk.history().merged(with: recent[source])
     let freshness = lasts ? .lasting : history.freshness(by: rule)
     lookup.history = history
     var stored: [Variant]?
     for variant in variants {
-      if let thumbnail = try disk.thumbnail(for: CacheKey(source: source, variant: variant)) {
+      if let thumbnail = try disk.thumbnail(variant) {
         lookup.hits[variant] = .exact(DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
         continue
       }
@@ -91,9 +88,9 @@ extension ThumbnailCache {
         lookup.hits[variant] = held
         continue
       }
-      if stored == nil { stored = try disk.variants(of: source) }
+      if stored == nil { stored = try disk.variants() }
       for larger in variant.shrinkable(among: stored ?? []) {
-        guard let thumbnail = try disk.thumbnail(for: CacheKey(source: source, variant: larger)) else { continue }
+        guard let thumbnail = try disk.thumbnail(larger) else { continue }
         lookup.hits[variant] = .larger(larger, DatedThumbnail(thumbnail: thumbnail, freshness: freshness))
         break
       }

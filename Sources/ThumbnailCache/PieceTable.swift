@@ -5,7 +5,7 @@ import Synchronization
 /// The table `piece`, which holds the bytes of each thumbnail in one or two rows.
 ///
 /// The rows of thumbnail n have the ids 2n and 2n + 1, so that they are adjacent and found without an index.
-enum CachePieces {
+enum PieceTable {
   /// The rows of one thumbnail, as a condition on `piece` joined to `thumbnail`.
   static let ofThumbnail = "p.id BETWEEN 2 * t.id AND 2 * t.id + 1"
 

@@ -1,0 +1,103 @@
+import GRDB
+
+/// What `verify` looks for in the tables, and how it is repaired.
+enum CacheCheck {
+  /// SQLite's messages about damage to the file's structure, at most 20. Reads every page.
+  static func structure(_ db: Database) throws -> [String] {
+    try String.fetchAll(db, sql: "PRAGMA quick_check(20)").filter { $0 != "ok" }
+  }
+
+  /// What is wrong with a part of the thumbnails.
+  struct Part: Sendable {
+    /// The id of the last one.
+    var end: Int64
+    var thumbnails = 0
+    var bytes = 0
+    /// The ids of thumbnails whose bytes do not match their checksum.
+    var damaged: [Int64] = []
+    /// Pieces without a thumbnail.
+    var orphanedPieces: [Int64] = []
+
+    /// Repairs it in one transaction.
+    ///
+    /// - Returns: The number of thumbnails removed, and of pieces.
+    func repair(in db: Database) throws -> (damaged: Int, strays: Int) {
+      var repaired = (damaged: 0, strays: 0)
+      for id in damaged where try ThumbnailTable.check(row: id, in: db)?.isDamaged == true {
+        try db.execute(sql: "DELETE FROM thumbnail WHERE id = ?", arguments: [id])
+        repaired.damaged += 1
+      }
+      for id in orphanedPieces {
+        try db.execute(
+          sql: "DELETE FROM piece WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM thumbnail WHERE id = ?1 >> 1)",
+          arguments: [id])
+        repaired.strays += db.changesCount
+      }
+      return repaired
+    }
+  }
+
+  /// Checks up to `limit` thumbnails after a row, in the order of their ids, in one short transaction. Nil when none
+  /// are left.
+  static func part(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
+    var part: Part?
+    try db.inTransaction(.deferred) {
+      part = try rows(limit, after: start, in: db)
+      return .commit
+    }
+    return part
+  }
+
+  private static func rows(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
+    let ids = try Int64.fetchAll(
+      db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE id > ? ORDER BY id LIMIT ?"), arguments: [start, limit])
+    var part = Part(end: ids.last ?? start, thumbnails: ids.count)
+    for id in ids {
+      guard let (bytes, isDamaged) = try ThumbnailTable.check(row: id, in: db) else { continue }
+      part.bytes += bytes
+      if isDamaged { part.damaged.append(id) }
+    }
+    let present = Set(ids)
+    let pieces = PieceTable.rows(after: start, through: ids.count < limit ? .max : part.end)
+    part.orphanedPieces = try Int64.fetchAll(
+      db.cachedStatement(sql: "SELECT id FROM piece WHERE id BETWEEN ? AND ?"),
+      arguments: [pieces.lowerBound, pieces.upperBound]
+    ).filter { !present.contains($0 >> 1) }
+    return ids.isEmpty && part.orphanedPieces.isEmpty ? nil : part
+  }
+
+  /// Thumbnails that `recency` lacks, or has with another length.
+  private static let untraced =
+    "FROM thumbnail WHERE bytes IS NOT (SELECT bytes FROM recency WHERE recency.id = thumbnail.id)"
+
+  /// Rows of one table without a counterpart in another, and how they are repaired. To find them, short rows and indexes
+  /// are read. A thumbnail without a source would not appear in any list.
+  private static let strays =
+    [
+      "FROM recency WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = recency.id)",
+      "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)",
+      "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)",
+    ].map { (rows: $0, repair: "DELETE \($0)") } + [
+      (
+        rows: untraced,
+        repair: """
+        INSERT INTO recency SELECT id, (SELECT coalesce(max(used), 0) + 1 FROM recency), bytes \(untraced)
+        ON CONFLICT (id) DO UPDATE SET bytes = excluded.bytes
+        """
+      )
+    ]
+
+  /// Whether there are such rows.
+  static func hasStrays(in db: Database) throws -> Bool {
+    let conditions = strays.map { "EXISTS (SELECT 1 \($0.rows))" }
+    return try Bool.fetchOne(db, sql: "SELECT \(conditions.joined(separator: " OR "))") ?? false
+  }
+
+  /// Removes or adds such rows and returns how many there were.
+  static func repairStrays(in db: Database) throws -> Int {
+    try strays.reduce(0) { count, stray in
+      try db.execute(sql: stray.repair)
+      return count + db.changesCount
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import Foundation
+import GRDB
+
+/// Copies the thumbnails used last into a new file, which is quicker than removing all others from the old one.
+enum CacheCopy {
+  /// Copies the thumbnails used since `start`, least recently used first, with their sources and all search pages, into
+  /// the empty tables of `db`. Small transactions keep the log short.
+  static func copy(from path: String, since start: Int64, into db: Database) throws {
+    try db.execute(sql: "ATTACH ? AS old", arguments: [path])
+    defer { try? db.execute(sql: "DETACH old") }
+    try copy("variant", into: db)
+    let pieces = PieceWriter()
+    var start = start
+    while let end = try Int64.fetchOne(
+      db,
+      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
+      arguments: [start])
+    {
+      try db.inTransaction(.immediate) {
+        try copyThumbnails(usedFrom: start, to: end, into: db, pieces)
+        return .commit
+      }
+      start = end + 1
+    }
+    try copy("source", where: "id IN (SELECT source FROM main.thumbnail)", into: db)
+    try copy("freshness", where: "source IN (SELECT id FROM main.source)", into: db)
+    for table in ["failure", "tally", "listing_page", "listing_photo"] { try copy(table, into: db) }
+  }
+
+  /// Copies the columns that this program knows.
+  private static func copy(_ table: String, where condition: String = "TRUE", into db: Database) throws {
+    let names = try columns(of: table, in: db)
+    try db.execute(
+      sql: "INSERT OR REPLACE INTO \(table) (\(names)) SELECT \(names) FROM old.\(table) WHERE \(condition)")
+  }
+
+  private static func columns(of table: String, except: Set<String> = [], in db: Database) throws -> String {
+    try db.columns(in: table).map(\.name).filter { !except.contains($0) }.joined(separator: ", ")
+  }
+
+  /// They get new ids, so that their pieces are appended.
+  private static func copyThumbnails(
+    usedFrom start: Int64, to end: Int64, into db: Database, _ pieces: PieceWriter
+  ) throws {
+    let names = try columns(of: "thumbnail", except: ["id"], in: db)
+    let insert = try db.cachedStatement(
+      sql: "INSERT OR IGNORE INTO thumbnail (\(names)) SELECT \(names) FROM old.thumbnail WHERE id = ?")
+    let read = try db.cachedStatement(
+      sql: "SELECT data FROM old.piece p WHERE p.id BETWEEN 2 * ?1 AND 2 * ?1 + 1 ORDER BY p.id")
+    let rows = try Int64.fetchAll(
+      db, sql: "SELECT id FROM old.recency WHERE used BETWEEN ? AND ? ORDER BY used", arguments: [start, end])
+    for row in rows {
+      let bytes = try Data.fetchAll(read, arguments: [row]).reduce(into: Data()) { $0.append($1) }
+      try insert.execute(arguments: [row])
+      if db.changesCount > 0 { try pieces.write(bytes, of: db.lastInsertedRowID, in: db) }
+    }
+  }
+}

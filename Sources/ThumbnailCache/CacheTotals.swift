@@ -1,0 +1,84 @@
+import GRDB
+
+/// Counts that describe the whole cache without reading it: the tables `total`, `census` and `tally`.
+///
+/// Triggers keep `total` and `census` within the transaction that changes the thumbnails, so they are exact with several
+/// writers.
+enum CacheTotals {
+  /// - `total` has one row: the bytes of all thumbnails.
+  /// - `census` counts the thumbnails of each variant and format.
+  /// - `tally` has one row, which counts the hits and misses of all processes since the file was created. It is updated
+  ///   along with other changes, never for a look-up alone.
+  static let schema = """
+    CREATE TABLE total (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      payload INTEGER NOT NULL
+    );
+    INSERT INTO total VALUES (1, 0);
+    CREATE TABLE tally (
+      id INTEGER PRIMARY KEY CHECK (id = 1),
+      hits INTEGER NOT NULL,
+      misses INTEGER NOT NULL
+    );
+    INSERT INTO tally VALUES (1, 0, 0);
+    CREATE TABLE census (
+      variant INTEGER NOT NULL,
+      format TEXT NOT NULL,
+      thumbnails INTEGER NOT NULL,
+      bytes INTEGER NOT NULL,
+      PRIMARY KEY (variant, format)
+    ) WITHOUT ROWID;
+    CREATE TRIGGER census_inserted AFTER INSERT ON thumbnail BEGIN
+      INSERT INTO census VALUES (new.variant, new.format, 1, new.bytes)
+        ON CONFLICT DO UPDATE SET thumbnails = thumbnails + 1, bytes = bytes + excluded.bytes;
+    END;
+    CREATE TRIGGER census_deleted AFTER DELETE ON thumbnail BEGIN
+      UPDATE census SET thumbnails = thumbnails - 1, bytes = bytes - old.bytes
+        WHERE variant = old.variant AND format = old.format;
+      DELETE FROM census WHERE variant = old.variant AND format = old.format AND thumbnails <= 0;
+    END;
+    """
+
+  /// The bytes of all thumbnails.
+  static func payload(in db: Database) throws -> Int {
+    try Int.fetchOne(db.cachedStatement(sql: "SELECT payload FROM total")) ?? 0
+  }
+
+  /// The number of thumbnails.
+  static func thumbnails(in db: Database) throws -> Int {
+    try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM recency")) ?? 0
+  }
+
+  /// Counts hits and misses.
+  static func add(hits: Int, misses: Int, in db: Database) throws {
+    try db.cachedStatement(sql: "UPDATE tally SET hits = hits + ?, misses = misses + ?")
+      .execute(arguments: [hits, misses])
+  }
+
+  private static let counted = "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format"
+  private static let kept = "SELECT variant, format, thumbnails, bytes FROM census"
+
+  /// Whether the totals differ from a new count. One statement, which does not block writers.
+  static func areWrong(in db: Database) throws -> Bool {
+    try Bool.fetchOne(
+      db,
+      sql: """
+        SELECT (SELECT payload FROM total) IS NOT (SELECT coalesce(sum(bytes), 0) FROM thumbnail)
+          OR EXISTS (\(counted) EXCEPT \(kept)) OR EXISTS (\(kept) EXCEPT \(counted))
+        """) ?? false
+  }
+
+  /// Stores a new count, if it differs. Blocks writers: half a second with 100,000 thumbnails.
+  ///
+  /// - Returns: Whether anything was repaired.
+  static func repair(in db: Database) throws -> Bool {
+    guard try areWrong(in: db) else { return false }
+    try db.execute(
+      sql: """
+        UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail);
+        DELETE FROM census;
+        INSERT INTO census \(counted)
+        """)
+    return true
+  }
+}

@@ -1,0 +1,81 @@
+import GRDB
+
+/// Keeps the thumbnails and the file within their limits.
+struct Eviction: Sendable {
+  let limits: DiskCacheLimits
+
+  /// Evicts the least recently used thumbnails until the payload and the pages in use are within their limits.
+  ///
+  /// - Returns: Whether they are; false when that would have taken more than `most` thumbnails.
+  @discardableResult
+  func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
+    var removed = 0
+    while removed < most {
+      let payload = try CacheTotals.payload(in: db)
+      let pages = try db.integer("PRAGMA page_count") - db.integer("PRAGMA freelist_count")
+      var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
+      guard excess > 0 else { return true }
+      let oldest = try Row.fetchAll(
+        db.cachedStatement(sql: "SELECT id, bytes FROM recency ORDER BY used LIMIT ?"),
+        arguments: [min(256, most - removed)])
+      guard !oldest.isEmpty else { return true }
+      let delete = try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE id = ?")
+      for row in oldest where excess > 0 {
+        let id = try row.decode(Int64.self, atIndex: 0)
+        try delete.execute(arguments: [id])
+        if db.changesCount == 0 {
+          // A `recency` row without a thumbnail would be picked for ever.
+          try db.execute(sql: "DELETE FROM recency WHERE id = ?", arguments: [id])
+        }
+        removed += 1
+        excess -= try row.decode(Int.self, atIndex: 1)
+      }
+    }
+    return false
+  }
+
+  /// Returns free pages to the file system: those beyond the limit, and those that the next thumbnails will not fill.
+  /// Moves a limited number of pages.
+  ///
+  /// - Returns: Whether none is left to return.
+  @discardableResult
+  func giveBackPages(in db: Database) throws -> Bool {
+    let free = try db.integer("PRAGMA freelist_count")
+    let surplus = min(free, max(try db.integer("PRAGMA page_count") - limits.pages, free - limits.sparePages))
+    guard surplus > 0 else { return true }
+    try db.execute(sql: "PRAGMA incremental_vacuum(\(min(surplus, limits.vacuumPages)))")
+    return surplus <= limits.vacuumPages
+  }
+
+  /// One step of shrinking the file: evicts and returns pages alternately, because SQLite searches the whole list of
+  /// free pages for each page it returns.
+  ///
+  /// - Returns: Whether the limits hold.
+  func trimStep(in db: Database) throws -> Bool {
+    try PageTable.evict(to: limits, in: db)
+    let isEvicted = try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
+    return try giveBackPages(in: db) && isEvicted
+  }
+
+  /// The `recency` number from which thumbnails fit into the limit, if they are less than half, so that copying them is
+  /// faster than removing the others. Nil otherwise.
+  func startOfFewSurvivors(in db: Database) throws -> Int64? {
+    guard try CacheTotals.payload(in: db) / 2 > limits.byteLimit else { return nil }
+    var kept = 0
+    var start = Int64.max
+    let rows = try Row.fetchCursor(db, sql: "SELECT used, bytes FROM recency ORDER BY used DESC")
+    while let row = try rows.next() {
+      kept += try row.decode(Int.self, atIndex: 1)
+      if kept > limits.byteLimit { break }
+      start = try row.decode(Int64.self, atIndex: 0)
+    }
+    return start
+  }
+}
+
+extension Database {
+  /// The result of a query or a pragma for one number; 0 if there is none.
+  func integer(_ sql: String) throws -> Int {
+    try Int.fetchOne(cachedStatement(sql: sql)) ?? 0
+  }
+}

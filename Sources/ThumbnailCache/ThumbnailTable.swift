@@ -1,0 +1,213 @@
+import Foundation
+import GRDB
+import Synchronization
+import ThumbnailCore
+
+/// The thumbnails and their images: the tables `source`, `variant` and `thumbnail`. The bytes are in `PieceTable`.
+enum ThumbnailTable {
+  /// The result of a look-up.
+  enum Outcome {
+    case hit(Thumbnail, row: Int64)
+    case miss
+    /// The row exists, but its bytes do not match their checksum.
+    case damaged(row: Int64)
+  }
+
+  private static let columns = """
+    t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
+    p.data
+    """
+  private static let pieces = "LEFT JOIN piece p ON \(PieceTable.ofThumbnail)"
+
+  /// Reads one thumbnail and verifies its checksum.
+  ///
+  /// A single statement without a transaction: in WAL mode it sees the last commit. The bytes are copied once, from
+  /// SQLite's pages into the returned `Data`.
+  static func thumbnail(for key: CacheKey, in db: Database) throws -> Outcome {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
+        WHERE s.key = ? AND t.variant = (SELECT id FROM variant WHERE token = ?) ORDER BY p.id
+        """)
+    let token = VariantTokens.shared.token(of: key.variant)
+    return try outcome(Row.fetchCursor(statement, arguments: [key.source.bytes, token]), source: key.source)
+  }
+
+  /// Reads the thumbnail of one row, if it still belongs to that source.
+  static func thumbnail(row: Int64, source: SourceKey, in db: Database) throws -> Outcome {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT \(columns) FROM source s JOIN thumbnail t ON t.source = s.id \(pieces)
+        WHERE t.id = ? AND s.key = ? ORDER BY p.id
+        """)
+    return try outcome(Row.fetchCursor(statement, arguments: [row, source.bytes]), source: source)
+  }
+
+  private static func outcome(_ rows: RowCursor, source: SourceKey) throws -> Outcome {
+    guard let row = try rows.next() else { return .miss }
+    let id = try row.decode(Int64.self, atIndex: 0)
+    guard let (thumbnail, expected) = try decode(row, rows), checksum(of: thumbnail, source: source) == expected else {
+      return .damaged(row: id)
+    }
+    return .hit(thumbnail, row: id)
+  }
+
+  /// Decodes one thumbnail and its checksum from its first row and the rest of them, which have the rest of its bytes.
+  /// Nil if a value is invalid.
+  ///
+  /// A cursor's row is in SQLite's memory, so only what is decoded is copied. Subscripts of a row trap if the value has
+  /// another type; `decode` throws.
+  private static func decode(_ row: Row, _ rows: RowCursor) throws -> (Thumbnail, checksum: Int64)? {
+    guard var thumbnail = try? decode(row), let checksum = try? row.decode(Int64.self, atIndex: 8) else { return nil }
+    while let rest = try rows.next() {
+      try? rest.withUnsafeData(atIndex: 9) { if let data = $0 { thumbnail.data.append(data) } }
+    }
+    return (thumbnail, checksum)
+  }
+
+  private static func decode(_ row: Row) throws -> Thumbnail? {
+    guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)),
+      let sourceFormat = ImageFormat(rawValue: try row.decode(atIndex: 6))
+    else { return nil }
+    return Thumbnail(
+      data: try row.decode(atIndex: 9),
+      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format,
+      source: SourceDescription(
+        size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
+        byteCount: try row.decode(atIndex: 7)))
+  }
+
+  /// Reads one thumbnail to check it; nil when it is gone. Without its source its checksum cannot be verified.
+  static func check(row id: Int64, in db: Database) throws -> (bytes: Int, isDamaged: Bool)? {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT \(columns), t.bytes, s.key, v.token FROM thumbnail t LEFT JOIN source s ON s.id = t.source
+        LEFT JOIN variant v ON v.id = t.variant \(pieces) WHERE t.id = ? ORDER BY p.id
+        """)
+    let rows = try Row.fetchCursor(statement, arguments: [id])
+    guard let row = try rows.next() else { return nil }
+    // Text is decoded as 0.
+    var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
+    let length = try? row.decode(Int.self, atIndex: 10)
+    let key = row.hasNull(atIndex: 11) ? nil : (try? row.decode(Data.self, atIndex: 11)) ?? Data()
+    // One of another encoder version is not damaged.
+    let token = try? row.decode(String.self, atIndex: 12)
+    isSound = isSound && token.map { !$0.hasPrefix("\(Variant.encoderVersion);") || Variant(token: $0) != nil } == true
+    guard let (thumbnail, expected) = try decode(row, rows) else { return (0, true) }
+    isSound = isSound && thumbnail.data.count == length && thumbnail.size.isValidThumbnailSize
+    if let key {
+      isSound = isSound && key.count == 16 && checksum(of: thumbnail, source: SourceKey(bytes: key)) == expected
+    }
+    return (thumbnail.data.count, !isSound)
+  }
+
+  /// The stored variants of a source, except those of other encoder versions.
+  static func variants(of source: SourceKey, in db: Database) throws -> [Variant] {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT v.token FROM source s JOIN thumbnail t ON t.source = s.id JOIN variant v ON v.id = t.variant
+        WHERE s.key = ?
+        """)
+    return try String.fetchAll(statement, arguments: [source.bytes]).compactMap { Variant(token: $0) }
+  }
+
+  /// Whether anything of a source is stored.
+  static func hasSource(_ source: SourceKey, in db: Database) throws -> Bool {
+    let rows = try db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM source WHERE key = ?)")
+    return try Bool.fetchOne(rows, arguments: [source.bytes]) ?? false
+  }
+
+  /// Stores what is known of a source and returns its id. A record of a thumbnail made from another one changes
+  /// nothing.
+  static func put(_ record: SourceRecord, in db: Database) throws -> Int64 {
+    let change =
+      record.fetchedAt == nil
+      ? "id = id"
+      : """
+      location = excluded.location, host = excluded.host, fetched_at = excluded.fetched_at, width = excluded.width,
+      height = excluded.height, format = excluded.format, bytes = excluded.bytes
+      """
+    let row = try Int64.fetchOne(
+      db.cachedStatement(
+        sql: """
+          INSERT INTO source (key, location, host, fetched_at, width, height, format, bytes)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO UPDATE SET \(change) RETURNING id
+          """),
+      arguments: [
+        record.key.bytes, StoredLocation.shortened(record.location, host: record.host), record.host,
+        (record.fetchedAt ?? Date()).timeIntervalSince1970, record.description.size.width,
+        record.description.size.height, record.description.format.rawValue, record.description.byteCount,
+      ])
+    // A statement that returns no row has already thrown its error.
+    guard let row else { throw DatabaseError(resultCode: .SQLITE_INTERNAL) }
+    return row
+  }
+
+  /// Inserts a new thumbnail of the source with that id; its bytes are written by `pieces`.
+  static func insert(
+    _ entry: CacheEntry, of source: SourceKey, row: Int64, pieces: PieceWriter, in db: Database
+  ) throws {
+    let thumbnail = entry.thumbnail
+    let insert = try db.cachedStatement(
+      sql: """
+        INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
+          source_bytes, checksum, bytes)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """)
+    let variant = try variantRow(of: VariantTokens.shared.token(of: entry.variant), in: db)
+    try insert.execute(arguments: [
+      row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
+      thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
+      thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
+    ])
+    try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
+  }
+
+  /// The id of a variant; inserts it if necessary.
+  private static func variantRow(of token: String, in db: Database) throws -> Int64 {
+    let known = try db.cachedStatement(sql: "SELECT id FROM variant WHERE token = ?")
+    if let row = try Int64.fetchOne(known, arguments: [token]) { return row }
+    try db.execute(sql: "INSERT INTO variant (token) VALUES (?)", arguments: [token])
+    return db.lastInsertedRowID
+  }
+
+  /// Removes a thumbnail, if it exists; with a row, only if it has that id.
+  static func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
+    try db.cachedStatement(
+      sql: """
+        DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
+          AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
+        """
+    ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
+  }
+
+  /// Removes all thumbnails of a source, and with them the source.
+  static func removeAll(of source: SourceKey, in db: Database) throws {
+    try db.cachedStatement(
+      sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
+    ).execute(arguments: [source.bytes])
+  }
+
+  /// The checksum stored with a thumbnail, over its bytes, size and source, so that it detects flipped bits as well as
+  /// an index that leads to the wrong row.
+  private static func checksum(of thumbnail: Thumbnail, source: SourceKey) -> Int64 {
+    let seed = source.low ^ UInt64(truncatingIfNeeded: thumbnail.size.width << 32 ^ thumbnail.size.height)
+    return Int64(bitPattern: thumbnail.data.withUnsafeBytes { Checksum.xxh64($0, seed: seed) })
+  }
+}
+
+/// Caches the tokens of the variants in use, since building one costs more than a quarter of a disk hit.
+private final class VariantTokens: Sendable {
+  static let shared = VariantTokens()
+  private let tokens = Mutex<[Variant: String]>([:])
+
+  func token(of variant: Variant) -> String {
+    if let known = tokens.withLock({ $0[variant] }) { return known }
+    let token = variant.token
+    tokens.withLock { tokens in
+      if tokens.count >= 64 { tokens.removeAll() }
+      tokens[variant] = token
+    }
+    return token
+  }
+}
