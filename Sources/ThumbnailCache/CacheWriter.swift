@@ -53,13 +53,15 @@ struct CacheWriter: Sendable {
   ) throws {
     switch operation {
     case .store(let record, let entries, let replacement, _):
-      if case .ifOutdated(let rule, let report) = replacement,
+      var isKnown = try ThumbnailTable.hasSource(record.key, in: db)
+      if isKnown, case .ifOutdated(let rule, let report) = replacement,
         try HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
       {
         try remove(record.key, in: db)
+        isKnown = false
         reports.append(report)
       }
-      try store(entries, of: record, in: db)
+      try store(entries, of: record, isKnown: isKnown, in: db)
     case .remove(let source): try remove(source, in: db)
     case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)
     case .pages(let change): try PageTable.apply(change, limits: limits, in: db)
@@ -68,9 +70,9 @@ struct CacheWriter: Sendable {
     }
   }
 
-  private func store(_ entries: [CacheEntry], of record: SourceRecord, in db: Database) throws {
+  /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored.
+  private func store(_ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, in db: Database) throws {
     // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
-    let isKnown = try ThumbnailTable.hasSource(record.key, in: db)
     if record.fetchedAt == nil, !isKnown { return }
     if isKnown {
       for entry in entries {
