@@ -140,7 +140,7 @@ struct ConvertResourceOptions: ConfigurationOptions {
   func validate() throws {
     try OptionCheck.count("--jobs", jobs, atMost: 256)
     try OptionCheck.count("--max-pixels", maxPixels)
-    try OptionCheck.size("--memory-budget", memoryBudget, atLeast: .mebibytes(16))
+    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {

@@ -40,7 +40,7 @@ struct IsolationOptions: ConfigurationOptions {
     for refusal in [("--safe-formats-only", safeFormatsOnly), ("--isolate off", isolate == .off)] {
       try OptionCheck.oneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
     }
-    try OptionCheck.size("--helper-memory", helperMemory, atLeast: .mebibytes(64))
+    try OptionCheck.size("--helper-memory", helperMemory, atLeastMebibytes: 64)
     try OptionCheck.value("--helper-deadline", helperDeadline, "give 0.1 to 86400 seconds") {
       (0.1...86_400).contains($0)
     }

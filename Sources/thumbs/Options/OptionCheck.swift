@@ -19,9 +19,9 @@ enum OptionCheck {
   }
 
   /// Refuses a size with which nothing can be done.
-  static func size(_ option: String, _ size: ByteSize?, atLeast least: ByteSize) throws(ValidationError) {
-    if let size, size < least {
-      throw ValidationError("\(option) \(size) is too little to work with: give at least \(least)")
+  static func size(_ option: String, _ size: ByteSize?, atLeastMebibytes least: Int) throws(ValidationError) {
+    if let size, size < .mebibytes(least) {
+      throw ValidationError("\(option) \(size) is too little to work with: give at least \(least)MiB")
     }
   }
 

@@ -70,7 +70,7 @@ struct PipelineOptions: ConfigurationOptions {
     try OptionCheck.count("--per-host", perHost, atMost: 1024)
     try OptionCheck.count("--jobs", jobs, atMost: 256)
     try OptionCheck.count("--max-pixels", maxPixels)
-    try OptionCheck.size("--memory-budget", memoryBudget, atLeast: .mebibytes(16))
+    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
     try OptionCheck.count("--max-bytes", maxBytes?.bytes)
   }
 
