@@ -21,7 +21,7 @@ public final class DiskCache: Sendable {
   let problems: CacheProblems
   private let limit: Atomic<Int>
   /// The bytes of pending writes.
-  private let room = WeightedSemaphore(capacity: 8 << 20)
+  let room = WeightedSemaphore(capacity: 8 << 20)
   /// Why the file was replaced when it was opened, until a check has reported it.
   let unverifiedDamage: Mutex<String?>
 

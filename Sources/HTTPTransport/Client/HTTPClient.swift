@@ -78,6 +78,6 @@ package struct OfflineHTTPClient: HTTPClient {
   package init() {}
 
   package func get(_ request: HTTPRequest) async throws(HTTPClientError) -> HTTPResponse {
-    throw .unreachable(reason: "nobody is asked offline (cacheMode, --offline)")
+    throw .unreachable(reason: "nobody is asked offline (cacheMode)")
   }
 }

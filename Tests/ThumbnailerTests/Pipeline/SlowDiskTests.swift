@@ -13,8 +13,8 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct SlowDiskTests {
   /// As much as may be pending, and a little more.
   private func pending(_ fixture: PipelineFixture) throws -> WeightedSemaphore.Reservation {
-    let staging = try #require(fixture.pipeline.stages.cache.disk).staging
-    return staging.overdraw(staging.capacity + 1)
+    let room = try #require(fixture.pipeline.stages.cache.disk).room
+    return room.overdraw(room.capacity + 1)
   }
 
   private func storedThumbnails(_ fixture: PipelineFixture) async throws -> Int {
