@@ -39,6 +39,11 @@ package final class Downloader: Transport {
   /// The number of downloads waiting for a silent server, by host.
   package var silentDownloads: [String: Int] { silentHosts.current }
 
+  /// An empty buffer for a body that does not come by this transport, kept as those are that do.
+  package func makeBodyBuffer() -> BodyBuffer {
+    BodyBuffer(memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory))
+  }
+
   /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
   /// pauses share one limit.
   package func mayWait(for pause: Duration) -> Bool { admission.mayWait(for: pause) }

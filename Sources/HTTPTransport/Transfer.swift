@@ -79,8 +79,13 @@ struct Transfer: Sendable {
   }
 
   /// Where a body that outgrows memory goes, in this order.
-  var spillLocations: [SpillLocation] {
-    let directories = [configuration.spillDirectory.path, FileManager.default.temporaryDirectory.path]
-    return directories.map { .directory($0) } + (spillMemory.map { [.memory($0)] } ?? [])
+  var spillLocations: [SpillLocation] { configuration.spillLocations(spillMemory) }
+}
+
+extension DownloadConfiguration {
+  /// Where a body that outgrows memory goes, in this order: two directories, then a file in `memory`.
+  func spillLocations(_ memory: WeightedSemaphore?) -> [SpillLocation] {
+    let directories = [spillDirectory.path, FileManager.default.temporaryDirectory.path]
+    return directories.map { .directory($0) } + (memory.map { [.memory($0)] } ?? [])
   }
 }

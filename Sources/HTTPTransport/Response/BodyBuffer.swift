@@ -1,11 +1,11 @@
 import Foundation
-import ThumbnailCore
+package import ThumbnailCore
 
 /// Buffers a body as it arrives: in memory up to a limit, beyond that in a spill file.
 ///
 /// If the spill file's disk is full, the body moves to the next spill location: another directory, and finally a file in
 /// memory whose bytes come out of the memory budget.
-struct BodyBuffer {
+package struct BodyBuffer {
   private var memoryLimit: Int
   /// Spill locations, tried in order when the body outgrows memory or the previous place is full.
   private var locations: [SpillLocation]
@@ -16,7 +16,7 @@ struct BodyBuffer {
   private var announced = 0
   private var firstFailure: DownloadError?
   /// The number of bytes buffered so far.
-  private(set) var count = 0
+  package private(set) var count = 0
   /// The file that was passed in, while the body is written to it.
   private(set) var givenFile: FileDescriptor?
 
@@ -38,7 +38,7 @@ struct BodyBuffer {
   var spilled: FileDescriptor? { loan == nil ? file : nil }
 
   /// Reserves capacity for the announced length at once.
-  mutating func prepare(for announced: Int?) {
+  package mutating func prepare(for announced: Int?) {
     self.announced = announced ?? 0
     memory.reserveCapacity(min(self.announced, memoryLimit))
   }
@@ -46,7 +46,7 @@ struct BodyBuffer {
   /// Appends bytes.
   ///
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
-  mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
+  package mutating func append(_ bytes: UnsafeRawBufferPointer) throws(DownloadError) {
     if file == nil && count + bytes.count <= memoryLimit {
       memory.append(contentsOf: bytes)
     } else {
@@ -63,7 +63,7 @@ struct BodyBuffer {
   }
 
   /// The body so far. Nothing may be appended afterwards.
-  mutating func finish() -> ByteSource {
+  package mutating func finish() -> ByteSource {
     defer { memory = [] }
     return file.map { .file($0, count: count) } ?? .memory(memory)
   }

@@ -3,15 +3,27 @@ public import HTTPSemantics
 
 /// A source image: its URL, the header fields of its request, and its identity in the cache.
 public struct ImageSource: Hashable, Sendable {
-  /// Where the bytes are: `http`, `https`, or `file` for sources made by `file(at:)`.
+  /// Where the bytes are: `http`, `https`, or `file` for sources made by `file(at:)`. For others a name for display.
   public let url: URL
   /// Header fields sent with the request, to the URL's own host only.
   public let headers: [HTTPHeader]
   /// Identifies the image: two sources with the same identity and credentials are the same image. The URL by default; a
   /// photo source whose URLs change from response to response sets a lasting name.
   public let identity: String
-  /// Whether the source is a local file that the user named. Only then may a `file` URL be read.
-  public let isUserFile: Bool
+  /// Where the bytes come from.
+  package enum Origin: Sendable {
+    /// The URL and its alternates.
+    case web
+    /// A local file that the user named. Only then may a `file` URL be read.
+    case userFile
+    /// The program itself.
+    case loader(any ImageLoading)
+  }
+
+  /// Where the bytes come from.
+  package let origin: Origin
+  /// Whether the source is a local file that the user named.
+  public var isUserFile: Bool { if case .userFile = origin { true } else { false } }
   /// The identity and credentials as a digest, computed once.
   public let key: SourceKey
   /// Alternative URLs of the same image, tried in order when the main URL is not found, its server fails, or does not
@@ -34,7 +46,7 @@ public struct ImageSource: Hashable, Sendable {
     downloadsPerHost: Int? = nil
   ) {
     self.init(
-      url: url, headers: headers, identity: identity ?? url.absoluteString, isUserFile: false, alternates: alternates,
+      url: url, headers: headers, identity: identity ?? url.absoluteString, origin: .web, alternates: alternates,
       downloadsPerHost: downloadsPerHost)
   }
 
@@ -51,7 +63,7 @@ public struct ImageSource: Hashable, Sendable {
     let state =
       stat(url.path, &status) == 0
       ? "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)" : "?"
-    return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", isUserFile: true)
+    return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", origin: .userFile)
   }
 
   /// A local file that the user named by a `file` URL, whose path need not be UTF-8.
@@ -71,17 +83,41 @@ public struct ImageSource: Hashable, Sendable {
     // Every byte that a URL may not hold is percent-encoded.
     guard let url = URL(string: address) else { return file(at: path.description) }
     let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"
-    return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", isUserFile: true)
+    return ImageSource(url: url, headers: [], identity: "\(address)#\(state)", origin: .userFile)
+  }
+
+  /// An image whose bytes are in memory.
+  ///
+  /// - Parameter identity: Identifies the image among those in memory; another content needs another one. Default: a
+  ///   digest of the bytes, which takes 2 ms for each MB.
+  public static func data(_ data: Data, identity: String? = nil) -> ImageSource {
+    let name = identity ?? SourceKey(bytes: SHA256.hash(data)).hex
+    return named("data", name, origin: .loader(ImageInMemory(data: data)))
+  }
+
+  /// An image that the program itself loads.
+  ///
+  /// - Parameter identity: Identifies the image among those of all loaders, with its version: thumbnails stay in the
+  ///   caches for as long as there is room, so a changed image needs another identity, as by a revision or a date.
+  public static func loaded(by loader: any ImageLoading, identity: String) -> ImageSource {
+    named("loader", identity, origin: .loader(loader))
+  }
+
+  /// A source whose URL is a name for display. Its scheme keeps its identity apart from those of others.
+  private static func named(_ scheme: String, _ identity: String, origin: Origin) -> ImageSource {
+    let name = identity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
+    let url = URL(string: "\(scheme):\(name)") ?? URL(fileURLWithPath: "/")
+    return ImageSource(url: url, headers: [], identity: "\(scheme):\(identity)", origin: origin)
   }
 
   private init(
-    url: URL, headers: [HTTPHeader], identity: String, isUserFile: Bool, alternates: [URL] = [],
+    url: URL, headers: [HTTPHeader], identity: String, origin: Origin, alternates: [URL] = [],
     downloadsPerHost: Int? = nil
   ) {
     self.url = url
     self.headers = headers
     self.identity = identity
-    self.isUserFile = isUserFile
+    self.origin = origin
     self.alternates = alternates
     self.downloadsPerHost = downloadsPerHost
     key = SourceKey(identity: identity, headers: headers)

@@ -16,6 +16,7 @@ final class PipelineStages: Sendable {
   let downloader: Downloader
   private let http: HTTPLoader
   private let files: FileLoader
+  private let programs: ProgramLoader
   private let revalidator: Revalidator
   let shrinker: Shrinker
   let renderer: Renderer
@@ -53,6 +54,10 @@ final class PipelineStages: Sendable {
       monitor: monitor)
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
+    programs = ProgramLoader(
+      configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory, downloader: downloader,
+      monitor: monitor)
+
     let admission = DecodeAdmission(configuration, budget: budget)
     let failures = CachedFailures(
       configuration: configuration, cache: cache, monitor: monitor,
@@ -82,11 +87,17 @@ final class PipelineStages: Sendable {
   }
 
   /// How the bytes of a source are loaded: this alone distinguishes the kinds of sources.
-  func loader(of source: ImageSource) -> any BodyLoader { source.isUserFile ? files : http }
+  func loader(of source: ImageSource) -> any BodyLoader {
+    switch source.origin {
+    case .web: http
+    case .userFile: files
+    case .loader: programs
+    }
+  }
 
   /// Judges whether stored thumbnails of a source are current. Nil if they never become stale: a file that was modified
-  /// is another image.
-  func revalidator(of source: ImageSource) -> Revalidator? { source.isUserFile ? nil : revalidator }
+  /// is another image, as is what a program loads.
+  func revalidator(of source: ImageSource) -> Revalidator? { if case .web = source.origin { revalidator } else { nil } }
 
   private static func openCache(
     _ configuration: ThumbnailPipeline.Configuration, _ monitor: PipelineMonitor

@@ -1,0 +1,86 @@
+import Foundation
+import HTTPTransport
+import ImageCodec
+import ThumbnailCore
+
+/// Loads images that the program itself has (`ImageLoading`). Their bodies are kept as those of downloads are: in their
+/// share of the memory, or in a spill file.
+struct ProgramLoader: BodyLoader {
+  let configuration: ThumbnailPipeline.Configuration
+  /// The most bytes that all decodes may take together.
+  let decodeShare: Int
+  let bodyMemory: WeightedSemaphore
+  let downloader: Downloader
+  let monitor: PipelineMonitor
+
+  func load(
+    for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
+  ) async throws(FetchFailure) -> SourceBody {
+    guard case .loader(let loader) = job.source.origin else { throw FetchFailure(.cancelled) }
+    if job.policy.cacheMode == .offline, !loader.isLocal { throw FetchFailure(.notCached) }
+    job.progress.setComplete(false)
+    defer { job.progress.setComplete(true) }
+    if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
+    do {
+      let image = try await loader.load(
+        ImageLoadRequest(
+          identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
+      return try await receive(image, for: job, isWhole: isWhole, insteadOf: spent)
+    } catch {
+      throw FetchFailure(Task.isCancelled ? .cancelled : mapped(error))
+    }
+  }
+
+  /// Takes the pieces until the thumbnails can be made from them.
+  private func receive(
+    _ image: LoadedImage, for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
+  ) async throws -> SourceBody {
+    // A helper needs the complete file.
+    let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
+    let mayUsePreview = spent == nil && configuration.previews
+    let earlyStop = EarlyStop(
+      demand: job.demand, memoryBudget: decodeShare, mayReadCoefficients: configuration.readsCoefficients,
+      mayUsePreview: mayUsePreview)
+    let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
+    let observer = HeaderObserver(
+      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
+      progress: job.progress)
+    let share = try await bodyMemory.reserve(
+      min(downloader.configuration.memoryBodyLimit, bodyMemory.capacity), priority: job.priority)
+    var buffer = downloader.makeBodyBuffer()
+    buffer.prepare(for: image.expectedLength)
+    observer.bodyBegins(expectedLength: image.expectedLength)
+    var verdict = BodyVerdict.more
+    for try await piece in image.pieces {
+      verdict = try piece.withUnsafeBytes { bytes in
+        let verdict = observer.bodyReceived(bytes, at: buffer.count)
+        if verdict != .refuse { try buffer.append(bytes) }
+        return verdict
+      }
+      if verdict != .more { break }
+    }
+    if verdict == .refuse, case .refused(let refusal) = observer.outcome {
+      throw ThumbnailError(refusal, of: configuration)
+    }
+    var body = SourceBody(buffer.finish(), header: observer.outcome.header, holding: share)
+    body.isComplete = verdict == .more || body.bytes.count == image.expectedLength
+    body.bytesLeft = body.isComplete ? 0 : max(0, (image.expectedLength ?? 0) - body.bytes.count)
+    body.downloadedBytes += spent?.downloadedBytes ?? 0
+    body.finestScale = observer.finestScale
+    body.admitsForeign = admitsForeign
+    body.mayReadCoefficients = configuration.readsCoefficients
+    body.mayUsePreview = mayUsePreview
+    monitor.add(body.bytesLeft, to: \.bytesLeft)
+    monitor.send(job.source, .opened(bytes: body.bytes.count))
+    return body
+  }
+
+  private func mapped(_ error: any Error) -> ThumbnailError {
+    switch error {
+    case let error as ThumbnailError: error
+    case let error as DownloadError: ThumbnailError(error)
+    case is WeightedSemaphore.Failure, is CancellationError: .cancelled
+    default: .unreachable(reason: "the program could not load it: \(error); try again")
+    }
+  }
+}
