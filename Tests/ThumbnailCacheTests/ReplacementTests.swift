@@ -26,11 +26,11 @@ struct ReplacementTests {
       disk: try DiskCache(directory: directory.url, byteLimit: 64 << 20), rule: rule)
   }
 
-  /// A response that is fresh for a minute; `later` is its age in seconds.
+  /// A response of five seconds ago that is fresh for a minute; `later` moves it, in seconds.
   private func response(_ etag: String?, url: Int = 1, later: Double = 0) -> StoredResponse {
     var metadata = ResponseMetadata()
     metadata.etag = etag
-    let confirmed = clock.now.addingTimeInterval(later + 0.123_456_7)
+    let confirmed = clock.now.addingTimeInterval(later - 5 + 0.123_456_7)
     return StoredResponse(
       url: Sample.source(url).key, address: Sample.source(url).key, metadata: metadata, length: 7,
       freshness: Freshness(confirmed: confirmed, expires: confirmed.addingTimeInterval(60)))

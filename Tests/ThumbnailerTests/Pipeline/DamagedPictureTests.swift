@@ -24,7 +24,7 @@ struct DamagedPictureTests {
       Issue.record("it was made")
       return
     }
-    #expect(reason.contains("--damaged accept"))
+    #expect(reason.contains("(damaged)"))
     #expect(fixture.pipeline.statistics.damaged == 0)
   }
 
