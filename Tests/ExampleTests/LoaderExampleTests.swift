@@ -11,12 +11,14 @@ struct AlbumLoader: ImageLoading {
   let name: String
 
   func load(_ request: ImageLoadRequest) async throws -> LoadedImage {
-    guard var rest = images[name] else { throw ThumbnailError.notFound(reason: "the album has no \(name)") }
-    return LoadedImage(expectedLength: rest.count) {
-      try Task.checkCancellation()
-      defer { rest = rest.dropFirst(16_384) }
-      return rest.isEmpty ? nil : rest.prefix(16_384)
+    guard let image = images[name] else { throw ThumbnailError.notFound(reason: "the album has no \(name)") }
+    let pieces = AsyncStream { stream in
+      for start in stride(from: 0, to: image.count, by: 16_384) {
+        stream.yield(image.dropFirst(start).prefix(16_384))
+      }
+      stream.finish()
     }
+    return LoadedImage(expectedLength: image.count, pieces: pieces)
   }
 }
 // Loader ends

@@ -39,25 +39,30 @@ public struct ImageLoadRequest: Sendable {
 public struct LoadedImage: Sendable {
   /// The length in bytes, if it is known before the end.
   public let expectedLength: Int?
-  /// The bytes in order, in pieces of any length.
-  package let pieces: AsyncThrowingStream<Data, any Error>
+  /// Calls `body` with the bytes in order, in pieces of any length, until it returns false or the image ends.
+  package let receive: @Sendable (_ body: (Data) throws -> Bool) async throws -> Void
 
   /// An image that is at hand.
   public init(_ data: Data) {
-    let pieceLength = 64 << 10
-    var rest = data[...]
-    self.init(expectedLength: data.count) {
-      if rest.isEmpty { return nil }
-      defer { rest = rest.dropFirst(pieceLength) }
-      return rest.prefix(pieceLength)
+    expectedLength = data.count
+    receive = { body in
+      let pieceLength = 64 << 10
+      for start in stride(from: data.startIndex, to: data.endIndex, by: pieceLength) {
+        guard try body(data[start..<min(start + pieceLength, data.endIndex)]) else { return }
+      }
     }
   }
 
-  /// An image that comes in pieces: `next` returns one at each call, and nil after the last. It is not called again once
-  /// the thumbnails can be made from what has come, such as the first scans of a progressive JPEG.
-  public init(expectedLength: Int? = nil, next: @escaping () async throws -> Data?) {
+  /// An image that comes in pieces of any length. No more of them are requested once the thumbnails can be made from
+  /// what has come, such as the first scans of a progressive JPEG.
+  public init<Pieces: AsyncSequence & Sendable>(expectedLength: Int? = nil, pieces: Pieces)
+  where Pieces.Element == Data {
     self.expectedLength = expectedLength
-    pieces = AsyncThrowingStream(unfolding: next)
+    receive = { body in
+      for try await piece in pieces {
+        guard try body(piece) else { return }
+      }
+    }
   }
 }
 

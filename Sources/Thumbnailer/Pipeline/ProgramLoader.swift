@@ -51,13 +51,12 @@ struct ProgramLoader: BodyLoader {
     buffer.prepare(for: image.expectedLength)
     observer.bodyBegins(expectedLength: image.expectedLength)
     var verdict = BodyVerdict.more
-    for try await piece in image.pieces {
-      verdict = try piece.withUnsafeBytes { bytes in
-        let verdict = observer.bodyReceived(bytes, at: buffer.count)
+    try await image.receive { piece in
+      try piece.withUnsafeBytes { bytes in
+        verdict = observer.bodyReceived(bytes, at: buffer.count)
         if verdict != .refuse { try buffer.append(bytes) }
-        return verdict
       }
-      if verdict != .more { break }
+      return verdict == .more
     }
     if verdict == .refuse, case .refused(let refusal) = observer.outcome {
       throw ThumbnailError(refusal, of: configuration)

@@ -186,7 +186,7 @@ private final class Pieces: ImageLoading {
   var given: Int { position.withLock { $0 } }
 
   func load(_ request: ImageLoadRequest) -> LoadedImage {
-    LoadedImage(expectedLength: isEndless ? nil : data.count) { [self] in
+    let pieces = AsyncStream { [self] in
       let start = position.withLock { position in
         defer { position += length }
         return position
@@ -194,5 +194,6 @@ private final class Pieces: ImageLoading {
       if start < data.count { return data.dropFirst(start).prefix(length) }
       return isEndless ? Data(count: length) : nil
     }
+    return LoadedImage(expectedLength: isEndless ? nil : data.count, pieces: pieces)
   }
 }
