@@ -17,6 +17,12 @@ import Testing
     return request
   }
 
+  private func request(_ fixture: PipelineFixture, _ mode: CacheMode) -> ThumbnailRequest {
+    var request = fixture.request()
+    request.options.cacheMode = mode
+    return request
+  }
+
   @Test func aRefreshRevalidatesWhatIsFreshAndTheNextRequestDoesNot() async throws {
     let fixture = try RevalidationFixture()
     _ = try await fixture.origin()
@@ -70,8 +76,7 @@ import Testing
     let fixture = try PipelineFixture(configuring: { $0.cacheMode = .offline }) { _ in
       .ok((try? TestImages.bytes("formats/jpeg-420.jpg")) ?? Data())
     }
-    var standard = fixture.request()
-    standard.options.cacheMode = .standard
+    let standard = request(fixture, .standard)
     async let offline = fixture.pipeline.response(for: fixture.request())
     async let online = fixture.pipeline.response(for: standard)
     _ = try? await offline
@@ -83,8 +88,7 @@ import Testing
     let fixture = try heldFixture(gate)
     async let standard = fixture.pipeline.thumbnail(for: fixture.request())
     await poll { fixture.origin.requests.count == 1 }
-    var refreshing = fixture.request()
-    refreshing.options.cacheMode = .refresh
+    let refreshing = request(fixture, .refresh)
     async let first = fixture.pipeline.thumbnail(for: refreshing)
     await poll { fixture.origin.requests.count == 2 }
     async let second = fixture.pipeline.thumbnail(for: refreshing)
