@@ -250,6 +250,7 @@ let package = Package(
       name: "ExampleTests",
       dependencies: [
         "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",
+        .product(name: "Logging", package: "swift-log"),
         .product(name: "MetricsTestKit", package: "swift-metrics"),
       ],
       swiftSettings: strict

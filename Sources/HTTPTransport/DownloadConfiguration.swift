@@ -1,4 +1,5 @@
 package import Foundation
+package import Logging
 package import ThumbnailCore
 
 /// The settings of downloads. Durations are wall time, sizes are bytes.
@@ -36,6 +37,9 @@ package struct DownloadConfiguration: Sendable {
   package var ledger: (any HostLedger)?
   /// Called when a host with pending downloads is paused.
   package var onHostPause: @Sendable (HostPause) -> Void = { _ in }
+
+  /// Logs failed attempts and silent servers; default `Log.download`.
+  package var logger = Log.download
 
   /// The `User-Agent` of requests without their own; default `libcurl/VERSION`, since only the caller knows a better
   /// name.

@@ -41,7 +41,9 @@ package final class Downloader: Transport {
 
   /// An empty buffer for a body that does not come by this transport, kept as those are that do.
   package func makeBodyBuffer() -> BodyBuffer {
-    BodyBuffer(memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory))
+    BodyBuffer(
+      memoryLimit: configuration.memoryBodyLimit, spillsTo: configuration.spillLocations(spillMemory),
+      logger: configuration.logger)
   }
 
   /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
@@ -132,7 +134,7 @@ package final class Downloader: Transport {
       else { return try outcome.get() }
       // A timed-out image is deferred, so that others do not wait for it a second time.
       if case .timedOut = failure, request.purpose == .image { progress.deferUntilOthersAreDone() }
-      Log.download.debug("attempt \(attempts.total) at \(first.url.site) failed: \(failure); again in \(pause)")
+      configuration.logger.debug("attempt \(attempts.total) at \(first.url.site) failed: \(failure); again in \(pause)")
       progress.bodyShare = nil
       // The pause that a host requests applies to all its downloads: they wait for it where they wait for slots.
       if pause == .zero { continue }
@@ -152,7 +154,7 @@ package final class Downloader: Transport {
       held = nil
       let slot = TransferSlot(
         admission, at: transfer.url, mayWait: request.mayWait, silence: progress.silence,
-        shortestTimeout: configuration.silence.shortestTimeout)
+        shortestTimeout: configuration.silence.shortestTimeout, logger: configuration.logger)
       try await admission.wait(
         for: slot, priority: priority, limit: request.downloadsPerHost, returning: progress.ticket,
         isDeferred: progress.isDeferred, releasing: previous)

@@ -73,8 +73,9 @@ struct Transfer: Sendable {
   /// An empty buffer for its body.
   func makeBodyBuffer() -> BodyBuffer {
     switch request.purpose {
-    case .image: BodyBuffer(memoryLimit: configuration.memoryBodyLimit, spillsTo: spillLocations)
-    case .api: BodyBuffer(memoryLimit: request.byteLimit, spillsTo: [])
+    case .image:
+      BodyBuffer(memoryLimit: configuration.memoryBodyLimit, spillsTo: spillLocations, logger: configuration.logger)
+    case .api: BodyBuffer(memoryLimit: request.byteLimit, spillsTo: [], logger: configuration.logger)
     }
   }
 

@@ -1,7 +1,7 @@
 // The module ThumbnailCache: keeps thumbnails and what is known of their sources, in memory and on disk.
 
 package import HTTPSemantics
-import Logging
+package import Logging
 import Synchronization
 package import ThumbnailCore
 
@@ -26,17 +26,19 @@ package final class ThumbnailCache: Sendable {
   let recent = RecentHistory()
   private let readers = WorkerPool(name: "thumbnailer.cache.read", threads: CacheConnections.readerCount)
   private let problems = Mutex(Problems())
+  private let logger: Logger
   private let onDiskProblem: @Sendable (DiskCacheError) -> Void
 
   /// Joins two caches, of which the memory cache has the same `rule`. `onDiskProblem` is called with every failure of
   /// the disk cache, on any thread.
   package init(
-    memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(),
+    memory: MemoryCache, disk: DiskCache?, rule: FreshnessRule = FreshnessRule(), logger: Logger = Log.cache,
     onDiskProblem: @escaping @Sendable (DiskCacheError) -> Void = { _ in }
   ) {
     self.memory = memory
     self.disk = disk
     self.rule = rule
+    self.logger = logger
     self.onDiskProblem = onDiskProblem
     disk?.onProblem { [weak self] in
       self?.note($0)
@@ -255,7 +257,7 @@ package final class ThumbnailCache: Sendable {
     let isNew = problems.withLock { problems in
       problems.seen.insert("\(problem)").inserted
     }
-    if isNew { Log.cache.warning("\(problem)") }
+    if isNew { logger.warning("\(problem)") }
     onDiskProblem(problem)
   }
 }

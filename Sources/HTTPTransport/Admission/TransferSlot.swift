@@ -1,3 +1,4 @@
+import Logging
 import Synchronization
 import ThumbnailCore
 
@@ -27,16 +28,17 @@ final class TransferSlot: Sendable {
   /// The host for messages.
   private let host: String
   private let silence: SilenceReport?
+  private let logger: Logger
   private let state = Mutex(State())
 
   /// - Parameter silence: Told when the transfer falls silent, and when it continues.
   init(
     _ admission: AdmissionController?, at url: CurlURL, mayWait: Bool, silence: SilenceReport?,
-    shortestTimeout: Duration
+    shortestTimeout: Duration, logger: Logger = Log.download
   ) {
     self.admission = admission
     (site, host, self.mayWait) = (url.site, url.shownHost, mayWait)
-    (self.silence, self.shortestTimeout) = (silence, shortestTimeout)
+    (self.silence, self.shortestTimeout, self.logger) = (silence, shortestTimeout, logger)
   }
 
   /// Its ticket in the admission; nil before it is enqueued.
@@ -77,7 +79,7 @@ final class TransferSlot: Sendable {
 
   /// Stops the transfer to free its slot.
   func preempt() {
-    Log.download.debug("\(host) has fallen silent: one picture is put off until the others are done")
+    logger.debug("\(host) has fallen silent: one picture is put off until the others are done")
     let stop = state.withLock { state in
       state.isPreempted = true
       return state.stop

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 package import ThumbnailCore
 
 /// Buffers a body as it arrives: in memory up to a limit, beyond that in a spill file.
@@ -9,6 +10,7 @@ package struct BodyBuffer {
   private var memoryLimit: Int
   /// Spill locations, tried in order when the body outgrows memory or the previous place is full.
   private var locations: [SpillLocation]
+  private let logger: Logger
   private var memory: [UInt8] = []
   private var file: FileDescriptor?
   /// The file's share of the memory budget, if it is a file in memory.
@@ -21,13 +23,16 @@ package struct BodyBuffer {
   private(set) var givenFile: FileDescriptor?
 
   /// `locations` are tried in order.
-  init(memoryLimit: Int, spillsTo locations: [SpillLocation]) {
-    (self.memoryLimit, self.locations) = (memoryLimit, locations)
+  init(memoryLimit: Int, spillsTo locations: [SpillLocation], logger: Logger = Log.download) {
+    (self.memoryLimit, self.locations, self.logger) = (memoryLimit, locations, logger)
   }
 
   /// Appends to a file that already holds the first `count` bytes.
-  init(continuing file: FileDescriptor, at count: Int, spillsTo locations: [SpillLocation] = []) {
-    (memoryLimit, self.locations) = (0, locations)
+  init(
+    continuing file: FileDescriptor, at count: Int, spillsTo locations: [SpillLocation] = [],
+    logger: Logger = Log.download
+  ) {
+    (memoryLimit, self.locations, self.logger) = (0, locations, logger)
     (self.file, givenFile, self.count) = (file, file, count)
   }
 
@@ -101,7 +106,7 @@ package struct BodyBuffer {
   }
 
   private mutating func note(_ failure: SpillFailure) {
-    Log.download.debug("a body cannot go on in \(failure.location): \(failure.reason)")
+    logger.debug("a body cannot go on in \(failure.location): \(failure.reason)")
     if firstFailure == nil { firstFailure = .cannotStoreBody(path: failure.location, reason: failure.reason) }
   }
 }

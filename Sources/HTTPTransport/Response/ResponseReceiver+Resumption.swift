@@ -12,7 +12,9 @@ extension ResponseReceiver {
       return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: earlier.total)))
     }
     (expected, tag) = (earlier.total, earlier.etag)
-    body = BodyBuffer(continuing: earlier.file, at: earlier.count, spillsTo: transfer.spillLocations)
+    body = BodyBuffer(
+      continuing: earlier.file, at: earlier.count, spillsTo: transfer.spillLocations,
+      logger: transfer.configuration.logger)
     body.prepare(for: earlier.total)
     guard !earlier.isObserved, let observer = transfer.observer else { return true }
     switch earlier.show(to: observer) {

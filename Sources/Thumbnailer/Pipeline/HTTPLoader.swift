@@ -61,7 +61,7 @@ struct HTTPLoader: BodyLoader {
         }
         if error.lifetime == nil { passing = error }
         // Logs only the host, since the rest of a URL may contain a password.
-        Log.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
+        monitor.loggers.pipeline.debug("\(url.host ?? "one place"): \(error); asking at the next place")
       }
     }
   }

@@ -1,11 +1,15 @@
 import Synchronization
 import ThumbnailCore
 
-/// What the stages report of their work: counters and events.
+/// What the stages report of their work: counters, events and logs.
 final class PipelineMonitor: Sendable {
   /// The listeners of the events.
   let events = EventHub<PipelineEvent>()
+  /// The loggers of this pipeline.
+  let loggers: StageLoggers
   private let counters = Mutex(PipelineStatistics())
+
+  init(_ loggers: StageLoggers = StageLoggers()) { self.loggers = loggers }
 
   /// The counters now.
   var statistics: PipelineStatistics { counters.withLock { $0 } }

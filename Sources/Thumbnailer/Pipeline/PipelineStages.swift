@@ -7,7 +7,7 @@ import ThumbnailCore
 /// The stages of a pipeline: connects caches, transport and codec, which do not depend on each other.
 final class PipelineStages: Sendable {
   let configuration: ThumbnailPipeline.Configuration
-  let monitor = PipelineMonitor()
+  let monitor: PipelineMonitor
   let cache: ThumbnailCache
   /// What holds for requests without options of their own.
   private let policy: JobPolicy
@@ -28,7 +28,8 @@ final class PipelineStages: Sendable {
 
   init(_ configuration: ThumbnailPipeline.Configuration) {
     self.configuration = configuration
-    let monitor = monitor
+    let monitor = PipelineMonitor(StageLoggers(configuration.logger))
+    self.monitor = monitor
     let budget = MemoryBudget(
       total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
     bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
@@ -40,6 +41,7 @@ final class PipelineStages: Sendable {
     policy = JobPolicy(configuration, rule: cache.rule)
 
     var download = DownloadConfiguration(configuration, memoryBodyLimit: budget.bodyLimit)
+    download.logger = monitor.loggers.download
     download.onHostPause = { pause in
       monitor.send(
         nil,
@@ -110,12 +112,14 @@ final class PipelineStages: Sendable {
           directory: configuration.cacheDirectory, byteLimit: configuration.diskCacheLimit.bytes)
       } catch {
         problem = error
-        Log.pipeline.warning("\(error)")
+        monitor.loggers.pipeline.warning("\(error)")
       }
     }
     let rule = FreshnessRule(configuration.cacheMode, now: configuration.now)
     let memory = MemoryCache(byteLimit: configuration.memoryCacheLimit.bytes, rule: rule)
-    let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule) { monitor.send(nil, .cacheProblem("\($0)")) }
+    let cache = ThumbnailCache(memory: memory, disk: disk, rule: rule, logger: monitor.loggers.cache) {
+      monitor.send(nil, .cacheProblem("\($0)"))
+    }
     return (cache, problem)
   }
 }

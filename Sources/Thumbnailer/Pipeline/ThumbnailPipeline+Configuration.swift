@@ -2,6 +2,7 @@ public import DecodeSandbox
 public import Foundation
 public import HTTPTransport
 import ImageCodec
+public import Logging
 public import ThumbnailCore
 
 extension ThumbnailPipeline {
@@ -56,6 +57,10 @@ extension ThumbnailPipeline {
     /// How truncated and damaged images are handled. Their thumbnails stay out of the disk cache, so that they are
     /// never taken for complete ones later. A download that breaks off is an error in any case. Default: `refuse`.
     public var damaged = DamagePolicy.refuse
+    /// The logger of this pipeline, in place of one for each stage (docs/observability.md): `stage` in its metadata says
+    /// which stage a line is from. What libvips reports, and photo services, keep their own loggers, since they are
+    /// shared by all pipelines. Default: nil, which logs by the stages' loggers.
+    public var logger: Logger?
     /// Which images are decoded in a separate process. Default: none; SVG, PDF and other formats that can crash or hang
     /// their decoder are refused.
     public var isolation = DecodeIsolation.none
