@@ -10,7 +10,7 @@ package import ThumbnailCore
 /// host is held. Thread-safe.
 package final class Downloader: Transport {
   package let configuration: DownloadConfiguration
-  private let curl: CurlThread
+  private let runner: any TransferRunner
   private let admission: AdmissionController
   private let silentHosts = SilentHosts()
   let bodyMemory: WeightedSemaphore?
@@ -27,7 +27,11 @@ package final class Downloader: Transport {
     self.configuration = configuration
     self.bodyMemory = bodyMemory
     self.spillMemory = spillMemory
-    curl = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
+    if let client = configuration.roundTripper {
+      runner = RoundTripRunner(client: client)
+    } else {
+      runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
+    }
     admission = AdmissionController(configuration)
   }
 
@@ -168,7 +172,7 @@ package final class Downloader: Transport {
       let start = ContinuousClock.now
       // API requests are few, and others wait for them, so they do not lend their slots.
       if request.purpose == .image { transfer.slot = slot }
-      let result = await curl.perform(transfer)
+      let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
       progress.transfer.timeLeft = transfer.timeLeft
       slot.end(with: result, purpose: request.purpose)

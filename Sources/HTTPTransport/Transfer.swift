@@ -60,6 +60,20 @@ struct Transfer: Sendable {
     return request.purpose == .api ? "" : "identity"
   }
 
+  /// The header fields to send: the request's own, of `defaults` those that it lacks, and `conditions`.
+  func headers(_ defaults: [HTTPHeader], adding conditions: [HTTPHeader]) -> [HTTPHeader] {
+    route.headers + defaults.filter { route.headers.firstValue(of: $0.name) == nil } + conditions
+  }
+
+  /// The header fields to send by a client that adds none of its own.
+  func headers(adding conditions: [HTTPHeader]) -> [HTTPHeader] {
+    let defaults = [
+      HTTPHeader("Accept", accept), HTTPHeader("Accept-Encoding", "identity"),
+      HTTPHeader("User-Agent", configuration.userAgent),
+    ]
+    return headers(defaults, adding: conditions)
+  }
+
   /// Fields of a conditional request, for which a 304 counts as success. Not sent when resuming a body.
   var conditions: [HTTPHeader] {
     request.condition.map { $0.address == url.digest ? $0.headers : [] } ?? []

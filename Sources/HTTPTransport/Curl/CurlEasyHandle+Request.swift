@@ -33,8 +33,7 @@ extension CurlEasyHandle {
       // Without the option libcurl decompresses nothing.
       defaults.append(HTTPHeader("Accept-Encoding", "identity"))
     }
-    let headers = transfer.route.headers
-    setHeaders(headers + defaults.filter { headers.firstValue(of: $0.name) == nil } + conditions)
+    setHeaders(transfer.headers(defaults, adding: conditions))
   }
 
   /// Certificate authorities, client certificate and proxy.

@@ -7,7 +7,7 @@ import ThumbnailCore
 /// to a mailbox and wake it.
 ///
 /// The thread starts with the first transfer and ends when this object is dropped.
-final class CurlThread: Sendable {
+final class CurlThread: TransferRunner {
   /// Identifies a transfer, for cancellation.
   typealias Number = UInt64
   typealias Completion = Promise<Download, DownloadError>

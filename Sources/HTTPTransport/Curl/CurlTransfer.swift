@@ -110,11 +110,7 @@ final class CurlTransfer {
       case Int(CURL_HTTP_VERSION_3): "3"
       default: ""
       }
-    receiver.dropPartialBody()
-    return Download(
-      head: receiver.head, isUnchanged: receiver.isConditional && receiver.head.status == 304,
-      body: receiver.body.finish(), isComplete: isComplete, receivedBytes: receiver.received,
-      expectedBytes: receiver.expected, httpVersion: version, url: receiver.transfer.url)
+    return receiver.download(isComplete: isComplete, httpVersion: version)
   }
 
   /// Maps libcurl's code to an error.

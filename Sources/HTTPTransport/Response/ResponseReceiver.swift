@@ -103,6 +103,24 @@ struct ResponseReceiver {
     return verdict != .enough || isDraining || endWithEnough(mayKeepConnection)
   }
 
+  /// Takes the whole head at once. False aborts the transfer.
+  mutating func receivedHead(status: Int, headers: [HTTPHeader]) -> Bool {
+    let lines = ["HTTP/1.1 \(status)"] + headers.map { "\($0.name): \($0.value)" } + [""]
+    for line in lines {
+      let mayContinue = Array(line.utf8).withUnsafeBytes { receivedHeader($0, mayKeepConnection: { false }) }
+      guard mayContinue else { return false }
+    }
+    return true
+  }
+
+  /// The response as received so far. Call it once, at the end.
+  mutating func download(isComplete: Bool, httpVersion: String) -> Download {
+    dropPartialBody()
+    return Download(
+      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), isComplete: isComplete,
+      receivedBytes: received, expectedBytes: expected, httpVersion: httpVersion, url: transfer.url)
+  }
+
   /// Completes the head of a response without a body. False when the response is a failure.
   mutating func endedWithoutBody() -> Bool {
     hasBodyBegun || beginBody(announced: 0, mayKeepConnection: { true })

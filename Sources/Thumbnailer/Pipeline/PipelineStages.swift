@@ -139,6 +139,7 @@ extension DownloadConfiguration {
     hosts = pipeline.hosts
     minimumRate = pipeline.minimumRate.bytes
     userAgent = pipeline.userAgent
+    roundTripper = pipeline.roundTripper
     self.memoryBodyLimit = memoryBodyLimit
     spillDirectory = pipeline.cacheDirectory
     certificateAuthorityFile = pipeline.certificateAuthorityFile

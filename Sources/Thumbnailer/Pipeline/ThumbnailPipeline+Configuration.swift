@@ -108,6 +108,9 @@ extension ThumbnailPipeline {
     /// The `User-Agent` sent to servers; default `thumbs/VERSION libcurl/VERSION`. Include a contact if you request
     /// many images.
     public var userAgent = "thumbs/\(ThumbnailPipeline.version) \(CurlLibrary.name)"
+    /// The program's own HTTP client, in place of libcurl; the settings of certificates and proxy are libcurl's alone.
+    /// Default: nil.
+    public var roundTripper: (any HTTPRoundTripper)?
     /// A file with the certificate authorities to trust, in PEM form, instead of the system's.
     public var certificateAuthorityFile: String?
     /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).

@@ -1,0 +1,131 @@
+import Foundation
+import HTTPSemantics
+import Synchronization
+import ThumbnailCore
+
+/// Runs the transfers of a downloader.
+protocol TransferRunner: Sendable {
+  /// Runs one transfer. Cancelling the task ends it; when this returns the observer is not called any more.
+  func perform(_ transfer: Transfer) async -> Result<Download, DownloadError>
+}
+
+/// Runs transfers by a program's own client.
+struct RoundTripRunner: TransferRunner {
+  let client: any HTTPRoundTripper
+
+  func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
+    let watch = DeadlineWatch(transfer)
+    // A task of its own, which the deadlines and the slot can end.
+    let work = Task { await run(transfer, watch) }
+    let watching = Task {
+      await watch.wait()
+      if !Task.isCancelled { work.cancel() }
+    }
+    defer { watching.cancel() }
+    transfer.slot?.begin { work.cancel() }
+    return await withTaskCancellationHandler {
+      await work.value
+    } onCancel: {
+      work.cancel()
+    }
+  }
+
+  private func run(_ transfer: Transfer, _ watch: DeadlineWatch) async -> Result<Download, DownloadError> {
+    var receiver = ResponseReceiver(transfer)
+    let result = await receive(into: &receiver, watch)
+    if case .failure = result { receiver.keepPartialBody() }
+    return result
+  }
+
+  private func receive(
+    into receiver: inout ResponseReceiver, _ watch: DeadlineWatch
+  ) async -> Result<Download, DownloadError> {
+    let transfer = receiver.transfer
+    guard let url = URL(string: transfer.url.text) else { return .failure(.invalidURL) }
+    do {
+      let request = HTTPRequest(
+        url: url, headers: transfer.headers(adding: receiver.conditions), byteLimit: transfer.request.byteLimit)
+      let response = try await client.roundTrip(request)
+      watch.recordArrival(1)
+      guard (200...599).contains(response.status), response.headers.allSatisfy(\.isWellFormed) else {
+        return .failure(.invalidResponse(reason: "its status or header is no HTTP"))
+      }
+      if receiver.receivedHead(status: response.status, headers: response.headers) {
+        if receiver.head.isEncoded, receiver.isSuccess, !transfer.ignoresContentEncoding {
+          return .failure(.unknownEncoding(reason: "the program's client has not unpacked it"))
+        }
+        try await response.receive { piece in
+          watch.recordArrival(piece.count)
+          return piece.withUnsafeBytes { receiver.receivedBody($0, mayKeepConnection: { false }) }
+        }
+      }
+      // A sequence may end without an error when it is cancelled: its body is not complete.
+      if receiver.stop == nil { try Task.checkCancellation() }
+    } catch {
+      if let deadline = watch.missed { return .failure(.timedOut(deadline)) }
+      if receiver.stop == nil, !receiver.statusSuffices { return .failure(mapped(error, receiver)) }
+    }
+    return finish(&receiver)
+  }
+
+  /// The result once nothing more arrives.
+  private func finish(_ receiver: inout ResponseReceiver) -> Result<Download, DownloadError> {
+    switch receiver.stop {
+    case .failed(let error): return .failure(error)
+    case .enough, .statusSuffices: return .success(receiver.download(isComplete: false, httpVersion: ""))
+    case nil: break
+    }
+    if receiver.isSuccess, let expected = receiver.expected, receiver.body.count < expected {
+      return .failure(.brokenOff(received: receiver.received, expected: expected))
+    }
+    return .success(receiver.download(isComplete: true, httpVersion: ""))
+  }
+
+  private func mapped(_ error: any Error, _ receiver: ResponseReceiver) -> DownloadError {
+    if Task.isCancelled || error is CancellationError { return .cancelled }
+    if receiver.hasBodyBegun { return .brokenOff(received: receiver.received, expected: receiver.expected) }
+    return switch error as? HTTPClientError {
+    case .cancelled: .cancelled
+    case .invalidResponse(let reason): .invalidResponse(reason: reason)
+    case .unreachable(let reason): .unreachable(reason: reason)
+    case .paused(let pause): .hostPaused(host: receiver.transfer.url.shownHost, retryAfter: pause)
+    case nil: .unreachable(reason: "\(error)")
+    }
+  }
+}
+
+/// Watches the deadlines of one transfer.
+private final class DeadlineWatch: Sendable {
+  private struct State {
+    var deadlines: TransferDeadlines
+    var missed: DownloadError.Deadline?
+  }
+
+  private let state: Mutex<State>
+
+  init(_ transfer: Transfer) {
+    let deadlines = TransferDeadlines(
+      transfer.configuration, timeLeft: transfer.timeLeft, start: ContinuousClock.now)
+    state = Mutex(State(deadlines: deadlines))
+  }
+
+  /// The deadline that has passed, if any.
+  var missed: DownloadError.Deadline? { state.withLock { $0.missed } }
+
+  func recordArrival(_ bytes: Int) {
+    state.withLock { $0.deadlines.recordArrival(bytes, at: ContinuousClock.now) }
+  }
+
+  /// Returns once a deadline has passed, or the task is cancelled.
+  func wait() async {
+    while !Task.isCancelled {
+      let next = state.withLock { state -> ContinuousClock.Instant? in
+        let (next, missed) = state.deadlines.check(now: ContinuousClock.now, connecting: nil)
+        state.missed = missed
+        return missed == nil ? next : nil
+      }
+      guard let next else { return }
+      try? await Task.sleep(until: next, clock: .continuous)
+    }
+  }
+}
