@@ -33,7 +33,7 @@ package struct DownloadConfiguration: Sendable {
   package var hosts = CircuitBreaker.Policy()
   /// The longest total wait for pauses of hosts; default 0: a download that would have to wait fails.
   package var maximumWait: Duration = .zero
-  /// Host states shared by all processes with the same cache; default nil, which shares nothing.
+  /// The states of hosts, shared by all processes with the same cache; default nil, which shares nothing.
   package var ledger: (any HostLedger)?
   /// Called when a host with pending downloads is paused.
   package var onHostPause: @Sendable (HostPause) -> Void = { _ in }

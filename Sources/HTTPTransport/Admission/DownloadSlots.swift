@@ -1,6 +1,6 @@
 import ThumbnailCore
 
-/// Grants slots to downloads, combining admission and host states: at a host that is held, or being tried by one
+/// Grants slots to downloads, combining admission and circuit breaker: at a host that is held, or being tried by one
 /// transfer, nothing starts, and its waiters hold no slot. A pure value: its owner synchronises it and carries out what
 /// it returns.
 struct DownloadSlots {

@@ -31,7 +31,7 @@ enum RenderingRetry: Sendable {
   case withWholeBody
   /// The preview in the EXIF data does not match: decode the image itself.
   case withoutPreview
-  /// The coefficient reader cannot read the file: use libvips, which needs the whole body.
+  /// The coefficient decoder cannot read the file: use libvips, which needs the whole body.
   case withLibvips
 }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
-/// Who reads a JPEG in a debug build, where the coefficient reader is a hundred times slower than libvips.
+/// Who reads a JPEG in a debug build, where the coefficient decoder is a hundred times slower than libvips.
 @Suite(.timeLimit(.minutes(5)))
 struct DebugBuildTests {
   @Test func onlyAnOptimisedBuildReadsCoefficientsByDefault() {
