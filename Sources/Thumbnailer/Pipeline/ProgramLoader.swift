@@ -52,6 +52,8 @@ struct ProgramLoader: BodyLoader {
     observer.bodyBegins(expectedLength: image.expectedLength)
     var verdict = BodyVerdict.more
     try await image.receive { piece in
+      // Not every sequence ends when its task is cancelled.
+      try Task.checkCancellation()
       try piece.withUnsafeBytes { bytes in
         verdict = observer.bodyReceived(bytes, at: buffer.count)
         if verdict != .refuse { try buffer.append(bytes) }
