@@ -117,6 +117,7 @@ package final class ThumbnailCache: Sendable {
   ) -> Replacement? {
     var replacement = replacing
     var report: (@Sendable () -> Void)?
+    let kept = entries.filter { inMemory?.contains($0.variant) != false }
     let isPermitted = permit.perform {
       if case .ifOutdated(let rule, let tell) = replacing {
         if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
@@ -124,7 +125,8 @@ package final class ThumbnailCache: Sendable {
           (replacement, report) = (.all, tell)
         } else {
           replacement = .ifOutdated(by: rule) { [weak self] in
-            self?.memory.removeAll(of: record.key, except: Set(entries.map(\.variant)))
+            // Of a variant that went to disk alone, memory may still have the earlier version.
+            self?.memory.removeAll(of: record.key, except: Set(kept.map(\.variant)))
             tell()
           }
         }
@@ -134,7 +136,7 @@ package final class ThumbnailCache: Sendable {
         recent.remove(record.key)
       }
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
-      insert(entries.filter { inMemory?.contains($0.variant) != false }, of: record)
+      insert(kept, of: record)
     }
     report?()
     return isPermitted ? replacement : nil

@@ -102,7 +102,7 @@ final class CurlLoop {
         if let time = watch.next { next = min(next ?? time, time) }
         hasFallenSilent = hasFallenSilent || watch.fellSilent
       }
-      // Once one transfer of a site is silent, the timeouts of the others are shorter, so check again.
+      // Once one transfer of a site is silent, the silence timeout of the others is shorter, so check again.
       if !hasFallenSilent { return next }
     }
   }

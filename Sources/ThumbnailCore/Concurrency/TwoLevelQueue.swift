@@ -2,7 +2,8 @@ import DequeModule
 
 /// A queue with two priority levels: visible before prefetch, first come, first served within each.
 ///
-/// `PriorityAging` keeps prefetch work from being starved. All operations take amortised constant time. A pure value; its owner synchronises access.
+/// `PriorityAging` keeps prefetch work from being starved. All operations take amortised constant time. A pure value;
+/// its owner synchronises access.
 package struct TwoLevelQueue<Element> {
   /// Identifies a waiting element until it is taken or removed.
   package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }

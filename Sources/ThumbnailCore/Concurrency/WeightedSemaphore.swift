@@ -119,8 +119,10 @@ package final class WeightedSemaphore: Sendable {
   /// Takes all free permits, without waiting. Waiters are served when they are released.
   package func reserveFree() -> Reservation {
     let permits = state.withLock { state in
-      defer { state.available = 0 }
-      return state.available
+      // Less than none are free while it is overdrawn.
+      let free = max(0, state.available)
+      state.available -= free
+      return free
     }
     return Reservation(permits: permits, semaphore: self)
   }

@@ -1,7 +1,7 @@
 import Foundation
 import ThumbnailCore
 
-/// Request coalescing: one job per source, with the waiters for each of its variants.
+/// Request coalescing: one job per source and options, with the waiters for each of its variants.
 ///
 /// A pure value without locks, tasks or clocks. Its owner guards it and carries out the returned actions after
 /// unlocking. `Sink` is what a waiter's result is delivered to.

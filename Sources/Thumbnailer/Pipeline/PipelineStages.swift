@@ -57,7 +57,8 @@ final class PipelineStages: Sendable {
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
     programs = ProgramLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory, downloader: downloader,
+      configuration: configuration, decodeShare: budget.decodeShare, bodyMemory: bodyMemory,
+      slots: WeightedSemaphore(capacity: configuration.downloads), downloader: downloader,
       monitor: monitor)
 
     let admission = DecodeAdmission(configuration, budget: budget)

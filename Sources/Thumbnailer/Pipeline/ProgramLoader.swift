@@ -10,6 +10,8 @@ struct ProgramLoader: BodyLoader {
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let bodyMemory: WeightedSemaphore
+  /// Limits the images that are loaded at once, since what a loader has at hand is outside of the memory budget.
+  let slots: WeightedSemaphore
   let downloader: Downloader
   let monitor: PipelineMonitor
 
@@ -22,6 +24,8 @@ struct ProgramLoader: BodyLoader {
     defer { job.progress.setComplete(true) }
     if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
     do {
+      let slot = try await slots.reserve(1, priority: job.priority)
+      defer { slot.release() }
       let image = try await loader.load(
         ImageLoadRequest(
           identity: job.source.identity, byteLimit: job.policy.limits.maximumBytes, priority: job.priority.current))
@@ -52,11 +56,18 @@ struct ProgramLoader: BodyLoader {
     observer.bodyBegins(expectedLength: image.expectedLength)
     var verdict = BodyVerdict.more
     try await image.receive { piece in
+      // Not every sequence ends when its task is cancelled.
+      try Task.checkCancellation()
       try piece.withUnsafeBytes { bytes in
         verdict = observer.bodyReceived(bytes, at: buffer.count)
         if verdict != .refuse { try buffer.append(bytes) }
       }
       return verdict == .more
+    }
+    // A sequence may end without an error when it is cancelled.
+    try Task.checkCancellation()
+    if verdict == .more, let length = image.expectedLength, buffer.count < length {
+      throw ThumbnailError.unreachable(reason: "it ends after \(buffer.count) of \(length) bytes; try again")
     }
     if verdict == .refuse, case .refused(let refusal) = observer.outcome {
       throw ThumbnailError(refusal, of: configuration)

@@ -84,7 +84,9 @@ final class RunningJobs: Sendable {
   func result(of waiter: Waiter) async -> Result<ThumbnailResponse, ThumbnailError> {
     let deadline = waiter.request.timeout.map { timeout in
       Task { [weak self] in
-        do { try await Task.sleep(until: waiter.sink.started + timeout) } catch { return }
+        // Capped, since adding a longer duration to the clock could overflow.
+        let end = waiter.sink.started + min(timeout, .seconds(365 * 86_400))
+        do { try await Task.sleep(until: end) } catch { return }
         let reason = "not done within the request's own timeout of \(timeout.inWords); try again, or allow it more time"
         self?.leave(waiter, with: .timedOut(reason: reason))
       }

@@ -40,8 +40,9 @@ struct SourceJob: Sendable {
     } catch {
       await fail(with: error, &state)
     }
-    // All waiters have their thumbnails. The body is kept while these cannot be written, so that the next ones wait.
-    await stages.cache.waitForRoom(priority: job.priority)
+    // All waiters have their thumbnails. The body is kept while these cannot be written, so that the next ones wait. A
+    // job that stores nothing has nothing to wait for.
+    if !job.policy.bypassesCaches { await stages.cache.waitForRoom(priority: job.priority) }
     withExtendedLifetime(state) {}
   }
 

@@ -1,4 +1,4 @@
-/// What to answer over HTTP when there is no thumbnail, and whether to ask again.
+/// What to send over HTTP when there is no thumbnail, and whether to try again.
 ///
 /// docs/extending.md has the table and the reason for each status.
 extension ThumbnailError {

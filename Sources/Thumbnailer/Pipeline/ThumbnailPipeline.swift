@@ -120,9 +120,11 @@ public final class ThumbnailPipeline: Sendable {
     stages.cache.memoryThumbnail(for: key)
   }
 
-  /// The thumbnail if it is in the memory cache and the request's own options admit it.
+  /// The thumbnail if it is in the memory cache and the request's cache mode admits it.
   private func cachedThumbnail(for request: ThumbnailRequest) -> Thumbnail? {
-    guard request.options.cacheMode != nil else { return cachedThumbnail(for: request.key) }
+    guard request.options.cacheMode != nil || configuration.cacheMode == .noStore else {
+      return cachedThumbnail(for: request.key)
+    }
     let policy = stages.policy(for: request.options)
     return policy.bypassesCaches
       ? nil : stages.cache.memoryThumbnail(for: request.key, admittedBy: policy.rule)
