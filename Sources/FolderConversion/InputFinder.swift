@@ -57,7 +57,8 @@ struct InputFinder {
       case .overlong(let number):
         list.addProblem(
           RawPath("\(path), line \(number)"), .failed, code: "name-too-long",
-          "the name is too long; rename the file")
+          "the name is too long; rename the file"
+            + (options.listsAreNullSeparated ? "" : ", or if zero bytes end the names, say so (listsAreNullSeparated)"))
       case .idle: break
       case .end: return
       case .failure(let failure):
@@ -72,7 +73,7 @@ struct InputFinder {
     if path.bytes.contains(0) {
       return list.addProblem(
         RawPath(bytes: path.bytes.filter { $0 != 0 }), .failed, code: "name-unusable",
-        "the name holds a zero byte; names that zero bytes end are read with listsAreNullSeparated (-0)")
+        "the name holds a zero byte; if zero bytes end the names, say so (listsAreNullSeparated)")
     }
     // Names from a list are examined only if they could be folders: a file is examined later, when it is checked.
     let state: FileState

@@ -129,7 +129,10 @@ import Testing
     let list = try find([.list(RawPath(path("list")))]) { $0.listsAreNullSeparated = true }
     #expect(list.count == 2 && list.problems.isEmpty)
     let wrong = try find([.list(RawPath(path("list")))])
-    #expect(wrong.problems.contains { $0.failure.code == "name-unusable" && $0.failure.message.contains("-0") })
+    #expect(
+      wrong.problems.contains {
+        $0.failure.code == "name-unusable" && $0.failure.message.contains("(listsAreNullSeparated)")
+      })
   }
 
   @Test func aNameInAListThatIsTooLongFailsAndTheRestGoesOn() throws {
@@ -139,6 +142,7 @@ import Testing
     let list = try find([.list(RawPath(path("list")))])
     #expect(list.count == 1 && list.problems.map(\.failure.code) == ["name-too-long"])
     #expect(list.problems.first?.path.description.hasSuffix("list, line 1") ?? false)
+    #expect(list.problems.first?.failure.message.contains("(listsAreNullSeparated)") ?? false)
   }
 
   @Test func whatCannotBeListedIsNamedAndTheRestGoesOn() throws {

@@ -102,7 +102,13 @@ struct PrefetchCommand: AsyncParsableCommand {
 
   func run() async throws {
     let log = VerboseLog.start(report.verbose)
-    let status = try await prefetch(log)
+    let status: ExitCode
+    do {
+      status = try await prefetch(log)
+    } catch {
+      await log?.finish()
+      throw error
+    }
     await log?.finish()
     try status.end()
   }

@@ -36,6 +36,8 @@ enum FormatTrial {
       let raster = try Raster(size: box, bands: 3) { samples throws(CodecError) in
         for index in samples.indices { samples[index] = UInt8(truncatingIfNeeded: index * 5) }
       }
+      // The image borrows its pixels.
+      defer { withExtendedLifetime(raster) {} }
       let data = try Encoder.save(try raster.image(), as: format, variant: Variant(size: box), keeps: false)
       return data.isEmpty ? .damaged(.encode, detail: "nothing came out") : nil
     } catch {

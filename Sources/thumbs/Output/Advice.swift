@@ -8,7 +8,8 @@ enum Advice {
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
     "isolation.memoryLimit": "--helper-memory", "isolation": "--isolate, --unsafe-from-web",
-    "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes", "maximumWait": "--max-wait",
+    "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
+    "maximumWait": "--max-wait",
     "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "proxy": "--proxy",
     "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
   ]

@@ -98,7 +98,8 @@ private struct ConsoleLogHandler: LogHandler {
   }
 
   func log(event: LogEvent) {
-    Console.standard.complain("\(event.level) \(label): \(PlainText.withoutQueries("\(event.message)"))")
+    Console.standard.complain(
+      "\(event.level) \(label): \(PlainText.withoutQueries(Advice.withOptions("\(event.message)")))")
   }
 }
 
