@@ -7,6 +7,7 @@ enum Advice {
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",
+    "isolation.executable": "install thumbs again",
     "isolation.memoryLimit": "--helper-memory", "isolation": "--isolate, --unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
     "maximumWait": "--max-wait",
