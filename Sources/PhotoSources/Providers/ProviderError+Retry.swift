@@ -12,7 +12,7 @@ extension ProviderError {
   /// Whether the same request may succeed later without any action of the user.
   var mayPass: Bool {
     switch self {
-    // A cancelled request is repeated: whoever cancels one on purpose ignores its response.
+    // A cancelled request is repeated: a deliberate cancellation ignores the response.
     case .unreachable, .rateLimited, .malformed, .cancelled: true
     case .noneAnswers(let errors): errors.contains { $0.mayPass }
     default: false

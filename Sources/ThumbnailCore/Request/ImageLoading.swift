@@ -12,7 +12,7 @@ public protocol ImageLoading: Sendable {
   /// Loads an image, or begins to.
   ///
   /// The calling task is cancelled when nobody waits for the image any more. A `ThumbnailError` that is thrown reaches
-  /// whoever requested the image as it is, any other error as `unreachable`. Nothing is tried again.
+  /// the waiters as it is, any other error as `unreachable`. Nothing is tried again.
   func load(_ request: ImageLoadRequest) async throws -> LoadedImage
 }
 

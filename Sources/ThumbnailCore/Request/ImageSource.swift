@@ -103,11 +103,12 @@ public struct ImageSource: Hashable, Sendable {
     named("loader", identity, origin: .loader(loader))
   }
 
-  /// A source whose URL is a name for display. Its scheme keeps its identity apart from those of others.
+  /// A source whose URL is a name for display. The space in its identity keeps it apart from those of URLs, which have
+  /// none: a foreign URL `loader:a` must not find what the program's own image `a` has in the caches.
   private static func named(_ scheme: String, _ identity: String, origin: Origin) -> ImageSource {
     let name = identity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? ""
     let url = URL(string: "\(scheme):\(name)") ?? URL(fileURLWithPath: "/")
-    return ImageSource(url: url, headers: [], identity: "\(scheme):\(identity)", origin: origin)
+    return ImageSource(url: url, headers: [], identity: "\(scheme) \(identity)", origin: origin)
   }
 
   private init(

@@ -2,8 +2,8 @@ import HTTPTransport
 import Synchronization
 import ThumbnailCore
 
-/// How much of a job's body has arrived: for deciding whether to drop the job or let it continue, and for whoever follows
-/// the progress of a request.
+/// How much of a job's body has arrived: for deciding whether to drop the job or let it continue, and for the followers
+/// of a request's progress.
 ///
 /// Written by the receiving thread, read by any. The numbers need not be consistent with each other, since a decision
 /// from them is an estimate anyway. Without a follower an update is a few atomic stores.

@@ -29,6 +29,15 @@ import Testing
     await failure(of: Task { [pipeline] in try await pipeline.thumbnail(for: request) })
   }
 
+  @Test(arguments: ["loader:private", "data:private"])
+  func aForeignURLDoesNotFindTheProgramsOwnImageInTheCaches(address: String) async throws {
+    for source in [ImageSource.loaded(by: Album(picture), identity: "private"), .data(picture, identity: "private")] {
+      _ = try await pipeline.thumbnail(for: request(source))
+    }
+    let foreign = ImageSource(try #require(URL(string: address)))
+    #expect(await error(request(foreign))?.code == "unsupported-source")
+  }
+
   @Test(arguments: ["formats/jpeg-420.jpg", "formats/png-gray-16.png", "formats/heic.heic"])
   func anImageInMemoryIsMadeIntoTheSameThumbnailAsItsFile(name: String) async throws {
     let url = TestImages.url(name)
@@ -146,7 +155,7 @@ import Testing
     var prefetch = request(.loaded(by: album, identity: "7"))
     prefetch.priority = .prefetch
     _ = try await pipeline.thumbnail(for: prefetch)
-    #expect(album.asked.first?.priority == .prefetch && album.asked.first?.identity == "loader:7")
+    #expect(album.asked.first?.priority == .prefetch && album.asked.first?.identity == "loader 7")
     #expect(album.asked.first?.byteLimit == pipeline.configuration.maximumSourceBytes.bytes)
   }
 }
