@@ -75,8 +75,14 @@ struct RoundTripRunner: TransferRunner {
     case .enough, .statusSuffices: return .success(receiver.download(isComplete: false, httpVersion: ""))
     case nil: break
     }
-    if receiver.isSuccess, let expected = receiver.expected, receiver.body.count < expected {
-      return .failure(.brokenOff(received: receiver.received, expected: expected))
+    if receiver.isSuccess, let expected = receiver.expected {
+      if receiver.body.count < expected {
+        return .failure(.brokenOff(received: receiver.received, expected: expected))
+      }
+      // libcurl cuts it off; here it is unknown which of the two is wrong.
+      if receiver.body.count > expected {
+        return .failure(.invalidResponse(reason: "its body is longer than its Content-Length"))
+      }
     }
     return .success(receiver.download(isComplete: true, httpVersion: ""))
   }

@@ -107,6 +107,13 @@ import Testing
     #expect(
       await failure(downloader(short) { $0.retry.maximumAttempts = 1 }, try request())
         == .brokenOff(received: 3, expected: 9))
+    let long = Client { _ in
+      .init(status: 200, headers: [HTTPHeader("Content-Length", "2")], body: Data("abc".utf8))
+    }
+    guard case .invalidResponse = await failure(downloader(long) { $0.retry.maximumAttempts = 1 }, try request()) else {
+      Issue.record("it should be refused")
+      return
+    }
     let endless = Client { _ in .init(status: 200, pieces: AsyncStream { Data(count: 1000) }) }
     #expect(
       await failure(downloader(endless), try request(byteLimit: 10_000)) == .tooLarge(limit: 10_000, announced: nil))
