@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 @dataclass
 class Run:
-    """What one run took. Seconds of wall and processor time, MiB, and what it printed."""
+    """What one run took. Seconds of wall and processor time, MiB, voluntary context switches, and what it printed."""
 
     wall: float
     cpu: float
     peak: float
+    switches: int
     status: int
     output: str
     errors: str
@@ -22,9 +23,10 @@ class Run:
 def measure(command, text="", environment=None, directory=None):
     """Runs a command with a text on its standard input.
 
-    The processor time is that of the command and of all its children. The peak memory is that of the largest of these
-    processes: the kernel gives no sum. It cannot come out below this script's own few megabytes, which a new process
-    has before it becomes another program.
+    The processor time and the switches are those of the command and of all its children; involuntary switches are left
+    out, since they count the other work on the machine. The peak memory is that of the largest of these processes: the
+    kernel gives no sum. It cannot come out below this script's own few megabytes, which a new process has before it
+    becomes another program.
     """
     with tempfile.TemporaryFile("w+") as given, tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile(
         "w+", errors="replace"
@@ -49,6 +51,7 @@ def measure(command, text="", environment=None, directory=None):
             wall=wall,
             cpu=usage.ru_utime + usage.ru_stime,
             peak=usage.ru_maxrss / 1024,
+            switches=usage.ru_nvcsw,
             status=process.returncode,
             output=printed.read(),
             errors=complaints.read(),

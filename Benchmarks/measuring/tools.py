@@ -51,7 +51,7 @@ class Command:
 
 @dataclass(frozen=True)
 class Tool:
-    """A peer, or ours. `command(case, photos, output)` makes thumbnails of the photographs' names in `output`."""
+    """A peer, or ours. `command(case, photos, output)` makes JPEG thumbnails of the images' names in `output`."""
 
     name: str
     command: object
@@ -63,14 +63,15 @@ def lines(photos):
     return "".join(f"{photo}\n" for photo in photos)
 
 
-def two_processes(words, photos, at_once=4, environment=None):
-    """Two processes at a time, each with a few photographs, which costs less than one process for each."""
+def two_processes(words, photos, at_once=None, environment=None):
+    """Two processes at a time, each with an eighth of the photographs, which costs less than one process for each."""
+    at_once = at_once or max(4, len(photos) // 8)
     return Command(["xargs", "-d", "\\n", "-P2", f"-n{at_once}", *words], lines(photos), environment or {})
 
 
 def vipsthumbnail_words(case, output):
     crop = ["--smartcrop", "centre"] if case.fit == "cover" else []
-    return ["vipsthumbnail", "--size", case.size, *crop, "-o", f"{output}/%s.jpg[Q={QUALITY}]"]
+    return ["vipsthumbnail", "--size", case.size, *crop, "-o", f"{output}/%s.jpg[Q={QUALITY},strip]"]
 
 
 def vipsthumbnail(case, photos, output):
@@ -135,8 +136,34 @@ def ours(binary):
     return Tool("thumbs prefetch", prefetch, makes_files=False)
 
 
+# What makes the encoder work as the peers' do: one pass, without Huffman optimisation. Chroma is 4:2:0 at this quality.
+AS_PEERS = ["--quality", QUALITY, "--effort", 0]
+
+
+def ours_with(name, binary, options):
+    """`thumbs convert` with these options for the encoder."""
+
+    def convert(case, photos, output):
+        words = [binary, "convert", folder_of(photos), "--output", output, "--size", case.size, "--fit", case.fit]
+        return Command([*words, "--format", "jpeg", "--jobs", 2, "--no-progress", *options])
+
+    return Tool(name, convert)
+
+
 def folder_of(photos):
     return Path(photos[0]).parent
+
+
+def matrix_tools(binary, python, options):
+    """Ours as the peers encode and ours by default, then the peers that read more formats than JPEG."""
+    return [
+        ours_with("thumbs", binary, options),
+        ours_with("thumbs, its defaults", binary, []),
+        Tool("OpenCV", library("opencv", python), processes=2),
+        Tool("Pillow with draft", library("pillow", python), processes=2),
+        Tool("pyvips", library("pyvips", python)),
+        Tool("vipsthumbnail", vipsthumbnail_twice, processes=2),
+    ]
 
 
 def all_tools(binary, python):

@@ -1,12 +1,14 @@
 """The peers that are Python libraries. Runs in an environment of its own, with pyvips, Pillow, OpenCV and numpy.
 
 Usage: worker.py pyvips|pillow|opencv WIDTH HEIGHT contain|cover OUTPUT <LIST
-       LIST is paths of JPEG files, one a line. Two at a time: pyvips in threads, the others in processes.
+       LIST is paths of image files, one a line. Two at a time: pyvips in threads, the others in processes. The
+       thumbnails are JPEG files of the images' names: 4:2:0, without Huffman optimisation, as all three do by default.
 """
 
 import multiprocessing
 import multiprocessing.pool
 import os
+import pathlib
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -20,7 +22,10 @@ def pyvips_thumbnail(task):
 
     path, output, box, fit = task
     crop = {"crop": "centre"} if fit == "cover" else {}
-    pyvips.Image.thumbnail(path, box[0], height=box[1], **crop).jpegsave(output, Q=QUALITY)
+    thumbnail = pyvips.Image.thumbnail(path, box[0], height=box[1], **crop)
+    if thumbnail.hasalpha():
+        thumbnail = thumbnail.flatten(background=255)
+    thumbnail.jpegsave(output, Q=QUALITY)
 
 
 def pillow_thumbnail(task):
@@ -33,6 +38,7 @@ def pillow_thumbnail(task):
         image.draft("RGB", jpeg.fitted(*image.size, stored, fit))
         profile = image.info.get("icc_profile")
         ImageOps.exif_transpose(image, in_place=True)
+        image = image.convert("RGB")
         whole = jpeg.fitted(*image.size, box, fit)
         small_box = box if fit == "cover" else whole
         # The part of the picture that is kept, cropped at a whole pixel of the thumbnail as other tools do.
@@ -47,11 +53,14 @@ def opencv_thumbnail(task):
     import cv2
 
     path, output, box, fit = task
-    # The box is square, so that it does not matter here whether the picture will be turned.
-    frame = jpeg.frame(path)
-    flags = {1: cv2.IMREAD_COLOR, 2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4}
-    by = jpeg.reduction(frame.width, frame.height, box, fit)
-    image = cv2.imread(path, flags.get(by, cv2.IMREAD_REDUCED_COLOR_8))
+    flag = cv2.IMREAD_COLOR
+    if path.endswith(".jpg"):
+        # The box is square, so that it does not matter here whether the picture will be turned.
+        frame = jpeg.frame(path)
+        by = jpeg.reduction(frame.width, frame.height, box, fit)
+        reduced = {2: cv2.IMREAD_REDUCED_COLOR_2, 4: cv2.IMREAD_REDUCED_COLOR_4, 8: cv2.IMREAD_REDUCED_COLOR_8}
+        flag = reduced.get(by, flag)
+    image = cv2.imread(path, flag)
     height, width = image.shape[:2]
     small = cv2.resize(image, jpeg.fitted(width, height, box, fit), interpolation=cv2.INTER_AREA)
     if fit == "cover":
@@ -76,12 +85,12 @@ def main():
     library, width, height, fit, output = sys.argv[1:]
     box = (int(width), int(height))
     paths = sys.stdin.read().splitlines()
-    tasks = [(path, os.path.join(output, os.path.basename(path)), box, fit) for path in paths]
+    tasks = [(path, os.path.join(output, f"{pathlib.Path(path).stem}.jpg"), box, fit) for path in paths]
     import_library(library)
     work = {"pyvips": pyvips_thumbnail, "pillow": pillow_thumbnail, "opencv": opencv_thumbnail}[library]
     pool = multiprocessing.pool.ThreadPool if library == "pyvips" else multiprocessing.get_context("fork").Pool
     with pool(2) as workers:
-        for _ in workers.imap_unordered(work, tasks):
+        for _ in workers.imap_unordered(work, tasks, chunksize=4):
             pass
         workers.close()
         workers.join()  # A process that has been waited for counts for its parent's memory and processor time.
