@@ -21,9 +21,13 @@ let package = Package(
   targets: [
     .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
+    .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
+    .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CSandbox"),
+    .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
     .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
     .target(
       name: "HTTPSemantics",
       swiftSettings: strict
@@ -50,17 +54,21 @@ let package = Package(
     ),
     .target(
       name: "JPEGCoefficients",
-      swiftSettings: strict
+      swiftSettings: optimised
     ),
     .target(
       name: "ImageCodec",
       dependencies: [
+        "CISAL",
+        "CJPEG",
+        "CTIFF",
         "CVips",
+        "CWebP",
         "JPEGCoefficients",
         "ThumbnailCore",
         .product(name: "Logging", package: "swift-log"),
       ],
-      swiftSettings: strict
+      swiftSettings: optimised
     ),
     .target(
       name: "DecodeSandbox",
@@ -273,9 +281,9 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
     .systemLibrary(name: "Reference", path: "Tests/Fuzz/Reference"),
     .target(
       name: "FuzzTargets",
-      dependencies: ["ImageCodec", "JPEGCoefficients", "Reference", "ThumbnailCore"],
+      dependencies: ["CVips", "ImageCodec", "JPEGCoefficients", "Reference", "ThumbnailCore"],
       path: "Tests/Fuzz",
-      exclude: ["Reference", "headers.dict", "jpeg.dict"],
+      exclude: ["Reference", "headers.dict", "jpeg.dict", "png.dict"],
       swiftSettings: strict
     ),
   ]
@@ -286,4 +294,10 @@ var strict: [SwiftSetting] {
     .enableUpcomingFeature("ExistentialAny"), .enableUpcomingFeature("InternalImportsByDefault"),
     .treatAllWarnings(as: .error),
   ]
+}
+
+// These modules go over every pixel: without optimisation a picture takes seconds, in a debug build of whoever uses the
+// library, too.
+var optimised: [SwiftSetting] {
+  strict + [.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))]
 }

@@ -16,7 +16,12 @@ build_needs=(
   "cmd:git=git"
   "file:/etc/ssl/certs/ca-certificates.crt=ca-certificates"
   "pc:libcurl=libcurl4-openssl-dev"
+  "pc:libisal=libisal-dev"
   "pc:sqlite3=libsqlite3-dev"
+  "pc:libtiff-4=libtiff-dev"
+  "pc:libwebp=libwebp-dev"
+  "pc:libisal=libisal-dev"
+  "pc:libjpeg=libjpeg-dev"
   "pc:vips=libvips-dev libheif-plugin-aomenc? libheif-plugin-dav1d? libheif-plugin-libde265?"
 )
 test_needs=(

@@ -53,14 +53,6 @@ static inline VipsSource *cvips_source_new(cvips_read read, cvips_seek seek, voi
   return VIPS_SOURCE(source);
 }
 
-typedef void (*cvips_eval)(VipsImage *image, VipsProgress *progress, void *user);
-
-// Calls `eval` every few rows while `image` or anything made from it is computed. G_CALLBACK is a macro.
-static inline void cvips_watch(VipsImage *image, cvips_eval eval, void *user, cvips_release release) {
-  vips_image_set_progress(image, TRUE);
-  g_signal_connect_data(image, "eval", G_CALLBACK(eval), user, release, (GConnectFlags)0);
-}
-
 // --- Loaders ---------------------------------------------------------------------------------------------------------
 
 // Opens an image with the loader of this name, and one whole-number option of it: none if `option` is NULL.
@@ -110,6 +102,12 @@ static inline VipsImage *cvips_image_owning_memory(void *pixels, size_t length, 
   return image;
 }
 
+// The first sample of a row of a region that has been prepared. A macro.
+static inline const void *cvips_region_row(VipsRegion *region, int y) {
+  return VIPS_REGION_ADDR(region, region->valid.left, y);
+}
+static inline size_t cvips_region_stride(VipsRegion *region) { return VIPS_REGION_LSKIP(region); }
+
 // --- Operations ------------------------------------------------------------------------------------------------------
 
 // addalpha is a function of libvips, but no operation.
@@ -148,9 +146,9 @@ static inline int cvips_reinterpret(VipsImage *in, VipsImage **out, VipsInterpre
   return vips_copy(in, out, "interpretation", space, NULL);
 }
 // From the embedded profile to sRGB, 8 bit. `fallback` is used for CMYK without a profile.
-static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback) {
-  return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent",
-    VIPS_INTENT_RELATIVE, "depth", 8, NULL);
+static inline int cvips_icc_to_srgb(VipsImage *in, VipsImage **out, const char *fallback, VipsIntent intent) {
+  return vips_icc_transform(in, out, "srgb", "embedded", TRUE, "input_profile", fallback, "intent", intent, "depth",
+    8, NULL);
 }
 // `colour` has three values or, for gray, one.
 static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *colour, int count) {

@@ -51,7 +51,7 @@ struct HelperWorker {
   private func render(
     _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
   ) throws(CodecError) -> [RenderedVariant] {
-    for mayReadCoefficients in [Codec.readsCoefficients && !isTolerant, false] {
+    for mayReadCoefficients in [!isTolerant, false] {
       let plan = try DecodePlan.make(
         probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit, isTolerant: isTolerant,
         mayReadCoefficients: mayReadCoefficients)

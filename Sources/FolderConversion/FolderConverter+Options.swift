@@ -19,7 +19,7 @@ extension FolderConverter {
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
     /// The trade-off between speed and quality. Default: `fast`.
-    public var scaling = Scaling.fast
+    public var scaling = Scaling.good
     /// The thumbnails' format. Default: `auto`, which is JPEG, or WebP for images with transparency.
     public var format = OutputFormat.auto
     /// The encoder's quality, 1 to 100. Default: 80.

@@ -1,6 +1,9 @@
 // The module ImageCodec: turns the bytes of an image into thumbnails.
 
+import CJPEG
+import CTIFF
 import CVips
+import CWebP
 import Foundation
 import Synchronization
 package import ThumbnailCore
@@ -16,17 +19,11 @@ package enum Codec {
   /// Returns heap memory that earlier decodes have freed to the system. Takes milliseconds.
   package static func returnFreeMemory() { cvips_return_free_memory() }
 
-  /// Whether JPEGs are read by the coefficient decoder, unless stated otherwise.
+  /// Sets up malloc once, without starting libvips; to be read before the first decode.
   ///
-  /// Off in a debug build: without optimisation that reader is a hundred times slower, but libvips is not. A test that
-  /// starts a debug build of `thumbs` enables it with an environment variable.
-  package static let readsCoefficients: Bool = {
-    #if DEBUG
-      ProcessInfo.processInfo.environment["THUMBNAILER_READS_COEFFICIENTS"] == "1"
-    #else
-      true
-    #endif
-  }()
+  /// glibc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its initial
+  /// value they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
+  static let allocator: Void = cvips_set_mmap_threshold(128 << 10)
 
   /// Whether `start()` has succeeded; reading it does not start libvips.
   private static let hasStarted = Atomic(false)
@@ -38,9 +35,6 @@ package enum Codec {
     vips_block_untrusted_set(1)
     // Only JPEG XL's loader is unsafe; its saver gets our own pixels.
     vips_operation_block_set("VipsForeignSaveJxl", 0)
-    // glibc's malloc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its
-    // initial value they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
-    cvips_set_mmap_threshold(128 << 10)
     // libvips warns on stderr about every unusual image; log these warnings instead.
     cvips_set_log_handler { message in
       guard let message else { return }
@@ -60,8 +54,27 @@ package enum Codec {
   /// The version of libvips, such as `8.14.1`.
   package static var version: String { String(cString: vips_version_string()) }
 
-  /// Whether this libvips can write a format.
-  package static func canWrite(_ format: ImageFormat) -> Bool { format.saverName.map(hasOperation) ?? false }
+  /// The version of libjpeg-turbo that this was built with, such as `2.1.5`.
+  package static var jpegVersion: String { String(cString: cjpeg_version()) }
+
+  /// The version of libwebp, such as `1.2.4`.
+  package static var webPVersion: String {
+    let number = WebPGetDecoderVersion()
+    return "\(number >> 16).\(number >> 8 & 255).\(number & 255)"
+  }
+
+  /// The version of libtiff, such as `4.5.0`.
+  package static var tiffVersion: String {
+    // `LIBTIFF, Version 4.5.0`, and lines of copyright.
+    String(cString: TIFFGetVersion()).split(whereSeparator: \.isNewline).first?.split(separator: " ").last
+      .map { String($0) } ?? ""
+  }
+
+  /// Whether a format can be written: JPEG always, others if this libvips can. Starts libvips.
+  package static func canWrite(_ format: ImageFormat) -> Bool {
+    if format == .jpeg { return true }
+    return (try? start()) != nil && format.saverName.map(hasOperation) ?? false
+  }
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }
 

@@ -19,8 +19,7 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case truncated(detail: String)
   /// The bytes contradict the format.
   case damaged(Stage, detail: String)
-  /// The coefficient decoder cannot read the file, but libvips may: "arithmetic coding". Always followed by another
-  /// attempt.
+  /// A reader of ours leaves the file to another one: "arithmetic coding". Always followed by another attempt.
   case handedOver(reason: String)
   /// A thumbnail cannot have this size.
   case invalidSize(PixelSize)

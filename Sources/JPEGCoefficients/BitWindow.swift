@@ -54,17 +54,33 @@ struct BitWindow {
   /// in progressive scans), or −1 for damage.
   typealias EmptyBlocks = Int
 
-  /// Decodes the coefficients at the zigzag positions after `position` up to `last`, and stores those up to 4 in
-  /// `kept`, which has room for 32; its other elements are overwritten.
+  /// Decodes the coefficients at the zigzag positions after `position` up to `last`, and passes those up to `lastKept`
+  /// to `keep`; those beyond are skipped. A position passed may be up to 15 beyond `lastKept`, and even beyond 63 if the
+  /// data are damaged.
   @inline(__always)
   mutating func takeCoefficients(
-    _ table: HuffmanTable.Lookup, after position: Int, last: Int, isProgressive: Bool,
-    kept: UnsafeMutablePointer<Int>
+    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int, isProgressive: Bool,
+    keep: (_ position: Int, _ value: Int) -> Void
   ) -> EmptyBlocks {
     var position = position
-    let lastKept = min(JPEGScale.quarter.lastPosition, last)
     while position < lastKept {
       fill()
+      if !isProgressive {
+        var quick = takeQuickly(table)
+        if quick != 0 {
+          position &+= (quick &>> 8) & 0xFF
+          if position >= HuffmanTable.endOfBlock { return 0 }
+          keep(position, quick &>> 16)
+          if position >= lastKept { break }
+          // 45 valid bits are left.
+          quick = takeQuickly(table)
+          if quick == 0 { continue }
+          position &+= (quick &>> 8) & 0xFF
+          if position >= HuffmanTable.endOfBlock { return 0 }
+          keep(position, quick &>> 16)
+          continue
+        }
+      }
       let entry = table.entry(bits)
       let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
       if size == 0 && run != 15 {
@@ -73,12 +89,19 @@ struct BitWindow {
         return isProgressive ? takeRun(run) : 0
       }
       position &+= run &+ 1
-      // At most 3 + 16.
-      kept[position & 31] = Self.value(bits &<< (total &- size), size)
+      keep(position, Self.value(bits &<< (total &- size), size))
       drop(total)
     }
     if position >= last { return position == last ? 0 : -1 }
     return skipCoefficients(table, after: position, last: last, isProgressive: isProgressive)
+  }
+
+  /// Consumes a coefficient that `valued` has, and returns its entry; else consumes nothing and returns 0.
+  @inline(__always)
+  private mutating func takeQuickly(_ table: HuffmanTable.Lookup) -> Int {
+    let entry = table.valued[Int(truncatingIfNeeded: bits &>> 53)]
+    drop(UInt64(truncatingIfNeeded: entry & 0xFF))
+    return Int(Int32(bitPattern: entry))
   }
 
   /// Skips the coefficients of the zigzag positions after `position` up to `last`.

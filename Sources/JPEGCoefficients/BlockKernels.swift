@@ -48,72 +48,134 @@ enum BlockKernels {
     return done
   }
 
-  /// Sequential, scale 1/8: one sample per block.
-  static func sequentialEighth(
-    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>
-  ) -> Int {
-    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
-      guard let dc = takeDC(&window, step) else { return false }
-      let sample = BlockSamples.eighth(coefficient(dc) &* Int(step.pointee.quantisers[0]))
-      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
-      return window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
-    }
-  }
-
-  /// Sequential, scale 1/4: 2×2 samples per block.
-  static func sequentialQuarter(
+  /// Sequential: samples of all blocks.
+  static func sequential(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>,
-    scratch kept: UnsafeMutablePointer<Int>
+    scratch kept: UnsafeMutablePointer<Float>
   ) -> Int {
     forEachBlock(&state, steps, count: count, limit: limit) { window, step in
       guard let dc = takeDC(&window, step) else { return false }
-      (kept[1], kept[2], kept[4]) = (0, 0, 0)
-      guard window.takeCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false, kept: kept) == 0 else {
-        return false
+      switch step.pointee.side {
+      case .one:
+        let sample = BlockSamples.eighth(coefficient(dc) &* Int(step.pointee.integers[0]))
+        step.pointee.output.storeBytes(of: sample, as: UInt8.self)
+        return window.skipCoefficients(step.pointee.ac, after: 0, last: 63, isProgressive: false) == 0
+      case .two: return takeQuad(coefficient(dc), &window, step)
+      case .four: return takeSquare(coefficient(dc), &window, step)
+      case .eight: return takeWhole(coefficient(dc), &window, step, kept)
       }
-      let quantisers = step.pointee.quantisers
-      BlockSamples.quarter(
-        2 &* coefficient(dc) &* Int(quantisers[0]), 2 &* kept[1] &* Int(quantisers[1]),
-        2 &* kept[2] &* Int(quantisers[2]), 2 &* kept[4] &* Int(quantisers[3]), into: step.pointee.output,
-        rowBytes: step.pointee.rowBytes)
-      return true
     }
   }
 
-  /// Progressive, first scan of the DC coefficients, exact to `bit`, scale 1/8: one sample per block.
-  static func progressiveEighth(
-    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
-  ) -> Int {
-    forEachBlock(&state, steps, count: count, limit: limit) { window, step in
-      guard let dc = takeDC(&window, step) else { return false }
-      let doubled = BlockSamples.doubledDC(Int16(truncatingIfNeeded: dc &<< bit), bit: Int32(truncatingIfNeeded: bit))
-      let sample = BlockSamples.eighth((doubled &* Int(step.pointee.quantisers[0])) &>> 1)
-      step.pointee.output.storeBytes(of: sample, as: UInt8.self)
-      return true
+  /// The rest of a block after its DC coefficient: 2×2 samples.
+  @inline(__always)
+  private static func takeQuad(_ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>) -> Bool {
+    var (across, down, both) = (0, 0, 0)
+    let damage = window.takeCoefficients(
+      step.pointee.ac, after: 0, lastKept: 4, last: 63, isProgressive: false
+    ) { position, value in
+      across = position == 1 ? value : across
+      down = position == 2 ? value : down
+      both = position == 4 ? value : both
     }
+    guard damage == 0 else { return false }
+    let quantisers = step.pointee.integers
+    BlockSamples.quarter(
+      2 &* dc &* Int(quantisers[0]), 2 &* across &* Int(quantisers[1]), 2 &* down &* Int(quantisers[2]),
+      2 &* both &* Int(quantisers[3]), into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+    return true
   }
 
-  /// Progressive, first scan of the DC coefficients, exact to `bit`: stores the coefficients.
+  /// The rest of a block after its DC coefficient: 4×4 samples, the sum of each coefficient's wave.
+  @inline(__always)
+  private static func takeSquare(
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>
+  ) -> Bool {
+    let (waves, slots) = (step.pointee.waves, step.pointee.slots)
+    let mean = waves[0] * Float(dc)
+    var (a, b, c, d) = (mean, mean, mean, mean)
+    let damage = window.takeCoefficients(
+      step.pointee.ac, after: 0, lastKept: 24, last: 63, isProgressive: false
+    ) { position, value in
+      let wave = waves + 4 &* Int(slots[position & 63])
+      let amplitude = SIMD4<Float>(repeating: Float(value))
+      a += wave[0] * amplitude
+      b += wave[1] * amplitude
+      c += wave[2] * amplitude
+      d += wave[3] * amplitude
+    }
+    guard damage == 0 else { return false }
+    BlockTransform.store(a, b, c, d, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+    return true
+  }
+
+  /// The rest of a block after its DC coefficient: 8×8 samples. `kept` has room for 65 elements.
+  @inline(never)
+  private static func takeWhole(
+    _ dc: Int, _ window: inout BitWindow, _ step: UnsafeMutablePointer<BlockStep>, _ kept: UnsafeMutablePointer<Float>
+  ) -> Bool {
+    let (factors, slots) = (step.pointee.factors, step.pointee.slots)
+    kept.update(repeating: 0, count: 64)
+    kept[0] = Float(dc) * factors[0]
+    var reached = 0
+    let damage = window.takeCoefficients(
+      step.pointee.ac, after: 0, lastKept: 63, last: 63, isProgressive: false
+    ) { position, value in
+      let slot = Int(slots[position & 63])
+      kept[slot] = Float(value) * factors[slot]
+      reached = position
+    }
+    guard damage == 0 else { return false }
+    if reached == 0 {
+      BlockTransform.flat(kept, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+    } else {
+      // Up to zigzag position 9 all are among the first 4×4.
+      BlockTransform.eight(
+        kept, isSparse: reached <= 9, into: step.pointee.output, rowBytes: step.pointee.rowBytes)
+    }
+    return true
+  }
+
+  /// Progressive, first scan of the DC coefficients, exact to `bit`: stores twice their expected values.
   static func progressiveDC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
   ) -> Int {
     forEachBlock(&state, steps, count: count, limit: limit) { window, step in
       guard let dc = takeDC(&window, step) else { return false }
-      step.pointee.output.storeBytes(of: Int16(truncatingIfNeeded: dc &<< bit), as: Int16.self)
+      let doubled = BlockSamples.doubledDC(coefficient(dc &<< bit), bit: bit)
+      step.pointee.output.storeBytes(of: Int16(truncatingIfNeeded: doubled), as: Int16.self)
       return true
     }
   }
 
-  /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores those that are kept.
-  /// `emptyBlocks` is the number of leading blocks that an end-of-band run leaves empty.
+  /// Progressive, a scan that makes the DC coefficients exact to `bit`: the next bit of each.
+  static func refinedDC(
+    _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, bit: Int
+  ) -> Int {
+    // The middle of the upper half of what a coefficient may be lies as far above the middle of all as that of the
+    // lower half below it.
+    let half = Int16(truncatingIfNeeded: 1 &<< bit)
+    return forEachBlock(&state, steps, count: count, limit: limit) { window, step in
+      window.fill()
+      let isUpper = window.bits &>> 63 != 0
+      window.drop(1)
+      let known = step.pointee.output.load(as: Int16.self)
+      step.pointee.output.storeBytes(of: known &+ (isUpper ? half : -half), as: Int16.self)
+      return true
+    }
+  }
+
+  /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores twice the expected values of
+  /// those that are kept, at most up to `lastKept`. `emptyBlocks` is the number of leading blocks that an end-of-band
+  /// run leaves empty.
   static func progressiveAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
-    bit: Int, emptyBlocks: inout Int, scratch kept: UnsafeMutablePointer<Int>
+    bit: Int, lastKept: Int, emptyBlocks: inout Int
   ) -> Int {
     guard let step = steps.baseAddress else { return -1 }
     var window = state
     defer { state = window }
-    let table = step.pointee.ac
+    let (table, slots, slotCount) = (step.pointee.ac, step.pointee.slots, step.pointee.side.count)
     var output = step.pointee.output
     let (before, last) = (positions.lowerBound - 1, positions.upperBound)
     var done = 0
@@ -125,15 +187,16 @@ enum BlockKernels {
         output += passed &* step.pointee.advance
         continue
       }
-      (kept[1], kept[2], kept[4]) = (0, 0, 0)
-      emptyBlocks = window.takeCoefficients(table, after: before, last: last, isProgressive: true, kept: kept)
+      emptyBlocks = window.takeCoefficients(
+        table, after: before, lastKept: lastKept, last: last, isProgressive: true
+      ) { position, value in
+        let slot = Int(slots[position & 63])
+        if slot < slotCount {
+          let doubled = BlockSamples.doubledAC(coefficient(value &<< bit), bit: bit)
+          output.storeBytes(of: Int16(truncatingIfNeeded: doubled), toByteOffset: 2 &* slot, as: Int16.self)
+        }
+      }
       if emptyBlocks < 0 { return -1 }
-      // Coefficients of earlier scans are kept: a first scan adds positions that none of them had.
-      let brought = SIMD4<Int16>(
-        0, Int16(truncatingIfNeeded: kept[1] &<< bit), Int16(truncatingIfNeeded: kept[2] &<< bit),
-        Int16(truncatingIfNeeded: kept[4] &<< bit))
-      let present = output.load(as: SIMD4<Int16>.self)
-      output.storeBytes(of: present | brought, as: SIMD4<Int16>.self)
       output += step.pointee.advance
       done &+= 1
     }
@@ -152,8 +215,12 @@ struct BlockStep {
   var ac: HuffmanTable.Lookup
   /// The component's current DC predictor.
   var predictor: UnsafeMutablePointer<Int>
-  /// The quantisers of the kept coefficients: zigzag positions 0, 1, 2 and 4.
-  var quantisers: SIMD4<Int32>
+  var side: BlockSide
+  /// `BlockScaling`'s.
+  var integers: SIMD4<Int32>
+  var factors: UnsafePointer<Float>
+  var waves: UnsafePointer<SIMD4<Float>>
+  var slots: UnsafePointer<UInt8>
   /// Where the block's samples or coefficients are written.
   var output: UnsafeMutableRawPointer
   /// The distance in bytes to the output of the same block in the next MCU.

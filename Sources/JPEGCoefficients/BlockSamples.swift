@@ -11,13 +11,13 @@ enum BlockSamples {
   /// Twice the expected value of a DC coefficient that is known only from `bit` upwards: the middle of its interval,
   /// since rounding down would darken the image.
   @inline(__always)
-  static func doubledDC(_ known: Int16, bit: Int32) -> Int { 2 &* Int(known) &+ (1 &<< Int(bit)) &- 1 }
+  static func doubledDC(_ known: Int, bit: Int) -> Int { 2 &* known &+ (1 &<< bit) &- 1 }
 
-  /// Twice the expected value of an AC coefficient that is known only from `bit` upwards.
+  /// Twice the expected value of an AC coefficient that is known only from `bit` upwards, and is not 0.
   @inline(__always)
-  static func doubledAC(_ known: Int16, bit: Int32) -> Int {
-    let doubt = (1 &<< Int(bit)) &- 1
-    return 2 &* Int(known) &+ (known > 0 ? doubt : known < 0 ? -doubt : 0)
+  static func doubledAC(_ known: Int, bit: Int) -> Int {
+    let doubt = (1 &<< bit) &- 1
+    return 2 &* known &+ (known > 0 ? doubt : -doubt)
   }
 
   /// The factors applied in advance to the quantisers of zigzag positions 0, 1, 2 and 4 for `quarter`, times 256.

@@ -46,9 +46,16 @@ package struct CoefficientDecoder {
   }
 }
 
-/// The decoded image as stored, without orientation applied: gray or RGB.
+/// The decoded image as stored, without orientation applied.
 package struct CoefficientImage {
-  private let composer: PlaneComposer
+  /// The requested scale.
+  package let scale: JPEGScale
+  /// The size at that scale, in pixels.
+  package let size: JPEGSize
+  /// One plane, or three. Each has a scale of its own.
+  package let planes: [JPEGPlane]
+  /// What the planes' samples mean.
+  package let colours: JPEGColours
   /// The file's ICC profile.
   package let profile: [UInt8]?
   /// The bytes of the file that were needed: up to and including the marker that ends the last scan.
@@ -56,16 +63,12 @@ package struct CoefficientImage {
   /// The number of scans visited.
   package let scans: Int
 
-  init(composer: PlaneComposer, profile: [UInt8]?, consumedBytes: Int, scans: Int) {
-    (self.composer, self.profile, self.consumedBytes, self.scans) = (composer, profile, consumedBytes, scans)
+  /// 1 for gray, 3 for RGB, as `compose` writes them.
+  package var bands: Int { planes.count }
+
+  /// Writes the samples as gray or RGB, interleaved, rows from the top down without padding: `size.width *
+  /// size.height * bands` bytes.
+  package func compose(into target: UnsafeMutableRawBufferPointer) {
+    PlaneComposer(planes: planes, scale: scale, size: size, colours: colours).compose(into: target)
   }
-
-  /// Its size at the requested scale, in pixels.
-  package var size: JPEGSize { composer.size }
-  /// 1 for gray, 3 for RGB.
-  package var bands: Int { composer.sources.count }
-
-  /// Writes the samples, 8 bits each, interleaved, rows from the top down without padding: `size.width * size.height *
-  /// bands` bytes.
-  package func compose(into target: UnsafeMutableRawBufferPointer) { composer.compose(into: target) }
 }

@@ -9,8 +9,10 @@ struct CoefficientDecoding: ~Copyable {
   private var colours = ColourModel()
   private var profile = ProfileSegments()
   private var frame: JPEGFrame?
-  private var coverage = ScanCoverage(components: [])
+  private var coverage: ScanCoverage?
   private var planes: [SamplePlane] = []
+  /// For each component how its coefficients become samples; from its first scan.
+  private var scalings: [BlockScaling?] = []
   private var entropy: EntropyBuffer
   private var scans = 0
   /// Whether a scan has been decoded at least in part.
@@ -24,7 +26,7 @@ struct CoefficientDecoding: ~Copyable {
     entropy = EntropyBuffer(length: min(decoder.window ?? CoefficientDecoder.windowLength, max(1, decoder.body.count)))
   }
 
-  /// Reads up to the last scan that is needed, and composes the image.
+  /// Reads up to the last scan that is needed.
   consuming func run() throws(JPEGError) -> CoefficientImage {
     do throws(JPEGError) {
       try readScans()
@@ -32,7 +34,7 @@ struct CoefficientDecoding: ~Copyable {
     } catch .truncated where decoder.isTolerant && hasPixels {
       // The planes hold what was decoded so far.
     }
-    return try compose()
+    return try image()
   }
 
   private mutating func readScans() throws(JPEGError) {
@@ -42,7 +44,10 @@ struct CoefficientDecoding: ~Copyable {
       switch marker {
       case 0x01, 0xD0...0xD7: continue
       case 0xD8: throw .damaged(.header, detail: "a second start of a picture")
-      case 0xD9: throw .handedOver(reason: "the file ends before every component has been seen")
+      case 0xD9:
+        // There need not be finer scans.
+        if coverage?.isComplete == true { return }
+        throw .handedOver(reason: "the file ends before every component has been seen")
       case 0x02...0xBF, 0xC8, 0xDE, 0xDF, 0xF0...0xFD:
         throw .damaged(.header, detail: "an unknown marker")
       default: break
@@ -85,9 +90,10 @@ struct CoefficientDecoding: ~Copyable {
         throw .damaged(.header, detail: "the header says \(decoder.storedSize), the decoder \(found.size)")
       }
       frame = found
-      coverage = ScanCoverage(components: found.components.map { $0.identifier })
+      coverage = ScanCoverage(found, scale: decoder.scale)
+      scalings = found.components.map { _ in nil }
     case 0xC4: try tables.readHuffmanCodes(try segment(length))
-    case 0xDB: try tables.readQuantisers(try segment(length))
+    case 0xDB: try tables.quantisers.read(try segment(length))
     case 0xDD: try tables.readRestartInterval(try segment(length))
     case 0xE0 where scans == 0, 0xEE where scans == 0:
       let taken = min(length, 14)
@@ -112,19 +118,20 @@ struct CoefficientDecoding: ~Copyable {
       scan = JPEGScan(components: scan.components, positions: 0...63)
     }
     let indices = try latchQuantisers(scan)
-    let brings = scan.previousBit == 0 && decoder.scale.positions.contains { scan.positions.contains($0) }
-    guard brings else {
+    guard let found = coverage, found.needs(scan) else {
       guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
+      coverage?.add(scan, tables: tables.quantisers)
       return false
     }
-    if coverage.overlaps(scan) { throw .handedOver(reason: "a scan that comes twice") }
+    if found.contradicts(scan) { throw .handedOver(reason: "a scan that comes twice or refines another than there is") }
     if planes.isEmpty {
       // Each block takes at least one bit, so nothing is allocated for a body that is too short.
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
       if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
-      let layout = SamplePlane.Layout(scale: decoder.scale, isProgressive: isProgressive)
       planes = try frame.components.map { component throws(JPEGError) in
-        try SamplePlane(across: component.storedAcross, down: component.storedDown, layout: layout)
+        try SamplePlane(
+          across: component.storedAcross, down: component.storedDown,
+          side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive)
       }
     }
     var parts: [ScanReader.Part] = []
@@ -135,14 +142,13 @@ struct CoefficientDecoding: ~Copyable {
     guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
       throw .damaged(.header, detail: "an MCU of \(mcuBlocks) blocks")
     }
-    let kind = ScanReader.Kind(scan, scale: decoder.scale, isProgressive: isProgressive)
-    var scanReader = ScanReader(scan, parts, kind: kind, frame: frame)
+    var scanReader = ScanReader(scan, parts, frame: frame)
     let isWhole = try scanReader.read(
       &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: decoder.isTolerant,
       isCancelled: decoder.isCancelled)
-    coverage.add(scan)
+    coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
-    return !isWhole || coverage.isEnough(for: decoder.scale)
+    return !isWhole || coverage?.isEnough == true
   }
 
   /// Refuses what the standard and libjpeg refuse.
@@ -161,7 +167,11 @@ struct CoefficientDecoding: ~Copyable {
       guard let index = frame?.components.firstIndex(where: { $0.identifier == identifier }), !indices.contains(index)
       else { throw .damaged(.header, detail: "a scan of unknown components") }
       if let component = frame?.components[index], component.quantisers == nil {
-        frame?.components[index].quantisers = try tables.quantisers(component.tableSlot)
+        let quantisers = try tables.quantisers.table(component.tableSlot)
+        frame?.components[index].quantisers = quantisers
+        scalings[index] = frame.map {
+          BlockScaling($0.side(of: component, at: decoder.scale), quantisers: quantisers)
+        }
       }
       indices.append(index)
     }
@@ -170,49 +180,37 @@ struct CoefficientDecoding: ~Copyable {
 
   /// What decoding a component's part of a scan needs. `slots` are its table selectors (Td, Ta) from the scan header.
   private mutating func part(_ index: Int, slots: Int, scan: JPEGScan) throws(JPEGError) -> ScanReader.Part {
-    guard var component = frame?.components[index], let quantisers = component.quantisers else {
+    guard let component = frame?.components[index], let scaling = scalings[index] else {
       throw .damaged(.header, detail: "a scan without a frame header")
     }
     let isProgressive = frame?.process == .progressive
-    for (lane, position) in JPEGScale.quarter.positions.enumerated() where scan.positions.contains(position) {
-      component.bits[lane] = Int32(scan.bit)
-    }
-    frame?.components[index] = component
     var dc: HuffmanTable?
     var ac: HuffmanTable?
-    if scan.positions.lowerBound == 0 { dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive) }
+    if scan.positions.lowerBound == 0 && scan.previousBit == 0 {
+      dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive)
+    }
     if scan.positions.upperBound > 0 { ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive) }
-    // One of them exists: a scan has the first position or ends after it.
-    guard let first = dc ?? ac else { throw .damaged(.header, detail: "a scan without coefficients") }
+    // Both are missing where a scan has only the next bits of the DC coefficients, without codes.
+    guard let first = dc ?? ac ?? HuffmanTable.empty() else { throw .damaged(.header, detail: "a scan without codes") }
     return ScanReader.Part(
-      component: component, quantisers: decoder.scale.weighted(quantisers), plane: planes[index], dc: first,
-      ac: ac ?? first)
+      component: component, scaling: scaling, plane: planes[index], dc: first, ac: ac ?? first)
   }
 
-  /// Composes the image from the planes.
-  private func compose() throws(JPEGError) -> CoefficientImage {
+  /// The image of the planes.
+  private func image() throws(JPEGError) -> CoefficientImage {
     guard let frame else { throw .damaged(.header, detail: "no frame header") }
-    for (plane, component) in zip(planes, frame.components) {
-      plane.makeSamples(quantisers: decoder.scale.weighted(component.quantisers ?? SIMD4()), bits: component.bits)
+    for (plane, scaling) in zip(planes, scalings) { if let scaling { plane.makeSamples(scaling) } }
+    let images = zip(planes, frame.components).map { plane, component in
+      JPEGPlane(
+        samples: plane, storedSize: frame.size,
+        pixelsAcross: 8 / plane.side.rawValue * frame.mostAcross / component.across,
+        pixelsDown: 8 / plane.side.rawValue * frame.mostDown / component.down)
     }
-    let composer = PlaneComposer(
-      sources: zip(planes, frame.components).map { plane, component in
-        PlaneComposer.Source(
-          plane: plane, across: frame.mostAcross / component.across, down: frame.mostDown / component.down)
-      },
-      size: decoder.scale.size(of: frame.size), isYCC: colours.isYCC(frame.components.map { $0.identifier }))
     // The cursor is at the marker that ends the last scan, and the marker counts as needed.
     let consumed = min(cursor.position + 2, decoder.body.count)
-    return CoefficientImage(composer: composer, profile: profile.profile, consumedBytes: consumed, scans: scans)
-  }
-}
-
-extension JPEGScale {
-  /// The quantisers with the weights that this scale's kernels expect.
-  fileprivate func weighted(_ quantisers: SIMD4<Int32>) -> SIMD4<Int32> {
-    switch self {
-    case .eighth: quantisers
-    case .quarter: quantisers &* BlockSamples.quarterWeights
-    }
+    return CoefficientImage(
+      scale: decoder.scale, size: decoder.scale.size(of: frame.size), planes: images,
+      colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile,
+      consumedBytes: consumed, scans: scans)
   }
 }

@@ -1,3 +1,13 @@
+/// What the samples of a JPEG's planes mean.
+package enum JPEGColours: Sendable, Equatable {
+  /// One plane.
+  case gray
+  /// Luma and chroma, as in JFIF.
+  case ycc
+  /// Red, green and blue.
+  case rgb
+}
+
 /// The meaning of a JPEG's components, inferred as libjpeg does from the markers before the first scan.
 struct ColourModel {
   private var hasJFIF = false
@@ -9,10 +19,11 @@ struct ColourModel {
     if marker == 0xEE && bytes.count >= 12 && bytes.has("Adobe") { adobeTransform = bytes[11] }
   }
 
-  /// Whether three components are luma and chroma rather than red, green and blue.
-  func isYCC(_ identifiers: [UInt8]) -> Bool {
-    if hasJFIF { return true }
-    if let adobeTransform { return adobeTransform != 0 }
-    return identifiers != Array("RGB".utf8)
+  /// The meaning of one component or three.
+  func colours(of identifiers: [UInt8]) -> JPEGColours {
+    if identifiers.count == 1 { return .gray }
+    if hasJFIF { return .ycc }
+    if let adobeTransform { return adobeTransform != 0 ? .ycc : .rgb }
+    return identifiers != Array("RGB".utf8) ? .ycc : .rgb
   }
 }

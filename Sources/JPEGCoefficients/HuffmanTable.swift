@@ -1,14 +1,17 @@
 /// Lookup tables for decoding a Huffman code, in memory that the table owns.
 ///
-/// Three tables, each indexed by the next bits of the stream:
+/// Four tables, each indexed by the next bits of the stream:
 /// - `single` gives one symbol and how many bits to consume, its value bits included: 9 bits, enough for most codes.
 /// - `packed` gives for as many symbols as fit how many bits to consume and how many coefficients they skip.
+/// - `valued` gives one coefficient with its value, where code and value are no longer than 11 bits.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable {
   /// The index width of `single`.
   static let singleBits = 9
   /// The index width of `packed`.
   static let packedBits = 13
+  /// The index width of `valued`.
+  static let valuedBits = 11
   /// In `packed`: the symbols include the end of the block. Added to the number of coefficients skipped.
   static let endOfBlock = 128
   /// In `packed`: no entry, decode one symbol with `canonical`.
@@ -21,6 +24,9 @@ final class HuffmanTable {
     /// Indexed by 13 bits: the bits to consume (at most 28) in the low byte; the coefficients skipped (at most 63),
     /// plus `endOfBlock`, in the high byte. AC tables only.
     var packed: UnsafePointer<UInt16>
+    /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
+    /// `endOfBlock`; the value in the high 16 bits. 0 for what is longer. AC tables of sequential files only.
+    var valued: UnsafePointer<UInt32>
     /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, the last above all codes; then for each
     /// length the offset from a code to its symbol's index; then 256 symbols.
     var canonical: UnsafePointer<UInt32>
@@ -39,16 +45,26 @@ final class HuffmanTable {
     let singleCount = 1 << Self.singleBits
     // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
-    let byteCount = canonicalCount * 4 + (singleCount + packedCount) * 2
+    let valuedCount = use == .ac && !isProgressive ? 1 << Self.valuedBits : 0
+    let byteCount = (canonicalCount + valuedCount) * 4 + (singleCount + packedCount) * 2
     memory = .allocate(byteCount: byteCount, alignment: 64)
     let canonical = memory.bindMemory(to: UInt32.self, capacity: canonicalCount)
-    let single = (memory + canonicalCount * 4).bindMemory(to: UInt16.self, capacity: singleCount)
-    let levels = (memory + canonicalCount * 4 + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
+    let valued = (memory + canonicalCount * 4).bindMemory(to: UInt32.self, capacity: valuedCount)
+    let rest = memory + (canonicalCount + valuedCount) * 4
+    let single = rest.bindMemory(to: UInt16.self, capacity: singleCount)
+    let levels = (rest + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
     Self.fillCanonical(canonical, count: canonicalCount, entries, counts: code.counts)
     Self.fillSingle(single, count: singleCount, entries)
+    if valuedCount > 0 { Self.fillValued(valued, count: valuedCount, entries) }
     if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
     lookup = Lookup(
-      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), canonical: canonical)
+      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued, canonical: canonical)
+  }
+
+  /// A table without codes, for scans that have none.
+  static func empty() -> HuffmanTable? {
+    HuffmanTable(
+      HuffmanCode(counts: [UInt8](repeating: 0, count: 16), symbols: []), use: .dc, isProgressive: true)
   }
 
   deinit { memory.deallocate() }
@@ -76,6 +92,22 @@ final class HuffmanTable {
       let width = singleBits - entry.length
       let value = UInt16(entry.length + entry.size) | UInt16(entry.symbol) << 8
       (table + entry.code << width).update(repeating: value, count: 1 << width)
+    }
+  }
+
+  private static func fillValued(_ table: UnsafeMutablePointer<UInt32>, count: Int, _ entries: [HuffmanCode.Entry]) {
+    table.initialize(repeating: 0, count: count)
+    for entry in entries where entry.length + entry.size <= valuedBits {
+      let width = valuedBits - entry.length - entry.size
+      let isEnd = entry.size == 0 && entry.run != 15
+      let passed = isEnd ? endOfBlock : entry.run + 1
+      for bits in 0..<1 << entry.size {
+        // As in JPEG's EXTEND, a leading 0 means a negative number.
+        let isNegative = entry.size > 0 && bits >> (entry.size - 1) == 0
+        let value = isNegative ? bits + 1 - 1 << entry.size : bits
+        let word = UInt32(truncatingIfNeeded: value << 16 | passed << 8 | entry.length + entry.size)
+        (table + (entry.code << entry.size | bits) << width).update(repeating: word, count: 1 << width)
+      }
     }
   }
 

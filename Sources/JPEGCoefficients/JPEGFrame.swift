@@ -12,10 +12,8 @@ struct JPEGComponent {
   /// The number of blocks in all MCUs, padding included.
   var storedAcross = 0
   var storedDown = 0
-  /// The quantisers of zigzag positions 0, 1, 2 and 4 at its first scan; nil before.
-  var quantisers: SIMD4<Int32>?
-  /// For zigzag positions 0, 1, 2 and 4 the bit position (Al) that its first scan is exact to.
-  var bits = SIMD4<Int32>()
+  /// Its 64 quantisers in zigzag order at its first scan; nil before.
+  var quantisers: [Int32]?
 }
 
 /// A JPEG's frame header (SOF).
@@ -68,6 +66,12 @@ struct JPEGFrame {
       components[index].storedAcross = mcusAcross * across
       components[index].storedDown = mcusDown * down
     }
+  }
+
+  /// The side of a component's blocks at a scale. Chroma that is subsampled has a larger one than luma: it is not to
+  /// be coarser, in either direction.
+  func side(of component: JPEGComponent, at scale: JPEGScale) -> BlockSide {
+    scale.side(subsampling: max(mostAcross / component.across, mostDown / component.down))
   }
 
   /// The number of blocks of all components.

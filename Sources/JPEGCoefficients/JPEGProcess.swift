@@ -29,9 +29,12 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   var components: [UInt8]
   /// The bits per sample.
   var precision: Int
+  /// The most pixels across or down for which a component has one sample.
+  package var subsampling: Int
 
-  package init(process: JPEGProcess, components: [UInt8], precision: Int) {
+  package init(process: JPEGProcess, components: [UInt8], precision: Int, subsampling: Int = 1) {
     self.process = process
+    self.subsampling = subsampling
     self.components = components
     self.precision = precision
   }

@@ -29,37 +29,3 @@ struct JPEGScan: Sendable, Equatable {
     self.bit = bit
   }
 }
-
-/// Which coefficients the scans so far contain, in their first, coarsest form.
-///
-/// The reader uses it to know when it has enough, and the observer of a download to know when to stop.
-struct ScanCoverage: Sendable, Equatable {
-  /// For each component's identifier a bit mask of the positions seen.
-  private var seen: [UInt8: UInt64]
-
-  /// `components` are the identifiers in the frame header.
-  init(components: [UInt8]) {
-    seen = Dictionary(components.map { ($0, 0) }, uniquingKeysWith: { first, _ in first })
-  }
-
-  /// Adds a completed scan.
-  mutating func add(_ scan: JPEGScan) {
-    guard scan.previousBit == 0 else { return }
-    for component in scan.components { seen[component]? |= Self.mask(scan) }
-  }
-
-  /// Whether a first scan repeats coefficients that were seen already.
-  func overlaps(_ scan: JPEGScan) -> Bool {
-    scan.previousBit == 0 && scan.components.contains { (seen[$0] ?? 0) & Self.mask(scan) != 0 }
-  }
-
-  private static func mask(_ scan: JPEGScan) -> UInt64 {
-    (UInt64.max >> (63 - UInt64(scan.positions.upperBound))) & (UInt64.max << UInt64(scan.positions.lowerBound))
-  }
-
-  /// Whether every component's coefficients for the scale have been seen.
-  func isEnough(for scale: JPEGScale) -> Bool {
-    let wanted = scale.positions.reduce(0) { $0 | UInt64(1) << UInt64($1) }
-    return seen.values.allSatisfy { $0 & wanted == wanted }
-  }
-}

@@ -6,32 +6,11 @@ struct JPEGTables {
     var ready: HuffmanTable?
   }
 
-  /// The quantisers of the zigzag positions 0, 1, 2 and 4.
-  private var quantisers: [Int: SIMD4<Int32>] = [:]
+  var quantisers = QuantiserTables()
   private var dc: [Int: Slot] = [:]
   private var ac: [Int: Slot] = [:]
   /// The number of MCUs between two restart markers; 0 for none.
   private(set) var restartInterval = 0
-
-  /// Parses a DQT segment: the bytes after its length.
-  mutating func readQuantisers(_ bytes: SegmentBytes) throws(JPEGError) {
-    var offset = 0
-    while offset < bytes.count {
-      guard let head = bytes[offset], head & 15 < 4 else { throw .damaged(.header, detail: "a quantisation table") }
-      let width = head >> 4 == 0 ? 1 : 2
-      var table = SIMD4<Int32>()
-      for (index, position) in JPEGScale.quarter.positions.enumerated() {
-        guard let value = bytes.bigEndian(at: offset + 1 + width * position, count: width) else {
-          throw .damaged(.header, detail: "a quantisation table")
-        }
-        // libjpeg multiplies in signed 16 bits.
-        table[index] = Int32(Int16(truncatingIfNeeded: value))
-      }
-      offset += 1 + 64 * width
-      guard offset <= bytes.count else { throw .damaged(.header, detail: "a quantisation table") }
-      quantisers[head & 15] = table
-    }
-  }
 
   /// Parses a DHT segment: the bytes after its length.
   mutating func readHuffmanCodes(_ bytes: SegmentBytes) throws(JPEGError) {
@@ -55,14 +34,6 @@ struct JPEGTables {
       throw .damaged(.header, detail: "the restart interval")
     }
     restartInterval = interval
-  }
-
-  /// The quantisers of a slot.
-  func quantisers(_ slot: Int) throws(JPEGError) -> SIMD4<Int32> {
-    guard let table = quantisers[slot] else {
-      throw .damaged(.header, detail: "there is no quantisation table \(slot)")
-    }
-    return table
   }
 
   /// The lookup table of a Huffman slot.

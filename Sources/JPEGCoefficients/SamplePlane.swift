@@ -4,23 +4,6 @@ import Foundation
 ///
 /// It owns its memory. What was not decoded is mid-grey.
 final class SamplePlane {
-  /// What is stored per block.
-  enum Layout {
-    /// One sample.
-    case sample
-    /// 2×2 samples.
-    case quad
-    /// Four 16-bit coefficients, which become 2×2 samples.
-    case coefficients
-
-    init(scale: JPEGScale, isProgressive: Bool) {
-      switch scale {
-      case .eighth: self = .sample
-      case .quarter: self = isProgressive ? .coefficients : .quad
-      }
-    }
-  }
-
   /// The bytes per row of samples, which is also the number of samples.
   let rowBytes: Int
   /// The number of rows of samples.
@@ -32,21 +15,24 @@ final class SamplePlane {
   /// The first byte.
   let start: UnsafeMutableRawPointer
 
-  private let layout: Layout
+  /// Whether it holds for each block, instead of samples, its coefficients as `Int16` in rows, each twice its expected
+  /// value.
+  private let hasCoefficients: Bool
+  let side: BlockSide
   private let blocksAcross: Int
   private let blocksDown: Int
 
   /// A plane for `across` × `down` blocks.
-  init(across: Int, down: Int, layout: Layout) throws(JPEGError) {
-    (blocksAcross, blocksDown, self.layout) = (across, down, layout)
-    let side = layout == .sample ? 1 : 2
-    (rowBytes, rows) = (across * side, down * side)
-    (blockBytes, blockRowBytes) = layout == .coefficients ? (8, across * 8) : (side, across * side * side)
+  init(across: Int, down: Int, side: BlockSide, hasCoefficients: Bool) throws(JPEGError) {
+    (blocksAcross, blocksDown, self.side, self.hasCoefficients) = (across, down, side, hasCoefficients)
+    (rowBytes, rows) = (across * side.rawValue, down * side.rawValue)
+    blockBytes = hasCoefficients ? 2 * side.count : side.rawValue
+    blockRowBytes = across * side.count * (hasCoefficients ? 2 : 1)
     let count = down * blockRowBytes
-    guard let memory = layout == .coefficients ? calloc(max(1, count), 1) : malloc(max(1, count)) else {
+    guard let memory = hasCoefficients ? calloc(max(1, count), 1) : malloc(max(1, count)) else {
       throw .damaged(.decode, detail: "no memory for \(count) bytes")
     }
-    if layout != .coefficients { memset(memory, 128, count) }
+    if !hasCoefficients { memset(memory, 128, count) }
     start = memory
   }
 
@@ -58,28 +44,55 @@ final class SamplePlane {
   }
 
   /// Converts coefficients to samples in place; to be called once. Has no effect on samples.
-  ///
-  /// - Parameters:
-  ///   - quantisers: Those of the four coefficients.
-  ///   - bits: For each the bit position that it is exact to.
-  func makeSamples(quantisers: SIMD4<Int32>, bits: SIMD4<Int32>) {
-    guard layout == .coefficients else { return }
+  func makeSamples(_ scaling: BlockScaling) {
+    guard hasCoefficients else { return }
+    let rowLength = side.rawValue * rowBytes
     // A row of blocks has half as many bytes of samples as of coefficients, but its first row of samples would
     // overwrite coefficients that are still to be read.
-    withUnsafeTemporaryAllocation(byteCount: 2 * rowBytes, alignment: 8) { row in
+    withUnsafeTemporaryAllocation(byteCount: rowLength, alignment: 16) { row in
       guard let row = row.baseAddress else { return }
       for y in 0..<blocksDown {
         let coefficients = start + y * blockRowBytes
         for x in 0..<blocksAcross {
-          let block = coefficients.load(fromByteOffset: x * 8, as: SIMD4<Int16>.self)
-          BlockSamples.quarter(
-            BlockSamples.doubledDC(block[0], bit: bits[0]) &* Int(quantisers[0]),
-            BlockSamples.doubledAC(block[1], bit: bits[1]) &* Int(quantisers[1]),
-            BlockSamples.doubledAC(block[2], bit: bits[2]) &* Int(quantisers[2]),
-            BlockSamples.doubledAC(block[3], bit: bits[3]) &* Int(quantisers[3]), into: row + 2 * x,
-            rowBytes: rowBytes)
+          makeSamples(
+            UnsafeRawPointer(coefficients + x * blockBytes).assumingMemoryBound(to: Int16.self), scaling,
+            into: row + side.rawValue * x)
         }
-        memcpy(start + 2 * y * rowBytes, row, 2 * rowBytes)
+        memcpy(start + y * rowLength, row, rowLength)
+      }
+    }
+  }
+
+  /// Writes the samples of one block.
+  @inline(__always)
+  private func makeSamples(
+    _ block: UnsafePointer<Int16>, _ scaling: BlockScaling, into output: UnsafeMutableRawPointer
+  ) {
+    switch side {
+    case .one:
+      let sample = BlockSamples.eighth((Int(block[0]) &* Int(scaling.integers[0])) &>> 1)
+      output.storeBytes(of: sample, as: UInt8.self)
+    case .two:
+      BlockSamples.quarter(
+        Int(block[0]) &* Int(scaling.integers[0]), Int(block[1]) &* Int(scaling.integers[1]),
+        Int(block[2]) &* Int(scaling.integers[2]), Int(block[3]) &* Int(scaling.integers[3]), into: output,
+        rowBytes: rowBytes)
+    case .four:
+      var (a, b, c, d) = (SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>(), SIMD4<Float>())
+      for slot in 0..<16 where block[slot] != 0 {
+        let wave = scaling.waves + 4 * slot
+        let amplitude = SIMD4<Float>(repeating: Float(block[slot]) * 0.5)
+        a += wave[0] * amplitude
+        b += wave[1] * amplitude
+        c += wave[2] * amplitude
+        d += wave[3] * amplitude
+      }
+      BlockTransform.store(a, b, c, d, into: output, rowBytes: rowBytes)
+    case .eight:
+      withUnsafeTemporaryAllocation(of: Float.self, capacity: 64) { scaled in
+        guard let scaled = scaled.baseAddress else { return }
+        for index in 0..<64 { scaled[index] = Float(block[index]) * (scaling.factors[index] * 0.5) }
+        BlockTransform.eight(scaled, isSparse: false, into: output, rowBytes: rowBytes)
       }
     }
   }

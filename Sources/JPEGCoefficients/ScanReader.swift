@@ -4,16 +4,17 @@
 /// outputs inside the planes: those of all MCUs for a scan of several components, those of the component's own blocks,
 /// which are no more, for a scan of one.
 struct ScanReader: ~Copyable {
-  /// What is kept of each block.
-  enum Kind {
-    case sequentialEighth, sequentialQuarter, progressiveEighth, progressiveDC, progressiveAC
+  /// How the blocks of a scan are coded.
+  private enum Kind {
+    case sequential, progressiveDC, refinedDC, progressiveAC
 
-    init(_ scan: JPEGScan, scale: JPEGScale, isProgressive: Bool) {
-      switch (scale, isProgressive) {
-      case (.eighth, false): self = .sequentialEighth
-      case (.quarter, false): self = .sequentialQuarter
-      case (.eighth, true): self = .progressiveEighth
-      case (.quarter, true): self = scan.positions.lowerBound == 0 ? .progressiveDC : .progressiveAC
+    init(_ scan: JPEGScan, isProgressive: Bool) {
+      if !isProgressive {
+        self = .sequential
+      } else if scan.positions.lowerBound > 0 {
+        self = .progressiveAC
+      } else {
+        self = scan.previousBit == 0 ? .progressiveDC : .refinedDC
       }
     }
   }
@@ -21,7 +22,7 @@ struct ScanReader: ~Copyable {
   /// One component's part in the scan.
   struct Part {
     var component: JPEGComponent
-    var quantisers: SIMD4<Int32>
+    var scaling: BlockScaling
     var plane: SamplePlane
     /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
@@ -35,7 +36,7 @@ struct ScanReader: ~Copyable {
   private let mcusDown: Int
   private let steps: UnsafeMutableBufferPointer<BlockStep>
   private let predictors: UnsafeMutablePointer<Int>
-  private let scratch: UnsafeMutablePointer<Int>
+  private let scratch: UnsafeMutablePointer<Float>
   /// In a progressive scan of AC coefficients, the number of following blocks that an end-of-band run leaves empty.
   private var emptyBlocks = 0
   /// Whether at least one complete MCU was decoded.
@@ -45,18 +46,19 @@ struct ScanReader: ~Copyable {
 
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
   /// per MCU.
-  init(_ scan: JPEGScan, _ parts: [Part], kind: Kind, frame: JPEGFrame) {
+  init(_ scan: JPEGScan, _ parts: [Part], frame: JPEGFrame) {
     let isAlone = parts.count == 1
     let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
     precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
-    (self.parts, self.kind, self.scan) = (parts, kind, scan)
+    (self.parts, self.scan) = (parts, scan)
+    kind = Kind(scan, isProgressive: frame.process == .progressive)
     mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
     mcusDown = isAlone ? parts[0].component.blocksDown : frame.mcusDown
     predictors = .allocate(capacity: parts.count)
     predictors.initialize(repeating: 0, count: parts.count)
     steps = .allocate(capacity: blocks)
-    scratch = .allocate(capacity: 32)
-    scratch.initialize(repeating: 0, count: 32)
+    scratch = .allocate(capacity: 65)
+    scratch.initialize(repeating: 0, count: 65)
     for (number, part) in parts.enumerated() {
       let (across, down) = isAlone ? (1, 1) : (part.component.across, part.component.down)
       let plane = part.plane
@@ -66,8 +68,9 @@ struct ScanReader: ~Copyable {
           steps.initializeElement(
             at: origins.count,
             to: BlockStep(
-              dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, quantisers: part.quantisers,
-              output: output, advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
+              dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, side: part.scaling.side,
+              integers: part.scaling.integers, factors: part.scaling.factors, waves: part.scaling.waves,
+              slots: part.scaling.slots, output: output, advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
           origins.append((output, down * plane.blockRowBytes))
         }
       }
@@ -144,16 +147,13 @@ struct ScanReader: ~Copyable {
 
   private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
-    case .sequentialEighth: BlockKernels.sequentialEighth(&window, steps, count: count, limit: limit)
-    case .sequentialQuarter:
-      BlockKernels.sequentialQuarter(&window, steps, count: count, limit: limit, scratch: scratch)
-    case .progressiveEighth:
-      BlockKernels.progressiveEighth(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .sequential: BlockKernels.sequential(&window, steps, count: count, limit: limit, scratch: scratch)
     case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)
+    case .refinedDC: BlockKernels.refinedDC(&window, steps, count: count, limit: limit, bit: scan.bit)
     case .progressiveAC:
       BlockKernels.progressiveAC(
         &window, steps, count: count, limit: limit, positions: scan.positions, bit: scan.bit,
-        emptyBlocks: &emptyBlocks, scratch: scratch)
+        lastKept: min(parts[0].scaling.side.lastPosition, scan.positions.upperBound), emptyBlocks: &emptyBlocks)
     }
   }
 

@@ -4,7 +4,7 @@ import Foundation
 /// each scale.
 ///
 /// It parses segments as the coefficient decoder does and skips coded data with `memchr`: a microsecond for 16 KiB. It
-/// buffers two dozen bytes at most, and stops parsing what is not a progressive JPEG.
+/// buffers a kilobyte at most, and stops parsing what is not a progressive JPEG.
 package struct ScanWatcher: Sendable {
   /// The parser's state: what the next byte is.
   private enum Place {
@@ -25,11 +25,14 @@ package struct ScanWatcher: Sendable {
   private enum Part {
     case length(marker: UInt8)
     case frame
+    case quantisers
     case scan
   }
 
   /// Frame and scan headers that name at most four components are no longer than this, in bytes.
   private static let longestHeader = 20
+  /// Four quantisation tables of 64 numbers of 16 bits, and one of each twice over.
+  private static let longestTables = 8 * 129
   /// More than any encoder writes.
   private static let mostSegments = 100_000
 
@@ -38,7 +41,8 @@ package struct ScanWatcher: Sendable {
   private var position = 0
   private var segments = 0
   private var scans = 0
-  private var coverage: ScanCoverage?
+  private var tables = QuantiserTables()
+  private var coverages: [JPEGScale: ScanCoverage] = [:]
   /// The scan whose coded data is passing.
   private var scan: JPEGScan?
   private var lengths: [JPEGScale: Int] = [:]
@@ -121,9 +125,9 @@ package struct ScanWatcher: Sendable {
   private mutating func endScan(at end: Int) {
     guard let ended = scan else { return }
     scan = nil
-    coverage?.add(ended)
-    for scale in JPEGScale.allCases where lengths[scale] == nil && coverage?.isEnough(for: scale) == true {
-      lengths[scale] = end
+    for scale in JPEGScale.allCases {
+      coverages[scale]?.add(ended, tables: tables)
+      if lengths[scale] == nil && coverages[scale]?.isEnough == true { lengths[scale] = end }
     }
     if lengths.count == JPEGScale.allCases.count { place = .done }
   }
@@ -134,6 +138,7 @@ package struct ScanWatcher: Sendable {
     switch part {
     case .length(let marker): takeLength(bytes.bigEndian(at: 0, count: 2) ?? 0, of: marker)
     case .frame: takeFrame(bytes)
+    case .quantisers: takeQuantisers(bytes)
     case .scan: takeScan(bytes)
     }
   }
@@ -143,24 +148,34 @@ package struct ScanWatcher: Sendable {
     switch marker {
     case 0xC2 where (1...Self.longestHeader).contains(contents): place = .part(.frame, wanted: contents)
     case 0xDA where (1...Self.longestHeader).contains(contents): place = .part(.scan, wanted: contents)
+    case 0xDB where (1...Self.longestTables).contains(contents): place = .part(.quantisers, wanted: contents)
     // Frames of other coding processes, and invalid headers.
-    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDA: place = .done
+    case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF, 0xDA, 0xDB: place = .done
     default: place = contents < 0 ? .done : contents == 0 ? .gap : .passed(contents)
     }
   }
 
   private mutating func takeFrame(_ bytes: SegmentBytes) {
-    guard coverage == nil, let count = bytes[5], (1...4).contains(count), bytes.count >= 6 + 3 * count else {
+    guard coverages.isEmpty, let frame = try? JPEGFrame(bytes, marker: 0xC2) else {
       place = .done
       return
     }
-    coverage = ScanCoverage(components: (0..<count).compactMap { bytes[6 + 3 * $0].map { UInt8($0) } })
+    for scale in JPEGScale.allCases { coverages[scale] = ScanCoverage(frame, scale: scale) }
     place = .gap
+  }
+
+  private mutating func takeQuantisers(_ bytes: SegmentBytes) {
+    do throws(JPEGError) {
+      try tables.read(bytes)
+      place = .gap
+    } catch {
+      place = .done
+    }
   }
 
   private mutating func takeScan(_ bytes: SegmentBytes) {
     scans += 1
-    guard coverage != nil, scans <= JPEGStructure.mostScans, let header = JPEGScan(bytes) else {
+    guard !coverages.isEmpty, scans <= JPEGStructure.mostScans, let header = JPEGScan(bytes) else {
       place = .done
       return
     }

@@ -67,6 +67,11 @@ struct HelperBench {
   /// Whether the process exists, possibly as a zombie.
   static func exists(_ pid: pid_t) -> Bool { FileManager.default.fileExists(atPath: "/proc/\(pid)") }
 
-  /// An image of 60,000 rows without any pixel data, whose decoding in libvips 8.14.1 does not end.
-  static let endless = Array("P4\n10 60000 0000000000000000000000".utf8)
+  /// A drawing of noise with so many octaves that it takes weeks.
+  static let endless = Array(
+    """
+    <svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><filter id="f">\
+    <feTurbulence baseFrequency="0.5" numOctaves="2000000000"/></filter>\
+    <rect width="64" height="64" filter="url(#f)"/></svg>
+    """.utf8)
 }

@@ -72,13 +72,20 @@ struct TestPicture {
   }
 
   /// The encoded file. `saver` is one of libvips' buffer savers, `options` have the syntax of its command line.
-  func encoded(_ saver: String = "pngsave_buffer", _ options: String = "") throws -> [UInt8] {
+  ///
+  /// With 16 bits a sample its bytes come from two places, so each is another one.
+  func encoded(_ saver: String = "pngsave_buffer", _ options: String = "", bits: Int = 8) throws -> [UInt8] {
     try Codec.start()
-    return try pixels.withUnsafeBytes { memory in
+    let isWide = bits == 16
+    return try (isWide ? pixels + pixels.reversed() : pixels).withUnsafeBytes { memory in
       let image = vips_image_new_from_memory_copy(
-        memory.baseAddress, memory.count, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR)
+        memory.baseAddress, memory.count, Int32(size.width), Int32(size.height), Int32(bands),
+        isWide ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR)
       var picture = LibvipsImage(owning: try #require(image))
-      let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+      let space =
+        bands < 3
+        ? (isWide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W)
+        : (isWide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB)
       picture = try picture.applying { cvips_reinterpret($0, $1, space) }
       if orientation != 1 { vips_image_set_int(picture.pointer, "orientation", Int32(orientation)) }
       return try Self.save(picture, saver, options)

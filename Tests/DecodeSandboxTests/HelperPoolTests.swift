@@ -83,7 +83,7 @@ struct HelperPoolTests {
     let file = try bytes(Self.good)
     _ = try #require(try await bench.render(file, .pnm).first).get()
     let first = try #require(bench.pool.waiting.first)
-    guard case .helperFailed(.tooSlow(let milliseconds)) = try await bench.failure(HelperBench.endless, .pnm) else {
+    guard case .helperFailed(.tooSlow(let milliseconds)) = try await bench.failure(HelperBench.endless, .svg) else {
       Issue.record("the endless picture should have come to its deadline")
       return
     }
@@ -107,7 +107,7 @@ struct HelperPoolTests {
 
   @Test func aHelperThatIsKilledInTheMiddleCostsThatPicture() async throws {
     let bench = HelperBench()
-    async let outcome = bench.failure(HelperBench.endless, .pnm)
+    async let outcome = bench.failure(HelperBench.endless, .svg)
     let pid = try await bench.busyProcess()
     kill(pid, SIGKILL)
     #expect(try await outcome == .helperFailed(.crashed(how: "signal 9, Killed")))
@@ -117,7 +117,7 @@ struct HelperPoolTests {
 
   @Test func cancellingEndsTheHelperAtOnce() async throws {
     let bench = HelperBench(deadline: .seconds(600))
-    let task = Task { try await bench.failure(HelperBench.endless, .pnm) }
+    let task = Task { try await bench.failure(HelperBench.endless, .svg) }
     let pid = try await bench.busyProcess()
     task.cancel()
     #expect(try await task.value == .cancelled)

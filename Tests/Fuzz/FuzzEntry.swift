@@ -9,13 +9,15 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
-  case prober, reader, scans
+  case prober, reader, scans, png, gif
 
   func run(_ input: FuzzInput) {
     switch self {
     case .prober: fuzzProber(input)
     case .reader: fuzzReader(input)
     case .scans: fuzzScans(input)
+    case .png: fuzzPNG(input)
+    case .gif: fuzzGIF(input)
     }
   }
 }

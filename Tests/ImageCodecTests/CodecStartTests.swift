@@ -13,7 +13,7 @@ struct CodecStartTests {
     await #expect(processExitsWith: .success) {
       let file = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
       let probed = try probe(.memory(file))
-      let variants = [Variant(size: PixelSize(12, 12), fit: .contain)]
+      let variants = [Variant(size: PixelSize(12, 12), fit: .contain, format: .png, scaling: .fast)]
       let plan = try DecodePlan.make(
         probe: probed, bodyLength: file.count, variants: variants, memoryBudget: 64 << 20)
       #expect(plan.coefficientScale != nil)

@@ -50,6 +50,27 @@ import Testing
     withExtendedLifetime(table) {}
   }
 
+  @Test func valuedEntriesSayWhatTheFirstSymbolSays() throws {
+    let entries = try #require(Self.code.entries(for: .ac))
+    let table = try #require(HuffmanTable(Self.code, use: .ac, isProgressive: false))
+    for index in 0..<1 << HuffmanTable.valuedBits {
+      let bits = UInt64(index) << UInt64(64 - HuffmanTable.valuedBits)
+      let entry = Int32(bitPattern: table.lookup.valued[index])
+      let found = entries.first { Int(bits >> UInt64(64 - $0.length)) == $0.code }
+      guard let found, found.length + found.size <= HuffmanTable.valuedBits else {
+        #expect(entry == 0, "\(index)")
+        continue
+      }
+      let isEnd = found.size == 0 && found.run != 15
+      let value = found.size == 0 ? 0 : Int((bits << UInt64(found.length)) >> UInt64(64 - found.size))
+      let signed = found.size > 0 && value >> (found.size - 1) == 0 ? value + 1 - 1 << found.size : value
+      #expect(Int(entry & 0xFF) == found.length + found.size, "\(index)")
+      #expect(Int(entry >> 8 & 0xFF) == (isEnd ? HuffmanTable.endOfBlock : found.run + 1), "\(index)")
+      #expect(Int(entry >> 16) == signed, "\(index)")
+    }
+    withExtendedLifetime(table) {}
+  }
+
   @Test func codesOfAnyLengthAreFound() throws {
     let entries = try #require(Self.code.entries(for: .ac))
     let table = try #require(HuffmanTable(Self.code, use: .ac, isProgressive: false))

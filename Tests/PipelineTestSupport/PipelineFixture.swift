@@ -62,7 +62,6 @@ struct PipelineFixture {
     // Independent of proxy variables in the environment.
     configuration.proxy = .none
     // The default of a release build.
-    configuration.readsCoefficients = true
     configure(&configuration)
     return try ThumbnailPipeline(configuration)
   }

@@ -41,8 +41,6 @@ final class Bench: Sendable {
       "HOME": directory.appendingPathComponent("home").path,
       "XDG_CACHE_HOME": directory.appendingPathComponent("xdg").path,
       "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TMPDIR": NSTemporaryDirectory(),
-      // As in a release build.
-      "THUMBNAILER_READS_COEFFICIENTS": "1",
     ]
     variables.merge(environment) { $1 }
     return try ThumbsProcess(

@@ -2,12 +2,14 @@ import Foundation
 import TestOrigin
 import Testing
 
+@testable import CodecTestSupport
+
 /// The options about helper processes, and what becomes of the processes when the command ends.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct IsolationCommandTests {
   private let bench: Bench
-  /// A picture that libvips reads for ever.
-  private static let endless = Data("P4\n10 60000 0000000000000000000000".utf8)
+  /// A drawing that takes weeks.
+  private static let endless = Data(HelperBench.endless)
 
   init() throws { bench = try Bench() }
 
@@ -18,7 +20,7 @@ struct IsolationCommandTests {
       try FileManager.default.copyItem(
         at: TestImages.url("formats/\(name)"), to: folder.appendingPathComponent(name))
     }
-    if withEndless { try Self.endless.write(to: folder.appendingPathComponent("endless.pnm")) }
+    if withEndless { try Self.endless.write(to: folder.appendingPathComponent("endless.svg")) }
     return folder
   }
 
@@ -32,7 +34,7 @@ struct IsolationCommandTests {
     #expect(pictures.count == 8)
     #expect(pictures.filter { $0.status == "stored" }.count == 7)
     let failed = try #require(pictures.first { $0.status == "failed" })
-    #expect(failed.id == "endless.pnm" && failed.error?.code == "decoder-failed")
+    #expect(failed.id == "endless.svg" && failed.error?.code == "decoder-failed")
     #expect(failed.error?.message.contains("--helper-deadline") == true)
   }
 
@@ -102,8 +104,8 @@ struct IsolationCommandTests {
   }
 
   private func startEndless() throws -> ThumbsProcess {
-    try Self.endless.write(to: bench.url("endless.pnm"))
-    return try bench.start(["get", "endless.pnm", "--output", "a.png", "--helper-deadline", "600"])
+    try Self.endless.write(to: bench.url("endless.svg"))
+    return try bench.start(["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"])
   }
 
   /// The helper of a process, which is its only child.

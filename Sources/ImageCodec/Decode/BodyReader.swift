@@ -77,19 +77,7 @@ final class BodyReader {
     }
   }
 
-  /// Has the cancellation flag abort all computations from `image`.
-  func watch(_ image: LibvipsImage) {
-    let user = Unmanaged.passRetained(self).toOpaque()
-    cvips_watch(
-      image.pointer,
-      { image, _, user in
-        if BodyReader.from(user).cancellation.isSet { vips_image_set_kill(image, 1) }
-      },
-      user,
-      { user, _ in BodyReader.release(user) })
-  }
-
-  // Safety: `user` is the reference that `withSource` and `watch` retained and that `release` balances, once each.
+  // Safety: `user` is the reference that `withSource` retained and that `release` balances, once each.
   private static func from(_ user: UnsafeMutableRawPointer?) -> BodyReader {
     // GLib hands back the pointer it was given, which is never null.
     Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue()
@@ -99,7 +87,8 @@ final class BodyReader {
     if let user { Unmanaged<BodyReader>.fromOpaque(user).release() }
   }
 
-  private func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
+  /// Copies the next bytes for a decoder: 0 at the end, −1 after an error or when cancelled.
+  func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
     guard let buffer, !cancellation.isSet else { return -1 }
     let wanted = max(0, min(length, body.count - position))
     ranShort = ranShort || wanted < length

@@ -22,6 +22,9 @@ struct ICCProfile {
     self.tags = tags
   }
 
+  /// Whether it has a table for the perceptual intent and nothing else: neither the relative intent's nor primaries.
+  var isPerceptualOnly: Bool { tags["A2B0"] != nil && tags["A2B1"] == nil && tags["rXYZ"] == nil }
+
   /// Whether the primaries and tone curves are sRGB's, and no other tag affects colours.
   var isSRGB: Bool {
     guard bytes.has("RGB ", at: 16), tags["A2B0"] == nil, tags["A2B1"] == nil else { return false }

@@ -11,29 +11,108 @@ struct ImageDecoder {
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
 
-  /// Decodes the image and computes the result of `reduce`. The decoder's memory is free on return.
+  /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours.
   ///
-  /// `reduce` gets the image as stored, not yet upright, in its own colours; its rows can be read once, from top to
-  /// bottom.
-  func decode(_ reduce: (LibvipsImage) throws(CodecError) -> LibvipsImage) throws(CodecError) -> Raster {
-    try withImage { image throws(CodecError) in
-      try checkSize(image.size)
-      return try Raster(computing: try reduce(salvagesRows ? try salvaged(image) : image))
+  /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
+  func rows() throws(CodecError) -> any RowSource {
+    if cancellation.isSet { throw .cancelled }
+    if case .coefficients(let scale) = pass.reader {
+      let decoder = coefficients(
+        at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
+      return try CoefficientRowSource(decoder)
     }
+    do throws(CodecError) {
+      if let rows = try formatRows() { return rows }
+    } catch {
+      guard case .handedOver = error else { throw cancellation.isSet ? .cancelled : error }
+    }
+    return try libvipsRows()
+  }
+
+  /// The rows by the reader of the format; nil if there is none.
+  ///
+  /// - Throws: `.handedOver` for what only libvips reads.
+  private func formatRows() throws(CodecError) -> (any RowSource)? {
+    guard helperOnly == nil else { return nil }
+    let probe = plan.probe
+    // Of what is damaged libvips makes more: rows before the damage within a chunk, or behind it.
+    if plan.isTolerant, probe.format != .jpeg { return nil }
+    switch (probe.format, pass.reader) {
+    case (.jpeg, .jpeg(let reduction)):
+      try checkScans()
+      return try jpegRows(reduction: reduction)
+    case (.png, .whole): return try PNGRowSource(body, probe: probe)
+    case (.gif, .whole): return try GIFRowSource(body, probe: probe)
+    case (.tiff, .whole): return try TIFFRowSource(body, probe: probe)
+    case (.webp, .whole), (.webp, .scaledWebP): return try WebPRowSource(body, probe: probe, size: pass.baseSize)
+    default: return nil
+    }
+  }
+
+  /// Whether `convertedRows` can read the image: a JPEG of halved chroma, unless that takes more memory than was
+  /// planned or more bytes than there are.
+  var canConvertRows: Bool {
+    let probe = plan.probe
+    return probe.format == .jpeg && helperOnly == nil && probe.samplesPerPixel < 3 && !probe.isProgressive
+      && plan.isBodyWhole
+  }
+
+  /// The rows of a JPEG as RGB, at the plan's scale.
+  func convertedRows() throws(CodecError) -> any RowSource {
+    let reduction =
+      switch pass.reader {
+      case .coefficients(let scale): scale.rawValue
+      case .jpeg(let reduction): reduction
+      default: 1
+      }
+    return try jpegRows(reduction: reduction, convertsColours: true)
+  }
+
+  private func jpegRows(reduction: Int, convertsColours: Bool = false) throws(CodecError) -> JPEGRowSource {
+    try JPEGRowSource(
+      BodyReader(body, ending: missingEnd, cancellation: cancellation), size: plan.probe.storedSize,
+      profile: JPEGProfile.read(body), reduction: reduction, isTolerant: plan.isTolerant,
+      convertsColours: convertsColours)
+  }
+
+  private func libvipsRows() throws(CodecError) -> any RowSource {
+    let (image, reader) = try opened()
+    try checkSize(image.size)
+    return try LibvipsRowSource(image) {
+      explain($0, reader)
+    } end: { () throws(CodecError) in
+      // libvips takes what a PNM lacks at its end for white. Where samples are text, it looks for the end of the last.
+      if plan.probe.format == .pnm, reader.ranDry, !isPlainText { throw .truncated(detail: "after its last byte") }
+    }
+  }
+
+  /// Whether a PNM's samples are numbers in ASCII.
+  private var isPlainText: Bool {
+    guard let start = try? body.read(at: 0, length: 2), start.count == 2, start[0] == UInt8(ascii: "P") else {
+      return false
+    }
+    return (UInt8(ascii: "1")...UInt8(ascii: "3")).contains(start[1])
   }
 
   /// Opens the image, or all frames of an animated one stacked vertically, and passes it to `body`.
   func withImage<Result>(_ body: (LibvipsImage) throws(CodecError) -> Result) throws(CodecError) -> Result {
     if cancellation.isSet { throw .cancelled }
+    let (image, reader) = try opened()
+    do throws(CodecError) {
+      return try body(image)
+    } catch {
+      throw explain(error, reader)
+    }
+  }
+
+  private func opened() throws(CodecError) -> (LibvipsImage, BodyReader) {
     try Codec.start()
     try checkScans()
     // Text that earlier images left in the error buffer would otherwise be taken for this one's.
     vips_error_clear()
     let reader = BodyReader(self.body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
-      let image = try open(reader)
-      reader.watch(image)
-      return try body(image)
+      return (try open(reader), reader)
     } catch {
       throw explain(error, reader)
     }
@@ -51,7 +130,7 @@ struct ImageDecoder {
   func open(_ reader: BodyReader) throws(CodecError) -> LibvipsImage {
     // A block missing before an end marker is only a warning in libjpeg.
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
-    let failOn = plan.isTolerant && !salvagesRows ? VIPS_FAIL_ON_NONE : strict
+    let failOn = plan.isTolerant && !dropsRows ? VIPS_FAIL_ON_NONE : strict
     if let helperOnly { return try helperOnly.open(reader, failOn, isTolerant: plan.isTolerant) }
     let format = plan.probe.format
     guard format.isReadInProcess else { throw .unsupportedFormat(format) }
@@ -60,8 +139,8 @@ struct ImageDecoder {
 
   private var loaderOption: BodyReader.LoaderOption? {
     switch pass.reader {
-    case .libvips, .coefficients: return nil
-    case .shrunkJPEG(let factor): return .shrink(factor)
+    case .whole, .coefficients: return nil
+    case .jpeg(let reduction): return reduction == 1 ? nil : .shrink(reduction)
     case .scaledWebP(let size):
       let stored = plan.probe.storedSize
       return .scale(max(Double(size.width) / Double(stored.width), Double(size.height) / Double(stored.height)))
@@ -69,10 +148,21 @@ struct ImageDecoder {
     }
   }
 
+  /// Whether of a damaged file libvips reads only the rows before the damage. libjpeg and libvips' GIF decoder continue
+  /// after damage by themselves; other decoders would leave uninitialised memory in the rows. Of an animation whole
+  /// frames are dropped instead.
+  private var dropsRows: Bool {
+    plan.isTolerant && pass.reader != .frames && ![.jpeg, .gif].contains(plan.probe.format)
+  }
+
   /// The predicted memory and the thumbnails' sizes follow from our own header parser; a decoder that sees a different
-  /// size would invalidate both. Tolerates libwebp's rounding.
+  /// size would invalidate both. Tolerates libwebp's rounding, and that libvips drops a JPEG's partial blocks.
   private func checkSize(_ size: PixelSize) throws(CodecError) {
-    let tolerance = if case .scaledWebP = pass.reader { 1 } else { 0 }
+    let tolerance =
+      switch pass.reader {
+      case .scaledWebP, .jpeg: 1
+      default: 0
+      }
     guard abs(size.width - pass.baseSize.width) <= tolerance, abs(size.height - pass.baseSize.height) <= tolerance
     else {
       throw .damaged(.header, detail: "the header says \(pass.baseSize), the decoder \(size)")

@@ -27,7 +27,12 @@ struct KeptMetadata: Sendable {
     }
   }
 
-  /// The image with this metadata. A profile that does not fit the pixels, such as a CMYK one, is left out.
+  /// The profile if it fits the pixels: not a CMYK one.
+  func profile(fitting raster: Raster) -> [UInt8]? {
+    profile.flatMap { HeaderBytes($0).has(raster.bands < 3 ? "GRAY" : "RGB ", at: 16) ? $0 : nil }
+  }
+
+  /// The image with this metadata. A profile that does not fit the pixels is left out.
   func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
     // A copy, since the image may be shared.
     let copy = try image.copied()

@@ -19,7 +19,10 @@ extension LibvipsImage {
     let space = interpretation
     let isCMYK = space == VIPS_INTERPRETATION_CMYK
     if isCMYK || (!keepingProfile && Self.mayHaveProfile.contains(space) && hasForeignProfile) {
-      if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb") }) {
+      // libvips leaves an image as it is if its profile lacks the intent.
+      let isPerceptual = profile.flatMap { ICCProfile($0) }?.isPerceptualOnly ?? false
+      let intent = isPerceptual ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
+      if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb", intent) }) {
         return managed
       }
       // Drops the error text of the failed attempt.

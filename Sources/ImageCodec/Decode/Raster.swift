@@ -2,47 +2,73 @@ import CVips
 import JPEGCoefficients
 package import ThumbnailCore
 
-/// The pixels of a small image in memory: sRGB or gray, 8 bits, with or without alpha, not premultiplied.
+/// The pixels of a small image in memory, 8 bits a sample, with or without alpha, not premultiplied.
 ///
-/// It does not depend on what it was computed from, so the decoder can be freed. It owns its memory: rows from the top
-/// down, without padding, samples interleaved.
+/// It does not depend on what it was computed from, so the decoder can be freed. Rows from the top down, without
+/// padding, samples interleaved.
 package final class Raster {
+  /// What the samples mean.
+  enum Space: Sendable {
+    /// 1 band, or 2 with alpha.
+    case gray
+    /// 3 bands, or 4 with alpha.
+    case rgb
+    /// JFIF's luma and chroma: 3 bands.
+    case ycc
+    /// 4 bands.
+    case cmyk
+  }
+
   package let size: PixelSize
-  /// 1 gray, 2 gray and alpha, 3 RGB, 4 RGB and alpha.
+  let space: Space
+  /// 1 gray, 2 gray and alpha, 3 RGB or YCC, 4 RGB and alpha or CMYK.
   let bands: Int
   /// The ICC profile of the samples, unless they are sRGB or gray.
   let profile: [UInt8]?
-  private let pixels: UnsafeMutableRawPointer
-  private let byteCount: Int
+  private let pixels: PixelMemory
 
-  /// Computes the pixels of an image with 8-bit samples and 1 to 4 bands.
+  /// Takes finished pixels.
+  init(taking pixels: PixelMemory, space: Space, profile: [UInt8]? = nil) {
+    (size, bands, self.space, self.profile) = (pixels.size, pixels.bands, space, profile)
+    self.pixels = pixels
+  }
+
+  /// The same pixels, said to be of another space.
+  init(_ raster: Raster, space: Space) {
+    (size, bands, self.space, profile, pixels) = (raster.size, raster.bands, space, raster.profile, raster.pixels)
+  }
+
+  /// Computes the pixels of an image with 8-bit samples and 1 to 4 bands, on the calling thread.
   ///
   /// - Throws: `.damaged(.decode, …)` when the decoder or a later operation fails.
-  init(computing image: LibvipsImage) throws(CodecError) {
-    var length = 0
-    guard let memory = vips_image_write_to_memory(image.pointer, &length) else {
-      throw .damaged(.decode, detail: Codec.errorText())
+  convenience init(computing image: LibvipsImage) throws(CodecError) {
+    let (size, bands) = (image.size, image.bands)
+    let source = try LibvipsRowSource(image)
+    let pixels = try PixelMemory(size, bands: bands)
+    guard source.layout.sample == .uint8, source.layout.planes[0].channels == bands else {
+      throw .damaged(.decode, detail: "samples that are not of 8 bits")
     }
-    (pixels, byteCount, size, bands, profile) = (memory, length, image.size, image.bands, nil)
+    var row = 0
+    while try source.read({ band in
+      for index in 0..<min(band.count, size.height - row) {
+        (pixels.start + (row + index) * size.width * bands).update(
+          from: (band.start + index * band.stride).assumingMemoryBound(to: UInt8.self), count: size.width * bands)
+      }
+      row += band.count
+    }) {}
+    self.init(taking: pixels, space: bands < 3 ? .gray : .rgb)
   }
 
   /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
   ///
   /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size or if there is no memory.
-  package init(
+  package convenience init(
     size: PixelSize, bands: Int, profile: [UInt8]? = nil,
     filling fill: (UnsafeMutableRawBufferPointer) throws(CodecError) -> Void
   ) throws(CodecError) {
-    let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: bands)
-    guard size.width > 0, size.height > 0, (1...4).contains(bands), !overflow, let memory = g_try_malloc(gsize(count))
-    else { throw .damaged(.shrink, detail: "no memory for a raster of \(size) and \(bands) bands") }
-    do throws(CodecError) {
-      try fill(UnsafeMutableRawBufferPointer(start: memory, count: count))
-    } catch {
-      g_free(memory)
-      throw error
-    }
-    (pixels, byteCount, self.size, self.bands, self.profile) = (memory, count, size, bands, profile)
+    let pixels = try PixelMemory(size, bands: bands)
+    try fill(UnsafeMutableRawBufferPointer(start: pixels.start, count: pixels.byteCount))
+    self.init(taking: pixels, space: bands < 3 ? .gray : .rgb, profile: profile)
   }
 
   /// Decodes a JPEG's coefficients: the image as stored, not upright, gray or RGB, with the file's ICC profile. Blocks;
@@ -62,28 +88,53 @@ package final class Raster {
     ) { target in image.compose(into: target) }
   }
 
-  deinit { g_free(pixels) }
+  /// `ChromaLoss.levels`, computed once.
+  private(set) lazy var chromaLoss = ChromaLoss.levels(self)
 
-  var hasAlpha: Bool { bands == 2 || bands == 4 }
+  var hasAlpha: Bool { space != .cmyk && (bands == 2 || bands == 4) }
 
   /// Whether every pixel is fully opaque.
   var isOpaque: Bool {
     guard hasAlpha else { return true }
-    let bytes = UnsafeRawBufferPointer(start: pixels, count: byteCount)
-    return stride(from: bands - 1, to: byteCount, by: bands).allSatisfy { bytes[$0] == 255 }
+    return stride(from: bands - 1, to: pixels.byteCount, by: bands).allSatisfy { pixels.start[$0] == 255 }
   }
 
   /// Passes the samples to `body`; they are valid during the call.
   func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(CodecError) -> Result) throws(CodecError) -> Result {
     defer { withExtendedLifetime(self) {} }
-    return try body(UnsafeRawBufferPointer(start: pixels, count: byteCount))
+    return try body(UnsafeRawBufferPointer(start: pixels.start, count: pixels.byteCount))
   }
 
-  /// The pixels as a libvips image, with the profile embedded. The raster must outlive everything made from it.
+  /// The same without errors.
+  func withSamples<Result>(_ body: (UnsafePointer<UInt8>) -> Result) -> Result {
+    defer { withExtendedLifetime(self) {} }
+    return body(UnsafePointer(pixels.start))
+  }
+
+  /// A raster of as many pixels, each computed from one of these.
+  func mapped(
+    to bands: Int, _ pixel: (UnsafePointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Void
+  ) throws(CodecError) -> Raster {
+    let result = try PixelMemory(size, bands: bands)
+    for index in 0..<size.pixelCount {
+      pixel(UnsafePointer(pixels.start + index * self.bands), result.start + index * bands)
+    }
+    return Raster(taking: result, space: bands < 3 ? .gray : .rgb, profile: profile)
+  }
+
+  /// The pixels as a libvips image, with the profile embedded; luma and chroma must have become RGB. The raster must
+  /// outlive everything made from it.
   package func image() throws(CodecError) -> LibvipsImage {
-    let space = bands < 3 ? VIPS_INTERPRETATION_B_W : VIPS_INTERPRETATION_sRGB
+    try Codec.start()
+    let interpretation =
+      switch space {
+      case .gray: VIPS_INTERPRETATION_B_W
+      case .cmyk: VIPS_INTERPRETATION_CMYK
+      case .rgb, .ycc: VIPS_INTERPRETATION_sRGB
+      }
     let image = cvips_image_of_memory(
-      pixels, byteCount, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR, space)
+      pixels.start, pixels.byteCount, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR,
+      interpretation)
     guard let image else { throw .damaged(.shrink, detail: Codec.errorText()) }
     if let profile { vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, profile.count) }
     return LibvipsImage(owning: image)

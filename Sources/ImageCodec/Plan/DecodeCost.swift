@@ -7,11 +7,8 @@ import ThumbnailCore
 enum DecodeCost {
   /// The base cost of any decode: the pipeline, its threads' buffers, the decoder's tables.
   static let fixed = 3 << 20
-  /// The most rows of the decoder's width that the reduction keeps; measured 700 for a thumbnail of 32 pixels and 1,650
-  /// for one of 1000.
-  private static let keptRows = 1800
-  /// The same for a JPEG that is at most halved; measured 650 to 900.
-  private static let keptRowsOfHalving = 1000
+  /// The most rows of the decoder's width that libvips keeps between a decoder and its reader.
+  private static let keptRows = 100
 
   /// The number of frames assumed of an animation whose header does not tell. One with more is refused.
   static let assumedFrames = 100
@@ -22,7 +19,7 @@ enum DecodeCost {
     if pass.reader == .frames { return frames(pass, probe: probe, bodyLength: bodyLength) }
     let decoding = decoder(pass, probe: probe, bodyLength: bodyLength) + rows(pass, probe: probe)
     let encoding = pass.steps.map { encoder(for: $0, probe: probe) }.max() ?? 0
-    return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass) + encoding)
+    return fixed + max(decoding + decoded(pass, probe: probe), rasters(pass, probe: probe) + encoding)
   }
 
   /// An animation: the decoder and one of its frames, all the thumbnails' frames, and the encoder. WebP's encoder holds
@@ -38,8 +35,10 @@ enum DecodeCost {
   /// The memory of the decoder itself.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
     if case .coefficients = pass.reader {
-      // Each component's 16-bit coefficients.
-      return Int(Double(pass.baseSize.pixelCount) * 2.05 * probe.samplesPerPixel)
+      // Each component's 16-bit coefficients, of which chroma has as many as luma or more.
+      let subsampling = Double(probe.jpeg?.subsampling ?? 4)
+      let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
+      return Int(Double(pass.baseSize.pixelCount) * 2.05 * samples)
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)
@@ -51,13 +50,17 @@ enum DecodeCost {
         probe.isProgressive
           ? Double((probe.storedSize.width + 31) * (probe.storedSize.height + 31)) * 2 * probe.samplesPerPixel : 0
       case .png:
-        probe.isProgressive ? pixels * Double(probe.channels) * sampleBytes * 1.1 : 0
+        // Of an interlaced one libpng holds all pixels.
+        probe.isProgressive
+          ? pixels * Double(probe.channels) * sampleBytes * 1.1 : Double(PNGRowSource.peakBytes(of: probe))
+      case .webp where probe.frameCount == 1:
+        Double(WebPRowSource.peakBytes(of: probe, size: pass.baseSize, bodyLength: bodyLength))
       case .webp:
-        // The file, the frame, and for lossless ones the whole image as ARGB.
+        // The file, the frame, for lossless ones the whole image as ARGB, and libvips' canvas.
         Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)
-          + (probe.hasAlpha == true ? pixels * 1.2 : 0) + (probe.frameCount == 1 ? 0 : pixels * 8)
+          + (probe.hasAlpha == true ? pixels * 1.2 : 0) + pixels * 8
       case .gif:
-        Double(bodyLength) + pixels * 6
+        Double(GIFRowSource.peakBytes(of: probe))
       case .tiff:
         Double(min(probe.blockBytes, 1 << 50)) * 2.1
       case .heif, .avif:
@@ -69,55 +72,64 @@ enum DecodeCost {
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }
 
-  /// The rows in flight between the decoder and the reduced image.
+  /// The rows in flight between the decoder and the views, and the views' resamplers.
   private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    // The coefficient decoder's cost includes its raster.
-    if case .coefficients = pass.reader { return 0 }
-    let row = pass.baseSize.width * max(probe.channels, 3) * ((probe.bitsPerSample + 7) / 8)
-    let view = pass.sharedView ?? pass.steps.first?.geometry.view ?? PixelSize(1, 1)
-    let reduced = Orientation(exif: probe.orientation).stored(view)
-    let isHalving = pass.baseSize.width <= 2 * reduced.width && pass.baseSize.height <= 2 * reduced.height
-    let kept = isHalving && probe.format == .jpeg ? keptRowsOfHalving : keptRows
-    return row * min(kept, 2 * pass.baseSize.height)
+    let channels = max(probe.channels, 3)
+    var bytes = 0
+    // libvips' decoders hold strips of rows; the coefficient decoder's cost includes its raster.
+    if case .coefficients = pass.reader {
+    } else {
+      bytes = pass.baseSize.width * channels * ((probe.bitsPerSample + 7) / 8) * min(keptRows, 2 * pass.baseSize.height)
+    }
+    for step in pass.steps where step.parent == .base {
+      let view = Orientation(exif: probe.orientation).stored(step.geometry.view)
+      bytes += RowResampler.bytes(base: pass.baseSize, channels: channels, target: view)
+    }
+    return bytes
   }
 
-  /// The output raster while the decoder is still alive: the shared raster, or the first step's.
+  /// The views while the decoder is still alive: their pixels, and those of luma and chroma at 16 bits.
   private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
-    if case .coefficients = pass.reader { return pass.baseSize.pixelCount * 3 }
-    // A JPEG has no alpha.
-    let bands = probe.format == .jpeg ? 3 : 4
-    if let shared = pass.sharedView { return shared.pixelCount * bands }
-    guard let first = pass.steps.first else { return 0 }
-    return (first.needsWholeView ? first.geometry.view : first.geometry.cut).pixelCount * bands
+    var bytes = 0
+    if case .coefficients = pass.reader { bytes = pass.baseSize.pixelCount * 3 }
+    for step in pass.steps where step.parent == .base {
+      let pixels = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
+      bytes += pixels * (probe.format == .jpeg ? 9 : 4)
+    }
+    return bytes
   }
 
-  /// The rasters alive at once after decoding: the shared one, the views that later steps need, and the current one
-  /// with its rotated or flattened copy.
-  private static func rasters(_ pass: DecodePlan.Pass) -> Int {
-    var kept = (pass.sharedView?.pixelCount ?? 0) * 4
-    if case .coefficients = pass.reader { kept = pass.baseSize.pixelCount * 3 }
+  /// The rasters alive at once after decoding: the views that are still to be finished, and the copies that are made of
+  /// the current one: rotated, cropped, enlarged, flattened.
+  private static func rasters(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
+    let bands = mayHaveAlpha(probe) ? 4 : 3
+    var kept = 0
     var largest = 0
     for step in pass.steps {
-      if step.isParent { kept += step.geometry.view.pixelCount * 4 }
-      let work = step.needsWholeView ? step.geometry.view.pixelCount : step.geometry.cut.pixelCount
-      let base: PixelSize? =
-        if case .step(let parent) = step.parent { pass.steps[parent].geometry.view } else { pass.sharedView }
-      let resampling = base.map { resamplingBytes(base: $0, target: step.geometry.view) } ?? 0
-      largest = max(largest, work * 4 + step.geometry.output.pixelCount * 4 + resampling)
+      let work = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
+      let output = step.geometry.output.pixelCount
+      if step.isParent || step.parent == .base { kept += work * bands }
+      var copies = probe.orientation == 1 ? 0 : work
+      if step.needsWholeView && step.geometry.crops { copies += step.geometry.cut.pixelCount }
+      if step.geometry.output != step.geometry.cut || bands == 4 { copies += output }
+      var resampling = 0
+      if case .step(let parent) = step.parent {
+        resampling =
+          work * bands
+          + RowResampler.bytes(base: pass.steps[parent].geometry.view, channels: bands, target: step.geometry.view)
+      }
+      largest = max(largest, copies * bands + resampling)
     }
     return kept + largest
   }
 
-  /// An upper bound of the bytes that our resampler takes besides the two rasters, in any orientation: the kernels and
-  /// the intermediate row. 60 kB for 750×500 to 256×171.
-  static func resamplingBytes(base: PixelSize, target: PixelSize) -> Int {
-    40 * (base.width + base.height) + 64 * (target.width + target.height) + 1024
-  }
+  private static func mayHaveAlpha(_ probe: ImageProbe) -> Bool { probe.hasAlpha != false && probe.format != .jpeg }
 
   /// The bytes that encoding one thumbnail takes.
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
-    return switch step.variant.format.imageFormat ?? (step.variant.format == .same ? probe.format : .webp) {
+    let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe) ? .webp : .jpeg
+    return switch step.variant.format.imageFormat ?? chosen {
     case .jpeg: pixels * 3
     case .png: pixels * 5
     case .avif: (8 << 20) + pixels * 48

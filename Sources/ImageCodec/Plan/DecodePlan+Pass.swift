@@ -3,31 +3,34 @@ import ThumbnailCore
 
 extension DecodePlan.Pass {
   /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants.
-  init(probe: ImageProbe, steps: [DecodePlan.Step], scaling: Scaling?, mayReadCoefficients: Bool = false) {
+  init(
+    probe: ImageProbe, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?, mayReadCoefficients: Bool = false
+  ) {
     let orientation = Orientation(exif: probe.orientation)
     self.steps = steps
     if steps.contains(where: { $0.variant.showsAllFrames(of: probe) }) {
       (reader, baseSize) = (.frames, probe.storedSize)
       return
     }
-    let stored = orientation.stored(steps.neededSize(scaling))
-    if mayReadCoefficients, let scale = Self.coefficientScale(for: probe, needed: stored) {
-      (reader, baseSize) = (.coefficients(scale), scale.size(of: probe.storedSize))
+    let stored = probe.storedSize
+    func permits(_ divisor: Int) -> Bool {
+      steps.allSatisfy { step in
+        rule.permits(
+          divisor, stored: stored, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling)
+      }
+    }
+    if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
+      let scale = JPEGScale.allCases.sorted().first(where: { permits($0.rawValue) }),
+      scale != .half || Self.readsWellAtHalf(probe)
+    {
+      (reader, baseSize) = (.coefficients(scale), scale.size(of: stored))
+    } else if probe.format == .jpeg {
+      let reduction = [8, 4, 2].first(where: permits) ?? 1
+      (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
     } else {
-      (reader, baseSize) = Self.reader(for: probe, needed: stored)
+      (reader, baseSize) = Self.reader(for: probe, needed: orientation.stored(steps.neededSize(scaling)))
     }
     chainSteps()
-    if case .coefficients = reader { return }
-    if steps.filter({ $0.parent == .base }).count > 1 {
-      // At twice the largest view the second reduction stays invisible, however large the image is.
-      let base = orientation.upright(baseSize)
-      var largest = PixelSize(1, 1)
-      for step in steps where step.parent == .base {
-        largest = PixelSize(
-          max(largest.width, step.geometry.view.width), max(largest.height, step.geometry.view.height))
-      }
-      sharedView = PixelSize(min(base.width, 2 * largest.width), min(base.height, 2 * largest.height))
-    }
   }
 
   /// Derives each step from the smallest earlier view that is at least twice as large in both directions.
@@ -47,24 +50,15 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// The scale at which the coefficient decoder gives enough pixels; nil if there is none or it cannot read the file.
-  private static func coefficientScale(for probe: ImageProbe, needed: PixelSize) -> JPEGScale? {
-    guard let traits = probe.jpeg, traits.obstacle == nil else { return nil }
-    return JPEGScale.allCases.sorted().first { scale in
-      probe.storedSize.width >= scale.rawValue * needed.width
-        && probe.storedSize.height >= scale.rawValue * needed.height
-    }
+  /// Whether the coefficient decoder is better at 1/2 than libjpeg. Of a progressive file it lacks the bits that come
+  /// late; where chroma is halved along one axis only, it would read too much of it.
+  private static func readsWellAtHalf(_ probe: ImageProbe) -> Bool {
+    !probe.isProgressive && [1, 1.5, 3].contains(probe.samplesPerPixel)
   }
 
   private static func reader(for probe: ImageProbe, needed: PixelSize) -> (DecodePlan.Reader, PixelSize) {
     let stored = probe.storedSize
     switch probe.format {
-    case .jpeg:
-      for factor in [8, 4, 2] {
-        // libjpeg rounds up; libvips drops a partial last column and row.
-        let size = PixelSize(stored.width / factor, stored.height / factor)
-        if size.width >= needed.width && size.height >= needed.height { return (.shrunkJPEG(factor: factor), size) }
-      }
     case .webp where probe.frameCount == 1:
       let scale = max(
         Double(needed.width) / Double(stored.width), Double(needed.height) / Double(stored.height))
@@ -73,7 +67,7 @@ extension DecodePlan.Pass {
       if scale < 1 { return (.scaledWebP(size), size) }
     default: break
     }
-    return (.libvips, stored)
+    return (.whole, stored)
   }
 }
 
@@ -83,9 +77,9 @@ extension DecodePlan: CustomStringConvertible {
     passes.map { pass in
       let reader =
         switch pass.reader {
-        case .libvips: probe.format.rawValue
+        case .whole, .jpeg(1): probe.format.rawValue
         case .coefficients(let scale): "jpeg coefficients 1/\(scale.rawValue)"
-        case .shrunkJPEG(let factor): "jpeg 1/\(factor)"
+        case .jpeg(let reduction): "jpeg 1/\(reduction)"
         case .scaledWebP: "webp scaled"
         case .frames: "\(probe.format.rawValue), all frames"
         }

@@ -5,12 +5,12 @@ package import ThumbnailCore
 package struct DecodePlan: Sendable, Equatable {
   /// The decoder that reads the image, and at which reduction.
   enum Reader: Sendable, Equatable {
-    /// libvips, all pixels.
-    case libvips
+    /// The decoder of its format, all pixels.
+    case whole
     /// The coefficient decoder, which skips most of the file.
     case coefficients(JPEGScale)
-    /// libjpeg computes one pixel per `factor` × `factor` block of pixels: 2, 4 or 8.
-    case shrunkJPEG(factor: Int)
+    /// libjpeg computes one pixel for each square of `reduction` × `reduction` pixels: 1, 2, 4 or 8.
+    case jpeg(reduction: Int)
     /// libwebp scales each row to this size as it decodes.
     case scaledWebP(PixelSize)
     /// libvips, all frames of an animated image, one after the other.
@@ -21,7 +21,7 @@ package struct DecodePlan: Sendable, Equatable {
   struct Step: Sendable, Equatable {
     /// The image that it is downsampled from.
     enum Parent: Sendable, Equatable {
-      /// The decoder's output, or the shared raster if there is one.
+      /// The decoder's output.
       case base
       /// The whole view of an earlier step of the same pass.
       case step(Int)
@@ -49,9 +49,6 @@ package struct DecodePlan: Sendable, Equatable {
     var reader: Reader
     /// The decoded size, as stored (before orientation).
     var baseSize: PixelSize
-    /// If several steps need the decoder's rows, which are produced only once, a raster of this upright size is made
-    /// first.
-    var sharedView: PixelSize?
     /// The thumbnails, largest first.
     var steps: [Step]
   }
@@ -65,7 +62,7 @@ package struct DecodePlan: Sendable, Equatable {
   /// Whether a truncated file yields the rows so far instead of an error.
   var isTolerant: Bool
   /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
-  package var isBodyWhole = true
+  package let isBodyWhole: Bool
 
   /// The finest scale at which the coefficient decoder is to read the file; nil if another reader is needed too.
   package var coefficientScale: JPEGScale? {
@@ -80,9 +77,11 @@ package struct DecodePlan: Sendable, Equatable {
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes its own decode; if that is
-  /// still too much, `Scaling.fast` replaces `Scaling.best`.
+  /// still too much, `Scaling.fast` replaces what the variants ask for.
   ///
   /// - Parameters:
+  ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
+  ///   - isBodyWhole: False if the body is the beginning of a file.
   ///   - mayReadCoefficients: False for a file that the coefficient decoder has handed over, and where that reader is
   ///     not worthwhile.
   ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
@@ -91,19 +90,21 @@ package struct DecodePlan: Sendable, Equatable {
   ///   the cheapest plan.
   package static func make(
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
-    mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
+    isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = [Step](variants) { _ in sourceSize ?? probe.size }
+    let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {
       for groups in [steps.together(probe), steps.map { [$0] }] {
         let passes = groups.map {
-          Pass(probe: probe, steps: $0, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
+          Pass(probe: probe, steps: $0, rule: rule, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {
-          return DecodePlan(probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant)
+          return DecodePlan(
+            probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: isBodyWhole)
         }
         cheapest = min(cheapest, cost)
       }
@@ -119,11 +120,12 @@ extension Array<DecodePlan.Step> {
       .sorted { $0.geometry.view.pixelCount > $1.geometry.view.pixelCount }
   }
 
-  /// The smallest decoded size, upright, of which every view is a reduction. `scaling` overrides that of the variants.
+  /// The smallest size, upright, at which a decoder that scales should deliver the image. `scaling` overrides that of
+  /// the variants.
   func neededSize(_ scaling: Scaling? = nil) -> PixelSize {
     var needed = PixelSize(1, 1)
     for step in self {
-      let factor = (scaling ?? step.variant.scaling) == .best ? 2 : 1
+      let factor = (scaling ?? step.variant.scaling) == .fast ? 1 : 2
       needed.width = Swift.max(needed.width, factor * step.geometry.view.width)
       needed.height = Swift.max(needed.height, factor * step.geometry.view.height)
     }

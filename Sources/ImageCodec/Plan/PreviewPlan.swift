@@ -34,8 +34,11 @@ package struct PreviewPlan: Sendable {
 extension EmbeddedPreview {
   /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`.
   func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
-    let needed = [DecodePlan.Step](variants) { _ in probe.size }.neededSize()
     let upright = Orientation(exif: probe.orientation).upright(size)
-    return !variants.isEmpty && needed.width <= upright.width && needed.height <= upright.height
+    let isLargeEnough = [DecodePlan.Step](variants) { _ in probe.size }.allSatisfy { step in
+      let factor = step.variant.scaling == .best ? 2 : 1
+      return factor * step.geometry.view.width <= upright.width && factor * step.geometry.view.height <= upright.height
+    }
+    return !variants.isEmpty && isLargeEnough
   }
 }

@@ -98,6 +98,7 @@ struct GIFHeader: HeaderParser {
       var probe = ImageProbe(format: .gif, storedSize: size)
       probe.hasAlpha = isTransparent || size != PixelSize(width, height)
       probe.channels = 4
+      probe.isProgressive = flags & 0x40 != 0
       probe.samplesPerPixel = 4
       draft = probe
       isSettled = true

@@ -13,7 +13,7 @@ package struct ImageProbe: Sendable, Equatable {
   /// The number of frames or pages counted so far; nil if the header does not tell.
   var frameCount: Int?
   /// Whether the decoder must hold the whole image before it can output the first row: progressive JPEG and JPEG whose
-  /// components come in separate scans, interlaced PNG.
+  /// components come in separate scans, interlaced PNG and GIF.
   var isProgressive = false
   /// Whether the pixels are losslessly compressed. Only set for WebP.
   var isLossless = false
@@ -30,6 +30,8 @@ package struct ImageProbe: Sendable, Equatable {
   var blockBytes = 0
   /// Details of a JPEG's frame header.
   var jpeg: JPEGFrameTraits?
+  /// The mean entry of the quantisation table of a JPEG's first component; nil if it is not stated before the scans.
+  var meanQuantiser: Double?
   /// The preview in a sequential JPEG's EXIF data, if it has the image's aspect ratio and orientation.
   var preview: EmbeddedPreview?
 

@@ -10,6 +10,7 @@ struct JPEGHeader: HeaderParser {
     case sniffed
     case marker
     case exif
+    case quantisers
     case frame(marker: Int)
     case scan
   }
@@ -22,6 +23,9 @@ struct JPEGHeader: HeaderParser {
   private var orientation: Int?
   private var preview: EmbeddedPreview?
   private var componentCount = 0
+  /// The mean of each quantisation table's entries, by its slot, and the slot of the first component.
+  private var quantisers: [Int: Double] = [:]
+  private var firstSlot = 0
   private var segments = 0
 
   /// More than any encoder writes; bounds files of only empty segments.
@@ -40,12 +44,16 @@ struct JPEGHeader: HeaderParser {
         if preview == nil { preview = exif.preview(offset: nextSegment - bytes.count) }
       }
       return expectMarker(at: nextSegment)
+    case .quantisers:
+      parseQuantisers(bytes)
+      return expectMarker(at: nextSegment)
     case .frame(let marker):
       try parseFrame(bytes, marker: marker)
       return expectMarker(at: nextSegment)
     case .scan:
       guard let inScan = bytes[0] else { throw cutOff() }
       if inScan < componentCount { draft?.isProgressive = true }
+      draft?.meanQuantiser = quantisers[firstSlot]
       keepPreview()
       isSettled = true
       return nil
@@ -81,6 +89,9 @@ struct JPEGHeader: HeaderParser {
     case 0xE1 where length > 2 && orientation == nil:
       awaiting = .exif
       return body..<nextSegment
+    case 0xDB where length > 2:
+      awaiting = .quantisers
+      return body..<nextSegment
     case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
       guard draft == nil, length >= 11 else { throw damaged("a second or too short frame header") }
       awaiting = .frame(marker: marker)
@@ -94,6 +105,17 @@ struct JPEGHeader: HeaderParser {
     }
   }
 
+  /// Reads whole tables; the decoder judges what is left.
+  private mutating func parseQuantisers(_ bytes: HeaderBytes) {
+    var start = 0
+    while let kind = bytes[start] {
+      let entryBytes = kind >> 4 == 0 ? 1 : 2
+      let sum = (0..<64).reduce(0) { $0 + (bytes.bigEndian(at: start + 1 + $1 * entryBytes, count: entryBytes) ?? 0) }
+      quantisers[kind & 15] = Double(sum) / 64
+      start += 1 + 64 * entryBytes
+    }
+  }
+
   private mutating func parseFrame(_ bytes: HeaderBytes, marker: Int) throws(CodecError) {
     guard let precision = bytes[0], let height = bytes.bigEndian(at: 1, count: 2),
       let width = bytes.bigEndian(at: 3, count: 2), let components = bytes[5], bytes.count >= 6 + 3 * components
@@ -103,13 +125,16 @@ struct JPEGHeader: HeaderParser {
     var areas: [Int] = []
     var identifiers: [UInt8] = []
     var (widest, highest) = (1, 1)
+    var (narrowest, lowest) = (4, 4)
     for index in 0..<components {
       guard let identifier = bytes[6 + 3 * index], let sampling = bytes[7 + 3 * index] else { throw cutOff() }
       identifiers.append(UInt8(identifier))
+      if index == 0 { firstSlot = bytes[8] ?? 0 }
       let (across, down) = (sampling >> 4, sampling & 15)
       guard (1...4).contains(across), (1...4).contains(down) else { throw damaged("sampling factors") }
       areas.append(across * down)
       (widest, highest) = (max(widest, across), max(highest, down))
+      (narrowest, lowest) = (min(narrowest, across), min(lowest, down))
     }
     componentCount = components
     var probe = ImageProbe(format: .jpeg, storedSize: PixelSize(width, height))
@@ -118,7 +143,11 @@ struct JPEGHeader: HeaderParser {
     probe.isProgressive = [0xC2, 0xC6, 0xCA, 0xCE].contains(marker)
     probe.hasAlpha = false
     probe.channels = components
-    probe.jpeg = JPEGFrameTraits(process: JPEGProcess(marker: marker), components: identifiers, precision: precision)
+    let subsampling = max((widest + narrowest - 1) / narrowest, (highest + lowest - 1) / lowest)
+    probe.jpeg = JPEGFrameTraits(
+      process: JPEGProcess(marker: marker), components: identifiers, precision: precision,
+      // Blocks have a power of two of samples across.
+      subsampling: subsampling == 3 ? 4 : subsampling)
     probe.bitsPerSample = precision
     probe.samplesPerPixel = Double(areas.reduce(0, +)) / Double(widest * highest)
     draft = probe

@@ -15,30 +15,38 @@ package enum Encoder {
   /// PNG's compression level, 0 to 9; libvips' default is 6.
   private static let pngEffort = 6
 
-  /// Encodes an image of 1 to 4 bands of 8 bits, as `standardColours()` gives it. `isOpaque` tells whether its alpha,
-  /// if any, can be dropped, `source` the format of the source image, `kept` its metadata to embed, and `animation` the
-  /// timing of an image of stacked frames.
+  /// Encodes pixels in standard colours. `source` is the format of the source image, `kept` its metadata to embed, and
+  /// `animation` the timing of an image of stacked frames.
   ///
   /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
   static func encode(
-    _ image: LibvipsImage, isOpaque: Bool, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil,
+    _ raster: Raster, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil,
     animation: Animation? = nil
   ) throws(CodecError) -> (data: Data, format: ImageFormat) {
+    let isOpaque = raster.isOpaque
     let isTransparent = !isOpaque && variant.background == nil
     let format =
       animation == nil
       ? written(as: variant.format, source: source, isTransparent: isTransparent)
       : variant.format == .same ? source : .webp
-    guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
-    var final = image
+    var final = raster
     if isOpaque {
-      final = try image.withoutAlpha()
+      final = try raster.withoutAlpha()
     } else if !isTransparent || format == .jpeg {
-      final = try image.flattened(onto: variant.background ?? .white)
+      final = try raster.flattened(onto: variant.background ?? .white)
     }
-    if let kept { final = try kept.attached(to: final) }
-    if let animation { final = try animation.attached(to: final) }
-    return (try save(final, as: format, variant: variant, keeps: kept != nil), format)
+    if format == .jpeg, animation == nil, kept.map(\.fields.isEmpty) ?? true {
+      let profile = kept?.profile(fitting: final)
+      return (try JPEGEncoder(quality: variant.quality, effort: variant.effort, profile: profile).encode(final), format)
+    }
+    guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
+    final = try final.rgb()
+    // The image points into the raster's memory, which nothing else keeps alive.
+    defer { withExtendedLifetime(final) {} }
+    var image = try final.image()
+    if let kept { image = try kept.attached(to: image) }
+    if let animation { image = try animation.attached(to: image) }
+    return (try save(image, as: format, variant: variant, keeps: kept != nil), format)
   }
 
   /// The format in which a thumbnail is written.
@@ -71,7 +79,7 @@ package enum Encoder {
       case .jpegXL: cvips_save_jxl(image, &bytes, &length, quality, effort(jxlEffort, 3...9), strips)
       case .gif: cvips_save_gif(image, &bytes, &length, effort(gifEffort, 1...10), strips)
       case .tiff: cvips_save_tiff(image, &bytes, &length, strips)
-      default: cvips_save_jpeg(image, &bytes, &length, quality, variant.effort == 0 ? 0 : 1, strips)
+      default: cvips_save_jpeg(image, &bytes, &length, quality, JPEGEncoder.optimises(variant.effort) ? 1 : 0, strips)
       }
     defer { g_free(bytes) }
     guard result == 0, let bytes else { throw .damaged(.encode, detail: Codec.errorText()) }

@@ -38,11 +38,15 @@ package struct HelperOnlyDownsampler {
     if !format.isDrawing { try limits.check(whole) }
     guard whole.size.width > 0, whole.size.height > 0 else { throw .damaged(.header, detail: "it has no size") }
     let steps = [DecodePlan.Step](variants) { size(of: whole, for: $0) }
-    let probe = try reduce(&reader, from: whole, to: steps.neededSize())
-    let pass = DecodePlan.Pass(probe: probe, steps: steps, scaling: nil)
+    // A drawing rendered at its own size is as good as one that is reduced.
+    let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
+    let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling))
+    let pass = DecodePlan.Pass(
+      probe: probe, steps: steps, rule: ScaleRule(probe, bodyLength: nil), scaling: nil)
     let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
-    let plan = DecodePlan(probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant)
+    let plan = DecodePlan(
+      probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
     let decoder = ImageDecoder(
       body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)

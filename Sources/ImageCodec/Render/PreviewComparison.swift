@@ -35,9 +35,9 @@ struct PreviewComparison {
           beginning, size: preview.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation))
       // With a profile the image's samples are not comparable to the preview's.
       guard image.profile == nil else { return false }
-      let pass = DecodePlan.Pass(reader: .libvips, baseSize: preview.preview.size, steps: [])
+      let pass = DecodePlan.Pass(reader: .jpeg(reduction: 1), baseSize: preview.preview.size, steps: [])
       let decoder = ImageDecoder(body: small, plan: preview.plan, pass: pass, cancellation: cancellation)
-      let shown = try decoder.decode { image throws(CodecError) in try image.standardColours() }
+      let shown = try decoder.raster(of: preview.preview.size)
       guard shown.bands == image.bands else { return false }
       let rows = try Self.decodedRows(of: image) * shown.size.height / image.size.height
       guard rows >= 2 else { return false }

@@ -1,9 +1,6 @@
 import ThumbnailCore
 
 extension Raster {
-  /// Whether `resampled` supports it: opaque gray or RGB. libvips handles transparency, where colours must not bleed.
-  var canBeResampled: Bool { bands == 1 || bands == 3 }
-
   /// The image at another size: Lanczos with three lobes, in the samples' own colour space, within one level of exact.
   ///
   /// - Parameters:
@@ -11,41 +8,50 @@ extension Raster {
   ///   - extent: The part of this raster that the image covers, in pixels from the upper left corner: 750.125 across
   ///     where 6001 pixels were reduced by eight to 751. Nil: all of it.
   ///   - crop: The part of the new image to compute, pixel for pixel equal to that part of the whole. Nil: all of it.
-  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, other numbers of bands, or if there is no memory.
+  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, or if there is no memory.
   func resampled(
     to size: PixelSize, extent: PixelExtent? = nil, crop: PixelRectangle? = nil
   ) throws(CodecError) -> Raster {
-    let whole = PixelExtent(width: Double(self.size.width), height: Double(self.size.height))
-    let extent = extent ?? whole
     let part = crop ?? PixelRectangle(x: 0, y: 0, size: size)
-    guard canBeResampled, Resampler.canBear(self.size), Resampler.canBear(size), part.fits(into: size),
-      extent.width > 0, extent.height > 0, extent.width <= whole.width, extent.height <= whole.height
-    else { throw .damaged(.shrink, detail: "a raster of \(self.size) cannot become \(size)") }
-    if size == self.size && extent == whole && part.size == size { return self }
-    let resampler = Resampler(base: self.size, bands: bands, extent: extent, target: size, part: part)
-    return try Raster(size: part.size, bands: bands, profile: profile) { output throws(CodecError) in
-      try withBytes { input throws(CodecError) in resampler.run(input, into: output) }
-    }
+    if size == self.size && extent == nil && part.size == size { return self }
+    let source = RasterRowSource(self, extent: extent)
+    let view = ViewRenderer.View(size: size, part: part, keepsPlanes: true)
+    let rasters = try ViewRenderer(source.layout, views: [view]).render(source, cancellation: CancellationFlag())
+    return rasters[0].of(space)
   }
 
-  /// The image converted from its profile to sRGB or gray.
+  /// The image converted from its profile or inks to sRGB or gray.
   func standardColours(keepingProfile: Bool = false) throws(CodecError) -> Raster {
-    guard !keepingProfile, let profile, !(ICCProfile(profile)?.isSRGB ?? false) else { return self }
-    defer { withExtendedLifetime(self) {} }
-    return try Raster(computing: try image().standardColours())
+    let isForeign = !keepingProfile && profile.map { !(ICCProfile($0)?.isSRGB ?? false) } ?? false
+    guard isForeign || space == .cmyk else { return self }
+    let shown = try rgb()
+    defer { withExtendedLifetime(shown) {} }
+    return try Raster(computing: try shown.image().standardColours(keepingProfile: keepingProfile))
   }
 }
 
-/// A width and height in fractional pixels.
-struct PixelExtent: Sendable, Equatable {
-  var width: Double
-  var height: Double
-}
+/// The rows of a raster.
+private final class RasterRowSource: RowSource {
+  let layout: RowLayout
+  private let raster: Raster
+  private var isRead = false
 
-extension PixelRectangle {
-  /// Whether it is not empty and lies within an image of this size.
-  func fits(into size: PixelSize) -> Bool {
-    x >= 0 && y >= 0 && self.size.width > 0 && self.size.height > 0 && self.size.width <= size.width - x
-      && self.size.height <= size.height - y
+  init(_ raster: Raster, extent: PixelExtent?) {
+    self.raster = raster
+    var rows = RowLayout(size: raster.size, channels: raster.bands, profile: raster.profile)
+    rows.hasAlpha = raster.hasAlpha
+    if let extent { rows.planes[0].extent = extent }
+    layout = rows
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    if isRead { return false }
+    isRead = true
+    try raster.withBytes { bytes throws(CodecError) in
+      guard let start = bytes.baseAddress else { return }
+      let stride = raster.size.width * raster.bands
+      try receive(RowBand(start: start, stride: stride, count: raster.size.height, isLasting: true))
+    }
+    return true
   }
 }

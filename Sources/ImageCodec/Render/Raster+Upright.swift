@@ -32,6 +32,6 @@ extension Raster {
           }
         }
       }
-    }
+    }.of(space)
   }
 }

@@ -15,6 +15,7 @@ struct RenderPass {
   /// step's own.
   func run() -> [RenderedVariant] {
     guard let first = pass.steps.first else { return [] }
+    _ = Codec.allocator
     let kept = decoder.metadata(first.variant.metadata)
     do throws(CodecError) {
       if pass.reader == .frames {
@@ -23,12 +24,12 @@ struct RenderPass {
           result(of: step) { () throws(CodecError) in try encode(strip, step, kept, animation) }
         }
       }
-      let base = try decode(for: first)
-      var views: [Int: Raster] = [:]
+      var views = try decode()
       return pass.steps.enumerated().map { index, step in
         result(of: step) { () throws(CodecError) in
-          let raster = try reduced(from: base, views, for: step)
-          if step.isParent { views[index] = raster }
+          if case .step(let parent) = step.parent { views[index] = try reduced(views[parent], for: step) }
+          guard let raster = views[index] else { throw .damaged(.shrink, detail: "a view is missing") }
+          if !step.isParent { views[index] = nil }
           return try finish(raster, step, kept)
         }
       }
@@ -49,80 +50,54 @@ struct RenderPass {
     }
   }
 
-  /// What the steps that are not derived from a larger one are made from.
-  private enum Base {
-    /// The first step's raster itself; there is no other such step.
-    case firstStep(Raster)
-    /// A raster as stored for all such steps, and the part of it that the image covers, if not all.
-    case shared(Raster, fills: PixelExtent?)
+  /// Decodes the image, and returns the views of all steps that are not derived from a larger one, by their index: as
+  /// stored, cropped if the crop is known in advance. The decoder's memory is free on return.
+  private func decode() throws(CodecError) -> [Int: Raster] {
+    let steps = pass.steps.indices.filter { pass.steps[$0].parent == .base }
+    var rasters = try render(try decoder.rows(), steps)
+    // Saturated edges come out differently where each pixel is brought into range before it is averaged.
+    if decoder.canConvertRows, let first = rasters.first, first.chromaLoss > ChromaLoss.most {
+      // One reading's views at a time are in memory.
+      rasters = []
+      do throws(CodecError) {
+        rasters = try render(try decoder.convertedRows(), steps)
+      } catch {
+        guard error.isDamage else { throw error }
+        rasters = try render(try decoder.rows(), steps)
+      }
+    }
+    var views: [Int: Raster] = [:]
+    for (index, raster) in zip(steps, rasters) {
+      views[index] = try raster.standardColours(keepingProfile: keepsProfile)
+    }
+    return views
   }
 
-  /// Decodes the image. The decoder's memory is free on return.
-  private func decode(for first: DecodePlan.Step) throws(CodecError) -> Base {
-    // libvips encodes in any case. If not started here it would initialise itself at its first call, with other
-    // settings, and two threads calling first would see it half initialised.
-    try Codec.start()
-    if case .coefficients(let scale) = pass.reader {
-      let plan = decoder.plan
-      let (stored, side) = (plan.probe.storedSize, Double(scale.rawValue))
-      let fills = PixelExtent(width: Double(stored.width) / side, height: Double(stored.height) / side)
-      let coefficients = decoder.coefficients(
-        at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
-      return .shared(try Raster(coefficients), fills: fills)
-    }
-    // libvips outputs its rows once, so it computes one raster.
-    guard let shared = pass.sharedView else {
-      return .firstStep(
-        try decoder.decode { image throws(CodecError) in try shrunk(try displayable(image), for: first) })
-    }
-    let raster = try decoder.decode { image throws(CodecError) in
-      try displayable(image).resized(to: orientation.stored(shared)).standardColours(keepingProfile: keepsProfile)
-    }
-    return .shared(raster, fills: nil)
+  private func render(_ source: any RowSource, _ steps: [Int]) throws(CodecError) -> [Raster] {
+    let layout = source.layout
+    return try ViewRenderer(layout, views: steps.map { view(of: pass.steps[$0], layout) }).render(
+      source, fillsDamage: decoder.plan.isTolerant, cancellation: decoder.cancellation)
   }
 
-  /// An image of floating-point samples converted to display values, others unchanged.
-  ///
-  /// Such samples are linear light and may be many times as bright as white. Downsampled before they are clipped to
-  /// white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
-  private func displayable(_ image: LibvipsImage) throws(CodecError) -> LibvipsImage {
-    guard image.isFloatingPoint else { return image }
-    // A copy to remove the profile from, which described the samples before conversion.
-    let shown = try image.standardColours().copied()
-    vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
-    return shown
+  private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {
+    let size = orientation.stored(step.geometry.view)
+    let part = cut(of: step, in: size) ?? PixelRectangle(x: 0, y: 0, size: size)
+    return ViewRenderer.View(size: size, part: part, keepsPlanes: keepsPlanes(step, layout))
   }
 
-  /// A step's view, as stored, cropped if the crop is known in advance: resampled from the base or from an earlier
-  /// step's view, with our resampler where it applies, else with libvips.
-  private func reduced(
-    from base: Base, _ views: [Int: Raster], for step: DecodePlan.Step
-  ) throws(CodecError) -> Raster {
-    let larger: Raster
-    var extent: PixelExtent?
-    switch (step.parent, base) {
-    case (.step(let parent), _):
-      guard let view = views[parent] else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
-      larger = view
-    case (.base, .shared(let raster, let fills)): (larger, extent) = (raster, fills)
-    case (.base, .firstStep(let raster)): return raster
-    }
+  /// Whether a thumbnail is written from luma and chroma as they are: a JPEG of which nothing else reads the pixels.
+  private func keepsPlanes(_ step: DecodePlan.Step, _ layout: RowLayout) -> Bool {
+    let isJPEG = Encoder.written(as: step.variant.format, source: source.format, isTransparent: false) == .jpeg
+    let isSRGB = layout.profile.map { ICCProfile($0)?.isSRGB ?? true } ?? true
+    return isJPEG && isSRGB && !step.needsWholeView && step.geometry.output == step.geometry.cut
+      && step.variant.metadata == .none
+  }
+
+  /// A step's view, as stored, cropped if the crop is known in advance: resampled from an earlier step's view.
+  private func reduced(_ larger: Raster?, for step: DecodePlan.Step) throws(CodecError) -> Raster {
+    guard let larger else { throw .damaged(.shrink, detail: "the larger thumbnail failed") }
     let view = orientation.stored(step.geometry.view)
-    // Enlarging is left to libvips, which uses another method.
-    guard larger.canBeResampled, view.width <= larger.size.width, view.height <= larger.size.height else {
-      defer { withExtendedLifetime(larger) {} }
-      return try Raster(computing: try shrunk(try larger.image(), for: step))
-    }
-    return try larger.resampled(to: view, extent: extent, crop: cut(of: step, in: view)).standardColours(
-      keepingProfile: keepsProfile)
-  }
-
-  /// The same for a libvips image.
-  private func shrunk(_ image: LibvipsImage, for step: DecodePlan.Step) throws(CodecError) -> LibvipsImage {
-    let view = orientation.stored(step.geometry.view)
-    let resized = try image.resized(to: view)
-    guard let cut = cut(of: step, in: view) else { return try resized.standardColours(keepingProfile: keepsProfile) }
-    return try resized.cropped(to: cut).standardColours(keepingProfile: keepsProfile)
+    return try larger.resampled(to: view, crop: cut(of: step, in: view))
   }
 
   /// The part of a step's stored view that it needs. Nil: all of it.
@@ -153,13 +128,14 @@ struct RenderPass {
   private func encode(
     _ pixels: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?, _ animation: Animation? = nil
   ) throws(CodecError) -> Thumbnail {
-    // The image points into the raster's memory, which nothing else keeps alive.
-    defer { withExtendedLifetime(pixels) {} }
     let size = step.geometry.output
-    let image = try pixels.image()
+    var final = pixels
+    if animation == nil, pixels.size != size {
+      final = try Raster(computing: try pixels.image().resized(to: size))
+      withExtendedLifetime(pixels) {}
+    }
     let (data, format) = try Encoder.encode(
-      animation == nil ? try image.resized(to: size) : image, isOpaque: pixels.isOpaque, for: step.variant,
-      source: source.format, kept: kept, animation: animation)
+      final, for: step.variant, source: source.format, kept: kept, animation: animation)
     return Thumbnail(data: data, size: size, format: format, source: source, isDamaged: decoder.plan.isTolerant)
   }
 }

@@ -1,10 +1,29 @@
 import Foundation
 
 /// The weights that compute each new sample along one axis: Lanczos with three lobes, stretched by the reduction
-/// factor, as libvips, Pillow and ImageMagick downsample by default.
+/// factor, as libvips, Pillow and ImageMagick downsample by default; or the same corrected for samples that are means
+/// of boxes of pixels (`BoxEstimator`).
 ///
 /// Beyond the edge the outermost sample is repeated, as in libvips.
-struct ResampleKernel {
+struct ResampleKernel: Sendable {
+  /// What a kernel depends on.
+  struct Axis: Hashable, Sendable {
+    /// The number of source samples.
+    var count: Int
+    /// How many of them the image covers.
+    var extent: Double
+    /// The number of new samples of the whole image.
+    var target: Int
+    /// The new samples to compute.
+    var range: Range<Int>
+    /// The number of pixels whose mean a source sample is.
+    var box = 1
+    /// The number of taps is rounded up to a multiple of this, a power of two.
+    var group: Int
+    /// Every start is rounded down to a multiple of this, a power of two.
+    var alignment: Int
+  }
+
   /// 1 in fixed point with `fractionBits` fraction bits; the weights of each sample sum to exactly this.
   static let one = 1 << fractionBits
   static let fractionBits = 14
@@ -19,14 +38,14 @@ struct ResampleKernel {
   /// The range of source samples that are used.
   private(set) var source: Range<Int>
 
-  /// The kernel for the new samples in `range`, out of `target` that cover the first `extent` of `count` source
-  /// samples.
-  ///
-  /// The counts are at least 1, `extent` is positive, `range` is within the new samples. The number of taps is rounded
-  /// up to a multiple of `group`, and every start down to one of `alignment`, both powers of two.
-  init(count: Int, extent: Double, target: Int, range: Range<Int>, group: Int, alignment: Int) {
+  /// Computes a kernel. The counts are at least 1, the extent is positive, the range is within the new samples.
+  init(_ axis: Axis) {
+    let (count, extent, target, range) = (axis.count, axis.extent, axis.target, axis.range)
+    let (group, alignment) = (axis.group, axis.alignment)
     let scale = extent / Double(target)
     let stretch = max(1, scale)
+    // Where three means and more become one sample, what a mean lacks does not show.
+    var estimator = axis.box > 1 && scale > 1 && scale < 3 ? BoxEstimator(box: axis.box, scale: scale) : nil
     func inside(_ position: Int) -> Int { min(max(position, 0), count - 1) }
     let windows = range.map { index in
       // The centres of source samples are at whole numbers.
@@ -46,11 +65,18 @@ struct ResampleKernel {
     for window in windows {
       for tap in exact.indices { exact[tap] = 0 }
       var total = 0.0
-      Self.forEachValue(
-        from: (Double(window.first) - window.middle) / stretch, step: 1 / stretch, count: window.last - window.first + 1
-      ) { index, value in
+      func add(_ index: Int, _ value: Double) {
         exact[inside(window.first + index) - window.start] += value
         total += value
+      }
+      let length = window.last - window.first + 1
+      if let estimated = estimator?.weights(middle: window.middle - Double(window.first), count: length) {
+        for (index, value) in estimated.enumerated() {
+          add(index, value)
+        }
+      } else {
+        Self.forEachValue(
+          from: (Double(window.first) - window.middle) / stretch, step: 1 / stretch, count: length, add)
       }
       // Rounding the running sum, not each weight, makes the weights sum to exactly one.
       var (sum, written) = (0.0, 0)
@@ -63,13 +89,16 @@ struct ResampleKernel {
     }
   }
 
-  private static let lobes = 3.0
+  static let lobes = 3.0
+
+  /// The bytes that it takes.
+  var bytes: Int { 2 * weights.count + 8 * starts.count }
 
   /// Calls `body` with the kernel's value at `from`, `from + step` and so on.
   ///
   /// sinc(x)·sinc(x/3) is sin²u·(3 − 4·sin²u) / 3u² for u = πx/3, and the sine at one point gives that at the next by a
   /// rotation: a few `sin` and `cos` calls for all.
-  private static func forEachValue(from: Double, step: Double, count: Int, _ body: (_ index: Int, Double) -> Void) {
+  static func forEachValue(from: Double, step: Double, count: Int, _ body: (_ index: Int, Double) -> Void) {
     let unit = Double.pi / lobes
     var (sine, cosine) = (sin(from * unit), cos(from * unit))
     let (sineOfStep, cosineOfStep) = (sin(step * unit), cos(step * unit))

@@ -26,10 +26,15 @@ public enum Gravity: String, Sendable, Codable, CaseIterable {
   case west
 }
 
-/// How much of the image is decoded before the last resize.
+/// How finely the image is read before it is reduced to the thumbnail: how far the thumbnail may be from a full decode
+/// that is resized with Lanczos.
 public enum Scaling: String, Sendable, Codable, CaseIterable {
-  /// At least the thumbnail's own size: the fewest bytes and the least memory.
+  /// At least at the thumbnail's own size: the fewest bytes, the least memory and a visible loss, for placeholders and
+  /// very small thumbnails.
   case fast
-  /// At least twice the thumbnail's size: a little sharper, and slower.
+  /// So that at most one thumbnail in fifty is worse than vipsthumbnail's by 0.005 SSIM or 0.3 dE2000: at twice the
+  /// thumbnail's size, or less where the picture is smooth.
+  case good
+  /// So that none is worse by more than 0.002 SSIM: at two and a half times the thumbnail's size.
   case best
 }

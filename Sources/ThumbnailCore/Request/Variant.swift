@@ -28,7 +28,7 @@ public struct Variant: Hashable, Sendable {
   /// A variant; the defaults suit the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
-    scaling: Scaling = .fast, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
+    scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
     metadata: MetadataPolicy = .none, frames: FrameSelection = .first
   ) {
     self.size = size

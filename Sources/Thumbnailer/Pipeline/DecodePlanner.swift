@@ -11,18 +11,15 @@ struct DecodePlanner: Sendable {
     func make(within bytes: Int) throws(CodecError) -> DecodePlan {
       try DecodePlan.make(
         probe: probe, bodyLength: body.bytes.count, variants: variants, memoryBudget: bytes,
-        mayReadCoefficients: body.mayReadCoefficients)
+        isBodyWhole: body.isComplete, mayReadCoefficients: body.mayReadCoefficients)
     }
-    var plan: DecodePlan
     do throws(CodecError) {
-      plan = try make(within: admission.share)
+      return try make(within: admission.share)
     } catch {
       guard case .exceedsMemoryBudget(let needed, _) = error else { throw error }
       if needed > admission.most { throw .exceedsMemoryBudget(needed: needed, budget: admission.most) }
-      plan = try make(within: needed)
+      return try make(within: needed)
     }
-    plan.isBodyWhole = body.isComplete
-    return plan
   }
 
   /// Separates the variants that can be made within the available memory from those that cannot, even alone.

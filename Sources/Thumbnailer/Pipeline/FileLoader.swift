@@ -36,7 +36,6 @@ struct FileLoader: BodyLoader {
       var body = SourceBody(file.body, header: header, holding: permit)
       body.hasChanged = { file.hasChanged }
       body.admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: true)
-      body.mayReadCoefficients = configuration.readsCoefficients
       body.mayUsePreview = configuration.previews
       return body
     }

@@ -78,8 +78,7 @@ struct HTTPLoader: BodyLoader {
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop = (mayStop ? request.demand : nil).map {
       EarlyStop(
-        demand: $0, memoryBudget: decodeShare, mayReadCoefficients: configuration.readsCoefficients,
-        mayUsePreview: request.mayUsePreview)
+        demand: $0, memoryBudget: decodeShare, mayUsePreview: request.mayUsePreview)
     }
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor,
@@ -114,7 +113,6 @@ struct HTTPLoader: BodyLoader {
     body.bytesLeft = download.bytesLeft
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
-    body.mayReadCoefficients = configuration.readsCoefficients
     body.mayUsePreview = request.mayUsePreview
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)

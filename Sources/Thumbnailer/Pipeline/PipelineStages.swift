@@ -67,8 +67,7 @@ final class PipelineStages: Sendable {
       memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
     revalidator = Revalidator(
       configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
-    shrinker = Shrinker(
-      limits: policy.limits, readsCoefficients: configuration.readsCoefficients, runner: runner)
+    shrinker = Shrinker(limits: policy.limits, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
     let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)

@@ -43,8 +43,7 @@ struct ProgramLoader: BodyLoader {
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
     let mayUsePreview = spent == nil && configuration.previews
     let earlyStop = EarlyStop(
-      demand: job.demand, memoryBudget: decodeShare, mayReadCoefficients: configuration.readsCoefficients,
-      mayUsePreview: mayUsePreview)
+      demand: job.demand, memoryBudget: decodeShare, mayUsePreview: mayUsePreview)
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
@@ -78,7 +77,6 @@ struct ProgramLoader: BodyLoader {
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
-    body.mayReadCoefficients = configuration.readsCoefficients
     body.mayUsePreview = mayUsePreview
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(job.source, .opened(bytes: body.bytes.count))

@@ -119,7 +119,7 @@ struct Renderer: Sendable {
   private func retry(after decoded: Decoded, of body: SourceBody) -> RenderingRetry? {
     for case .failure(let error) in decoded.results.map(\.result) {
       switch error {
-      case .handedOver where body.mayReadCoefficients: return .withLibvips
+      case .handedOver where body.mayReadCoefficients: return .withoutCoefficients
       // The ends of the scans were seen, but the scans lack data.
       case .truncated where !body.isComplete: return .withWholeBody
       // Salvaging needs the whole body.

@@ -31,8 +31,8 @@ enum RenderingRetry: Sendable {
   case withWholeBody
   /// The preview in the EXIF data does not match: decode the image itself.
   case withoutPreview
-  /// The coefficient decoder cannot read the file: use libvips, which needs the whole body.
-  case withLibvips
+  /// The coefficient decoder cannot read the file: use the other readers, which need the whole body.
+  case withoutCoefficients
 }
 
 /// What a decode has made: one result per variant, and the time it took on the worker.

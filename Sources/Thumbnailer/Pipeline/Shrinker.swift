@@ -21,7 +21,6 @@ struct FoundThumbnail: Sendable {
 /// Makes small thumbnails from larger stored ones.
 struct Shrinker: Sendable {
   let limits: DecodeLimits
-  let readsCoefficients: Bool
   let runner: DecodeRunner
 
   /// The thumbnail that a hit leads to: as it is stored, or shrunk from a larger one. Nil when that cannot be shrunk.
@@ -44,8 +43,7 @@ struct Shrinker: Sendable {
     let bytes = ByteSource.memory([UInt8](larger.thumbnail.data))
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity,
-        mayReadCoefficients: readsCoefficients),
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity),
       let (results, _) = try? await runner.run(
         "\(plan)", bytes: plan.predictedBytes, for: job,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),

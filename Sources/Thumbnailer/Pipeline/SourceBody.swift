@@ -31,7 +31,7 @@ struct SourceBody: Sendable {
   /// Whether a helper may read it if its format is not read in process.
   var admitsForeign = false
   /// False if the coefficient decoder has handed the file over to libvips, or is not used.
-  var mayReadCoefficients = false
+  var mayReadCoefficients = true
   /// Whether the preview in its EXIF data may be used; false once it was found not to match.
   var mayUsePreview = false
 

@@ -79,9 +79,6 @@ extension ThumbnailPipeline {
     /// hour without a request, and too large ones for a day or until a limit is raised; for less if the server says so
     /// (`Cache-Control`, `Expires`). Default: false.
     public var retriesFailures = false
-    /// Whether the coefficient decoder reads JPEGs where it suffices. Otherwise libvips reads them, which needs the
-    /// whole file. Tests, which are debug builds, turn it on.
-    var readsCoefficients = Codec.readsCoefficients
     /// The most revalidations that run in the background at once; beyond them a request waits for its server. Tests use
     /// fewer.
     var mostRevalidations = 256

@@ -119,6 +119,10 @@ extension Diagnostics {
       ("thumbs", ThumbnailPipeline.version),
       ("Swift", Self.swiftVersion),
       ("libvips", Codec.version),
+      ("libjpeg-turbo", Codec.jpegVersion),
+      ("ISA-L", PNGInflater.version),
+      ("libwebp", Codec.webPVersion),
+      ("libtiff", Codec.tiffVersion),
       ("libcurl", network.version),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]

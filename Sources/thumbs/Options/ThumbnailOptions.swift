@@ -28,8 +28,8 @@ struct ThumbnailOptions: ParsableArguments {
   @Option(help: ArgumentHelp("The encoder's quality, 1 to 100.", valueName: "N"))
   var quality = 80
 
-  @Option(help: "fast decodes at least the thumbnail's size, best at least twice that: sharper and slower.")
-  var scaling = Scaling.fast
+  @Option(help: "How finely a picture is read: fast loses detail, best costs the most time.")
+  var scaling = Scaling.good
 
   func validate() throws {
     try OptionCheck.value("--quality", quality, "give a number from 1 to 100") { (1...100).contains($0) }

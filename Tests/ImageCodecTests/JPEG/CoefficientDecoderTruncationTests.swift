@@ -27,8 +27,8 @@ struct CoefficientDecoderTruncationTests {
     progressive.isProgressive = true
     progressive.scans =
       (0..<3).map { TestJPEG.Scan(components: [$0], positions: 0...0) }
-      + (0..<3).map { TestJPEG.Scan(components: [$0], positions: 1...5) }
-      + [TestJPEG.Scan(components: [0], positions: 6...63)]
+      + (0..<3).map { TestJPEG.Scan(components: [$0], positions: $0 == 0 ? 1...5 : 1...63) }
+      + [TestJPEG.Scan(components: [0], positions: 6...24), TestJPEG.Scan(components: [0], positions: 25...63)]
     return [
       ("gray", gray), ("restarting", restarting), ("separate", separate), ("progressive", progressive),
     ]

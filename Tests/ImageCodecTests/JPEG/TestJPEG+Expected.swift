@@ -1,5 +1,6 @@
 @testable import JPEGCoefficients
 import CVips
+import Foundation
 import Testing
 
 @testable import ImageCodec
@@ -47,41 +48,52 @@ struct Samples: Equatable {
 }
 
 extension TestJPEG {
-  /// The components' samples at 1/8, as they are without conversion of colours: a DC coefficient each.
-  func expectedEighth() -> Samples {
-    let small = JPEGScale.eighth.size(of: size)
-    var bytes: [UInt8] = []
-    for y in 0..<small.height {
-      for x in 0..<small.width {
-        for (index, component) in components.enumerated() {
-          let value = coefficient(
-            index, x * component.across / mostAcross, y * component.down / mostDown, 0)
-          let level = (value * quantiser(component.table, 0) + 4) >> 3
-          bytes.append(UInt8(max(0, min(255, level + 128))))
+  /// A component's samples: a `side` squared of each block, of as many coefficients of lowest frequency.
+  func expectedPlane(_ component: Int, side: Int) -> Samples {
+    let blocks = blocks(component)
+    let table = components[component].table
+    var bytes = [UInt8](repeating: 0, count: blocks.pixelCount * side * side)
+    // 2×2 samples are made with weights of their own.
+    let weights = side == 2 ? [1, 0.95] : [Double](repeating: 1, count: side)
+    for y in 0..<blocks.height {
+      for x in 0..<blocks.width {
+        var offsets = [Double](repeating: 0, count: side * side)
+        for (position, natural) in Self.zigzag.enumerated() where natural % 8 < side && natural / 8 < side {
+          let (u, v) = (natural % 8, natural / 8)
+          let value = Double(coefficient(component, x, y, position) * quantiser(table, position))
+          if value == 0 { continue }
+          for index in offsets.indices {
+            offsets[index] +=
+              value / 8 * weights[u] * weights[v] * Self.wave(u, index % side, side) * Self.wave(v, index / side, side)
+          }
+        }
+        for (index, offset) in offsets.enumerated() {
+          let rounded = side == 1 ? (offset + 0.5).rounded(.down) : offset.rounded()
+          bytes[((y * side + index / side) * blocks.width + x) * side + index % side] = UInt8(
+            max(0, min(255, rounded + 128)))
         }
       }
     }
-    return Samples(size: small, bands: components.count, bytes: bytes)
+    return Samples(size: PixelSize(blocks.width * side, blocks.height * side), bands: 1, bytes: bytes)
   }
 
-  /// The same at 1/4: 2×2 samples of the coefficients at zigzag positions 0, 1, 2 and 4.
-  func expectedQuarter() -> Samples {
-    let small = JPEGScale.quarter.size(of: size)
-    var bytes: [UInt8] = []
-    for y in 0..<small.height {
-      for x in 0..<small.width {
-        for (index, component) in components.enumerated() {
-          let (column, row) = (x * component.across / mostAcross, y * component.down / mostDown)
-          func value(_ position: Int) -> Double {
-            Double(
-              coefficient(index, column / 2, row / 2, position) * quantiser(component.table, position))
-          }
-          let (right, down) = (column % 2 == 0 ? 0.95 : -0.95, row % 2 == 0 ? 0.95 : -0.95)
-          let level = (value(0) + right * value(1) + down * value(2) + right * down * value(4)) / 8
-          bytes.append(UInt8(max(0, min(255, (level + 128).rounded()))))
-        }
-      }
-    }
+  private static func wave(_ frequency: Int, _ sample: Int, _ side: Int) -> Double {
+    guard frequency > 0 else { return 1 }
+    if side == 2 { return sample == 0 ? 1 : -1 }
+    return 2.0.squareRoot() * cos(Double((2 * sample + 1) * frequency) * .pi / Double(2 * side))
+  }
+
+  /// For each zigzag position the index of its coefficient in rows of eight.
+  private static let zigzag: [Int] = (0..<15).flatMap { (sum: Int) -> [Int] in
+    let down = (max(0, sum - 7)...min(7, sum)).map { $0 * 8 + sum - $0 }
+    return sum % 2 == 1 ? down : down.reversed()
+  }
+
+  /// The picture at 1/8, as it is without conversion of colours, if no component is subsampled: a DC coefficient each.
+  func expectedEighth() -> Samples {
+    let small = JPEGScale.eighth.size(of: size)
+    let planes = components.indices.map { expectedPlane($0, side: 1).cropped(to: small).bytes }
+    let bytes = (0..<small.pixelCount).flatMap { index in planes.map { $0[index] } }
     return Samples(size: small, bands: components.count, bytes: bytes)
   }
 
@@ -91,6 +103,9 @@ extension TestJPEG {
   /// What the coefficient decoder makes of a file.
   struct Reading {
     let raster: Raster
+    /// The samples of the planes that the image covers.
+    let planes: [Samples]
+    let image: CoefficientImage
     let consumedBytes: Int
     let scans: Int
 
@@ -104,6 +119,13 @@ extension TestJPEG {
       raster = try Raster(
         size: PixelSize(image.size.width, image.size.height), bands: image.bands, profile: image.profile
       ) { target in image.compose(into: target) }
+      planes = image.planes.map { plane in
+        let rows = (0..<plane.size.height).flatMap { y in
+          UnsafeBufferPointer(start: plane.start + y * plane.rowBytes, count: plane.size.width)
+        }
+        return Samples(size: PixelSize(plane.size.width, plane.size.height), bands: 1, bytes: rows)
+      }
+      self.image = image
       (consumedBytes, scans) = (image.consumedBytes, image.scans)
     }
   }

@@ -32,7 +32,6 @@ struct GalleryFixture {
   /// A pipeline on the folder, which gives up at the first failure.
   static func pipeline(in directory: TemporaryDirectory) throws -> ThumbnailPipeline {
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
-    configuration.readsCoefficients = true
     configuration.attempts = 1
     return try ThumbnailPipeline(configuration)
   }

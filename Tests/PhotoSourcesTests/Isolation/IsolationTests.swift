@@ -107,7 +107,7 @@ struct IsolationTests {
     // Long enough for a good picture on a busy machine.
     isolation.deadline = .seconds(6)
     let fixture = try Self.fixture(isolation)
-    let file = fixture.directory.url.appendingPathComponent("endless.pnm")
+    let file = fixture.directory.url.appendingPathComponent("endless.svg")
     try Data(HelperBench.endless).write(to: file)
     let request = ThumbnailRequest(.file(at: file.path), variant: Variant(size: PixelSize(40, 40)))
     let error = await error(request, fixture)

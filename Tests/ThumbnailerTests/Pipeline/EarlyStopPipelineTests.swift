@@ -17,12 +17,12 @@ import Testing
   private let picture: [UInt8]
   private let eighth: Int
   private let quarter: Int
-  private let small = PixelSize(20, 15)
-  private let middle = PixelSize(40, 30)
+  private let small = PixelSize(8, 6)
+  private let middle = PixelSize(16, 12)
   private let large = PixelSize(80, 60)
 
   init() throws {
-    var bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive.jpg"))
+    var bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive-444.jpg"))
     var watcher = ScanWatcher()
     bytes.withUnsafeBytes { watcher.feed($0) }
     let (first, second) = (watcher.sufficientLength(for: .eighth), watcher.sufficientLength(for: .quarter))
@@ -96,8 +96,7 @@ import Testing
   @Test func whatAStoppedBodyDoesNotHoldTakesTheWholeBody() async throws {
     let origin = try Origin { [picture] _ in .ok(picture) }
     let directory = try TemporaryDirectory()
-    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
-    configuration.readsCoefficients = true
+    let configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
     let stages = PipelineStages(configuration)
     let job = JobContext(
       ImageSource(origin.url()), priority: PriorityControl(.visible), demand: [Variant(size: small)])

@@ -15,7 +15,7 @@ import Testing
   private let quarter: Int
 
   init() throws {
-    bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive.jpg"))
+    bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive-444.jpg"))
     var watcher = ScanWatcher()
     bytes.withUnsafeBytes { watcher.feed($0) }
     eighth = try #require(watcher.sufficientLength(for: .eighth))
@@ -26,13 +26,15 @@ import Testing
     #expect(stop(VariantDemand([variant(20, 15)])) == eighth)
     #expect(stop(VariantDemand([variant(21, 15)])) == quarter)
     #expect(stop(VariantDemand([variant(40, 30), variant(20, 15)])) == quarter)
-    #expect(stop(VariantDemand([variant(20, 15, .best)])) == quarter)
+    #expect(stop(VariantDemand([variant(16, 12, .best)])) == quarter)
+    #expect(stop(VariantDemand([variant(10, 7, .good)])) == eighth)
+    #expect(stop(VariantDemand([variant(11, 7, .good)])) == quarter)
   }
 
   @Test func aPlanThatNeedsTheWholeFileIsNeverEnough() {
     #expect(stop(VariantDemand([variant(41, 30)])) == nil)
     #expect(stop(VariantDemand([variant(20, 15), variant(160, 120)])) == nil)
-    #expect(stop(VariantDemand([variant(21, 15, .best)])) == nil)
+    #expect(stop(VariantDemand([variant(17, 12, .best)])) == nil)
     #expect(stop(VariantDemand([variant(20, 15)]), mayReadCoefficients: false) == nil)
     #expect(stop(VariantDemand([variant(20, 15)]), memoryBudget: 1000) == nil)
     #expect(stop(VariantDemand()) == nil)

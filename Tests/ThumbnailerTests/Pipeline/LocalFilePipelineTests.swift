@@ -15,8 +15,7 @@ import Testing
 
   init() throws {
     directory = try TemporaryDirectory()
-    var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url.appending(path: "cache"))
-    configuration.readsCoefficients = true
+    let configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url.appending(path: "cache"))
     pipeline = try ThumbnailPipeline(configuration)
     recorder.follow(pipeline)
   }

@@ -142,7 +142,6 @@ import Testing
   @Test func theWaitForAWorkerIsNotTimeOnIt() async throws {
     let directory = try TemporaryDirectory()
     var configuration = ThumbnailPipeline.Configuration(cacheDirectory: directory.url)
-    configuration.readsCoefficients = true
     configuration.jobs = 1
     let runner = PipelineStages(configuration).runner
     let (gate, source) = (Latch(), ImageSource(directory.url))

@@ -1,0 +1,67 @@
+// Swift cannot call C's variadic functions: each shim reads one tag. Where a shim exists for another reason, it says so.
+#ifndef THUMBNAILER_CTIFF_H
+#define THUMBNAILER_CTIFF_H
+
+#include <stdarg.h>
+#include <tiffio.h>
+
+// Says nothing, and keeps libtiff from calling the handlers that libvips has set for the whole process.
+static inline int ctiff_silence(TIFF *tiff, void *user, const char *module, const char *format, va_list values) {
+  return 1;
+}
+
+static inline int ctiff_map_nothing(thandle_t body, void **start, toff_t *length) { return 0; }
+static inline void ctiff_unmap_nothing(thandle_t body, void *start, toff_t length) {}
+static inline tmsize_t ctiff_write_nothing(thandle_t body, void *bytes, tmsize_t length) { return -1; }
+static inline int ctiff_close_nothing(thandle_t body) { return 0; }
+
+// Opens a file for reading, without mapping it, and with large uncompressed strips in pieces. `most` is the most bytes
+// of one allocation. The options are those of libtiff 4.5; older versions have other limits of their own.
+static inline TIFF *ctiff_open(
+  thandle_t body, tmsize_t (*read)(thandle_t, void *, tmsize_t), toff_t (*seek)(thandle_t, toff_t, int),
+  toff_t (*length)(thandle_t), tmsize_t most) {
+#if TIFFLIB_VERSION >= 20221213
+  TIFFOpenOptions *options = TIFFOpenOptionsAlloc();
+  if (!options) return NULL;
+  TIFFOpenOptionsSetMaxSingleMemAlloc(options, most);
+  TIFFOpenOptionsSetErrorHandlerExtR(options, ctiff_silence, NULL);
+  TIFFOpenOptionsSetWarningHandlerExtR(options, ctiff_silence, NULL);
+  TIFF *tiff = TIFFClientOpenExt("image", "rmC", body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
+    ctiff_map_nothing, ctiff_unmap_nothing, options);
+  TIFFOpenOptionsFree(options);
+  return tiff;
+#else
+  return TIFFClientOpen("image", "rmC", body, read, ctiff_write_nothing, seek, ctiff_close_nothing, length,
+    ctiff_map_nothing, ctiff_unmap_nothing);
+#endif
+}
+
+// A tag of one number, or its default; -1 if there is neither.
+static inline int ctiff_number16(TIFF *tiff, uint32_t tag) {
+  uint16_t value = 0;
+  return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : -1;
+}
+static inline int64_t ctiff_number32(TIFF *tiff, uint32_t tag) {
+  uint32_t value = 0;
+  return TIFFGetFieldDefaulted(tiff, tag, &value) ? value : -1;
+}
+
+// The number of extra samples; `first` is the kind of the first.
+static inline int ctiff_extra_samples(TIFF *tiff, int *first) {
+  uint16_t count = 0, *kinds = NULL;
+  if (!TIFFGetFieldDefaulted(tiff, TIFFTAG_EXTRASAMPLES, &count, &kinds)) return 0;
+  *first = count > 0 && kinds ? kinds[0] : 0;
+  return count;
+}
+
+// The palette: a value for each index, owned by libtiff. Returns 0 if there is none.
+static inline int ctiff_palette(TIFF *tiff, uint16_t **red, uint16_t **green, uint16_t **blue) {
+  return TIFFGetField(tiff, TIFFTAG_COLORMAP, red, green, blue);
+}
+
+// The ICC profile, owned by libtiff. Returns 0 if there is none.
+static inline int ctiff_profile(TIFF *tiff, uint32_t *length, void **bytes) {
+  return TIFFGetField(tiff, TIFFTAG_ICCPROFILE, length, bytes);
+}
+
+#endif

@@ -1,0 +1,59 @@
+import JPEGCoefficients
+import ThumbnailCore
+
+/// Hands on what the coefficient decoder has read of a JPEG: gray, luma and chroma, or RGB.
+final class CoefficientRowSource: RowSource {
+  let layout: RowLayout
+  private let image: CoefficientImage
+  /// The composed pixels of a JPEG of red, green and blue.
+  private let pixels: PixelMemory?
+  private var isRead = false
+
+  /// Decodes the image. Blocks; checks for cancellation once per row of blocks.
+  ///
+  /// - Throws: `.handedOver` if the file differs from what its header promised and libjpeg may succeed. Damage is an
+  ///   error, though libjpeg would accept some of it and fill in grey.
+  init(_ decoder: CoefficientDecoder) throws(CodecError) {
+    do throws(JPEGError) {
+      image = try decoder.decode()
+    } catch {
+      throw CodecError(error)
+    }
+    // At 1/2 a kernel for means of boxes gains nothing.
+    let box = image.scale == .half ? 1 : image.scale.rawValue
+    let planes = image.planes.map { plane in
+      RowLayout.Plane(
+        size: PixelSize(plane.size.width, plane.size.height), channels: 1,
+        extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown), box: box)
+    }
+    switch image.colours {
+    case .ycc:
+      layout = RowLayout(ycc: planes, profile: image.profile)
+      pixels = nil
+    case .gray:
+      var gray = RowLayout(size: planes[0].size, channels: 1, profile: image.profile)
+      gray.planes = planes
+      layout = gray
+      pixels = nil
+    case .rgb:
+      let size = PixelSize(image.size.width, image.size.height)
+      var rgb = RowLayout(size: size, channels: 3, profile: image.profile)
+      (rgb.planes[0].extent, rgb.planes[0].box) = (planes[0].extent, box)
+      layout = rgb
+      let memory = try PixelMemory(size, bands: 3)
+      image.compose(into: UnsafeMutableRawBufferPointer(start: memory.start, count: memory.byteCount))
+      pixels = memory
+    }
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    if isRead { return false }
+    isRead = true
+    for (index, plane) in layout.planes.enumerated() {
+      let start = pixels.map { UnsafeRawPointer($0.start) } ?? UnsafeRawPointer(image.planes[index].start)
+      let stride = pixels == nil ? image.planes[index].rowBytes : plane.size.width * plane.channels
+      try receive(RowBand(plane: index, start: start, stride: stride, count: plane.size.height, isLasting: true))
+    }
+    return true
+  }
+}

@@ -1,0 +1,54 @@
+import CJPEG
+import Foundation
+import ThumbnailCore
+
+/// Owns libjpeg's state for one image, and reads the body for it.
+final class JPEGDecompressor {
+  let pointer: UnsafeMutablePointer<cjpeg_reader>
+  private let body: BodyReader
+
+  /// Reads the header. With `isTolerant`, missing data is filled with mid-grey.
+  ///
+  /// - Throws: `.truncated`, `.damaged(.header, …)`, `.unreadableBody`.
+  init(_ body: BodyReader, isTolerant: Bool) throws(CodecError) {
+    let reader = cjpeg_reader_new(
+      { user, buffer, length in
+        // libjpeg hands back the pointer that it was given, which is never null.
+        Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue().read(buffer, length)
+      }, Unmanaged.passUnretained(body).toOpaque(), isTolerant ? 0 : 1)
+    guard let reader else { throw .damaged(.header, detail: "no memory for a JPEG decoder") }
+    (pointer, self.body) = (reader, body)
+    guard cjpeg_read_header(reader) == 0 else { throw failure(.header) }
+  }
+
+  deinit { cjpeg_reader_free(pointer) }
+
+  var size: PixelSize { PixelSize(Int(pointer.pointee.info.image_width), Int(pointer.pointee.info.image_height)) }
+  /// The size of the rows of RGB, once decoding has begun.
+  var outputSize: PixelSize {
+    PixelSize(Int(pointer.pointee.info.output_width), Int(pointer.pointee.info.output_height))
+  }
+  var space: J_COLOR_SPACE { pointer.pointee.info.jpeg_color_space }
+
+  /// Whether libjpeg has found damage that it could hide.
+  var hasWarnings: Bool { cjpeg_warnings(pointer) > 0 }
+
+  /// The planes, once decoding has begun.
+  var planes: [RowLayout.Plane] {
+    (0..<pointer.pointee.info.num_components).map { index in
+      RowLayout.Plane(
+        size: PixelSize(Int(cjpeg_samples_across(pointer, index)), Int(cjpeg_samples_down(pointer, index))),
+        channels: 1,
+        extent: PixelExtent(width: cjpeg_extent_across(pointer, index), height: cjpeg_extent_down(pointer, index)))
+    }
+  }
+
+  /// Why the last call has failed.
+  func failure(_ stage: CodecError.Stage) -> CodecError {
+    let message = withUnsafeBytes(of: pointer.pointee.errors.message) { bytes in
+      String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+    }
+    if body.failedToRead { return .unreadableBody(detail: message) }
+    return pointer.pointee.ran_dry != 0 ? .truncated(detail: message) : .damaged(stage, detail: message)
+  }
+}

@@ -1,0 +1,89 @@
+import CJPEG
+import ThumbnailCore
+
+/// Decodes a JPEG with libjpeg-turbo, at 1/1, 1/2, 1/4 or 1/8: luma and chroma as they are stored, or RGB.
+final class JPEGRowSource: RowSource {
+  /// The number of rows of RGB decoded at a time.
+  private static let rowsAtOnce = 16
+
+  let layout: RowLayout
+  private let jpeg: JPEGDecompressor
+  private let isStrict: Bool
+  /// Whether libjpeg converts to RGB.
+  private let isRGB: Bool
+  /// A buffer for each plane.
+  private var buffers: [UnsafeMutablePointer<UInt8>]
+  /// The rows of each plane handed on so far.
+  private var rowsGiven: [Int]
+
+  /// Reads the header and prepares to decode at 1/`reduction`: 1, 2, 4 or 8.
+  ///
+  /// With `isTolerant`, missing data is filled with mid-grey. `profile` is the file's. Where `body` adds an end marker, a warning is an error: a
+  /// block missing before an end marker is no more than that to libjpeg.
+  ///
+  /// With `convertsColours` luma and chroma become RGB at full resolution, each pixel within its range.
+  ///
+  /// - Throws: `.handedOver` for colour spaces that need libvips; `.truncated`, `.damaged`, `.unreadableBody`.
+  init(
+    _ body: BodyReader, size: PixelSize, profile: [UInt8]?, reduction: Int, isTolerant: Bool,
+    convertsColours: Bool = false
+  ) throws(CodecError) {
+    isStrict = body.addsEnding
+    jpeg = try JPEGDecompressor(body, isTolerant: isTolerant)
+    guard jpeg.size == size else {
+      throw .damaged(.header, detail: "the header says \(size), the decoder \(jpeg.size)")
+    }
+    guard [JCS_GRAYSCALE, JCS_YCbCr, JCS_RGB].contains(jpeg.space) else { throw .handedOver(reason: "four inks") }
+    isRGB = jpeg.space == JCS_RGB || convertsColours && jpeg.space == JCS_YCbCr
+    let pointer = jpeg.pointer
+    guard cjpeg_start(pointer, Int32(8 / reduction), isRGB ? 0 : 1) == 0 else { throw jpeg.failure(.decode) }
+    if jpeg.space == JCS_YCbCr, !isRGB {
+      layout = RowLayout(ycc: jpeg.planes, profile: profile)
+    } else {
+      var rows = RowLayout(size: jpeg.outputSize, channels: isRGB ? 3 : 1, profile: profile)
+      rows.planes[0].extent = PixelExtent(
+        width: Double(size.width) / Double(reduction), height: Double(size.height) / Double(reduction))
+      layout = rows
+    }
+    buffers =
+      isRGB
+      ? [.allocate(capacity: jpeg.outputSize.width * 3 * Self.rowsAtOnce)]
+      : (0..<Int32(layout.planes.count)).map { index in
+        .allocate(capacity: Int(cjpeg_rows(pointer, index) * cjpeg_row_length(pointer, index)))
+      }
+    rowsGiven = Array(repeating: 0, count: buffers.count)
+  }
+
+  deinit { for buffer in buffers { buffer.deallocate() } }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    let hasRows = isRGB ? try readPixels(receive) : try readPlanes(receive)
+    // A warning about the last rows is counted with them.
+    if isStrict, jpeg.hasWarnings { throw .truncated(detail: "a block is missing") }
+    return hasRows
+  }
+
+  private func readPixels(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    let stride = layout.planes[0].size.width * 3
+    let count = Int(cjpeg_read_rows(jpeg.pointer, buffers[0], stride, Int32(Self.rowsAtOnce)))
+    guard count >= 0 else { throw jpeg.failure(.decode) }
+    if count == 0 { return false }
+    try receive(RowBand(start: UnsafeRawPointer(buffers[0]), stride: stride, count: count))
+    return true
+  }
+
+  private func readPlanes(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    let result = buffers.withUnsafeMutableBufferPointer { cjpeg_read_planes(jpeg.pointer, $0.baseAddress) }
+    guard result >= 0 else { throw jpeg.failure(.decode) }
+    if result == 1 { return false }
+    for (plane, buffer) in buffers.enumerated() {
+      let rows = Int(cjpeg_rows(jpeg.pointer, Int32(plane)))
+      let count = min(rows, layout.planes[plane].size.height - rowsGiven[plane])
+      rowsGiven[plane] += rows
+      guard count > 0 else { continue }
+      let stride = Int(cjpeg_row_length(jpeg.pointer, Int32(plane)))
+      try receive(RowBand(plane: plane, start: UnsafeRawPointer(buffer), stride: stride, count: count))
+    }
+    return true
+  }
+}

@@ -1,0 +1,123 @@
+import ThumbnailCore
+
+/// Decodes a PNG row by row, as libvips does, in the memory of two rows and some buffers.
+///
+/// Interlaced ones, and those that libpng judges by rules of its own, are handed over.
+final class PNGRowSource: RowSource {
+  let layout: RowLayout
+
+  private let size: PixelSize
+  private let samples: PNGSamples
+  private let chunks: PNGChunkReader
+  private let inflater: PNGInflater
+  private let rows: PNGRowBuffer
+  /// Owned: converted rows; nil if rows are handed on as stored.
+  private let converted: UnsafeMutableRawBufferPointer?
+  /// The number of rows passed on.
+  private var passed = 0
+
+  /// The bytes of converted rows that a band has room for, unless one row takes more.
+  private static let bandBytes = 65_536
+
+  /// Reads everything before the pixels.
+  ///
+  /// - Throws: `.handedOver` for a PNG that libvips must read; `.truncated`, `.damaged` or `.unreadableBody`.
+  init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
+    guard probe.format == .png else { throw .handedOver(reason: "no PNG") }
+    chunks = PNGChunkReader(body)
+    let preamble = try PNGPreamble(chunks)
+    size = preamble.size
+    guard size == probe.storedSize else {
+      throw .damaged(.header, detail: "the header says \(size), the probe \(probe.storedSize)")
+    }
+    inflater = try PNGInflater()
+    samples = PNGSamples(preamble)
+    layout = RowLayout(
+      size: size, channels: samples.channels, sample: samples.sampleBytes == 2 ? .uint16 : .uint8,
+      profile: preamble.profile)
+    rows = PNGRowBuffer(
+      rowBytes: preamble.rowBytes, pixelBytes: max(1, preamble.pixelBits / 8), rowCount: size.height)
+    let row = size.width * samples.channels * samples.sampleBytes
+    converted =
+      samples.convert
+      ? .allocate(byteCount: max(Self.bandBytes, row) + PNGSamples.margin, alignment: 16) : nil
+  }
+
+  deinit { converted?.deallocate() }
+
+  /// An upper bound of the memory that decoding takes, in bytes.
+  static func peakBytes(of probe: ImageProbe) -> Int {
+    let row = probe.storedSize.width * 4 * ((max(8, probe.bitsPerSample) + 7) / 8)
+    return PNGRowBuffer.bytes(rowBytes: row) + max(bandBytes, row) + PNGChunkReader.windowBytes
+      + 2 * PNGInflater.stateBytes + 2 * PNGColourSpace.longestProfile
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    guard passed < size.height else { return false }
+    let stride = size.width * samples.channels * samples.sampleBytes
+    let most = converted == nil ? Int.max : max(1, Self.bandBytes / stride)
+    while rows.wholeRows == 0 { try inflate() }
+    let band = try rows.takeRows(atMost: most)
+    passed += band.count
+    guard let target = converted?.baseAddress else {
+      try receive(band)
+      return true
+    }
+    for row in 0..<band.count {
+      samples.convert(band.start + row * band.stride, width: size.width, into: target + row * stride)
+    }
+    try receive(RowBand(start: UnsafeRawPointer(target), stride: stride, count: band.count))
+    return true
+  }
+
+  /// Inflates as many rows as there is room for, and checks the stream's end behind the last one.
+  private func inflate() throws(CodecError) {
+    let (chunks, inflater) = (chunks, inflater)
+    try rows.fill { target throws(CodecError) in
+      try inflater.inflate(into: target) { () throws(CodecError) in try Self.nextPiece(chunks) }
+    }
+    if rows.isComplete { return try checkEnd() }
+    if inflater.isDone && rows.wholeRows == 0 {
+      throw inflater.isDamaged ? Self.damagedPixels : Self.tooFewPixels
+    }
+  }
+
+  /// The next bytes of pixels, at least one.
+  private static func nextPiece(_ chunks: PNGChunkReader) throws(CodecError) -> UnsafeRawBufferPointer {
+    while true {
+      let piece = try chunks.data()
+      if !piece.isEmpty { return piece }
+      guard try chunks.finish() else { throw wrongCRC }
+      guard try chunks.next().type == .data else { throw tooFewPixels }
+    }
+  }
+
+  // MARK: The end
+
+  /// The most bytes behind the last row that are inflated to find the stream's end.
+  private static let longestExcess = 16 << 20
+
+  /// Demands of the rest what libpng does: no damage directly behind the last row; one more piece of a stream that has
+  /// not ended; the stream's end if there are more pixels than rows; the right CRC.
+  private func checkEnd() throws(CodecError) {
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 16)
+    defer { scratch.deallocate() }
+    var excess = inflater.inflateRest(into: scratch)
+    if inflater.isDamaged && excess == 0 { throw Self.damagedPixels }
+    var pieces = 0
+    while !inflater.isDone && excess < Self.longestExcess {
+      var more = inflater.inflateRest(into: scratch)
+      if more == 0 && !inflater.isDone {
+        if excess == 0 && pieces == 1 { break }
+        pieces += 1
+        more = inflater.inflate(piece: try Self.nextPiece(chunks), into: scratch)
+      }
+      excess += more
+    }
+    guard try chunks.finish() else { throw Self.wrongCRC }
+  }
+
+  private static let damagedPixels = CodecError.damaged(.decode, detail: "damaged pixels")
+  private static let tooFewPixels = CodecError.damaged(.decode, detail: "not enough pixels")
+  private static let wrongCRC = CodecError.damaged(.decode, detail: "the CRC of its pixels is wrong")
+}

@@ -1,0 +1,78 @@
+import ThumbnailCore
+
+/// Decodes an image row by row, from the top down: the first stage between a file and its thumbnails.
+///
+/// A source belongs to one thread, starts none, and holds no more of the image than its format requires.
+protocol RowSource: AnyObject {
+  /// What the rows are.
+  var layout: RowLayout { get }
+
+  /// Decodes the next rows and passes them to `receive`: a band of each plane, or of some. Returns false after the last
+  /// row of all planes, having passed none.
+  ///
+  /// - Throws: `.truncated`, `.damaged(.decode, …)` or `.unreadableBody`. Nothing may be read after an error.
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool
+}
+
+/// How the rows of a source are laid out.
+struct RowLayout: Sendable, Equatable {
+  /// What the samples of all planes mean together.
+  enum Colour: Sendable, Equatable {
+    /// One plane of 1 gray, 2 gray and alpha, 3 RGB or 4 RGB and alpha. Alpha is not premultiplied.
+    case interleaved
+    /// One plane of four inks, of which 255 is none, as libvips has them.
+    case cmyk
+    /// Three planes of one channel: luma and chroma as in JFIF, full range.
+    case ycc
+  }
+
+  enum Sample: Sendable, Equatable {
+    case uint8
+    /// In the machine's byte order, 65,535 for white.
+    case uint16
+  }
+
+  struct Plane: Sendable, Equatable {
+    /// The samples across and down.
+    var size: PixelSize
+    /// 1 to 4.
+    var channels: Int
+    /// The part of the plane that the image covers, in samples from the upper left corner: 750.125 across where 6001
+    /// pixels were reduced by eight to 751.
+    var extent: PixelExtent
+    /// The side of the square of source pixels whose mean a sample is: 8 for a JPEG read at 1/8, else 1.
+    var box = 1
+  }
+
+  var colour = Colour.interleaved
+  var sample = Sample.uint8
+  /// Whether the last channel of an interleaved plane is alpha.
+  var hasAlpha = false
+  var planes: [Plane]
+  /// The ICC profile of the samples, if the file has one.
+  var profile: [UInt8]?
+
+  /// The layout of one plane of interleaved samples.
+  init(size: PixelSize, channels: Int, sample: Sample = .uint8, profile: [UInt8]? = nil) {
+    let extent = PixelExtent(width: Double(size.width), height: Double(size.height))
+    planes = [Plane(size: size, channels: channels, extent: extent)]
+    (self.sample, self.profile, hasAlpha) = (sample, profile, channels == 2 || channels == 4)
+  }
+
+  init(ycc planes: [Plane], profile: [UInt8]? = nil) {
+    (colour, self.planes, self.profile) = (.ycc, planes, profile)
+  }
+}
+
+/// Consecutive rows of one plane; valid only during the call that passes them, unless they last.
+struct RowBand {
+  var plane = 0
+  /// The first sample of the first row.
+  var start: UnsafeRawPointer
+  /// The bytes from a row to the next.
+  var stride: Int
+  /// The number of rows.
+  var count: Int
+  /// Whether they stay valid as long as the source.
+  var isLasting = false
+}

@@ -1,0 +1,43 @@
+import ThumbnailCore
+
+/// How small a JPEG may be read for a thumbnail of a given size.
+///
+/// The remaining reduction is what the resampler does after the decoder: 2 if 500 pixels are read for 250. Below 2, what
+/// the decoder's mean of a block lacks of a Lanczos filter shows, unless the picture is smooth. How smooth it is the
+/// file tells: the bits that the encoder spent on a pixel, and how coarsely it quantised. The limits were measured over
+/// 269 pictures: with them 0.4 % of the thumbnails are worse than vipsthumbnail's by 0.005 SSIM or 0.3 dE2000.
+struct ScaleRule {
+  /// Bytes a pixel times the square root of the mean quantiser: about 0.1 for a sky, 0.5 for a common photograph, 2 for
+  /// text. Nil if unknown.
+  let detail: Double?
+
+  /// - Parameter bodyLength: The length of the whole file in bytes; nil if it is not known.
+  init(_ probe: ImageProbe, bodyLength: Int?) {
+    detail = bodyLength.flatMap { length in
+      probe.meanQuantiser.map { Double(length) / Double(probe.storedSize.pixelCount) * max(1, $0).squareRoot() }
+    }
+  }
+
+  /// The detail below which the remaining reduction may be as small, for files read at 1/8, 1/4 and 1/2.
+  private static let limits: [(reduction: Double, eighth: Double, quarter: Double, half: Double)] = [
+    (1, 0.15, 0.15, 0.2), (1.25, 0.15, 0.28, 0.4), (1.5, 0.17, 0.6, 0.6), (1.75, 0.6, 0.6, 0.6),
+  ]
+
+  /// The least remaining reduction of a file that is read at 1/`divisor`.
+  func leastReduction(_ scaling: Scaling, readAt divisor: Int) -> Double {
+    switch scaling {
+    case .fast: return 1
+    case .best: return 2.5
+    case .good:
+      guard let detail else { return 2 }
+      return Self.limits.first { detail < (divisor == 8 ? $0.eighth : divisor == 4 ? $0.quarter : $0.half) }?.reduction
+        ?? 2
+    }
+  }
+
+  /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size.
+  func permits(_ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling) -> Bool {
+    let least = leastReduction(scaling, readAt: divisor) * Double(divisor)
+    return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
+  }
+}

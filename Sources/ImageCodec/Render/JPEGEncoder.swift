@@ -1,0 +1,70 @@
+import CJPEG
+import Foundation
+import ThumbnailCore
+
+/// Encodes a raster as a JPEG with libjpeg-turbo.
+struct JPEGEncoder {
+  /// 1 to 100.
+  var quality: Int
+  /// The effort that was asked for, 0 to 9; nil for the default.
+  var effort: Int?
+  /// The ICC profile to embed.
+  var profile: [UInt8]?
+
+  /// The quality from which chroma is never halved, as in libvips.
+  private static let fullChromaQuality = 90
+
+  /// The effort, 0 to 9, up to which the standard's Huffman codes are used.
+  private static let defaultEffort = 4
+
+  /// Whether Huffman codes are optimised: that takes as long as all the rest, for 5 % of the bytes.
+  static func optimises(_ effort: Int?) -> Bool { (effort ?? 0) > defaultEffort }
+
+  /// How much coarser the quantisers are with full chroma, for about the same bytes.
+  private static let fullChromaFactor = 1.53
+  /// The lowest quality chosen for full chroma: below it blocks show on plain grounds.
+  private static let leastFullChromaQuality = 65
+
+  /// The quality in libjpeg's terms, and whether chroma is halved.
+  private func coding(of raster: Raster) -> (quality: Int, halvesChroma: Bool) {
+    let quality = min(max(quality, 1), 100)
+    if quality >= Self.fullChromaQuality { return (quality, false) }
+    guard raster.chromaLoss > ChromaLoss.most else { return (quality, true) }
+    // libjpeg's percentage by which the standard's quantisers are multiplied.
+    let scale = (quality < 50 ? 5000 / Double(quality) : Double(200 - 2 * quality)) * Self.fullChromaFactor
+    let equal = scale <= 100 ? (200 - scale) / 2 : 5000 / scale
+    return (min(quality, max(Self.leastFullChromaQuality, Int(equal.rounded()))), false)
+  }
+
+  /// Encodes gray, RGB, or luma and chroma as they are.
+  ///
+  /// - Throws: `.damaged(.encode, …)`.
+  func encode(_ raster: Raster) throws(CodecError) -> Data {
+    let (quality, halvesChroma) = coding(of: raster)
+    return try raster.withBytes { pixels throws(CodecError) in
+      var picture = cjpeg_picture()
+      picture.pixels = pixels.baseAddress?.assumingMemoryBound(to: UInt8.self)
+      (picture.width, picture.height) = (Int32(raster.size.width), Int32(raster.size.height))
+      picture.channels = Int32(raster.bands)
+      picture.is_ycc = raster.space == .ycc ? 1 : 0
+      picture.quality = Int32(quality)
+      picture.halves_chroma = halvesChroma ? 1 : 0
+      picture.optimises = Self.optimises(effort) ? 1 : 0
+      var bytes: UnsafeMutablePointer<UInt8>?
+      var length: UInt = 0
+      var message = [CChar](repeating: 0, count: Int(JMSG_LENGTH_MAX))
+      let result = (profile ?? []).withUnsafeBufferPointer { profile in
+        picture.profile = profile.isEmpty ? nil : profile.baseAddress
+        picture.profile_length = UInt32(profile.count)
+        return cjpeg_encode(&picture, &bytes, &length, &message)
+      }
+      defer { free(bytes) }
+      guard result == 0, let bytes else {
+        throw .damaged(
+          .encode, detail: String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+      }
+      // A copy of the exact length: libjpeg's buffer may be twice as long, and the cache accounts for what it holds.
+      return Data(bytes: bytes, count: Int(length))
+    }
+  }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import ThumbnailCore
+
+/// Downsamples an image to several sizes in one pass over its rows.
+struct ViewRenderer {
+  /// One of the images to make; as stored, not upright.
+  struct View {
+    /// The size of the whole image after reduction, at most that of the source.
+    var size: PixelSize
+    /// The part of it to compute.
+    var part: PixelRectangle
+    /// Whether luma and chroma are kept as they are, where the source has them, instead of converted to RGB.
+    var keepsPlanes = false
+  }
+
+  private let layout: RowLayout
+  private let converter: SampleConverter?
+  private var outputs: [Output]
+
+  init(_ layout: RowLayout, views: [View]) throws(CodecError) {
+    self.layout = layout
+    converter = SampleConverter(layout)
+    let isWide = converter != nil
+    outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide) }
+  }
+
+  /// Reads all rows of the source and returns the rasters, in the order of the views.
+  ///
+  /// With `fillsDamage`, what cannot be read after the first rows is mid-grey; an error without any rows is thrown.
+  consuming func render(
+    _ source: any RowSource, fillsDamage: Bool = false, cancellation: CancellationFlag
+  ) throws(CodecError) -> [Raster] {
+    var rowsRead = Array(repeating: 0, count: layout.planes.count)
+    let scratch = try Scratch(layout, isUsed: converter != nil)
+    do throws(CodecError) {
+      while try source.read({ band throws(CodecError) in
+        rowsRead[band.plane] += band.count
+        take(band, scratch)
+      }) {
+        if cancellation.isSet { throw .cancelled }
+      }
+      for (plane, shape) in layout.planes.enumerated() where rowsRead[plane] < shape.size.height {
+        throw .truncated(detail: "after \(rowsRead[plane]) of \(shape.size.height) rows")
+      }
+    } catch {
+      guard fillsDamage, error.isDamage, rowsRead.allSatisfy({ $0 > 0 }) else { throw error }
+      try fill(after: rowsRead, scratch)
+    }
+    return try outputs.map { output throws(CodecError) in try output.raster(layout) }
+  }
+
+  private func take(_ band: RowBand, _ scratch: Scratch) {
+    guard let converter, let row = scratch.row else {
+      for output in outputs { output.take(band) }
+      return
+    }
+    // A converted row is read by all views before the next one replaces it.
+    for index in 0..<band.count {
+      converter.convert(band.start + index * band.stride, count: layout.planes[band.plane].size.width, into: row)
+      let converted = RowBand(plane: band.plane, start: UnsafeRawPointer(row), stride: 0, count: 1)
+      for output in outputs { output.take(converted) }
+    }
+  }
+
+  /// Feeds opaque mid-grey rows in place of the missing ones.
+  private func fill(after rowsRead: [Int], _ scratch: Scratch) throws(CodecError) {
+    let bytes = layout.sample == .uint16 ? 2 : 1
+    for (plane, shape) in layout.planes.enumerated() {
+      var row: [UInt8] = Array(repeating: 128, count: shape.size.width * shape.channels * bytes)
+      if layout.hasAlpha {
+        for index in row.indices where (index / bytes) % shape.channels == shape.channels - 1 { row[index] = 255 }
+      }
+      row.withUnsafeBytes { samples in
+        guard let start = samples.baseAddress else { return }
+        for _ in rowsRead[plane]..<max(rowsRead[plane], shape.size.height) {
+          take(RowBand(plane: plane, start: start, stride: 0, count: 1), scratch)
+        }
+      }
+    }
+  }
+
+  /// The memory of one converted row.
+  private final class Scratch {
+    let row: UnsafeMutablePointer<Int16>?
+
+    init(_ layout: RowLayout, isUsed: Bool) throws(CodecError) {
+      let count = isUsed ? layout.planes[0].size.width * layout.planes[0].channels : 0
+      row = isUsed ? malloc(2 * count + 16)?.assumingMemoryBound(to: Int16.self) : nil
+      if isUsed && row == nil { throw .damaged(.shrink, detail: "no memory for a row of \(count) samples") }
+    }
+
+    deinit { free(row) }
+  }
+}
+
+/// One view as it is made: a resampler for each plane, and the pixels so far.
+private final class Output {
+  private let view: ViewRenderer.View
+  private let layout: RowLayout
+  private let resamplers: [RowResampler]
+  private let bands: Int
+  /// The finished pixels of an interleaved plane.
+  private var pixels: PixelMemory?
+  /// The new samples of each plane of luma and chroma: all are needed to convert colours.
+  private var planes: [UnsafeMutablePointer<Int16>] = []
+
+  init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool) throws(CodecError) {
+    (self.view, self.layout) = (view, layout)
+    resamplers = try layout.planes.map { plane throws(CodecError) in
+      try RowResampler(
+        RowResampler.Source(
+          size: plane.size, channels: plane.channels, extent: plane.extent, box: plane.box, isWide: isWide),
+        target: view.size, part: view.part)
+    }
+    bands = layout.colour == .ycc ? 3 : layout.planes[0].channels
+    pixels = try PixelMemory(view.part.size, bands: bands)
+    if layout.colour == .ycc {
+      planes = layout.planes.map { _ in .allocate(capacity: view.part.size.pixelCount) }
+    }
+  }
+
+  deinit { for plane in planes { plane.deallocate() } }
+
+  func take(_ band: RowBand) {
+    guard let start = pixels?.start else { return }
+    let width = view.part.size.width
+    resamplers[band.plane].take(band, isLasting: band.isLasting) { y, row in
+      if layout.colour == .ycc {
+        (planes[band.plane] + y * width).update(from: row, count: width)
+      } else if layout.hasAlpha {
+        SampleFinisher.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
+      } else {
+        SampleFinisher.narrow(row, count: width * bands, into: start + y * width * bands)
+      }
+    }
+  }
+
+  /// The finished raster; to be called once.
+  func raster(_ layout: RowLayout) throws(CodecError) -> Raster {
+    guard let pixels else { throw .damaged(.shrink, detail: "a view was taken twice") }
+    self.pixels = nil
+    if layout.colour == .ycc { finishPlanes(into: pixels.start) }
+    let space: Raster.Space =
+      switch layout.colour {
+      case .cmyk: .cmyk
+      case .ycc: view.keepsPlanes ? .ycc : .rgb
+      case .interleaved: bands < 3 ? .gray : .rgb
+      }
+    return Raster(taking: pixels, space: space, profile: layout.profile)
+  }
+
+  private func finishPlanes(into pixels: UnsafeMutablePointer<UInt8>) {
+    let width = view.part.size.width
+    for y in 0..<view.part.size.height {
+      let rows = (
+        UnsafePointer(planes[0] + y * width), UnsafePointer(planes[1] + y * width),
+        UnsafePointer(planes[2] + y * width)
+      )
+      let target = pixels + y * width * 3
+      if view.keepsPlanes {
+        SampleFinisher.interleave(rows, count: width, into: target)
+      } else {
+        SampleFinisher.rgb(rows, count: width, into: target)
+      }
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/// Reads the ICC profile of a JPEG, without its pixels.
+package enum JPEGProfile {
+  /// More segments than any encoder writes before the first scan.
+  private static let mostSegments = 10_000
+
+  /// The profile in the segments before the first scan. Nil if there is none, if parts of it are missing or damaged, or
+  /// if it is longer than any that is used: what a stranger's file holds there does not count against memory.
+  package static func read(_ body: any JPEGSource) -> [UInt8]? { try? find(body) }
+
+  private static func find(_ body: any JPEGSource) throws(JPEGError) -> [UInt8]? {
+    var cursor = BodyCursor(body, windowLength: CoefficientDecoder.windowLength)
+    var segments = ProfileSegments()
+    for _ in 0..<mostSegments {
+      guard let marker = try cursor.takeMarker() else { return nil }
+      switch marker {
+      case 0x01, 0xD0...0xD8: continue
+      case 0xD9, 0xDA: return segments.profile
+      default: break
+      }
+      guard let length = try cursor.takeUInt16(), length >= 2 else { return nil }
+      if marker == 0xE2 { try segments.add(SegmentBytes(try cursor.take(length - 2))) } else { cursor.skip(length - 2) }
+    }
+    return nil
+  }
+}

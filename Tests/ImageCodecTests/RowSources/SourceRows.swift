@@ -1,0 +1,90 @@
+import CVips
+import Foundation
+import Testing
+
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// All rows of a source, or of libvips, in memory.
+struct SourceRows: Equatable {
+  let layout: RowLayout
+  /// The bytes of each plane, without padding.
+  var planes: [[UInt8]]
+  /// The most rows that were passed at once.
+  var longestBand = 0
+
+  /// Reads a source to its end.
+  init(_ source: some RowSource) throws(CodecError) {
+    layout = source.layout
+    let sampleBytes = layout.sample == .uint16 ? 2 : 1
+    var (planes, longest) = (layout.planes.map { _ in [UInt8]() }, 0)
+    while try source.read({ band in
+      let plane = source.layout.planes[band.plane]
+      longest = max(longest, band.count)
+      for row in 0..<band.count {
+        planes[band.plane] += UnsafeRawBufferPointer(
+          start: band.start + row * band.stride, count: plane.size.width * plane.channels * sampleBytes)
+      }
+    }) {}
+    (self.planes, longestBand) = (planes, longest)
+  }
+
+  /// What libvips' loader makes of a file, refusing what is damaged.
+  init(libvips bytes: [UInt8], _ format: ImageFormat) throws {
+    try Codec.start()
+    vips_error_clear()
+    let image = try BodyReader(.memory(bytes), cancellation: CancellationFlag()).load(format, VIPS_FAIL_ON_ERROR)
+    try self.init(image)
+  }
+
+  init(_ image: LibvipsImage) throws {
+    var length = 0
+    guard let memory = vips_image_write_to_memory(image.pointer, &length) else {
+      throw CodecError.damaged(.decode, detail: Codec.errorText())
+    }
+    defer { g_free(memory) }
+    layout = RowLayout(
+      size: image.size, channels: image.bands, sample: image.format == VIPS_FORMAT_USHORT ? .uint16 : .uint8)
+    planes = [Array(UnsafeRawBufferPointer(start: memory, count: length))]
+  }
+
+  /// The only plane, with an opaque alpha channel if it has none. Of 8 bits and three or four channels.
+  var withAlpha: [UInt8] {
+    guard layout.planes[0].channels == 3 else { return planes[0] }
+    return stride(from: 0, to: planes[0].count, by: 3).flatMap { planes[0][$0..<$0 + 3] + [255] }
+  }
+
+  static func == (a: Self, b: Self) -> Bool {
+    (a.layout.colour, a.layout.sample) == (b.layout.colour, b.layout.sample) && a.layout.planes == b.layout.planes
+      && a.planes == b.planes
+  }
+}
+
+/// The shared corpus of real and hostile images, which is not part of the project.
+enum SharedCorpus {
+  static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
+  static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)
+
+  /// The names and bytes of all files of a format, by their first bytes.
+  static func files(_ format: ImageFormat) throws -> [(name: String, bytes: [UInt8])] {
+    let manifest = try String(contentsOf: root.appending(path: "MANIFEST.tsv"), encoding: .utf8)
+    return try manifest.split(separator: "\n").dropFirst().compactMap { line in
+      let name = String(line.prefix { $0 != "\t" })
+      let bytes = [UInt8](try Data(contentsOf: root.appending(path: name)))
+      guard Sniffer.sniff(HeaderBytes(Array(bytes.prefix(4096))), isAll: true) == .format(format) else { return nil }
+      return (name, bytes)
+    }
+  }
+}
+
+/// A generator of the same numbers on every run.
+struct TestRandom: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return state ^ state >> 29
+  }
+}
