@@ -10,6 +10,7 @@ import Testing
 struct PrefetcherFixture {
   let fixture: PipelineFixture
   let prefetcher: Prefetcher
+  /// Grows on a task of its own: poll for what is expected, also after `waitUntilSettled()`.
   let events: Recorder<PrefetcherEvent>
   private let begin = ContinuousClock.now - .seconds(1_000)
   private let steps = Counter()

@@ -15,8 +15,8 @@ final class LibvipsRowSource: RowSource {
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
-  /// common colour space are converted. `explain` says what an error of libvips means, and
-  /// `end` is called after the last row.
+  /// common colour space are converted. `explain` says what an error of libvips means, and `end` is called after the
+  /// last row was handed on.
   init(
     _ original: LibvipsImage, explain: @escaping (CodecError) -> CodecError = { $0 },
     end: @escaping () throws(CodecError) -> Void = {}
@@ -45,8 +45,8 @@ final class LibvipsRowSource: RowSource {
     }
     guard let start = cvips_region_row(region, Int32(nextRow)) else { return false }
     nextRow += count
-    if nextRow == size.height { try end() }
     try receive(RowBand(start: start, stride: cvips_region_stride(region), count: count))
+    if nextRow == size.height { try end() }
     return true
   }
 
