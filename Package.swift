@@ -19,15 +19,17 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-metrics", from: "2.7.0"),
   ],
   targets: [
-    .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    // What pkg-config says of libcurl, libtiff and libvips would have the program linked to them: see CLazyLibraries.
+    .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
     .systemLibrary(name: "CMalloc"),
     .systemLibrary(name: "CSandbox"),
-    .systemLibrary(name: "CTIFF", pkgConfig: "libtiff-4", providers: [.apt(["libtiff-dev"])]),
-    .systemLibrary(name: "CVips", pkgConfig: "vips", providers: [.apt(["libvips-dev"])]),
+    .systemLibrary(name: "CTIFF", providers: [.apt(["libtiff-dev"])]),
+    .systemLibrary(name: "CVips", pkgConfig: "gobject-2.0", providers: [.apt(["libvips-dev"])]),
     .systemLibrary(name: "CWebP", pkgConfig: "libwebp", providers: [.apt(["libwebp-dev"])]),
+    .target(name: "CLazyLibraries"),
     .target(
       name: "HTTPSemantics",
       swiftSettings: strict
@@ -46,6 +48,7 @@ let package = Package(
       name: "HTTPTransport",
       dependencies: [
         "CCurl",
+        "CLazyLibraries",
         "HTTPSemantics",
         "ThumbnailCore",
         .product(name: "Logging", package: "swift-log"),
@@ -61,6 +64,7 @@ let package = Package(
       dependencies: [
         "CISAL",
         "CJPEG",
+        "CLazyLibraries",
         "CTIFF",
         "CVips",
         "CWebP",
@@ -166,7 +170,9 @@ let package = Package(
       name: "CodecTestSupport",
       dependencies: ["CVips", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore"],
       path: "Tests/CodecTestSupport",
-      swiftSettings: strict
+      swiftSettings: strict,
+      // The tests call more of it than the program does.
+      linkerSettings: [.linkedLibrary("vips")]
     ),
     .target(
       name: "PipelineTestSupport",

@@ -43,9 +43,12 @@ package struct DownloadConfiguration: Sendable {
   /// Logs failed attempts and silent servers; default `Log.download`.
   package var logger = Log.download
 
-  /// The `User-Agent` of requests without their own; default `libcurl/VERSION`, since only the caller knows a better
-  /// name.
-  package var userAgent = CurlLibrary.name
+  /// The `User-Agent` of requests without their own; default nil, for `program` and libcurl's version.
+  package var userAgent: String?
+  /// What the default `User-Agent` begins with, such as `thumbs/1.0`; default nil.
+  package var program: String?
+  /// The `User-Agent` to send. The default one loads libcurl, so nothing reads this before the first request.
+  var sentUserAgent: String { userAgent ?? [program, CurlLibrary.name].compactMap { $0 }.joined(separator: " ") }
   /// The `Accept` of image requests without their own. It omits AVIF, the costliest to decode.
   var accept = "image/jpeg,image/png,image/webp;q=0.9,*/*;q=0.8"
 

@@ -69,7 +69,7 @@ struct Transfer: Sendable {
   func headers(adding conditions: [HTTPHeader]) -> [HTTPHeader] {
     let defaults = [
       HTTPHeader("Accept", accept), HTTPHeader("Accept-Encoding", "identity"),
-      HTTPHeader("User-Agent", configuration.userAgent),
+      HTTPHeader("User-Agent", configuration.sentUserAgent),
     ]
     return headers(defaults, adding: conditions)
   }

@@ -1,6 +1,7 @@
 // The module ImageCodec: turns the bytes of an image into thumbnails.
 
 import CJPEG
+import CLazyLibraries
 import CTIFF
 import CVips
 import CWebP
@@ -29,6 +30,7 @@ package enum Codec {
   private static let hasStarted = Atomic(false)
 
   private static let startFailure: CodecError? = {
+    if let reason = clazy_load_vips() { return .libraryUnavailable(detail: String(cString: reason)) }
     guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
     vips_concurrency_set(1)
     vips_cache_set_max(0)

@@ -15,7 +15,7 @@ extension CurlEasyHandle {
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, true)
     ccurl_leave_resolver_behind(pointer)
     set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.milliseconds)
-    set(CURLOPT_USERAGENT, configuration.userAgent)
+    set(CURLOPT_USERAGENT, configuration.sentUserAgent)
     if transfer.url.scheme == "https" {
       // Wait for a connection that may be multiplexed rather than open another.
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))

@@ -13,7 +13,7 @@ final class CurlEasyHandle {
 
   /// Nil when out of memory.
   init?() {
-    guard CurlLibrary.isReady, let pointer = curl_easy_init() else { return nil }
+    guard CurlLibrary.startFailure == nil, let pointer = curl_easy_init() else { return nil }
     self.pointer = pointer
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))

@@ -1,12 +1,18 @@
 import CCurl
+import CLazyLibraries
 import Foundation
 
 /// libcurl functions that need no handle.
 package enum CurlLibrary {
-  /// Initialises libcurl once per process; must be read before any handle is made.
-  static let isReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  /// Loads and initialises libcurl once per process: why that failed, else nil. Must be read before any handle is made.
+  static let startFailure: String? = {
+    if let reason = clazy_load_curl() { return String(cString: reason) }
+    let status = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    return status == CURLE_OK ? nil : String(cString: curl_easy_strerror(status))
+  }()
 
-  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time.
+  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time. Loads
+  /// libcurl.
   package static let name = "libcurl/\(String(cString: ccurl_version()))"
 }
 

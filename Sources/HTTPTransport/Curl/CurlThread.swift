@@ -34,7 +34,8 @@ final class CurlThread: TransferRunner {
   /// called any more.
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     guard let mailbox = startedMailbox() else {
-      return .failure(.unreachable(reason: "libcurl could not be started"))
+      let reason = CurlLibrary.startFailure ?? "no memory"
+      return .failure(.unreachable(reason: "libcurl could not be started: \(reason)"))
     }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let promise = Completion()
@@ -79,7 +80,7 @@ final class CurlMailbox: @unchecked Sendable {
 
   /// Nil when libcurl cannot be initialised or memory is exhausted.
   init?() {
-    guard CurlLibrary.isReady, let multi = curl_multi_init() else { return nil }
+    guard CurlLibrary.startFailure == nil, let multi = curl_multi_init() else { return nil }
     self.multi = multi
   }
 

@@ -14,7 +14,7 @@ extension ProviderSpecification {
     for pipeline: ThumbnailPipeline, environment: [String: String] = ProcessInfo.processInfo.environment,
     baseURL: String? = nil, application: String = "thumbs"
   ) throws(ProviderError) -> any PhotoProvider {
-    let userAgent = pipeline.configuration.userAgent
+    let userAgent = pipeline.configuration.userAgent ?? ""
     return try provider(
       environment: environment, baseURL: baseURL, client: pipeline.httpClient,
       namesContact: userAgent.contains("@") || userAgent.contains("://"),

@@ -139,6 +139,7 @@ extension DownloadConfiguration {
     hosts = pipeline.hosts
     minimumRate = pipeline.minimumRate.bytes
     userAgent = pipeline.userAgent
+    program = "thumbs/\(ThumbnailPipeline.version)"
     roundTripper = pipeline.roundTripper
     self.memoryBodyLimit = memoryBodyLimit
     spillDirectory = pipeline.cacheDirectory

@@ -102,9 +102,9 @@ extension ThumbnailPipeline {
     /// The least that a server must send, in bytes per second on average over 20 seconds; a slower transfer fails. The
     /// last attempt at a large image continues as long as any bytes arrive. 0 allows any rate. Default: 1,000.
     public var minimumRate = ByteSize(bytes: 1000)
-    /// The `User-Agent` sent to servers; default `thumbs/VERSION libcurl/VERSION`. Include a contact if you request
-    /// many images.
-    public var userAgent = "thumbs/\(ThumbnailPipeline.version) \(CurlLibrary.name)"
+    /// The `User-Agent` sent to servers; nil, the default, for `thumbs/VERSION libcurl/VERSION`. Include a contact if
+    /// you request many images.
+    public var userAgent: String?
     /// The program's own HTTP client, in place of libcurl; the settings of certificates and proxy are libcurl's alone.
     /// Default: nil.
     public var roundTripper: (any HTTPRoundTripper)?

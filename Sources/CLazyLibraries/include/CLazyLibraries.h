@@ -1,0 +1,15 @@
+// The module CLazyLibraries: loads libvips, libcurl and libtiff when they are first needed, not when the program starts.
+//
+// These three bring ninety other libraries, and the dynamic loader takes longer over them than most commands run: a hit
+// of the cache needs none of them. Whoever links this module calls their functions as ever. What is called is a stub of
+// the same name, which loads the library at its first use and from then on is one indirect jump.
+#ifndef THUMBNAILER_CLAZYLIBRARIES_H
+#define THUMBNAILER_CLAZYLIBRARIES_H
+
+// Loads libvips, from any thread. Returns NULL, or why it cannot be loaded. A function that is called without this loads
+// it, too, but ends the process where that fails.
+const char *clazy_load_vips(void);
+// The same for libcurl.
+const char *clazy_load_curl(void);
+
+#endif
