@@ -148,7 +148,7 @@ struct BitWindow {
 
   /// Decodes the length of an end-of-band run, of `size` bits, at most 14: the number of empty blocks after this one.
   @inline(never)
-  private mutating func takeRun(_ size: Int) -> EmptyBlocks {
+  mutating func takeRun(_ size: Int) -> EmptyBlocks {
     fill()
     let more = Int(truncatingIfNeeded: (bits &>> 1) &>> (63 &- UInt64(truncatingIfNeeded: size)))
     drop(UInt64(truncatingIfNeeded: size))

@@ -166,16 +166,17 @@ enum BlockKernels {
   }
 
   /// Progressive, first scan of the AC coefficients at `positions`, exact to `bit`: stores twice the expected values of
-  /// those that are kept, at most up to `lastKept`. `emptyBlocks` is the number of leading blocks that an end-of-band
-  /// run leaves empty.
+  /// those that are kept, at most up to `lastKept`, and with `hasHistory` marks all that are not 0. `emptyBlocks` is the
+  /// number of leading blocks that an end-of-band run leaves empty.
   static func progressiveAC(
     _ state: inout BitWindow, _ steps: Steps, count: Int, limit: UnsafePointer<UInt8>, positions: ClosedRange<Int>,
-    bit: Int, lastKept: Int, emptyBlocks: inout Int
+    bit: Int, lastKept: Int, hasHistory: Bool, emptyBlocks: inout Int
   ) -> Int {
     guard let step = steps.baseAddress else { return -1 }
     var window = state
     defer { state = window }
     let (table, slots, slotCount) = (step.pointee.ac, step.pointee.slots, step.pointee.side.count)
+    let lastTaken = hasHistory ? positions.upperBound : lastKept
     var output = step.pointee.output
     let (before, last) = (positions.lowerBound - 1, positions.upperBound)
     var done = 0
@@ -187,9 +188,13 @@ enum BlockKernels {
         output += passed &* step.pointee.advance
         continue
       }
+      var found: UInt64 = 0
       emptyBlocks = window.takeCoefficients(
-        table, after: before, lastKept: lastKept, last: last, isProgressive: true
+        table, after: before, lastKept: lastTaken, last: last, isProgressive: true
       ) { position, value in
+        // A run of 16 zeros ends in one.
+        if value == 0 { return }
+        found |= 1 &<< UInt64(truncatingIfNeeded: position)
         let slot = Int(slots[position & 63])
         if slot < slotCount {
           let doubled = BlockSamples.doubledAC(coefficient(value &<< bit), bit: bit)
@@ -197,6 +202,10 @@ enum BlockKernels {
         }
       }
       if emptyBlocks < 0 { return -1 }
+      if hasHistory {
+        let known = output.loadUnaligned(fromByteOffset: 2 &* slotCount, as: UInt64.self)
+        output.storeBytes(of: known | found, toByteOffset: 2 &* slotCount, as: UInt64.self)
+      }
       output += step.pointee.advance
       done &+= 1
     }

@@ -120,7 +120,7 @@ struct CoefficientDecoding: ~Copyable {
     let indices = try latchQuantisers(scan)
     guard let found = coverage, found.needs(scan) else {
       guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
-      coverage?.add(scan, tables: tables.quantisers)
+      coverage?.add(scan, tables: tables.quantisers, isSkipped: true)
       return false
     }
     if found.contradicts(scan) { throw .handedOver(reason: "a scan that comes twice or refines another than there is") }
@@ -131,7 +131,8 @@ struct CoefficientDecoding: ~Copyable {
       planes = try frame.components.map { component throws(JPEGError) in
         try SamplePlane(
           across: component.storedAcross, down: component.storedDown,
-          side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive)
+          side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive,
+          hasHistory: isProgressive && decoder.scale == .half)
       }
     }
     var parts: [ScanReader.Part] = []

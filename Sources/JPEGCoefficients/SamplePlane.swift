@@ -8,7 +8,7 @@ final class SamplePlane {
   let rowBytes: Int
   /// The number of rows of samples.
   let rows: Int
-  /// The bytes per block, in its first row.
+  /// The bytes per block, in its first row; of a block of coefficients all.
   let blockBytes: Int
   /// The bytes per row of blocks.
   let blockRowBytes: Int
@@ -18,16 +18,22 @@ final class SamplePlane {
   /// Whether it holds for each block, instead of samples, its coefficients as `Int16` in rows, each twice its expected
   /// value.
   private let hasCoefficients: Bool
+  /// Whether a mask of 64 bits follows each block's coefficients: which of its zigzag positions, kept or not, are known
+  /// not to be 0. Scans that refine AC coefficients are coded by it.
+  let hasHistory: Bool
   let side: BlockSide
   private let blocksAcross: Int
   private let blocksDown: Int
 
-  /// A plane for `across` × `down` blocks.
-  init(across: Int, down: Int, side: BlockSide, hasCoefficients: Bool) throws(JPEGError) {
+  /// A plane for `across` × `down` blocks. `hasHistory` is for coefficients alone.
+  init(
+    across: Int, down: Int, side: BlockSide, hasCoefficients: Bool, hasHistory: Bool = false
+  ) throws(JPEGError) {
     (blocksAcross, blocksDown, self.side, self.hasCoefficients) = (across, down, side, hasCoefficients)
+    self.hasHistory = hasHistory
     (rowBytes, rows) = (across * side.rawValue, down * side.rawValue)
-    blockBytes = hasCoefficients ? 2 * side.count : side.rawValue
-    blockRowBytes = across * side.count * (hasCoefficients ? 2 : 1)
+    blockBytes = hasCoefficients ? 2 * side.count + (hasHistory ? 8 : 0) : side.rawValue
+    blockRowBytes = hasCoefficients ? across * blockBytes : across * side.count
     let count = down * blockRowBytes
     guard let memory = hasCoefficients ? calloc(max(1, count), 1) : malloc(max(1, count)) else {
       throw .damaged(.decode, detail: "no memory for \(count) bytes")
@@ -47,7 +53,7 @@ final class SamplePlane {
   func makeSamples(_ scaling: BlockScaling) {
     guard hasCoefficients else { return }
     let rowLength = side.rawValue * rowBytes
-    // A row of blocks has half as many bytes of samples as of coefficients, but its first row of samples would
+    // A row of blocks has at most half as many bytes of samples as of coefficients, but its first row of samples would
     // overwrite coefficients that are still to be read.
     withUnsafeTemporaryAllocation(byteCount: rowLength, alignment: 16) { row in
       guard let row = row.baseAddress else { return }

@@ -8,22 +8,41 @@ struct ScanCoverage: Sendable, Equatable {
     /// The positions needed, and those seen, at least in their coarsest form.
     var wanted: UInt64
     var seen: UInt64 = 0
-    /// The quantiser of the DC coefficient at the component's first scan.
-    var quantiser: Int?
-    /// The bit position that the DC coefficient is exact to.
-    var bit = 0
+    /// The component's quantisers at its first scan, in zigzag order.
+    var quantisers: [Int32] = []
+    /// For each position the bit that its coefficient is exact to.
+    var bits = [UInt8](repeating: 0, count: 64)
+    /// The positions whose scans were left out, though later ones may be coded by them.
+    var skipped: UInt64 = 0
 
-    /// Whether the bits of the DC coefficient that are missing so far would show.
-    var isCoarse: Bool { bit > 0 && abs(quantiser ?? 0) << bit > ScanCoverage.mostStep * 8 }
+    /// Whether all coefficients needed have been seen.
+    var isComplete: Bool { seen & wanted == wanted }
+
+    /// Whether the bits that are missing so far of the coefficients at some of these positions would show.
+    func isCoarse(_ positions: ClosedRange<Int>) -> Bool {
+      positions.contains { position in
+        let step = quantisers.isEmpty ? 0 : abs(Int(quantisers[position])) << Int(bits[position])
+        return bits[position] > 0 && step > (position == 0 ? ScanCoverage.mostStepOfDC : ScanCoverage.mostStepOfAC)
+      }
+    }
   }
 
-  /// The largest step of a DC coefficient that is left as it is, in levels of its sample. A larger one is refined,
+  /// The largest step of a DC coefficient that is left as it is: two levels of its samples. A larger one is refined,
   /// though the bits for it come late in the file.
-  private static let mostStep = 2
+  private static let mostStepOfDC = 2 * 8
+  /// The same for AC coefficients. Measured over 34 thumbnails of 28 progressive files: with 16 the worst is .0043 SSIM
+  /// behind vipsthumbnail's, with 24 a third are worse by more than .005.
+  private static let mostStepOfAC = 12
 
   private var components: [Component]
+  /// The AC positions whose steps decide whether AC coefficients are refined; nil where they never are.
+  ///
+  /// At 1/2 those of low frequency: what an error at the others changes is averaged out when the image is made smaller.
+  /// At 1/8 and 1/4 their samples are averages of many pixels already.
+  private let refined: ClosedRange<Int>?
 
   init(_ frame: JPEGFrame, scale: JPEGScale) {
+    refined = scale == .half ? 1...9 : nil
     components = frame.components.map { component in
       Component(
         identifier: component.identifier, tableSlot: component.tableSlot,
@@ -31,14 +50,18 @@ struct ScanCoverage: Sendable, Equatable {
     }
   }
 
-  /// Adds a completed scan; `tables` are those that it used.
-  mutating func add(_ scan: JPEGScan, tables: QuantiserTables) {
+  /// Adds a scan; `tables` are those that it used, and `isSkipped` says that it has not been decoded.
+  mutating func add(_ scan: JPEGScan, tables: QuantiserTables, isSkipped: Bool = false) {
     for index in components.indices where scan.components.contains(components[index].identifier) {
-      if components[index].quantiser == nil {
-        components[index].quantiser = (try? tables.table(components[index].tableSlot)).map { Int($0[0]) } ?? 0
+      if components[index].quantisers.isEmpty {
+        components[index].quantisers = (try? tables.table(components[index].tableSlot)) ?? []
       }
-      if scan.previousBit == 0 { components[index].seen |= Self.mask(scan) }
-      if scan.positions.lowerBound == 0 { components[index].bit = scan.bit }
+      if isSkipped {
+        components[index].skipped |= Self.mask(scan)
+      } else {
+        if scan.previousBit == 0 { components[index].seen |= Self.mask(scan) }
+        for position in scan.positions { components[index].bits[position] = UInt8(scan.bit) }
+      }
     }
   }
 
@@ -46,17 +69,22 @@ struct ScanCoverage: Sendable, Equatable {
   func needs(_ scan: JPEGScan) -> Bool {
     components.contains { component in
       guard scan.components.contains(component.identifier) else { return false }
-      if scan.previousBit == 0 { return component.wanted & Self.mask(scan) != 0 }
-      return scan.positions.lowerBound == 0 && component.isCoarse
+      if scan.previousBit == 0 {
+        return component.wanted & Self.mask(scan) != 0 || (refined != nil && isUnfinished(component))
+      }
+      if scan.positions.lowerBound == 0 { return component.isCoarse(0...0) }
+      return refined.map(component.isCoarse) ?? false
     }
   }
 
   /// Whether a scan is none that can follow those before: it repeats coefficients, or refines others than there are.
   func contradicts(_ scan: JPEGScan) -> Bool {
-    components.contains { component in
+    let mask = Self.mask(scan)
+    return components.contains { component in
       guard scan.components.contains(component.identifier) else { return false }
-      if scan.previousBit == 0 { return component.seen & Self.mask(scan) != 0 }
-      return component.seen & 1 == 0 || component.bit != scan.previousBit
+      if scan.previousBit == 0 { return component.seen & mask != 0 }
+      return component.seen & mask != mask || component.skipped & mask != 0
+        || scan.positions.contains { Int(component.bits[$0]) != scan.previousBit }
     }
   }
 
@@ -65,8 +93,12 @@ struct ScanCoverage: Sendable, Equatable {
   }
 
   /// Whether all coefficients needed have been seen.
-  var isComplete: Bool { components.allSatisfy { $0.seen & $0.wanted == $0.wanted } }
+  var isComplete: Bool { components.allSatisfy { $0.isComplete } }
 
   /// Whether they have, as exactly as it shows.
-  var isEnough: Bool { isComplete && components.allSatisfy { !$0.isCoarse } }
+  var isEnough: Bool { components.allSatisfy { !isUnfinished($0) } }
+
+  private func isUnfinished(_ component: Component) -> Bool {
+    !component.isComplete || component.isCoarse(0...0) || (refined.map(component.isCoarse) ?? false)
+  }
 }

@@ -6,13 +6,13 @@
 struct ScanReader: ~Copyable {
   /// How the blocks of a scan are coded.
   private enum Kind {
-    case sequential, progressiveDC, refinedDC, progressiveAC
+    case sequential, progressiveDC, refinedDC, progressiveAC, refinedAC
 
     init(_ scan: JPEGScan, isProgressive: Bool) {
       if !isProgressive {
         self = .sequential
       } else if scan.positions.lowerBound > 0 {
-        self = .progressiveAC
+        self = scan.previousBit == 0 ? .progressiveAC : .refinedAC
       } else {
         self = scan.previousBit == 0 ? .progressiveDC : .refinedDC
       }
@@ -37,7 +37,7 @@ struct ScanReader: ~Copyable {
   private let steps: UnsafeMutableBufferPointer<BlockStep>
   private let predictors: UnsafeMutablePointer<Int>
   private let scratch: UnsafeMutablePointer<Float>
-  /// In a progressive scan of AC coefficients, the number of following blocks that an end-of-band run leaves empty.
+  /// In a progressive scan of AC coefficients, the number of following blocks that an end-of-band run covers.
   private var emptyBlocks = 0
   /// Whether at least one complete MCU was decoded.
   private var hasDecoded = false
@@ -153,7 +153,11 @@ struct ScanReader: ~Copyable {
     case .progressiveAC:
       BlockKernels.progressiveAC(
         &window, steps, count: count, limit: limit, positions: scan.positions, bit: scan.bit,
-        lastKept: min(parts[0].scaling.side.lastPosition, scan.positions.upperBound), emptyBlocks: &emptyBlocks)
+        lastKept: min(parts[0].scaling.side.lastPosition, scan.positions.upperBound),
+        hasHistory: parts[0].plane.hasHistory, emptyBlocks: &emptyBlocks)
+    case .refinedAC:
+      BlockKernels.refinedAC(
+        &window, steps, count: count, limit: limit, positions: scan.positions, bit: scan.bit, emptyBlocks: &emptyBlocks)
     }
   }
 

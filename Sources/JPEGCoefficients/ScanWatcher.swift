@@ -126,7 +126,8 @@ package struct ScanWatcher: Sendable {
     guard let ended = scan else { return }
     scan = nil
     for scale in JPEGScale.allCases {
-      coverages[scale]?.add(ended, tables: tables)
+      let isSkipped = coverages[scale]?.needs(ended) != true
+      coverages[scale]?.add(ended, tables: tables, isSkipped: isSkipped)
       if lengths[scale] == nil && coverages[scale]?.isEnough == true { lengths[scale] = end }
     }
     if lengths.count == JPEGScale.allCases.count { place = .done }

@@ -34,11 +34,13 @@ enum DecodeCost {
 
   /// The memory of the decoder itself.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
-    if case .coefficients = pass.reader {
-      // Each component's 16-bit coefficients, of which chroma has as many as luma or more.
+    if case .coefficients(let scale) = pass.reader {
+      // Each component's 16-bit coefficients, of which chroma has as many as luma or more. At 1/2 of a progressive file
+      // each block has its history, too.
       let subsampling = Double(probe.jpeg?.subsampling ?? 4)
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
-      return Int(Double(pass.baseSize.pixelCount) * 2.05 * samples)
+      let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
+      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples)
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)

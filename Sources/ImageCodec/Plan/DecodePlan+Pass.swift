@@ -50,10 +50,10 @@ extension DecodePlan.Pass {
     }
   }
 
-  /// Whether the coefficient decoder is better at 1/2 than libjpeg. Of a progressive file it lacks the bits that come
-  /// late; where chroma is halved along one axis only, it would read too much of it.
+  /// Whether the coefficient decoder is better at 1/2 than libjpeg: of a progressive file it leaves out the last scans,
+  /// which are half of it. Of a sequential one it reads too much of chroma that is halved along one axis only.
   private static func readsWellAtHalf(_ probe: ImageProbe) -> Bool {
-    !probe.isProgressive && [1, 1.5, 3].contains(probe.samplesPerPixel)
+    probe.isProgressive || [1, 1.5, 3].contains(probe.samplesPerPixel)
   }
 
   private static func reader(for probe: ImageProbe, needed: PixelSize) -> (DecodePlan.Reader, PixelSize) {
