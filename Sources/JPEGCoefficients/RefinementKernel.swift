@@ -108,7 +108,8 @@ extension BlockKernels {
         window.drop(1)
         if slot < slotCount {
           let known = output.loadUnaligned(fromByteOffset: 2 &* slot, as: Int16.self)
-          output.storeBytes(of: known &+ (isUpper == (known > 0) ? half : -half), toByteOffset: 2 &* slot, as: Int16.self)
+          let corrected = known &+ (isUpper == (known > 0) ? half : -half)
+          output.storeBytes(of: corrected, toByteOffset: 2 &* slot, as: Int16.self)
         }
       } while rest != 0
     }

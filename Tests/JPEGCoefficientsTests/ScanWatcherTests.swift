@@ -14,7 +14,7 @@ import Testing
   @Test(arguments: files) func tellsWhatAWalkOverTheWholeFileTells(name: String) throws {
     let bytes = [UInt8](try TestImages.bytes("formats/\(name)"))
     let watcher = watched(bytes, pieces: bytes.count)
-    for scale in JPEGScale.allCases {
+    for scale in [JPEGScale.eighth, .quarter] {
       let expected = try #require(lengthByWalking(bytes, scale))
       #expect(watcher.sufficientLength(for: scale) == expected)
       #expect(watched(Array(bytes[..<expected]), pieces: expected).sufficientLength(for: scale) == expected)
@@ -25,6 +25,11 @@ import Testing
     #expect(try #require(eighth) <= #require(quarter))
     if name == "jpeg-progressive-444.jpg" { #expect(eighth != quarter) }
     #expect(watcher.finestScale == .half)
+    // What has been seen may be refined, too.
+    let half = try #require(watcher.sufficientLength(for: .half))
+    #expect(try half >= #require(lengthByWalking(bytes, .half)))
+    #expect(watched(Array(bytes[..<half]), pieces: half).sufficientLength(for: .half) == half)
+    #expect(watched(Array(bytes[..<(half - 1)]), pieces: half).sufficientLength(for: .half) == nil)
   }
 
   @Test(arguments: files) func pieceSizesDoNotMatter(name: String) throws {

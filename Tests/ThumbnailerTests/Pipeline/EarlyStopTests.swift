@@ -8,11 +8,12 @@ import Testing
 @testable import ThumbnailCore
 @testable import Thumbnailer
 
-/// When the observer says that a body is enough. The picture has 160×120 pixels: 20×15 are there at 1/8, 40×30 at 1/4.
+/// When the observer says that a body is enough. The picture has 160×120 pixels: 20×15 are there at 1/8, 40×30 at 1/4, 80×60 at 1/2.
 @Suite struct EarlyStopTests {
   private let bytes: [UInt8]
   private let eighth: Int
   private let quarter: Int
+  private let half: Int
 
   init() throws {
     bytes = [UInt8](try TestImages.bytes("formats/jpeg-progressive-444.jpg"))
@@ -20,6 +21,7 @@ import Testing
     bytes.withUnsafeBytes { watcher.feed($0) }
     eighth = try #require(watcher.sufficientLength(for: .eighth))
     quarter = try #require(watcher.sufficientLength(for: .quarter))
+    half = try #require(watcher.sufficientLength(for: .half))
   }
 
   @Test func aBodyIsEnoughWhenTheScansOfTheSizesAskedAreThere() {
@@ -29,12 +31,14 @@ import Testing
     #expect(stop(VariantDemand([variant(16, 12, .best)])) == quarter)
     #expect(stop(VariantDemand([variant(10, 7, .good)])) == eighth)
     #expect(stop(VariantDemand([variant(11, 7, .good)])) == quarter)
+    #expect(stop(VariantDemand([variant(41, 30)])) == half)
+    #expect(stop(VariantDemand([variant(17, 12, .best)])) == half)
   }
 
   @Test func aPlanThatNeedsTheWholeFileIsNeverEnough() {
-    #expect(stop(VariantDemand([variant(41, 30)])) == nil)
+    #expect(stop(VariantDemand([variant(81, 60)])) == nil)
     #expect(stop(VariantDemand([variant(20, 15), variant(160, 120)])) == nil)
-    #expect(stop(VariantDemand([variant(17, 12, .best)])) == nil)
+    #expect(stop(VariantDemand([variant(33, 24, .best)])) == nil)
     #expect(stop(VariantDemand([variant(20, 15)]), mayReadCoefficients: false) == nil)
     #expect(stop(VariantDemand([variant(20, 15)]), memoryBudget: 1000) == nil)
     #expect(stop(VariantDemand()) == nil)
@@ -51,7 +55,9 @@ import Testing
     let demand = VariantDemand([variant(20, 15)])
     #expect(stop(demand) { if $0 == eighth - 10 { demand.insert(variant(40, 30)) } } == quarter)
     let further = VariantDemand([variant(40, 30)])
-    #expect(stop(further) { if $0 == eighth + 10 { further.insert(variant(80, 60)) } } == nil)
+    #expect(stop(further) { if $0 == eighth + 10 { further.insert(variant(80, 60)) } } == half)
+    let whole = VariantDemand([variant(40, 30)])
+    #expect(stop(whole) { if $0 == eighth + 10 { whole.insert(variant(81, 60)) } } == nil)
   }
 
   @Test func aDemandThatShrinksEndsTheTransferWithTheNextPiece() {
