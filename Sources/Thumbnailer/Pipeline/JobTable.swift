@@ -22,17 +22,17 @@ struct JobTable<Sink> {
       self.options = options
       self.isRevalidation = isRevalidation
     }
+
+    /// Hashes the digest alone: few subjects differ in the rest only.
+    func hash(into hasher: inout Hasher) { hasher.combine(key) }
   }
 
   /// Identifies a job for the life of the process.
-  struct JobID: Hashable, Sendable {
-    fileprivate let number: UInt64
-    fileprivate let subject: Subject
-  }
+  struct JobID: Hashable, Sendable { fileprivate let number: UInt64 }
   /// Identifies a waiter for the life of the process.
   struct WaiterID: Hashable, Sendable {
     fileprivate let number: UInt64
-    fileprivate let subject: Subject
+    fileprivate let job: JobID
   }
 
   /// The action for a new waiter.
@@ -61,34 +61,32 @@ struct JobTable<Sink> {
   }
 
   private struct Job {
-    let id: JobID
+    let subject: Subject
     var waiters: [UInt64: Waiter] = [:]
     /// Variants that the job has taken and not finished yet.
-    var taken: Set<Variant> = []
+    var taken: [Variant] = []
 
-    var priority: Priority { waiters.values.map(\.priority).max() ?? .prefetch }
+    /// The variants with waiters, each once. They are few, so an array is quicker than a set.
+    var wanted: [Variant] {
+      var variants: [Variant] = []
+      for waiter in waiters.values where !variants.contains(waiter.variant) { variants.append(waiter.variant) }
+      return variants
+    }
+
+    var priority: Priority {
+      waiters.values.contains { $0.priority == .visible } ? .visible : .prefetch
+    }
   }
 
-  /// The jobs that requests can join.
-  private var jobs: [Subject: Job] = [:]
-  /// The jobs of images that were removed meanwhile: they still serve their waiters, but cannot be joined.
-  private var detached: [JobID: Job] = [:]
+  /// The running jobs.
+  private var jobs: [JobID: Job] = [:]
+  /// The jobs that requests can join. Those of images that were removed meanwhile still serve their waiters, but cannot
+  /// be joined.
+  private var joinable: [Subject: JobID] = [:]
   private var nextNumber: UInt64 = 0
 
   /// The number of running jobs.
-  var jobCount: Int { jobs.count + detached.count }
-
-  /// A running job, detached or not. Setting nil removes it.
-  private subscript(id: JobID) -> Job? {
-    get { jobs[id.subject].flatMap { $0.id == id ? $0 : nil } ?? detached[id] }
-    set { if jobs[id.subject]?.id == id { jobs[id.subject] = newValue } else { detached[id] = newValue } }
-  }
-
-  /// The job of a waiter; nil if the waiter has had its result.
-  private func job(of waiter: WaiterID) -> Job? {
-    if let job = jobs[waiter.subject], job.waiters[waiter.number] != nil { return job }
-    return detached.isEmpty ? nil : detached.values.first { $0.waiters[waiter.number] != nil }
-  }
+  var jobCount: Int { jobs.count }
 
   /// Adds a waiter to the job of the request's source, which is created if there is none.
   mutating func join(
@@ -96,44 +94,53 @@ struct JobTable<Sink> {
   ) -> (WaiterID, JoinAction) {
     nextNumber += 1
     let subject = Subject(request.source, options: request.options, isRevalidation: isRevalidation)
-    let waiter = WaiterID(number: nextNumber, subject: subject)
     let entry = Waiter(
       variant: request.variant, priority: request.priority, keepsInMemory: request.keepsInMemory, sink: sink)
-    if let index = jobs.index(forKey: waiter.subject) {
-      jobs.values[index].waiters[waiter.number] = entry
-      return (waiter, .joined(jobs.values[index].id, priority: jobs.values[index].priority))
+    if let id = joinable[subject] {
+      jobs[id]?.waiters[nextNumber] = entry
+      return (WaiterID(number: nextNumber, job: id), .joined(id, priority: priority(of: id) ?? request.priority))
     }
-    let job = Job(id: JobID(number: nextNumber, subject: subject), waiters: [waiter.number: entry])
-    jobs[waiter.subject] = job
-    return (waiter, .start(job.id))
+    let id = JobID(number: nextNumber)
+    jobs[id] = Job(subject: subject, waiters: [nextNumber: entry])
+    joinable[subject] = id
+    return (WaiterID(number: nextNumber, job: id), .start(id))
   }
 
   /// Removes a waiter before it has had its result, and returns its sink.
   mutating func leave(_ waiter: WaiterID) -> (Sink?, LeaveAction) {
-    guard var job = job(of: waiter), let entry = job.waiters.removeValue(forKey: waiter.number) else {
-      return (nil, .none)
+    guard let entry = jobs[waiter.job]?.waiters.removeValue(forKey: waiter.number) else { return (nil, .none) }
+    guard removeIfDone(waiter.job) else {
+      return (entry.sink, .goOn(waiter.job, priority: priority(of: waiter.job) ?? .prefetch))
     }
-    if job.waiters.isEmpty {
-      self[job.id] = nil
-      return (entry.sink, .cancel(job.id))
-    }
-    self[job.id] = job
-    return (entry.sink, .goOn(job.id, priority: job.priority))
+    return (entry.sink, .cancel(waiter.job))
   }
 
   /// Changes a waiter's priority and so its job's. Returns the job; nil if the waiter has had its result.
   mutating func setPriority(of waiter: WaiterID, to priority: Priority) -> JobID? {
-    guard var job = job(of: waiter) else { return nil }
-    job.waiters[waiter.number]?.priority = priority
-    self[job.id] = job
-    return job.id
+    let changed: Void? = jobs[waiter.job]?.waiters[waiter.number]?.priority = priority
+    return changed == nil ? nil : waiter.job
   }
 
   /// The job that requests for a subject join; nil if there is none.
-  func job(of subject: Subject) -> JobID? { jobs[subject]?.id }
+  func job(of subject: Subject) -> JobID? { joinable[subject] }
 
   /// Whether a job has not ended.
-  func isRunning(_ id: JobID) -> Bool { self[id] != nil }
+  func isRunning(_ id: JobID) -> Bool { jobs[id] != nil }
+
+  /// Removes a job without waiters. Returns whether it has none.
+  private mutating func removeIfDone(_ id: JobID) -> Bool {
+    guard let job = jobs[id], job.waiters.isEmpty else { return false }
+    remove(id)
+    return true
+  }
+
+  /// Removes and returns a job.
+  @discardableResult
+  private mutating func remove(_ id: JobID) -> Job? {
+    guard let job = jobs.removeValue(forKey: id) else { return nil }
+    if joinable[job.subject] == id { joinable[job.subject] = nil }
+    return job
+  }
 
   /// Detaches the jobs of an image, from all its URLs: they still serve their waiters, but new requests start new jobs.
   /// Returns the detached jobs.
@@ -143,63 +150,58 @@ struct JobTable<Sink> {
   mutating func detachAll() -> [JobID] { detach { _ in true } }
 
   private mutating func detach(where isMeant: (Subject) -> Bool) -> [JobID] {
-    let leaving = jobs.filter { isMeant($0.key) }
-    for (subject, job) in leaving {
-      jobs[subject] = nil
-      detached[job.id] = job
-    }
-    return leaving.values.map(\.id)
+    let leaving = joinable.filter { isMeant($0.key) }
+    for subject in leaving.keys { joinable[subject] = nil }
+    return Array(leaving.values)
   }
 
   /// Takes the variants that have waiters and are not in progress; the caller works on them from now on.
   mutating func takeVariants(for id: JobID) -> [Variant] {
-    guard var job = self[id] else { return [] }
-    let wanted = Set(job.waiters.values.map(\.variant)).subtracting(job.taken)
-    job.taken.formUnion(wanted)
-    self[id] = job
+    guard let job = jobs[id] else { return [] }
+    let wanted = job.wanted.filter { !job.taken.contains($0) }
+    jobs[id]?.taken += wanted
     return wanted.sorted { ($0.size.pixelCount, $0.token) > ($1.size.pixelCount, $1.token) }
   }
 
   /// Whether the variant has waiters.
   func isWanted(_ variant: Variant, for id: JobID) -> Bool {
-    guard let job = self[id] else { return false }
-    return job.waiters.values.contains { $0.variant == variant }
+    jobs[id]?.waiters.values.contains { $0.variant == variant } ?? false
   }
 
   /// Whether the thumbnail goes to the memory cache: if at least one waiter wants that, or if there is none left.
   func keepsInMemory(_ variant: Variant, for id: JobID) -> Bool {
-    guard let job = self[id] else { return true }
-    let waiters = job.waiters.values.filter { $0.variant == variant }
-    return waiters.isEmpty || waiters.contains { $0.keepsInMemory }
+    var hasWaiters = false
+    for waiter in jobs[id]?.waiters.values ?? [:].values where waiter.variant == variant {
+      if waiter.keepsInMemory { return true }
+      hasWaiters = true
+    }
+    return !hasWaiters
   }
 
   /// The variants that still have waiters; the others are no longer in progress.
   mutating func stillWanted(_ variants: [Variant], for id: JobID) -> [Variant] {
-    guard var job = self[id] else { return [] }
-    let wanted = Set(job.waiters.values.map(\.variant))
-    job.taken.formIntersection(wanted)
-    self[id] = job
+    guard let wanted = jobs[id]?.wanted else { return [] }
+    jobs[id]?.taken.removeAll { !wanted.contains($0) }
     return variants.filter(wanted.contains)
   }
 
   /// Removes and returns the waiters of a finished variant, for the caller to resume. The job ends in the same step
   /// with its last waiter, so that a request after that result starts a new one.
   mutating func finish(_ variant: Variant, for id: JobID) -> [Sink] {
-    guard var job = self[id] else { return [] }
-    job.taken.remove(variant)
-    let finished = job.waiters.filter { $0.value.variant == variant }
-    for number in finished.keys { job.waiters[number] = nil }
-    self[id] = job.waiters.isEmpty ? nil : job
+    guard let waiters = jobs[id]?.waiters else { return [] }
+    let finished = waiters.filter { $0.value.variant == variant }
+    jobs[id]?.taken.removeAll { $0 == variant }
+    for number in finished.keys { jobs[id]?.waiters[number] = nil }
+    _ = removeIfDone(id)
     return finished.sorted { $0.key < $1.key }.map(\.value.sink)
   }
 
   /// Ends the job, and removes and returns all its waiters, for the caller to resume.
   mutating func end(_ id: JobID) -> [(variant: Variant, sink: Sink)] {
-    guard let job = self[id] else { return [] }
-    self[id] = nil
+    guard let job = remove(id) else { return [] }
     return job.waiters.sorted { $0.key < $1.key }.map { ($0.value.variant, $0.value.sink) }
   }
 
   /// A job's current priority; nil if it has ended.
-  func priority(of id: JobID) -> Priority? { self[id]?.priority }
+  func priority(of id: JobID) -> Priority? { jobs[id]?.priority }
 }
