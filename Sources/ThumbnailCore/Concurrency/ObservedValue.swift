@@ -9,7 +9,8 @@ package typealias PriorityControl = ObservedValue<Priority>
 package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
   private struct State {
     var current: Value
-    var observers: [Int: @Sendable (Value) -> Void] = [:]
+    /// With the numbers of their observations. Mostly none or one, so an array is the quickest.
+    var observers: [(number: Int, call: @Sendable (Value) -> Void)] = []
     var nextObserver = 0
   }
 
@@ -31,28 +32,39 @@ package final class ObservedValue<Value: Equatable & Sendable>: Sendable {
       $0.current = value
     }
     while true {
-      let (current, observers) = state.withLock { ($0.current, Array($0.observers.values)) }
+      let (current, observers) = state.withLock { ($0.current, $0.observers) }
       if current == told { return }
-      for observer in observers { observer(current) }
+      for observer in observers { observer.call(current) }
       told = current
     }
   }
 
   /// Calls `observer` now and at every change, until `stopObserving` is called with the number returned.
-  ///
-  /// The first call, made before this returns, reports a change that came between reading `current` and this.
   package func observe(_ observer: @escaping @Sendable (Value) -> Void) -> Int {
-    let (number, current) = state.withLock { state in
-      state.nextObserver += 1
-      state.observers[state.nextObserver] = observer
-      return (state.nextObserver, state.current)
-    }
+    let (number, current) = add(observer)
     observer(current)
     return number
   }
 
+  /// The same, but calls `observer` now only if the value is no longer the one that the caller has read.
+  package func observe(since known: Value, _ observer: @escaping @Sendable (Value) -> Void) -> Int {
+    let (number, current) = add(observer)
+    if current != known { observer(current) }
+    return number
+  }
+
+  private func add(_ observer: @escaping @Sendable (Value) -> Void) -> (number: Int, current: Value) {
+    state.withLock { state in
+      state.nextObserver += 1
+      state.observers.append((state.nextObserver, observer))
+      return (state.nextObserver, state.current)
+    }
+  }
+
   /// Ends an observation. Calling it twice does no harm.
   package func stopObserving(_ number: Int) {
-    state.withLock { _ = $0.observers.removeValue(forKey: number) }
+    state.withLock { state in
+      if let index = state.observers.firstIndex(where: { $0.number == number }) { state.observers.remove(at: index) }
+    }
   }
 }

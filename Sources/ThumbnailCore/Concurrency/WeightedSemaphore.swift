@@ -100,14 +100,17 @@ package final class WeightedSemaphore: Sendable {
   ) async throws(Failure) -> Reservation {
     guard permits <= capacity else { throw .exceedsCapacity(asked: permits, capacity: capacity) }
     if Task.isCancelled { throw .cancelled }
+    if let reservation = reserveNow(permits) { return reservation }
     let promise = Promise<Reservation, Failure>()
+    let level = priority.current
     let ticket = state.withLock {
-      $0.queue.enqueue(Waiter(permits: permits, holdsLent: holdsLent, promise: promise), at: priority.current)
+      $0.queue.enqueue(Waiter(permits: permits, holdsLent: holdsLent, promise: promise), at: level)
     }
-    let observation = priority.observe { [weak self] level in
+    let observation = priority.observe(since: level) { [weak self] level in
       self?.state.withLock { $0.queue.move(ticket, to: level) }
       self?.admit()
     }
+    admit()
     defer { priority.stopObserving(observation) }
     return try await promise.wait { [weak self] in
       guard let waiter = self?.state.withLock({ $0.queue.remove(ticket) }) else { return }
