@@ -1,25 +1,27 @@
-import Synchronization
+package import Synchronization
 
 /// A result that is passed once from a thread to the one task that awaits it, whichever comes first.
 ///
-/// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion.
+/// Resuming twice does no harm: the first result counts, so that a cancellation can race a completion. Inlinable, so
+/// that each module's code is made for its own results: every step of every image waits for one.
 package final class Promise<Success: Sendable, Failure: Error>: Sendable {
-  private enum State {
+  @usableFromInline enum State {
     case empty
-    case waiting(CheckedContinuation<Result<Success, Failure>, Never>)
+    // Unchecked, since this type itself resumes once.
+    case waiting(UnsafeContinuation<Result<Success, Failure>, Never>)
     case resumed(Result<Success, Failure>)
     case done
   }
 
-  private let state = Mutex(State.empty)
+  @usableFromInline let state: Mutex<State>
 
-  package init() {}
+  @inlinable package init() { state = Mutex(State.empty) }
 
   /// Sets the result. Returns false when it was set before.
-  @discardableResult
+  @inlinable @discardableResult
   package func resume(with result: Result<Success, Failure>) -> Bool {
     let (accepted, continuation) = state.withLock {
-      state -> (Bool, CheckedContinuation<Result<Success, Failure>, Never>?) in
+      state -> (Bool, UnsafeContinuation<Result<Success, Failure>, Never>?) in
       switch state {
       case .empty:
         state = .resumed(result)
@@ -37,9 +39,10 @@ package final class Promise<Success: Sendable, Failure: Error>: Sendable {
 
   /// Suspends until there is a result. Call it once; `onCancel` runs when the waiting task is cancelled and must lead
   /// to a `resume`.
+  @inlinable
   package func wait(onCancel: @escaping @Sendable () -> Void) async -> Result<Success, Failure> {
     await withTaskCancellationHandler {
-      await withCheckedContinuation { continuation in
+      await withUnsafeContinuation { continuation in
         let ready = state.withLock { state -> Result<Success, Failure>? in
           if case .resumed(let result) = state {
             state = .done

@@ -16,6 +16,8 @@ package final class WorkerPool: Sendable {
     var queue = TwoLevelQueue<Entry>()
     var running = 0
     var threads = 0
+    /// The threads that wait for work.
+    var idle = 0
     let limit: Int
     var isClosed = false
 
@@ -27,10 +29,27 @@ package final class WorkerPool: Sendable {
       return body(self)
     }
 
+    /// Queues a work item, and wakes a thread for it if one waits. Returns whether a thread has to be started, which
+    /// is counted already.
+    func enqueue(_ entry: Entry, at level: Priority) -> (TwoLevelQueue<Entry>.Ticket, startsThread: Bool) {
+      condition.lock()
+      let ticket = queue.enqueue(entry, at: level)
+      let startsThread = threads < limit && threads < running + queue.count
+      if startsThread { threads += 1 }
+      let wakes = idle > 0
+      condition.unlock()
+      // After unlocking, as the thread would otherwise wait for the lock at once.
+      if wakes { condition.signal() }
+      return (ticket, startsThread)
+    }
+
     /// The next work item; nil when the thread should exit.
-    func next() -> Entry? {
+    ///
+    /// - Parameter hasFinished: Whether the calling thread has carried out one before.
+    func next(hasFinished: Bool) -> Entry? {
       condition.lock()
       defer { condition.unlock() }
+      if hasFinished { running -= 1 }
       while true {
         if let entry = queue.dequeue() {
           running += 1
@@ -40,11 +59,11 @@ package final class WorkerPool: Sendable {
           threads -= 1
           return nil
         }
+        idle += 1
         condition.wait()
+        idle -= 1
       }
     }
-
-    func finished() { withLock { $0.running -= 1 } }
   }
 
   private let shared: Shared
@@ -71,42 +90,50 @@ package final class WorkerPool: Sendable {
   /// Runs `work` on a thread of the pool and returns its result.
   ///
   /// Cancelling the calling task removes queued work, and sets the flag that was passed to running work.
+  @inlinable
   package func run<Success: Sendable, Failure: Error>(
     priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
   ) async throws(CancellationError) -> Result<Success, Failure> {
+    let outcome = WorkOutcome<Result<Success, Failure>>()
+    try await perform(priority: priority) { outcome.value = work($0) }
+    guard let value = outcome.value else { throw CancellationError() }
+    return value
+  }
+
+  /// Runs `work` on a thread of the pool, and returns when it has ended.
+  @usableFromInline
+  func perform(
+    priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Void
+  ) async throws(CancellationError) {
     if Task.isCancelled { throw CancellationError() }
-    let promise = Promise<Result<Success, Failure>, CancellationError>()
+    let promise = Promise<Void, CancellationError>()
     let flag = CancellationFlag()
     let entry = Entry(
-      run: { promise.resume(with: .success(work(flag))) },
+      run: {
+        work(flag)
+        promise.resume(with: .success(()))
+      },
       cancel: { promise.resume(with: .failure(CancellationError())) })
     let shared = shared
-    let ticket = shared.withLock { shared in
-      shared.condition.signal()
-      return shared.queue.enqueue(entry, at: priority.current)
-    }
-    let observation = priority.observe { level in
+    let level = priority.current
+    let (ticket, startsThread) = shared.enqueue(entry, at: level)
+    let observation = priority.observe(since: level) { level in
       shared.withLock { $0.queue.move(ticket, to: level) }
     }
     defer { priority.stopObserving(observation) }
-    startThreadIfNeeded()
-    return try await promise.wait {
+    if startsThread { startThread() }
+    try await promise.wait {
       flag.set()
       shared.withLock { $0.queue.remove(ticket) }?.cancel()
     }.get()
   }
 
-  private func startThreadIfNeeded() {
-    let starts = shared.withLock { shared in
-      guard shared.threads < shared.limit, shared.threads < shared.running + shared.queue.count else { return false }
-      shared.threads += 1
-      return true
-    }
-    guard starts else { return }
+  private func startThread() {
     let thread = Thread { [shared, onThreadExit] in
-      while let entry = shared.next() {
+      var hasFinished = false
+      while let entry = shared.next(hasFinished: hasFinished) {
         entry.run()
-        shared.finished()
+        hasFinished = true
       }
       onThreadExit()
     }
@@ -114,4 +141,13 @@ package final class WorkerPool: Sendable {
     thread.stackSize = 2 << 20
     thread.start()
   }
+}
+
+/// Passes the result of a work item from the thread that carries it out to the task that waits for it.
+@usableFromInline
+final class WorkOutcome<Value>: @unchecked Sendable {
+  // Safety: written by the thread before it resumes the task's promise, read by the task after that.
+  @usableFromInline var value: Value?
+
+  @inlinable init() {}
 }
