@@ -14,7 +14,7 @@ struct LocalFileTests {
   init() throws { folder = try TemporaryDirectory() }
 
   @Test func aFileIsItsOwnBody() throws {
-    for count in [1, 1000, 800_000] {
+    for count in [16_385, 800_000] {
       let file = try open(try write("a b#%20ü\n.jpg", noise(count)))
       guard case .file = file.body else {
         Issue.record("in memory")
@@ -24,6 +24,23 @@ struct LocalFileTests {
       #expect(!file.hasChanged)
     }
     #expect(folder.contents == ["a b#%20ü\n.jpg"])
+  }
+
+  @Test func aSmallFileIsReadAtOnce() throws {
+    for count in [0, 1, 1000, 16_384] {
+      let file = try open(try write("small.jpg", noise(count)))
+      guard case .memory(let bytes) = file.body else {
+        Issue.record("not in memory")
+        return
+      }
+      #expect(bytes == noise(count))
+      #expect(!file.hasChanged)
+    }
+    let path = try write("changed.jpg", noise(1000))
+    let file = try open(path)
+    #expect(truncate(path, 10) == 0)
+    #expect(file.hasChanged)
+    #expect(file.body.count == 1000)
   }
 
   @Test func tellsWhatIsWrongWithAFile() throws {
@@ -54,11 +71,11 @@ struct LocalFileTests {
   }
 
   @Test func aFileThatIsWrittenToHasChanged() throws {
-    let path = try write("a.jpg", noise(1000))
+    let path = try write("a.jpg", noise(20_000))
     let file = try open(path)
     #expect(truncate(path, 10) == 0)
     #expect(file.hasChanged)
-    #expect(try file.body.read(at: 0, length: 1000).count == 10)
+    #expect(try file.body.read(at: 0, length: 20_000).count == 10)
     let other = try open(try write("b.jpg", noise(1000)))
     // To put another in its place changes nothing for who has it open.
     try FileManager.default.removeItem(atPath: self.path("b.jpg"))
