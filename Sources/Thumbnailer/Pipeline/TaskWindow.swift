@@ -1,5 +1,7 @@
+import DequeModule
 package import HTTPTransport
 import Synchronization
+import ThumbnailCore
 
 /// Runs tasks at the same time, a bounded number of them, and hands out their results in the order of completion. For a
 /// single consumer, who starts tasks while `hasRoom`.
@@ -24,8 +26,7 @@ package final class TaskWindow<Output: Sendable> {
   private var inFlight: InFlightWindow
   private let tasks: TaskBag
   private let waitsWhenCancelled: Bool
-  private let arrivals: AsyncStream<Arrival>
-  private let continuation: AsyncStream<Arrival>.Continuation
+  private let arrivals = Arrivals<Arrival>()
   private var lastNumber = 0
 
   /// An empty window.
@@ -39,7 +40,6 @@ package final class TaskWindow<Output: Sendable> {
     inFlight = InFlightWindow(capacity: capacity)
     self.tasks = tasks
     self.waitsWhenCancelled = waitsWhenCancelled
-    (arrivals, continuation) = AsyncStream.makeStream(of: Arrival.self)
   }
 
   deinit { tasks.cancelAll() }
@@ -57,22 +57,22 @@ package final class TaskWindow<Output: Sendable> {
   ) {
     lastNumber += 1
     inFlight.begin(lastNumber)
-    tasks.start { [continuation, number = lastNumber] in
-      let output = await work { continuation.yield(.silence($0, number: number)) }
-      continuation.yield(.output(output, number: number))
+    tasks.start { [arrivals, number = lastNumber] in
+      let output = await work { arrivals.add(.silence($0, number: number)) }
+      arrivals.add(.output(output, number: number))
     }
   }
 
   /// Starts a task that takes no place in the window.
   package func startBeside(_ work: @escaping @Sendable () async -> Output) {
-    tasks.start { [continuation] in continuation.yield(.output(await work(), number: nil)) }
+    tasks.start { [arrivals] in arrivals.add(.output(await work(), number: nil)) }
   }
 
   /// Waits for the next event, of which there has to be one: some task must be running.
   ///
   /// Nil in a cancelled task, after the results that had arrived: then the tasks are cancelled as well.
   package func next() async -> Event? {
-    switch await nextArrival() {
+    switch await arrivals.next(waitsWhenCancelled: waitsWhenCancelled) {
     case .output(let output, let number):
       if let number { inFlight.end(number) }
       return .output(output)
@@ -85,10 +85,48 @@ package final class TaskWindow<Output: Sendable> {
     }
   }
 
-  private func nextArrival() async -> Arrival? {
-    guard waitsWhenCancelled else { return await arrivals.first { _ in true } }
-    // A task of its own is not cancelled with the consumer's, which would end the stream.
-    return await Task { [arrivals] in await arrivals.first { _ in true } }.value
+}
+
+/// What has arrived and was not taken, for a single consumer. Unlike an `AsyncStream`, it goes on after its consumer was
+/// cancelled.
+private final class Arrivals<Element: Sendable>: Sendable {
+  private struct State {
+    var elements = Deque<Element>()
+    /// Set while the consumer waits.
+    var consumer: Promise<Element?, Never>?
+
+    mutating func takeConsumer() -> Promise<Element?, Never>? {
+      defer { consumer = nil }
+      return consumer
+    }
+  }
+
+  private let state = Mutex(State())
+
+  func add(_ element: Element) {
+    let consumer = state.withLock { state in
+      let consumer = state.takeConsumer()
+      if consumer == nil { state.elements.append(element) }
+      return consumer
+    }
+    consumer?.resume(with: .success(element))
+  }
+
+  /// The next element, as soon as there is one. Nil if there is none in a cancelled task, unless it waits all the same.
+  func next(waitsWhenCancelled: Bool) async -> Element? {
+    if let element = state.withLock({ $0.elements.popFirst() }) { return element }
+    if !waitsWhenCancelled, Task.isCancelled { return nil }
+    let promise = Promise<Element?, Never>()
+    let element = state.withLock { state in
+      let element = state.elements.popFirst()
+      if element == nil { state.consumer = promise }
+      return element
+    }
+    if let element { return element }
+    return await promise.wait { [self] in
+      guard !waitsWhenCancelled else { return }
+      state.withLock { $0.takeConsumer() }?.resume(with: .success(nil))
+    }.get()
   }
 }
 
