@@ -9,6 +9,8 @@ final class ConvertRun: Sendable {
   private let options: FolderConverter.Options
   private let output: ConvertOutputOptions
   private let report: ConvertReportOptions
+  // Read once, as reading them from the options is slow.
+  private let (printsJSON, isQuiet, showsProgress): (Bool, Bool, Bool)
   private let console = Console.standard
   private let progress: ProgressLine
   private let interruption = Interruption()
@@ -19,6 +21,7 @@ final class ConvertRun: Sendable {
 
   init(_ options: FolderConverter.Options, output: ConvertOutputOptions, report: ConvertReportOptions) {
     (self.options, self.output, self.report) = (options, output, report)
+    (printsJSON, isQuiet, showsProgress) = (report.output.json, report.output.quiet, report.output.showsProgress)
     progress = ProgressLine(title: "convert")
   }
 
@@ -37,7 +40,7 @@ final class ConvertRun: Sendable {
 
   private func convert() async throws -> ExitCode {
     let files = try ReportFiles(report, outputFolder: options.output, isDryRun: options.isDryRun)
-    if report.output.showsProgress { progress.start() }
+    if showsProgress { progress.start() }
     let conversion: Conversion
     do throws(ConversionError) {
       conversion = try await FolderConverter(options).start()
@@ -68,7 +71,7 @@ final class ConvertRun: Sendable {
     if let message = result.failure?.message { result.failure?.message = Advice.withOptions(message) }
     let line = ConversionLine(result, outputFolder: options.output)
     try await files.add(result, line)
-    if report.output.json {
+    if printsJSON {
       try console.printSoon(line.json)
     } else if result.status == .failed, let failure = result.failure {
       console.complain("\(result.source): \(failure.message) (\(failure.stage.rawValue))")
@@ -76,8 +79,8 @@ final class ConvertRun: Sendable {
       for output in result.outputs { try console.printSoon("would write \(options.output)/\(output.path)") }
       for path in result.replaced { try console.printSoon("would remove \(options.output)/\(path)") }
     }
-    if !report.output.json, !report.output.quiet { sayNames(result, line) }
-    guard report.output.showsProgress else { return }
+    if !printsJSON, !isQuiet { sayNames(result, line) }
+    guard showsProgress else { return }
     progress.update {
       $0.done += 1
       $0.failed += result.status == .failed ? 1 : 0
@@ -111,22 +114,22 @@ final class ConvertRun: Sendable {
   private func end(_ summary: ConversionSummary) throws -> ExitCode {
     if let failure = summary.failure { console.complain(failure.message) }
     if let signal = interruption.signal {
-      if !report.output.quiet { console.complain(Interruption.message) }
+      if !isQuiet { console.complain(Interruption.message) }
       try printSummary(summary)
       return .stopped(by: signal)
     }
     try printSummary(summary)
     if let failure = summary.failure { return failure.exitCode }
-    if summary.pictures == 0, !report.output.quiet {
+    if summary.pictures == 0, !isQuiet {
       console.complain("no picture was found; check the paths, and what --include and --exclude leave of them")
     }
     return summary.failed > 0 ? .someFailed : .success
   }
 
   private func printSummary(_ summary: ConversionSummary) throws {
-    if report.output.json {
+    if printsJSON {
       try console.print(summary.json(isDryRun: options.isDryRun))
-    } else if !report.output.quiet {
+    } else if !isQuiet {
       try console.print(summary.text(isDryRun: options.isDryRun))
     }
   }

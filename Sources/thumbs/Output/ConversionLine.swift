@@ -60,9 +60,10 @@ struct ConversionLine {
   /// The message about the thumbnails' names if they are, or no longer are, changed to avoid a collision with other
   /// inputs; nil if there is nothing to report.
   var names: String? {
+    if !result.isToldApart, result.replaced.isEmpty { return nil }
     let names = result.outputs.map { path($0.path) }.joined(separator: ", ")
     let earlier = result.replaced.isEmpty ? "" : ", in place of " + result.replaced.map(path).joined(separator: ", ")
-    if names.isEmpty || !result.isToldApart && earlier.isEmpty { return nil }
+    if names.isEmpty { return nil }
     let reason =
       result.isToldApart ? "told apart from others of its name" : "no longer told apart from others of its name"
     return "\(result.source): \(reason): \(names)\(earlier)"
