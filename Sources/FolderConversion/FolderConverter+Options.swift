@@ -134,6 +134,8 @@ extension FolderConverter {
       configuration.memoryCacheLimit = none.memoryCacheLimit
       configuration.diskCacheLimit = none.diskCacheLimit
       configuration.partialDownloadLimit = none.partialDownloadLimit
+      // Nothing is looked up in caches that are empty.
+      configuration.cacheMode = .noStore
       // Nothing is downloaded, so decodes can have the memory for bodies.
       configuration.downloads = 1
       do throws(ThumbnailError) {
