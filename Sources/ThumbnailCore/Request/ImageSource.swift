@@ -57,13 +57,24 @@ public struct ImageSource: Hashable, Sendable {
     // With `isDirectory: false` Foundation does no `stat` of its own; the slow standardisation is done only where
     // needed.
     let given = URL(fileURLWithPath: path, isDirectory: false)
-    let isPlain = path.hasPrefix("/") && !path.contains("/.") && !path.contains("//")
+    let isPlain = isPlain(path)
     let url = isPlain ? given : given.standardizedFileURL
     var status = stat()
     let state =
-      stat(url.path, &status) == 0
+      stat(isPlain ? path : url.path, &status) == 0
       ? "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)" : "?"
     return ImageSource(url: url, headers: [], identity: "\(url.absoluteString)#\(state)", origin: .userFile)
+  }
+
+  /// Whether a path is absolute, and has no empty or hidden component, and no dots.
+  private static func isPlain(_ path: String) -> Bool {
+    guard path.utf8.first == RawPath.slash else { return false }
+    var last: UInt8 = 0
+    for byte in path.utf8 {
+      if last == RawPath.slash, byte == RawPath.slash || byte == UInt8(ascii: ".") { return false }
+      last = byte
+    }
+    return true
   }
 
   /// A local file that the user named by a `file` URL, whose path need not be UTF-8.

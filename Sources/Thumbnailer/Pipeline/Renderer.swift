@@ -106,13 +106,14 @@ struct Renderer: Sendable {
   private func decode(
     _ plan: DecodePlan, of body: SourceBody, isReserved: Bool = false, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
+    let description = "\(plan)"
     let (results, duration) = try await runner.run(
-      "\(plan)", bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
+      description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [bytes = body.bytes] cancellation in
       Downsampler.render(bytes, plan: plan, cancellation: cancellation)
     }
     try body.checkUnchanged()
-    return Decoded(results: results, plan: "\(plan)", duration: duration)
+    return Decoded(results: results, plan: description, duration: duration)
   }
 
   /// How to read a body again that could not be read in this way; nil if its results are final.
