@@ -75,7 +75,12 @@ struct OutputNames: Sendable {
 
   private static func filled(_ planned: [UInt8], _ end: String) -> [UInt8] {
     guard planned.contains(NamingTemplate.openEnd) else { return planned }
-    return planned.flatMap { $0 == NamingTemplate.openEnd ? Array(end.utf8) : [$0] }
+    var path: [UInt8] = []
+    path.reserveCapacity(planned.count + end.utf8.count)
+    for byte in planned {
+      if byte == NamingTemplate.openEnd { path.append(contentsOf: end.utf8) } else { path.append(byte) }
+    }
+    return path
   }
 
   /// The key of an input's thumbnails in the index.
