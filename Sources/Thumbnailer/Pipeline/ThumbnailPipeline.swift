@@ -151,6 +151,11 @@ public final class ThumbnailPipeline: Sendable {
     stages.monitor.events.subscribe(bufferingNewest: limit)
   }
 
+  /// A stream of the pauses of hosts and services alone, which does not wake its listener for each image.
+  package func pauses() -> AsyncStream<PipelineEvent> {
+    stages.monitor.events.subscribe(bufferingNewest: 4096) { if case .hostPaused = $0.kind { true } else { false } }
+  }
+
   /// The counters so far, less what could not be written to disk.
   public var statistics: PipelineStatistics {
     var current = stages.monitor.statistics

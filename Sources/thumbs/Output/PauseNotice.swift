@@ -7,7 +7,7 @@ final class PauseNotice: Sendable {
 
   /// Observes a pipeline without retaining it.
   init(_ pipeline: ThumbnailPipeline) {
-    let events = pipeline.events()
+    let events = pipeline.pauses()
     task = Task {
       var said: Set<String> = []
       for await event in events {

@@ -16,6 +16,16 @@ import Testing
     #expect(await second.reduce(into: []) { $0.append($1) } == [2])
   }
 
+  @Test func aListenerGetsWhatItWantsAlone() async {
+    let hub = EventHub<Int>()
+    let all = hub.subscribe(bufferingNewest: 10)
+    let even = hub.subscribe(bufferingNewest: 1) { $0.isMultiple(of: 2) }
+    for number in 1...3 { hub.send(number) }
+    hub.finish()
+    #expect(await all.reduce(into: []) { $0.append($1) } == [1, 2, 3])
+    #expect(await even.reduce(into: []) { $0.append($1) } == [2])
+  }
+
   @Test func aListenerThatComesAfterTheEndEnds() async {
     let hub = EventHub<Int>()
     let early = hub.subscribe(bufferingNewest: 10)
