@@ -18,8 +18,10 @@ extension FolderConverter {
     public var gravity = Gravity.centre
     /// Whether an image smaller than the size is upscaled. Default: false.
     public var enlarges = false
-    /// The trade-off between speed and quality. Default: `fast`.
+    /// The trade-off between speed and quality. Default: `good`.
     public var scaling = Scaling.good
+    /// The light in which pixels are averaged. Default: `display`.
+    public var light = Light.display
     /// The thumbnails' format. Default: `auto`, which is JPEG, or WebP for images with transparency.
     public var format = OutputFormat.auto
     /// The encoder's quality, 1 to 100. Default: 80.
@@ -101,7 +103,8 @@ extension FolderConverter {
       sizes.map { size in
         Variant(
           size: size.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
-          background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames)
+          background: background, enlarges: enlarges, effort: effort, metadata: metadata, frames: frames,
+          light: light)
       }
     }
 

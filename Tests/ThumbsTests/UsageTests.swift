@@ -147,7 +147,7 @@ struct UsageTests {
     let defaults = [
       "--query": nil, "--urls": nil, "--provider": "auto", "--provider-url": "its own address", "--pages": "3",
       "--per-page": "30", "--count": "no limit", "--size": "400", "--fit": "contain", "--gravity": "centre",
-      "--format": "auto", "--quality": "80", "--scaling": "good", "--ahead": "2", "--downloads": "16",
+      "--format": "auto", "--quality": "80", "--scaling": "good", "--linear": nil, "--ahead": "2", "--downloads": "16",
       "--per-host": "6",
       "--jobs": "one for each core", "--cache-dir": "thumbs in $XDG_CACHE_HOME or ~/.cache", "--memory-cache": "64MiB",
       "--disk-cache": "1GiB", "--memory-budget": "512MiB", "--max-pixels": "268435456", "--max-bytes": "256MiB",

@@ -11,7 +11,8 @@ struct ImageDecoder {
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
 
-  /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours.
+  /// Opens the image as the plan says and returns its rows: as stored, not yet upright, in their own colours; gray or
+  /// RGB where they are averaged in linear light.
   ///
   /// - Throws: `.handedOver` by the coefficient decoder; errors of the header.
   func rows() throws(CodecError) -> any RowSource {
@@ -19,7 +20,7 @@ struct ImageDecoder {
     if case .coefficients(let scale) = pass.reader {
       let decoder = coefficients(
         at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
-      return try CoefficientRowSource(decoder)
+      return try CoefficientRowSource(decoder, convertsColours: isLinear)
     }
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
@@ -40,22 +41,26 @@ struct ImageDecoder {
     switch (probe.format, pass.reader) {
     case (.jpeg, .jpeg(let reduction)):
       try checkScans()
-      return try jpegRows(reduction: reduction)
+      return try jpegRows(reduction: reduction, convertsColours: isLinear)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
     case (.tiff, .whole): return try TIFFRowSource(body, probe: probe)
-    case (.webp, .whole), (.webp, .scaledWebP): return try WebPRowSource(body, probe: probe, size: pass.baseSize)
+    case (.webp, .whole), (.webp, .scaledWebP):
+      return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
     default: return nil
     }
   }
 
   /// Whether `convertedRows` can read the image: a JPEG of halved chroma, unless that takes more memory than was
-  /// planned or more bytes than there are.
+  /// planned or more bytes than there are. In linear light `rows` does so anyway.
   var canConvertRows: Bool {
     let probe = plan.probe
     return probe.format == .jpeg && helperOnly == nil && probe.samplesPerPixel < 3 && !probe.isProgressive
-      && plan.isBodyWhole
+      && plan.isBodyWhole && !isLinear
   }
+
+  /// Whether pixels are averaged in linear light.
+  private var isLinear: Bool { pass.light == .linear }
 
   /// The rows of a JPEG as RGB, at the plan's scale.
   func convertedRows() throws(CodecError) -> any RowSource {
@@ -78,7 +83,7 @@ struct ImageDecoder {
   private func libvipsRows() throws(CodecError) -> any RowSource {
     let (image, reader) = try opened()
     try checkSize(image.size)
-    return try LibvipsRowSource(image) {
+    return try LibvipsRowSource(image, light: pass.light) {
       explain($0, reader)
     } end: { () throws(CodecError) in
       // libvips takes what a PNM lacks at its end for white. Where samples are text, it looks for the end of the last.

@@ -15,14 +15,14 @@ final class LibvipsRowSource: RowSource {
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
-  /// common colour space are converted. `explain` says what an error of libvips means, and `end` is called after the
+  /// common colour space are converted; for linear light inks, too. `explain` says what an error of libvips means, and `end` is called after the
   /// last row was handed on.
   init(
-    _ original: LibvipsImage, explain: @escaping (CodecError) -> CodecError = { $0 },
+    _ original: LibvipsImage, light: Light = .display, explain: @escaping (CodecError) -> CodecError = { $0 },
     end: @escaping () throws(CodecError) -> Void = {}
   ) throws(CodecError) {
     (self.explain, self.end) = (explain, end)
-    image = try Self.readable(original)
+    image = try Self.readable(original, light)
     var rows = RowLayout(
       size: image.size, channels: image.bands, sample: image.format == VIPS_FORMAT_USHORT ? .uint16 : .uint8,
       profile: image.profile)
@@ -54,7 +54,8 @@ final class LibvipsRowSource: RowSource {
   ///
   /// Floating-point samples are linear light and may be many times as bright as white. Downsampled before they are
   /// clipped to white, a lamp would outshine its surroundings; all other formats are downsampled in display values too.
-  private static func readable(_ image: LibvipsImage) throws(CodecError) -> LibvipsImage {
+  /// For linear light they are clipped as well, but keep 16 bits.
+  private static func readable(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
     let colours = image.bands - (image.hasAlpha ? 1 : 0)
     let expected: (colours: Int, format: VipsBandFormat)? =
       switch image.interpretation {
@@ -62,13 +63,21 @@ final class LibvipsRowSource: RowSource {
       case VIPS_INTERPRETATION_B_W: (1, VIPS_FORMAT_UCHAR)
       case VIPS_INTERPRETATION_RGB16: (3, VIPS_FORMAT_USHORT)
       case VIPS_INTERPRETATION_GREY16: (1, VIPS_FORMAT_USHORT)
-      case VIPS_INTERPRETATION_CMYK: (4, VIPS_FORMAT_UCHAR)
+      case VIPS_INTERPRETATION_CMYK: light == .linear ? nil : (4, VIPS_FORMAT_UCHAR)
       default: nil
       }
     if let expected, expected.colours == colours, expected.format == image.format, image.bands <= 4 { return image }
-    let shown = try image.standardColours().copied()
+    let shown = try standard(image, light).copied()
     // The profile described the samples before the conversion.
     vips_image_remove(shown.pointer, VIPS_META_ICC_NAME)
     return shown
+  }
+
+  /// The image in sRGB or gray, of 8 bits; of 16 where floating-point samples are averaged in linear light.
+  private static func standard(_ image: LibvipsImage, _ light: Light) throws(CodecError) -> LibvipsImage {
+    let isFine = [VIPS_INTERPRETATION_scRGB, VIPS_INTERPRETATION_XYZ].contains(image.interpretation)
+    guard light == .linear, isFine, image.isFloatingPoint else { return try image.standardColours() }
+    let deep = try image.applying { cvips_colourspace($0, $1, VIPS_INTERPRETATION_RGB16) }
+    return deep.bands > 4 ? try deep.applying { cvips_extract_bands($0, $1, 0, 4) } : deep
   }
 }

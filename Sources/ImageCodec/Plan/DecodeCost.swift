@@ -56,7 +56,9 @@ enum DecodeCost {
         probe.isProgressive
           ? pixels * Double(probe.channels) * sampleBytes * 1.1 : Double(PNGRowSource.peakBytes(of: probe))
       case .webp where probe.frameCount == 1:
-        Double(WebPRowSource.peakBytes(of: probe, size: pass.baseSize, bodyLength: bodyLength))
+        Double(
+          WebPRowSource.peakBytes(
+            of: probe, size: pass.baseSize, bodyLength: bodyLength, isRGB: pass.light == .linear))
       case .webp:
         // The file, the frame, for lossless ones the whole image as ARGB, and libvips' canvas.
         Double(bodyLength) + base * 4 + (probe.isLossless ? pixels * 4.2 : 0)

@@ -16,7 +16,8 @@ extension DecodePlan.Pass {
     func permits(_ divisor: Int) -> Bool {
       steps.allSatisfy { step in
         rule.permits(
-          divisor, stored: stored, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling)
+          divisor, stored: stored, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling,
+          step.variant.light)
       }
     }
     if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
@@ -28,7 +29,8 @@ extension DecodePlan.Pass {
       let reduction = [8, 4, 2].first(where: permits) ?? 1
       (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
     } else {
-      (reader, baseSize) = Self.reader(for: probe, needed: orientation.stored(steps.neededSize(scaling)))
+      let needed = steps.averagesAll(scaling) ? stored : orientation.stored(steps.neededSize(scaling))
+      (reader, baseSize) = Self.reader(for: probe, needed: needed)
     }
     chainSteps()
   }
@@ -83,7 +85,9 @@ extension DecodePlan: CustomStringConvertible {
         case .scaledWebP: "webp scaled"
         case .frames: "\(probe.format.rawValue), all frames"
         }
+      let light = pass.light == .linear ? " in linear light" : ""
       return "\(reader), \(pass.baseSize) → " + pass.steps.map { "\($0.geometry.output)" }.joined(separator: ", ")
+        + light
     }.joined(separator: "; ")
   }
 }

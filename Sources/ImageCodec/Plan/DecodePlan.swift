@@ -51,6 +51,9 @@ package struct DecodePlan: Sendable, Equatable {
     var baseSize: PixelSize
     /// The thumbnails, largest first.
     var steps: [Step]
+
+    /// The light in which pixels are averaged, the same for all steps.
+    var light: Light { steps.first?.variant.light ?? .display }
   }
 
   /// The header that the plan was made for.
@@ -132,13 +135,18 @@ extension Array<DecodePlan.Step> {
     return needed
   }
 
-  /// Groups that one decode can serve: same frames, same colours.
+  /// Whether all pixels are to be averaged in linear light, so that no decoder may average some in display values.
+  func averagesAll(_ scaling: Scaling? = nil) -> Bool {
+    contains { $0.variant.light == .linear && (scaling ?? $0.variant.scaling) != .fast }
+  }
+
+  /// Groups that one decode can serve: same frames, same colours, same light.
   fileprivate func together(_ probe: ImageProbe) -> [[Element]] {
     var groups: [[Element]] = []
     for step in self {
       let index = groups.firstIndex {
         guard let other = $0.first?.variant else { return false }
-        return other.metadata == step.variant.metadata
+        return other.metadata == step.variant.metadata && other.light == step.variant.light
           && other.showsAllFrames(of: probe) == step.variant.showsAllFrames(of: probe)
       }
       if let index { groups[index].append(step) } else { groups.append([step]) }

@@ -35,8 +35,12 @@ struct ScaleRule {
     }
   }
 
-  /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size.
-  func permits(_ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling) -> Bool {
+  /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size. A decoder's means are of
+  /// display values, so what is averaged in linear light is read whole, unless little is asked for.
+  func permits(
+    _ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling, _ light: Light = .display
+  ) -> Bool {
+    if light == .linear, scaling != .fast { return false }
     let least = leastReduction(scaling, readAt: divisor) * Double(divisor)
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }

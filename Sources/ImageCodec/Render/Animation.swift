@@ -74,13 +74,16 @@ struct Animation {
           .standardColours(keepingProfile: keepsProfile).withFourBands())
       let upright = try frame.upright(orientation)
       for (index, step) in steps.enumerated() {
-        let view = try upright.image().resized(to: step.geometry.view)
+        let reduced =
+          step.variant.light == .linear ? try upright.resampled(to: step.geometry.view, light: .linear) : upright
+        let view = try reduced.image().resized(to: step.geometry.view)
         // The crop of the first frame is used for all, so that the image does not jump.
         if number == 0, step.geometry.crops, [.attention, .entropy].contains(step.variant.gravity) {
           cuts[index] = try view.partBySight(of: step.geometry.cut, gravity: step.variant.gravity)
         }
         let output = try view.cropped(to: cuts[index]).resized(to: step.geometry.output)
         try strips[index].append(try Raster(computing: output))
+        withExtendedLifetime(reduced) {}
       }
       withExtendedLifetime(upright) {}
     }

@@ -26,7 +26,7 @@ package struct HelperOnlyDownsampler {
     self.usesImageMagick = usesImageMagick
   }
 
-  /// Decodes once and makes every thumbnail, one result per variant. With `isTolerant` the rows before the damage are
+  /// Decodes once for each light and makes every thumbnail, one result per variant. With `isTolerant` the rows before the damage are
   /// used.
   ///
   /// - Throws: Errors that concern all variants.
@@ -40,17 +40,19 @@ package struct HelperOnlyDownsampler {
     let steps = [DecodePlan.Step](variants) { size(of: whole, for: $0) }
     // A drawing rendered at its own size is as good as one that is reduced.
     let scaling: Scaling? = format.isDrawing && !variants.contains { $0.scaling == .best } ? .fast : nil
-    let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling))
-    let pass = DecodePlan.Pass(
-      probe: probe, steps: steps, rule: ScaleRule(probe, bodyLength: nil), scaling: nil)
-    let cost = DecodeCost.peak(of: pass, probe: probe, bodyLength: body.count)
+    let probe = try reduce(&reader, from: whole, to: steps.neededSize(scaling), averagesAll: steps.averagesAll())
+    let passes = Light.allCases.map { light in steps.filter { $0.variant.light == light } }.filter { !$0.isEmpty }
+      .map { DecodePlan.Pass(probe: probe, steps: $0, rule: ScaleRule(probe, bodyLength: nil), scaling: nil) }
+    let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: body.count) }.max() ?? 0
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(
-      probe: probe, passes: [pass], predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
+      probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
     let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
-    let decoder = ImageDecoder(
-      body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
-    return RenderPass(decoder: decoder, source: source).run()
+    return passes.flatMap { pass in
+      let decoder = ImageDecoder(
+        body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
+      return RenderPass(decoder: decoder, source: source).run()
+    }
   }
 
   /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.
@@ -61,9 +63,10 @@ package struct HelperOnlyDownsampler {
     return PixelSize(size.width * times, size.height * times)
   }
 
-  /// Has the reader decode at the smallest sufficient size, and reads the header again.
+  /// Has the reader decode at the smallest sufficient size, and reads the header again. Where all pixels are averaged in
+  /// linear light, no reduced form of the file serves.
   private func reduce(
-    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize
+    _ reader: inout HelperOnlyReader, from whole: ImageProbe, to needed: PixelSize, averagesAll: Bool
   ) throws(CodecError) -> ImageProbe {
     let size = whole.size
     if format.isDrawing {
@@ -72,7 +75,7 @@ package struct HelperOnlyDownsampler {
       try limits.check(drawn)
       reader.scale = max(
         Double(needed.width) / Double(size.width), Double(needed.height) / Double(size.height))
-    } else if format == .jpeg2000, !usesImageMagick {
+    } else if format == .jpeg2000, !usesImageMagick, !averagesAll {
       while reader.page + 1 < whole.frameCount ?? 1 {
         let halved = PixelSize(size.width >> (reader.page + 1), size.height >> (reader.page + 1))
         guard halved.width >= needed.width, halved.height >= needed.height else { break }

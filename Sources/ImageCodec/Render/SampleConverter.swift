@@ -1,23 +1,32 @@
 import ThumbnailCore
 
 /// Converts rows to 16-bit samples with `RowResampler.fractionBits` fraction bits: those with alpha, whose colours are
-/// multiplied by it so that transparent pixels do not bleed into their neighbours, and those of 16 bits.
+/// multiplied by it so that transparent pixels do not bleed into their neighbours, those of 16 bits, and all that are
+/// averaged in linear light.
 struct SampleConverter {
   private let channels: Int
   private let hasAlpha: Bool
   private let sample: RowLayout.Sample
+  private let light: Light
 
   /// The converter for rows of a layout; nil if they can be resampled as they are.
-  init?(_ layout: RowLayout) {
-    guard layout.hasAlpha || layout.sample != .uint8 else { return nil }
+  init?(_ layout: RowLayout, light: Light = .display) {
+    guard layout.hasAlpha || layout.sample != .uint8 || light == .linear else { return nil }
+    self.light = light
     (channels, hasAlpha, sample) = (layout.planes[0].channels, layout.hasAlpha, layout.sample)
   }
 
   /// Converts `count` pixels.
   func convert(_ row: UnsafeRawPointer, count: Int, into output: UnsafeMutablePointer<Int16>) {
-    switch sample {
-    case .uint8: convert(row.assumingMemoryBound(to: UInt8.self), count, output)
-    case .uint16: convert(row.assumingMemoryBound(to: UInt16.self), count, output)
+    switch (sample, light) {
+    case (.uint8, .linear):
+      LinearLight.decode(
+        row.assumingMemoryBound(to: UInt8.self), count: count, channels: channels, hasAlpha: hasAlpha, into: output)
+    case (.uint16, .linear):
+      LinearLight.decode(
+        row.assumingMemoryBound(to: UInt16.self), count: count, channels: channels, hasAlpha: hasAlpha, into: output)
+    case (.uint8, .display): convert(row.assumingMemoryBound(to: UInt8.self), count, output)
+    case (.uint16, .display): convert(row.assumingMemoryBound(to: UInt16.self), count, output)
     }
   }
 

@@ -17,11 +17,15 @@ struct ViewRenderer {
   private let converter: SampleConverter?
   private var outputs: [Output]
 
-  init(_ layout: RowLayout, views: [View]) throws(CodecError) {
+  /// - Parameter light: The light in which pixels are averaged; linear light only of gray and RGB.
+  init(_ layout: RowLayout, views: [View], light: Light = .display) throws(CodecError) {
+    guard light == .display || layout.colour == .interleaved else {
+      throw .damaged(.shrink, detail: "planes and inks cannot be averaged in linear light")
+    }
     self.layout = layout
-    converter = SampleConverter(layout)
+    converter = SampleConverter(layout, light: light)
     let isWide = converter != nil
-    outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide) }
+    outputs = try views.map { view throws(CodecError) in try Output(view, of: layout, isWide: isWide, light: light) }
   }
 
   /// Reads all rows of the source and returns the rasters, in the order of the views.
@@ -97,6 +101,7 @@ struct ViewRenderer {
 private final class Output {
   private let view: ViewRenderer.View
   private let layout: RowLayout
+  private let light: Light
   private let resamplers: [RowResampler]
   private let bands: Int
   /// The finished pixels of an interleaved plane.
@@ -104,8 +109,8 @@ private final class Output {
   /// The new samples of each plane of luma and chroma: all are needed to convert colours.
   private var planes: [UnsafeMutablePointer<Int16>] = []
 
-  init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool) throws(CodecError) {
-    (self.view, self.layout) = (view, layout)
+  init(_ view: ViewRenderer.View, of layout: RowLayout, isWide: Bool, light: Light) throws(CodecError) {
+    (self.view, self.layout, self.light) = (view, layout, light)
     resamplers = try layout.planes.map { plane throws(CodecError) in
       try RowResampler(
         RowResampler.Source(
@@ -128,7 +133,13 @@ private final class Output {
       if layout.colour == .ycc {
         (planes[band.plane] + y * width).update(from: row, count: width)
       } else if layout.hasAlpha {
-        SampleFinisher.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
+        if light == .linear {
+          LinearLight.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
+        } else {
+          SampleFinisher.unpremultiply(row, pixels: width, channels: bands, into: start + y * width * bands)
+        }
+      } else if light == .linear {
+        LinearLight.encode(row, count: width * bands, into: start + y * width * bands)
       } else {
         SampleFinisher.narrow(row, count: width * bands, into: start + y * width * bands)
       }

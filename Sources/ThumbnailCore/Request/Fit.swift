@@ -38,3 +38,15 @@ public enum Scaling: String, Sendable, Codable, CaseIterable {
   /// So that none is worse by more than 0.002 SSIM: at two and a half times the thumbnail's size.
   case best
 }
+
+/// The light in which pixels are averaged.
+public enum Light: String, Sendable, Codable, CaseIterable {
+  /// The values as they are encoded for display: the fastest, and what most programs do. Black and white pixels in turn
+  /// become 128.
+  case display
+  /// Linear light, as an eye or a lens averages it: black and white pixels in turn become 188. Bright points and thin
+  /// lines on dark keep their brightness; dark ones on bright become paler. Images are read whole, which takes several
+  /// times as long for a large JPEG; with `Scaling.fast` as small as ever, so that only the rest is averaged in linear
+  /// light.
+  case linear
+}

@@ -24,12 +24,14 @@ public struct Variant: Hashable, Sendable {
   public var metadata = MetadataPolicy.none
   /// Which frames of an animated image are shown.
   public var frames = FrameSelection.first
+  /// The light in which pixels are averaged.
+  public var light = Light.display
 
   /// A variant; the defaults suit the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
-    metadata: MetadataPolicy = .none, frames: FrameSelection = .first
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display
   ) {
     self.size = size
     self.fit = fit
@@ -42,6 +44,7 @@ public struct Variant: Hashable, Sendable {
     self.effort = effort
     self.metadata = metadata
     self.frames = frames
+    self.light = light
   }
 
   /// The version of decoding and encoding. Raised when the same variant would look different, so that older thumbnails
@@ -49,10 +52,12 @@ public struct Variant: Hashable, Sendable {
   package static let encoderVersion = 1
 
   /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
-  /// options are appended where they are set: `;-;profile;all`.
+  /// options are appended where they are set: `;-;profile;all`, and `;-;none;first;linear`.
   public var token: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
-    return common + (rare == ("-", "none", "first") ? "" : ";\(rare.effort);\(rare.metadata);\(rare.frames)")
+    if light == .display && rare == ("-", "none", "first") { return common }
+    let light = light == .display ? "" : ";\(light.rawValue)"
+    return "\(common);\(rare.effort);\(rare.metadata);\(rare.frames)\(light)"
   }
 
   private var common: String {
@@ -63,7 +68,7 @@ public struct Variant: Hashable, Sendable {
   /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
   package init?(token: String) {
     let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
-    guard parts.count == 9 || parts.count == 12, parts[0] == "\(Self.encoderVersion)",
+    guard [9, 12, 13].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
       let size = PixelSize(parsing: parts[1]),
       size.isValidThumbnailSize,
       let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
@@ -73,11 +78,14 @@ public struct Variant: Hashable, Sendable {
     self.init(
       size: size, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling,
       background: RGBColor(hex: parts[7]), enlarges: parts[8] == "1")
-    guard parts.count == 12 else { return }
+    guard parts.count > 9 else { return }
     guard parts[9] == "-" || Int(parts[9]) != nil, let metadata = MetadataPolicy(rawValue: parts[10]),
       let frames = FrameSelection(rawValue: parts[11])
     else { return nil }
     (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
+    guard parts.count > 12 else { return }
+    guard let light = Light(rawValue: parts[12]), light != .display else { return nil }
+    self.light = light
   }
 
   /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal in all but size, of

@@ -76,7 +76,7 @@ struct ConvertCommand: AsyncParsableCommand {
     options.sizes = thumbnails.distinctSizes
     (options.fit, options.gravity, options.enlarges) = (thumbnails.fit, thumbnails.gravity, treatment.enlarge)
     (options.scaling, options.format, options.quality) = (thumbnails.scaling, thumbnails.format, thumbnails.quality)
-    (options.background, options.effort) = (treatment.background, treatment.effort)
+    (options.light, options.background, options.effort) = (thumbnails.light, treatment.background, treatment.effort)
     (options.metadata, options.frames) = (treatment.strip.policy, treatment.animated)
     options.name = output.name
     (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)

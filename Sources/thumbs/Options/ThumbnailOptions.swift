@@ -31,6 +31,13 @@ struct ThumbnailOptions: ParsableArguments {
   @Option(help: "How finely a picture is read: fast loses detail, best costs the most time.")
   var scaling = Scaling.good
 
+  @Flag(
+    help: """
+      Averages pixels in linear light: bright points and thin lines on dark, such as stars, city lights and text, stay \
+      as bright as they are. Takes more time.
+      """)
+  var linear = false
+
   func validate() throws {
     try OptionCheck.value("--quality", quality, "give a number from 1 to 100") { (1...100).contains($0) }
     if fit != .contain, let open = sizes.first(where: \.isOpen) {
@@ -45,10 +52,14 @@ struct ThumbnailOptions: ParsableArguments {
     return (sizes.isEmpty ? [TargetSize(PixelSize(400, 400))] : sizes).filter { seen.insert($0).inserted }
   }
 
+  /// The light in which pixels are averaged.
+  var light: Light { linear ? .linear : .display }
+
   /// One variant for each size.
   var variants: [Variant] {
     distinctSizes.map {
-      Variant(size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling)
+      Variant(
+        size: $0.box, fit: fit, gravity: gravity, format: format, quality: quality, scaling: scaling, light: light)
     }
   }
 }

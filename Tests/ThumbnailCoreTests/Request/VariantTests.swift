@@ -11,6 +11,8 @@ import Testing
     Variant(size: PixelSize(200, 200), gravity: .attention, format: .webp, quality: 100),
     Variant(size: PixelSize(9, 9), format: .same, effort: 9, metadata: .copyright, frames: .all),
     Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
+    Variant(size: PixelSize(9, 9), light: .linear),
+    Variant(size: PixelSize(9, 9), effort: 3, frames: .all, light: .linear),
   ]
 
   @Test(arguments: samples) func aTokenReadsBackAsTheSameVariant(variant: Variant) {
@@ -19,14 +21,26 @@ import Testing
 
   @Test(arguments: [
     "", "1;400x400", "0;400x400;cover;centre;auto;80;fast;-;0", "1;400x400;cover;nowhere;auto;80;fast;-;0",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;moon",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;linear;",
   ])
   func aForeignTokenIsNoVariant(token: String) {
     #expect(Variant(token: token) == nil)
   }
 
+  /// Thumbnails are stored under these.
+  @Test func tokensStayAsTheyAre() {
+    #expect(Variant(size: PixelSize(400, 300)).token == "1;400x300;cover;centre;auto;80;good;-;0")
+    let rare = Variant(size: PixelSize(400, 300), metadata: .profile, frames: .all)
+    #expect(rare.token == "1;400x300;cover;centre;auto;80;good;-;0;-;profile;all")
+    let linear = Variant(size: PixelSize(400, 300), light: .linear)
+    #expect(linear.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;linear")
+  }
+
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
-    var others = [Variant](repeating: base, count: 11)
+    var others = [Variant](repeating: base, count: 12)
     others[0].size = PixelSize(400, 401)
     others[1].fit = .contain
     others[2].gravity = .north
@@ -38,9 +52,10 @@ import Testing
     others[8].effort = 4
     others[9].metadata = .profile
     others[10].frames = .all
-    #expect(Set(others.map(\.token) + [base.token]).count == 12)
+    others[11].light = .linear
+    #expect(Set(others.map(\.token) + [base.token]).count == 13)
     let source = SourceKey(identity: "a", headers: [])
-    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 12)
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 13)
   }
 
   @Test func gravityMeansNothingWithoutCover() {

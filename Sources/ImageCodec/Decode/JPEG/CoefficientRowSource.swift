@@ -5,15 +5,17 @@ import ThumbnailCore
 final class CoefficientRowSource: RowSource {
   let layout: RowLayout
   private let image: CoefficientImage
-  /// The composed pixels of a JPEG of red, green and blue.
+  /// The composed pixels of a JPEG of red, green and blue, or of one whose colours are converted.
   private let pixels: PixelMemory?
   private var isRead = false
 
   /// Decodes the image. Blocks; checks for cancellation once per row of blocks.
   ///
+  /// With `convertsColours` luma and chroma become RGB.
+  ///
   /// - Throws: `.handedOver` if the file differs from what its header promised and libjpeg may succeed. Damage is an
   ///   error, though libjpeg would accept some of it and fill in grey.
-  init(_ decoder: CoefficientDecoder) throws(CodecError) {
+  init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
     do throws(JPEGError) {
       image = try decoder.decode()
     } catch {
@@ -27,7 +29,7 @@ final class CoefficientRowSource: RowSource {
         extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown), box: box)
     }
     switch image.colours {
-    case .ycc:
+    case .ycc where !convertsColours:
       layout = RowLayout(ycc: planes, profile: image.profile)
       pixels = nil
     case .gray:
@@ -35,7 +37,7 @@ final class CoefficientRowSource: RowSource {
       gray.planes = planes
       layout = gray
       pixels = nil
-    case .rgb:
+    case .rgb, .ycc:
       let size = PixelSize(image.size.width, image.size.height)
       var rgb = RowLayout(size: size, channels: 3, profile: image.profile)
       (rgb.planes[0].extent, rgb.planes[0].box) = (planes[0].extent, box)

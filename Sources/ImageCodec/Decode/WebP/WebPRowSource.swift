@@ -17,10 +17,14 @@ final class WebPRowSource: RowSource {
   /// The plane and row that come next.
   private var next = (plane: 0, row: 0)
 
-  /// - Parameter size: The size to scale to, in pixels; at most the stored one.
+  /// - Parameters:
+  ///   - size: The size to scale to, in pixels; at most the stored one.
+  ///   - convertsColours: Whether luma and chroma become RGB.
   /// - Throws: `.handedOver` for an animation, `.damaged(.header, …)` if the file is not what was probed, `.truncated`,
   ///   `.unreadableBody`.
-  init(_ body: ByteSource, probe: ImageProbe, size: PixelSize) throws(CodecError) {
+  init(
+    _ body: ByteSource, probe: ImageProbe, size: PixelSize, convertsColours: Bool = false
+  ) throws(CodecError) {
     let stored = probe.storedSize
     guard (1...stored.width).contains(size.width), (1...stored.height).contains(size.height) else {
       throw .invalidSize(size)
@@ -42,12 +46,12 @@ final class WebPRowSource: RowSource {
       config.options.use_scaling = 1
       (config.options.scaled_width, config.options.scaled_height) = (Int32(size.width), Int32(size.height))
     }
-    let isLossy = features.format == 1
     let hasAlpha = features.has_alpha != 0
-    config.output.colorspace = isLossy && !hasAlpha ? MODE_YUV : hasAlpha ? MODE_RGBA : MODE_RGB
+    let keepsPlanes = features.format == 1 && !hasAlpha && !convertsColours
+    config.output.colorspace = keepsPlanes ? MODE_YUV : hasAlpha ? MODE_RGBA : MODE_RGB
     self.file = file
     layout =
-      isLossy && !hasAlpha
+      keepsPlanes
       ? RowLayout(ycc: Self.planes(size, of: stored), profile: file.profile)
       : RowLayout(size: size, channels: hasAlpha ? 4 : 3, profile: file.profile)
   }
@@ -56,12 +60,12 @@ final class WebPRowSource: RowSource {
 
   /// The most bytes that reading a WebP takes: the file, the scaled image, and of a lossless image or alpha channel all
   /// pixels.
-  static func peakBytes(of probe: ImageProbe, size: PixelSize, bodyLength: Int) -> Int {
+  static func peakBytes(of probe: ImageProbe, size: PixelSize, bodyLength: Int, isRGB: Bool = false) -> Int {
     let stored = probe.storedSize
     let pixels = Double(stored.pixelCount)
     let hasPixels = probe.isLossless || probe.hasAlpha == true
     let rows = stored.width * 100
-    return bodyLength + (1 << 20) + rows + size.pixelCount * (hasPixels ? 4 : 2)
+    return bodyLength + (1 << 20) + rows + size.pixelCount * (hasPixels ? 4 : isRGB ? 3 : 2)
       + Int(probe.isLossless ? pixels * 4.2 : probe.hasAlpha == true ? pixels * 2.2 : 0)
   }
 

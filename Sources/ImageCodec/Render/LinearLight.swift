@@ -1,0 +1,103 @@
+import Foundation
+
+/// Converts rows between display values, as sRGB encodes them, and linear light.
+///
+/// Linear samples are the resampler's: of 16 bits, with `RowResampler.fractionBits` fraction bits, so 16,320 is white
+/// and the darkest gray of 8 bits is 5. Every one of the 256 levels is the same after both conversions.
+///
+/// Source: IEC 61966-2-1.
+enum LinearLight {
+  /// White.
+  static let white = 255 << Int(RowResampler.fractionBits)
+
+  /// The linear samples of the values of 8 bits.
+  private static let ofBytes = decoded(255)
+  /// The linear samples of the values of 16 bits.
+  private static let ofWords = decoded(65_535)
+  /// The values of 8 bits of all linear samples up to white.
+  private static let encoded: [UInt8] = (0...white).map { sample in
+    let light = Double(sample) / Double(white)
+    let value = light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+    return UInt8((value * 255).rounded())
+  }
+
+  private static func decoded(_ most: Int) -> [Int16] {
+    (0...most).map { sample in
+      let value = Double(sample) / Double(most)
+      let light = value <= 0.040_45 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+      return Int16((light * Double(white)).rounded())
+    }
+  }
+
+  /// Converts `count` pixels to linear light. With alpha, which is the last channel, the others are multiplied by it.
+  static func decode(
+    _ row: UnsafePointer<UInt8>, count: Int, channels: Int, hasAlpha: Bool, into output: UnsafeMutablePointer<Int16>
+  ) {
+    ofBytes.withUnsafeBufferPointer { table in
+      guard hasAlpha else {
+        // There are 256 samples, one for each value.
+        for index in 0..<count &* channels { output[index] = table[Int(row[index])] }
+        return
+      }
+      for pixel in 0..<count {
+        let first = pixel &* channels
+        let last = first &+ channels &- 1
+        let alpha = Int32(row[last])
+        for channel in first..<last {
+          // 1 / 255 is 257 / 65,535.
+          let product = Int32(table[Int(row[channel])]) &* alpha &* 257
+          output[channel] = Int16(truncatingIfNeeded: (product &+ 1 << 15) &>> 16)
+        }
+        output[last] = Int16(truncatingIfNeeded: alpha &<< RowResampler.fractionBits)
+      }
+    }
+  }
+
+  /// The same for samples of 16 bits.
+  static func decode(
+    _ row: UnsafePointer<UInt16>, count: Int, channels: Int, hasAlpha: Bool, into output: UnsafeMutablePointer<Int16>
+  ) {
+    ofWords.withUnsafeBufferPointer { table in
+      guard hasAlpha else {
+        // There are 65,536 samples, one for each value.
+        for index in 0..<count &* channels { output[index] = table[Int(row[index])] }
+        return
+      }
+      for pixel in 0..<count {
+        let first = pixel &* channels
+        let last = first &+ channels &- 1
+        let alpha = Int32(row[last])
+        for channel in first..<last {
+          let product = Int32(table[Int(row[channel])]) &* alpha
+          output[channel] = Int16(truncatingIfNeeded: (product &+ 1 << 15) &>> 16)
+        }
+        output[last] = Int16(truncatingIfNeeded: (alpha &* Int32(white) &+ 1 << 15) &>> 16)
+      }
+    }
+  }
+
+  /// Converts resampled samples, which may overshoot, to display values of 8 bits.
+  static func encode(_ row: UnsafePointer<Int16>, count: Int, into output: UnsafeMutablePointer<UInt8>) {
+    encoded.withUnsafeBufferPointer { table in
+      for index in 0..<count { output[index] = table[max(0, min(white, Int(row[index])))] }
+    }
+  }
+
+  /// The same for premultiplied pixels, whose last channel is alpha.
+  static func unpremultiply(
+    _ row: UnsafePointer<Int16>, pixels: Int, channels: Int, into output: UnsafeMutablePointer<UInt8>
+  ) {
+    encoded.withUnsafeBufferPointer { table in
+      for pixel in 0..<pixels {
+        let first = pixel &* channels
+        let last = first &+ channels &- 1
+        let alpha = max(0, min(white, Int(row[last])))
+        output[last] = UInt8(truncatingIfNeeded: (alpha &+ 32) &>> 6)
+        for channel in first..<last {
+          let light = alpha > 0 ? (Int(row[channel]) &* white &+ alpha &>> 1) / alpha : 0
+          output[channel] = table[max(0, min(white, light))]
+        }
+      }
+    }
+  }
+}
