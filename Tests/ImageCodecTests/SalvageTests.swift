@@ -63,4 +63,27 @@ struct SalvageTests {
       #expect(made.isDamaged && pixels.isNear(TestPicture.red, 30, 5) && pixels.isNear([128, 128, 128], 30, 57))
     }
   }
+
+  /// Portable maps of 64×64 with samples as text or as bytes: libvips takes what is missing at their end for white.
+  @Test func aPortableMapIsWholeOrAnError() async throws {
+    let bench = HelperBench()
+    let text = { (count: Int, most: Int) in (0..<count).map { "\($0 % (most + 1))" }.joined(separator: " ") }
+    let files: [(kind: String, head: String, samples: [UInt8])] = [
+      ("P1", "64 64", Array(text(64 * 64, 1).utf8)), ("P2", "64 64 255", Array(text(64 * 64, 255).utf8)),
+      ("P3", "64 64 255", Array(text(64 * 64 * 3, 255).utf8)), ("P4", "64 64", [UInt8](repeating: 0xA5, count: 512)),
+      ("P5", "64 64 255", [UInt8](repeating: 99, count: 4096)),
+      ("P6", "64 64 255", [UInt8](repeating: 99, count: 4096 * 3)),
+    ]
+    for (kind, head, samples) in files {
+      let start = Array("\(kind) \(head)\n".utf8)
+      // A file of text may end without a newline.
+      for end in [[], [UInt8(ascii: "\n")]] {
+        let result = try #require(try await bench.render(start + samples + end, .pnm, [variant]).first)
+        #expect(throws: Never.self, "\(kind)") { try result.get() }
+      }
+      let cut = Array(samples.prefix(samples.count * 2 / 3))
+      let result = try #require(try await bench.render(start + cut, .pnm, [variant]).first)
+      #expect(throws: CodecError.self, "\(kind)") { try result.get() }
+    }
+  }
 }

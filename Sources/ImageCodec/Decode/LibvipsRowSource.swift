@@ -15,8 +15,8 @@ final class LibvipsRowSource: RowSource {
   private var nextRow = 0
 
   /// A source of an image whose rows can be read once, from top to bottom. Samples that are not of 8 or 16 bits in a
-  /// common colour space are converted; for linear light inks, too. `explain` says what an error of libvips means, and `end` is called after the
-  /// last row was handed on.
+  /// common colour space are converted; for linear light inks, too. `explain` says what an error of libvips means, and
+  /// `end` is called after the last row was handed on.
   init(
     _ original: LibvipsImage, light: Light = .display, explain: @escaping (CodecError) -> CodecError = { $0 },
     end: @escaping () throws(CodecError) -> Void = {}
