@@ -98,7 +98,7 @@ extension ConversionFailure {
       switch error {
       case .notAPicture, .unsupportedFormat, .tooLarge, .memoryUnavailable, .invalidRequest: .header
       case .damaged: .decode
-      case .cannotEncode: .encode
+      case .cannotEncode, .processingFailed: .encode
       default: .read
       }
     self.init(stage: stage, code: error.code, message: error.message)

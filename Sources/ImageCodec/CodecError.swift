@@ -33,6 +33,10 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case unreadableBody(detail: String)
   /// The helper process returned no valid response.
   case helperFailed(HelperFailure)
+  /// No processor of this name is known here.
+  case processorUnavailable(String)
+  /// The program's own processor has thrown an error.
+  case processorFailed(detail: String)
   /// libvips did not start.
   case libraryUnavailable(detail: String)
 
@@ -86,6 +90,8 @@ extension CodecError: CustomStringConvertible {
       "decoding takes \(ByteSize(bytes: needed)), more than the \(ByteSize(bytes: budget)) that a picture may take"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
     case .helperFailed(let failure): "\(failure)"
+    case .processorUnavailable(let name): "no processor is called \(name) where the picture is decoded"
+    case .processorFailed(let detail): "the processor failed" + Self.suffix(detail)
     case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)
     }
   }

@@ -133,12 +133,16 @@ enum DecodeCost {
   private static func encoder(for step: DecodePlan.Step, probe: ImageProbe) -> Int {
     let pixels = step.geometry.output.pixelCount
     let chosen = step.variant.format == .same ? probe.format : mayHaveAlpha(probe) ? .webp : .jpeg
-    return switch step.variant.format.imageFormat ?? chosen {
-    case .jpeg: pixels * 3
-    case .png: pixels * 5
-    case .avif: (8 << 20) + pixels * 48
-    case .jpegXL: (8 << 20) + pixels * 100
-    default: pixels * 9
-    }
+    // A processor's pixels, and the raster before and after.
+    let processing = step.variant.processor == nil ? 0 : pixels * 12
+    let encoding =
+      switch step.variant.format.imageFormat ?? chosen {
+      case .jpeg: pixels * 3
+      case .png: pixels * 5
+      case .avif: (8 << 20) + pixels * 48
+      case .jpegXL: (8 << 20) + pixels * 100
+      default: pixels * 9
+      }
+    return processing + encoding
   }
 }

@@ -23,21 +23,22 @@ package enum Downsampler {
   /// Renders the thumbnails of a plan, one result per variant, the largest first. It also shrinks stored thumbnails,
   /// which are bodies like any other.
   ///
-  /// `source` describes the image if the body is a smaller one in its place.
+  /// `source` describes the image if the body is a smaller one in its place, `processors` are the program's own.
   package static func render(
-    _ body: ByteSource, plan: DecodePlan, of source: SourceDescription? = nil, cancellation: CancellationFlag
+    _ body: ByteSource, plan: DecodePlan, of source: SourceDescription? = nil, processors: [ThumbnailProcessor] = [],
+    cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let source =
       source ?? SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
     return plan.passes.flatMap { pass in
       let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
-      return RenderPass(decoder: decoder, source: source).run()
+      return RenderPass(decoder: decoder, source: source, processors: processors).run()
     }
   }
 
   /// Renders from the preview in the body; nil if it cannot be read or does not match the image.
   package static func render(
-    _ body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag
+    _ body: ByteSource, preview: PreviewPlan, processors: [ThumbnailProcessor] = [], cancellation: CancellationFlag
   ) -> [RenderedVariant]? {
     let range = preview.preview.range
     guard let bytes = try? body.read(at: range.lowerBound, length: range.count), bytes.count == range.count else {
@@ -47,7 +48,8 @@ package enum Downsampler {
     let comparison = PreviewComparison(preview, small, body: body, cancellation: cancellation)
     guard let isAlike = try? comparison.isAlike, isAlike else { return nil }
     let source = SourceDescription(size: preview.probe.size, format: preview.probe.format, byteCount: body.count)
-    let rendered = render(small, plan: preview.plan, of: source, cancellation: cancellation)
+    let rendered = render(
+      small, plan: preview.plan, of: source, processors: processors, cancellation: cancellation)
     return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
   }
 

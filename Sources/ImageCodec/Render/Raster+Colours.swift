@@ -26,6 +26,43 @@ extension Raster {
     }
   }
 
+  /// The image as RGB with alpha.
+  func rgba() throws(CodecError) -> Raster {
+    if space == .rgb, bands == 4 { return self }
+    let shown = try rgb()
+    let (bands, hasAlpha) = (shown.bands, shown.hasAlpha)
+    let isGray = bands < 3
+    return try shown.mapped(to: 4) { source, target in
+      for band in 0..<3 { target[band] = source[isGray ? 0 : band] }
+      target[3] = hasAlpha ? source[bands - 1] : 255
+    }
+  }
+
+  /// The image, of frames of this size stacked vertically, with each changed by a processor.
+  ///
+  /// - Throws: `.processorFailed` for what the processor throws.
+  func processed(by processor: ThumbnailProcessor, frame: PixelSize) throws(CodecError) -> Raster {
+    let pixels = try rgba()
+    let length = 4 * frame.pixelCount
+    var frames: [ThumbnailPixels] = try pixels.withBytes { bytes in
+      stride(from: 0, to: bytes.count, by: length).map { start in
+        let bytes = Array(bytes[start..<min(bytes.count, start + length)])
+        return ThumbnailPixels(width: frame.width, height: frame.height, bytes: bytes)
+      }
+    }
+    do {
+      for index in frames.indices { try processor.process(&frames[index]) }
+    } catch {
+      throw .processorFailed(detail: "\(error)")
+    }
+    return try Raster(size: pixels.size, bands: 4, profile: pixels.profile) { target in
+      for (index, frame) in frames.enumerated() {
+        UnsafeMutableRawBufferPointer(rebasing: target[index * length..<(index + 1) * length])
+          .copyBytes(from: frame.bytes)
+      }
+    }
+  }
+
   /// The image on an opaque background; RGB where gray would not do.
   func flattened(onto colour: RGBColor) throws(CodecError) -> Raster {
     guard hasAlpha else { return self }

@@ -5,6 +5,8 @@ import ThumbnailCore
 struct RenderPass {
   let decoder: ImageDecoder
   let source: SourceDescription
+  /// The program's own steps, of which variants name one.
+  var processors: [ThumbnailProcessor] = []
 
   private var pass: DecodePlan.Pass { decoder.pass }
   private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
@@ -90,7 +92,7 @@ struct RenderPass {
     let isJPEG = Encoder.written(as: step.variant.format, source: source.format, isTransparent: false) == .jpeg
     let isSRGB = layout.profile.map { ICCProfile($0)?.isSRGB ?? true } ?? true
     return isJPEG && isSRGB && !step.needsWholeView && step.geometry.output == step.geometry.cut
-      && step.variant.metadata == .none
+      && step.variant.metadata == .none && step.variant.processor == nil
   }
 
   /// A step's view, as stored, cropped if the crop is known in advance: resampled from an earlier step's view.
@@ -124,7 +126,7 @@ struct RenderPass {
     return try encode(pixels, step, kept)
   }
 
-  /// Enlarges upright pixels, if that was requested, and encodes them.
+  /// Enlarges upright pixels, if that was requested, processes and encodes them.
   private func encode(
     _ pixels: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?, _ animation: Animation? = nil
   ) throws(CodecError) -> Thumbnail {
@@ -133,6 +135,12 @@ struct RenderPass {
     if animation == nil, pixels.size != size {
       final = try Raster(computing: try pixels.image().resized(to: size))
       withExtendedLifetime(pixels) {}
+    }
+    if let name = step.variant.processor {
+      guard let processor = processors.first(where: { $0.identifier == name }) else {
+        throw .processorUnavailable(name)
+      }
+      final = try final.processed(by: processor, frame: size)
     }
     let (data, format) = try Encoder.encode(
       final, for: step.variant, source: source.format, kept: kept, animation: animation)

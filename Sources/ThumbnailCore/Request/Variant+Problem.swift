@@ -7,6 +7,6 @@ extension Variant {
     }
     if !(1...100).contains(quality) { return "quality \(quality) cannot be used: it must be from 1 to 100" }
     if let effort, !(0...9).contains(effort) { return "effort \(effort) cannot be used: it must be from 0 to 9" }
-    return nil
+    return processor.flatMap { ThumbnailProcessor.problem($0) }
   }
 }

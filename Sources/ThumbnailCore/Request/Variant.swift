@@ -26,12 +26,15 @@ public struct Variant: Hashable, Sendable {
   public var frames = FrameSelection.first
   /// The light in which pixels are averaged.
   public var light = Light.display
+  /// The `ThumbnailProcessor` that changes the pixels before they are encoded, by its name. Nil: none.
+  public var processor: String?
 
   /// A variant; the defaults suit the cell of a grid.
   public init(
     size: PixelSize, fit: Fit = .cover, gravity: Gravity = .centre, format: OutputFormat = .auto, quality: Int = 80,
     scaling: Scaling = .good, background: RGBColor? = nil, enlarges: Bool = false, effort: Int? = nil,
-    metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display
+    metadata: MetadataPolicy = .none, frames: FrameSelection = .first, light: Light = .display,
+    processor: String? = nil
   ) {
     self.size = size
     self.fit = fit
@@ -45,6 +48,7 @@ public struct Variant: Hashable, Sendable {
     self.metadata = metadata
     self.frames = frames
     self.light = light
+    self.processor = processor
   }
 
   /// The version of decoding and encoding. Raised when the same variant would look different, so that older thumbnails
@@ -52,12 +56,12 @@ public struct Variant: Hashable, Sendable {
   package static let encoderVersion = 1
 
   /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
-  /// options are appended where they are set: `;-;profile;all`, and `;-;none;first;linear`.
+  /// options are appended where they are set: `;-;profile;all`, `;-;none;first;linear`, and `;-;none;first;display;blur-3`.
   public var token: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
-    if light == .display && rare == ("-", "none", "first") { return common }
-    let light = light == .display ? "" : ";\(light.rawValue)"
-    return "\(common);\(rare.effort);\(rare.metadata);\(rare.frames)\(light)"
+    if light == .display && processor == nil && rare == ("-", "none", "first") { return common }
+    let light = light == .display && processor == nil ? "" : ";\(light.rawValue)"
+    return "\(common);\(rare.effort);\(rare.metadata);\(rare.frames)\(light)\(processor.map { ";\($0)" } ?? "")"
   }
 
   private var common: String {
@@ -68,7 +72,7 @@ public struct Variant: Hashable, Sendable {
   /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
   package init?(token: String) {
     let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
-    guard [9, 12, 13].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
+    guard [9, 12, 13, 14].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
       let size = PixelSize(parsing: parts[1]),
       size.isValidThumbnailSize,
       let fit = Fit(rawValue: parts[2]), let gravity = Gravity(rawValue: parts[3]),
@@ -84,16 +88,20 @@ public struct Variant: Hashable, Sendable {
     else { return nil }
     (effort, self.metadata, self.frames) = (Int(parts[9]), metadata, frames)
     guard parts.count > 12 else { return }
-    guard let light = Light(rawValue: parts[12]), light != .display else { return nil }
+    guard let light = Light(rawValue: parts[12]), light != .display || parts.count > 13 else { return nil }
     self.light = light
+    guard parts.count > 13 else { return }
+    guard ThumbnailProcessor.problem(parts[13]) == nil else { return nil }
+    processor = parts[13]
   }
 
   /// Whether a thumbnail of this variant can be made by shrinking a stored one of `other`: equal in all but size, of
-  /// the same aspect ratio, and at least twice as large in both directions.
+  /// the same aspect ratio, and at least twice as large in both directions. Never where a processor has changed pixels.
   package func canBeShrunk(from other: Variant) -> Bool {
     var resized = other
     resized.size = size
-    return resized == self && other.size.width >= 2 * size.width && other.size.height >= 2 * size.height
+    return resized == self && processor == nil && other.size.width >= 2 * size.width
+      && other.size.height >= 2 * size.height
       && other.size.width * size.height == other.size.height * size.width
   }
 }

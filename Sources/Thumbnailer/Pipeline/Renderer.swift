@@ -65,8 +65,8 @@ struct Renderer: Sendable {
     else { return nil }
     let plan = "embedded preview, \(preview.plan)"
     let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
-      [bytes = body.bytes] cancellation in
-      Downsampler.render(bytes, preview: preview, cancellation: cancellation)
+      [bytes = body.bytes, processors = configuration.processors] cancellation in
+      Downsampler.render(bytes, preview: preview, processors: processors, cancellation: cancellation)
     }
     try body.checkUnchanged()
     guard let results else { return .again(.withoutPreview) }
@@ -109,8 +109,8 @@ struct Renderer: Sendable {
     let description = "\(plan)"
     let (results, duration) = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [bytes = body.bytes] cancellation in
-      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
+      Downsampler.render(bytes, plan: plan, processors: processors, cancellation: cancellation)
     }
     try body.checkUnchanged()
     return Decoded(results: results, plan: description, duration: duration)
@@ -144,8 +144,8 @@ struct Renderer: Sendable {
     else { return }
     let (second, _) = try await runner.run(
       "\(plan), as far as it can be read", bytes: plan.predictedBytes, of: body.bytes, for: job
-    ) { [bytes = body.bytes] cancellation in
-      Downsampler.render(bytes, plan: plan, cancellation: cancellation)
+    ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
+      Downsampler.render(bytes, plan: plan, processors: processors, cancellation: cancellation)
     }
     decoded.results = Downsampler.salvaging(decoded.results) { _ in second }
   }

@@ -13,7 +13,7 @@ extension ThumbnailError {
     case .notAPicture, .unsupportedFormat: 415
     case .damaged, .decoderFailed: 422
     case .cancelled: 499
-    case .cannotEncode: 500
+    case .cannotEncode, .processingFailed: 500
     case .serverFailed, .unreachable: 502
     case .rateLimited, .hostClosed, .storageUnavailable, .memoryUnavailable: 503
     case .timedOut, .notCached: 504
@@ -36,7 +36,7 @@ extension ThumbnailError {
       .memoryUnavailable:
       true
     case .invalidRequest, .unsupportedSource, .notFound, .refused, .tooLarge, .notAPicture, .unsupportedFormat,
-      .decoderFailed, .damaged, .cannotEncode, .notCached:
+      .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
       false
     }
   }

@@ -143,6 +143,11 @@ extension ThumbnailError {
       self = .invalidRequest(reason: "\(error)")
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
+    case .processorUnavailable:
+      self = .invalidRequest(
+        reason: "\(error); add it to the configuration (processors), and decode the picture in process (isolation)")
+    case .processorFailed:
+      self = .processingFailed(reason: "\(error)")
     case .helperFailed(let failure):
       self = .decoderFailed(reason: "\(failure); \(Self.advice(failure, of: configuration.isolation))")
     case .unreadableBody:

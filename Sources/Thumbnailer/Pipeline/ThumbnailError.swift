@@ -37,6 +37,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case damaged(reason: String)
   /// The thumbnail cannot be written in the requested format.
   case cannotEncode(reason: String)
+  /// The program's own processor (`ThumbnailProcessor`) has thrown an error.
+  case processingFailed(reason: String)
   /// There is no writable directory for the body.
   case storageUnavailable(reason: String)
   /// The memory for decoding the image is not free at the moment.
@@ -63,6 +65,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .decoderFailed: "decoder-failed"
     case .damaged: "damaged"
     case .cannotEncode: "cannot-encode"
+    case .processingFailed: "processing-failed"
     case .storageUnavailable: "storage-unavailable"
     case .memoryUnavailable: "memory-unavailable"
     case .notCached: "offline-miss"
@@ -77,7 +80,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
       "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
-      .storageUnavailable(let reason), .memoryUnavailable(let reason),
+      .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
       .refused(_, let reason), .unreachable(let reason), .hostClosed(let reason, _), .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):

@@ -64,6 +64,10 @@ extension ThumbnailPipeline {
     /// Which images are decoded in a separate process. Default: none; SVG, PDF and other formats that can crash or hang
     /// their decoder are refused.
     public var isolation = DecodeIsolation.none
+    /// The steps of the program's own that variants may name (`Variant.processor`): each gets the finished pixels of a
+    /// thumbnail before it is encoded. A helper process runs none: a variant that names one fails with `invalidRequest`
+    /// for images that are decoded there. Default: none.
+    public var processors: [ThumbnailProcessor] = []
     /// Whether the download of a progressive JPEG stops after the scans that the requested thumbnails need: often a
     /// tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. A debug build of this
     /// library downloads the whole file, since it reads JPEGs with libvips. Default: true.
@@ -156,6 +160,8 @@ extension ThumbnailPipeline {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }
+      if let problem = processors.lazy.compactMap(\.problem).first { return problem }
+      if Set(processors.map(\.identifier)).count < processors.count { return "two processors have the same name" }
       if let problem = cacheMode.problem { return problem }
       if maximumWait < .zero { return "the longest wait must not be negative" }
       if attempts < 1 { return "attempts must be at least 1" }

@@ -13,6 +13,8 @@ import Testing
     Variant(size: PixelSize(9, 9), format: .jxl, metadata: .profile),
     Variant(size: PixelSize(9, 9), light: .linear),
     Variant(size: PixelSize(9, 9), effort: 3, frames: .all, light: .linear),
+    Variant(size: PixelSize(9, 9), processor: "blur-3"),
+    Variant(size: PixelSize(9, 9), light: .linear, processor: "a.B_2"),
   ]
 
   @Test(arguments: samples) func aTokenReadsBackAsTheSameVariant(variant: Variant) {
@@ -23,6 +25,8 @@ import Testing
     "", "1;400x400", "0;400x400;cover;centre;auto;80;fast;-;0", "1;400x400;cover;nowhere;auto;80;fast;-;0",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;moon",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;a b",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;linear;",
   ])
   func aForeignTokenIsNoVariant(token: String) {
@@ -36,11 +40,13 @@ import Testing
     #expect(rare.token == "1;400x300;cover;centre;auto;80;good;-;0;-;profile;all")
     let linear = Variant(size: PixelSize(400, 300), light: .linear)
     #expect(linear.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;linear")
+    let processed = Variant(size: PixelSize(400, 300), processor: "blur-3")
+    #expect(processed.token == "1;400x300;cover;centre;auto;80;good;-;0;-;none;first;display;blur-3")
   }
 
   @Test func everyValueTellsVariantsApart() {
     let base = Variant(size: PixelSize(400, 400))
-    var others = [Variant](repeating: base, count: 12)
+    var others = [Variant](repeating: base, count: 13)
     others[0].size = PixelSize(400, 401)
     others[1].fit = .contain
     others[2].gravity = .north
@@ -53,9 +59,10 @@ import Testing
     others[9].metadata = .profile
     others[10].frames = .all
     others[11].light = .linear
-    #expect(Set(others.map(\.token) + [base.token]).count == 13)
+    others[12].processor = "blur-3"
+    #expect(Set(others.map(\.token) + [base.token]).count == 14)
     let source = SourceKey(identity: "a", headers: [])
-    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 13)
+    #expect(Set((others + [base]).map { CacheKey(source: source, variant: $0) }).count == 14)
   }
 
   @Test func gravityMeansNothingWithoutCover() {
@@ -70,6 +77,16 @@ import Testing
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(500, 300))))
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), fit: .contain)))
     #expect(!small.canBeShrunk(from: Variant(size: PixelSize(400, 300), quality: 60)))
+    // A watermark would be shrunk, too.
+    let marked = Variant(size: PixelSize(200, 150), processor: "mark")
+    #expect(!marked.canBeShrunk(from: Variant(size: PixelSize(400, 300), processor: "mark")))
+  }
+
+  @Test func aProcessorsNameIsOfPlainCharacters() {
+    for name in ["", "a b", "a;b", "ä", String(repeating: "a", count: 65)] {
+      #expect(Variant(size: PixelSize(9, 9), processor: name).problem?.contains("'\(name)'") == true)
+    }
+    #expect(Variant(size: PixelSize(9, 9), processor: "Blur-3_x.2").problem == nil)
   }
 }
 

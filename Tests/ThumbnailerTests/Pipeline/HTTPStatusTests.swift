@@ -19,6 +19,7 @@ import Testing
     (.decoderFailed(reason: ""), 422, false),
     (.cancelled, 499, true),
     (.cannotEncode(reason: ""), 500, false),
+    (.processingFailed(reason: ""), 500, false),
     (.refused(status: 405, reason: ""), 502, false),
     (.serverFailed(status: 500), 502, true),
     (.unreachable(reason: ""), 502, true),
@@ -38,7 +39,7 @@ import Testing
       let row = page.split(separator: "\n").first { $0.hasPrefix("| \(status) |") }
       #expect(row?.contains("`\(error.code)`") == true, "\(error)")
     }
-    #expect(Set(Self.errors.map(\.error.code)).count == 19)
+    #expect(Set(Self.errors.map(\.error.code)).count == 20)
   }
 
   @Test func onlyARefusalOfCredentialsIsPassedOnAsOne() {
