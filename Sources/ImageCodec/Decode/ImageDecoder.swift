@@ -86,17 +86,12 @@ struct ImageDecoder {
     return try LibvipsRowSource(image, light: pass.light) {
       explain($0, reader)
     } end: { () throws(CodecError) in
-      // libvips takes what a PNM lacks at its end for white. Where samples are text, it looks for the end of the last.
-      if plan.probe.format == .pnm, reader.ranDry, !isPlainText { throw .truncated(detail: "after its last byte") }
+      // libvips takes what a PNM lacks at its end for white. Where samples are text, it reads on after the last.
+      guard plan.probe.format == .pnm, reader.ranDry else { return }
+      if (try? PortableMap.isTruncated(body, size: plan.probe.storedSize)) != false {
+        throw .truncated(detail: "after its last byte")
+      }
     }
-  }
-
-  /// Whether a PNM's samples are numbers in ASCII.
-  private var isPlainText: Bool {
-    guard let start = try? body.read(at: 0, length: 2), start.count == 2, start[0] == UInt8(ascii: "P") else {
-      return false
-    }
-    return (UInt8(ascii: "1")...UInt8(ascii: "3")).contains(start[1])
   }
 
   /// Opens the image, or all frames of an animated one stacked vertically, and passes it to `body`.

@@ -56,7 +56,8 @@ public struct Variant: Hashable, Sendable {
   package static let encoderVersion = 1
 
   /// The variant as a short string, the form it is stored in: `1;400x400;cover;centre;auto;80;fast;-;0`. Rarely used
-  /// options are appended where they are set: `;-;profile;all`, `;-;none;first;linear`, and `;-;none;first;display;blur-3`.
+  /// options are appended where they are set: `;-;profile;all`, `;-;none;first;linear`, and
+  /// `;-;none;first;display;blur-3`.
   public var token: String {
     let rare = (effort: effort.map { "\($0)" } ?? "-", metadata: metadata.rawValue, frames: frames.rawValue)
     if light == .display && processor == nil && rare == ("-", "none", "first") { return common }
