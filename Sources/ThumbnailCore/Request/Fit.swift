@@ -35,7 +35,8 @@ public enum Scaling: String, Sendable, Codable, CaseIterable {
   /// So that at most one thumbnail in fifty is worse than vipsthumbnail's by 0.005 SSIM or 0.3 dE2000: at twice the
   /// thumbnail's size, or less where the picture is smooth.
   case good
-  /// So that none is worse by more than 0.002 SSIM: at two and a half times the thumbnail's size.
+  /// Always at two and a half times the thumbnail's size. At twice its size already, none of 269 pictures was worse by
+  /// those limits.
   case best
 }
 
