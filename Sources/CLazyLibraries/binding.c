@@ -50,8 +50,9 @@ __attribute__((visibility("hidden"), used)) void *lazy_bind(struct lazy_slot *sl
   const char *failure = lazy_load(slot->library);
   void *target = failure ? NULL : dlsym(slot->library->handle, slot->name);
   if (!target) {
-    fprintf(stderr, "%s: %s\n", slot->name, failure ? failure : dlerror());
-    abort();
+    // As the dynamic loader ends a program that lacks a library.
+    fprintf(stderr, "cannot load %s: %s; install it\n", slot->library->name, failure ? failure : dlerror());
+    _Exit(127);
   }
   __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);
   return target;

@@ -7,7 +7,7 @@
 #define THUMBNAILER_CLAZYLIBRARIES_H
 
 // Loads libvips, from any thread. Returns NULL, or why it cannot be loaded. A function that is called without this loads
-// it, too, but ends the process where that fails.
+// it, too, but ends the process with status 127 where that fails.
 const char *clazy_load_vips(void);
 // The same for libcurl.
 const char *clazy_load_curl(void);
