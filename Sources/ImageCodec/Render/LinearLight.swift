@@ -33,40 +33,32 @@ enum LinearLight {
   static func decode(
     _ row: UnsafePointer<UInt8>, count: Int, channels: Int, hasAlpha: Bool, into output: UnsafeMutablePointer<Int16>
   ) {
-    ofBytes.withUnsafeBufferPointer { table in
-      guard hasAlpha else {
-        // There are 256 samples, one for each value.
-        for index in 0..<count &* channels { output[index] = table[Int(row[index])] }
-        return
-      }
-      for pixel in 0..<count {
-        let first = pixel &* channels
-        let last = first &+ channels &- 1
-        let alpha = Int32(row[last])
-        for channel in first..<last {
-          // 1 / 255 is 257 / 65,535.
-          let product = Int32(table[Int(row[channel])]) &* alpha &* 257
-          output[channel] = Int16(truncatingIfNeeded: (product &+ 1 << 15) &>> 16)
-        }
-        output[last] = Int16(truncatingIfNeeded: alpha &<< RowResampler.fractionBits)
-      }
-    }
+    // 1 / 255 is 257 / 65,535.
+    decode(row, count, channels, hasAlpha: hasAlpha, alphaScale: 257, ofBytes, output)
   }
 
   /// The same for samples of 16 bits.
   static func decode(
     _ row: UnsafePointer<UInt16>, count: Int, channels: Int, hasAlpha: Bool, into output: UnsafeMutablePointer<Int16>
   ) {
-    ofWords.withUnsafeBufferPointer { table in
+    decode(row, count, channels, hasAlpha: hasAlpha, alphaScale: 1, ofWords, output)
+  }
+
+  /// `table` has a linear sample for each value, so that no index is beyond it; alpha times `alphaScale` has 16 bits.
+  @inline(__always)
+  private static func decode<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ row: UnsafePointer<Sample>, _ count: Int, _ channels: Int, hasAlpha: Bool, alphaScale: Int32, _ table: [Int16],
+    _ output: UnsafeMutablePointer<Int16>
+  ) {
+    table.withUnsafeBufferPointer { table in
       guard hasAlpha else {
-        // There are 65,536 samples, one for each value.
         for index in 0..<count &* channels { output[index] = table[Int(row[index])] }
         return
       }
       for pixel in 0..<count {
         let first = pixel &* channels
         let last = first &+ channels &- 1
-        let alpha = Int32(row[last])
+        let alpha = Int32(row[last]) &* alphaScale
         for channel in first..<last {
           let product = Int32(table[Int(row[channel])]) &* alpha
           output[channel] = Int16(truncatingIfNeeded: (product &+ 1 << 15) &>> 16)

@@ -19,12 +19,12 @@ enum PNGFilter {
     case 1, 3, 4:
       // Each a constant, so that the compiler makes one loop for each.
       switch pixelBytes {
-      case 1: undo(filter, row, prior, count, OneByte.self)
-      case 2: undo(filter, row, prior, count, TwoBytes.self)
+      case 1: undo(filter, row, prior, count, WordPixel<UInt8>.self)
+      case 2: undo(filter, row, prior, count, WordPixel<UInt16>.self)
       case 3: undo(filter, row, prior, count, ThreeBytes.self)
-      case 4: undo(filter, row, prior, count, FourBytes.self)
+      case 4: undo(filter, row, prior, count, WordPixel<UInt32>.self)
       case 6: undo(filter, row, prior, count, SixBytes.self)
-      default: undo(filter, row, prior, count, EightBytes.self)
+      default: undo(filter, row, prior, count, WordPixel<UInt64>.self)
       }
     default: return false
     }

@@ -25,23 +25,14 @@ extension PNGPixel {
   }
 }
 
-enum OneByte: PNGPixel {
-  @inline(__always) static var bytes: Int { 1 }
+/// A pixel as long as an unsigned integer.
+enum WordPixel<Word: FixedWidthInteger & UnsignedInteger>: PNGPixel {
+  @inline(__always) static var bytes: Int { MemoryLayout<Word>.size }
   @inline(__always) static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16> {
-    lanes(UInt64(pointer.load(as: UInt8.self)))
+    lanes(UInt64(truncatingIfNeeded: pointer.loadUnaligned(as: Word.self)))
   }
   @inline(__always) static func store(_ pixel: SIMD8<Int16>, _ pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: UInt8(truncatingIfNeeded: bytes(pixel)), as: UInt8.self)
-  }
-}
-
-enum TwoBytes: PNGPixel {
-  @inline(__always) static var bytes: Int { 2 }
-  @inline(__always) static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16> {
-    lanes(UInt64(pointer.loadUnaligned(as: UInt16.self)))
-  }
-  @inline(__always) static func store(_ pixel: SIMD8<Int16>, _ pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: UInt16(truncatingIfNeeded: bytes(pixel)), as: UInt16.self)
+    pointer.storeBytes(of: Word(truncatingIfNeeded: bytes(pixel)), as: Word.self)
   }
 }
 
@@ -60,16 +51,6 @@ enum ThreeBytes: PNGPixel {
   }
 }
 
-enum FourBytes: PNGPixel {
-  @inline(__always) static var bytes: Int { 4 }
-  @inline(__always) static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16> {
-    lanes(UInt64(pointer.loadUnaligned(as: UInt32.self)))
-  }
-  @inline(__always) static func store(_ pixel: SIMD8<Int16>, _ pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: UInt32(truncatingIfNeeded: bytes(pixel)), as: UInt32.self)
-  }
-}
-
 enum SixBytes: PNGPixel {
   @inline(__always) static var bytes: Int { 6 }
   @inline(__always) static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16> {
@@ -81,16 +62,6 @@ enum SixBytes: PNGPixel {
     (pointer + 4).storeBytes(of: UInt16(truncatingIfNeeded: bytes &>> 32), as: UInt16.self)
   }
   @inline(__always) static func storeWide(_ pixel: SIMD8<Int16>, _ pointer: UnsafeMutableRawPointer) {
-    pointer.storeBytes(of: bytes(pixel), as: UInt64.self)
-  }
-}
-
-enum EightBytes: PNGPixel {
-  @inline(__always) static var bytes: Int { 8 }
-  @inline(__always) static func load(_ pointer: UnsafeRawPointer) -> SIMD8<Int16> {
-    lanes(pointer.loadUnaligned(as: UInt64.self))
-  }
-  @inline(__always) static func store(_ pixel: SIMD8<Int16>, _ pointer: UnsafeMutableRawPointer) {
     pointer.storeBytes(of: bytes(pixel), as: UInt64.self)
   }
 }
