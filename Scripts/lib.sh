@@ -20,7 +20,6 @@ build_needs=(
   "pc:sqlite3=libsqlite3-dev"
   "pc:libtiff-4=libtiff-dev"
   "pc:libwebp=libwebp-dev"
-  "pc:libisal=libisal-dev"
   "pc:libjpeg=libjpeg-dev"
   "pc:vips=libvips-dev libheif-plugin-aomenc? libheif-plugin-dav1d? libheif-plugin-libde265?"
 )

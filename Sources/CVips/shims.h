@@ -158,15 +158,6 @@ static inline int cvips_flatten(VipsImage *in, VipsImage **out, const double *co
   return result;
 }
 
-// An image made higher, with one colour below; `colour` has a value for each band.
-static inline int cvips_extend_down(VipsImage *in, VipsImage **out, int height, const double *colour, int count) {
-  VipsArrayDouble *background = vips_array_double_new(colour, count);
-  int result = vips_embed(in, out, 0, 0, vips_image_get_width(in), height, "extend", VIPS_EXTEND_BACKGROUND,
-    "background", background, NULL);
-  vips_area_unref(VIPS_AREA(background));
-  return result;
-}
-
 // Sets the height of an image's frames, how long each is shown, in milliseconds, and how often all are.
 static inline void cvips_set_animation(VipsImage *image, int height, const int *delays, int count, int loops) {
   vips_image_set_int(image, VIPS_META_PAGE_HEIGHT, height);
