@@ -51,7 +51,7 @@ __attribute__((visibility("hidden"), used)) void *lazy_bind(struct lazy_slot *sl
   void *target = failure ? NULL : dlsym(slot->library->handle, slot->name);
   if (!target) {
     // As the dynamic loader ends a program that lacks a library.
-    fprintf(stderr, "cannot load %s: %s; install it\n", slot->library->name, failure ? failure : dlerror());
+    fprintf(stderr, "cannot load %s: %s; install it, or a newer one\n", slot->library->name, failure ? failure : dlerror());
     _Exit(127);
   }
   __atomic_store_n(&slot->target, target, __ATOMIC_RELEASE);

@@ -1,7 +1,10 @@
 // The functions of libtiff that are called.
 #include "stubs.h"
+#include "include/CLazyLibraries.h"
 
 LAZY_LIBRARY(tiff, "libtiff.so.6")
+
+const char *clazy_load_tiff(void) { return lazy_load(&lazy_library_tiff); }
 
 LAZY_FUNCTION(tiff, TIFFClientOpenExt)
 LAZY_FUNCTION(tiff, TIFFClose)

@@ -53,8 +53,8 @@ package enum Codec {
     if hasStarted.load(ordering: .acquiring) { vips_thread_shutdown() }
   }
 
-  /// The version of libvips, such as `8.14.1`.
-  package static var version: String { String(cString: vips_version_string()) }
+  /// The version of libvips, such as `8.14.1`; nil where it cannot be loaded.
+  package static var version: String? { clazy_load_vips() == nil ? String(cString: vips_version_string()) : nil }
 
   /// The version of libjpeg-turbo that this was built with, such as `2.1.5`.
   package static var jpegVersion: String { String(cString: cjpeg_version()) }
@@ -65,11 +65,12 @@ package enum Codec {
     return "\(number >> 16).\(number >> 8 & 255).\(number & 255)"
   }
 
-  /// The version of libtiff, such as `4.5.0`.
-  package static var tiffVersion: String {
+  /// The version of libtiff, such as `4.5.0`; nil where it cannot be loaded.
+  package static var tiffVersion: String? {
+    if clazy_load_tiff() != nil { return nil }
     // `LIBTIFF, Version 4.5.0`, and lines of copyright.
-    String(cString: TIFFGetVersion()).split(whereSeparator: \.isNewline).first?.split(separator: " ").last
-      .map { String($0) } ?? ""
+    return String(cString: TIFFGetVersion()).split(whereSeparator: \.isNewline).first?.split(separator: " ").last
+      .map { String($0) }
   }
 
   /// Whether a format can be written: JPEG always, others if this libvips can. Starts libvips.

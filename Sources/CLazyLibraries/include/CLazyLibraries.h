@@ -9,7 +9,8 @@
 // Loads libvips, from any thread. Returns NULL, or why it cannot be loaded. A function that is called without this loads
 // it, too, but ends the process with status 127 where that fails.
 const char *clazy_load_vips(void);
-// The same for libcurl.
+// The same for libcurl and libtiff.
 const char *clazy_load_curl(void);
+const char *clazy_load_tiff(void);
 
 #endif

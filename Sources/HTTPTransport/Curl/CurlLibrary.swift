@@ -5,14 +5,14 @@ import Foundation
 /// libcurl functions that need no handle.
 package enum CurlLibrary {
   /// Loads and initialises libcurl once per process: why that failed, else nil. Must be read before any handle is made.
-  static let startFailure: String? = {
+  package static let startFailure: String? = {
     if let reason = clazy_load_curl() { return String(cString: reason) }
     let status = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     return status == CURLE_OK ? nil : String(cString: curl_easy_strerror(status))
   }()
 
-  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time. Loads
-  /// libcurl.
+  /// `libcurl/7.88.1`: the version at run time, which may be newer than the one at build time. Ends
+  /// the process where there is no libcurl.
   package static let name = "libcurl/\(String(cString: ccurl_version()))"
 }
 
@@ -31,7 +31,9 @@ package struct CurlFeatures: Sendable {
   /// Whether name resolution does not block other transfers.
   package let resolvesAsynchronously: Bool
 
-  package init() {
+  /// Nil where libcurl cannot be loaded: `CurlLibrary.startFailure` says why.
+  package init?() {
+    if CurlLibrary.startFailure != nil { return nil }
     let info = ccurl_version_info().pointee
     func text(_ pointer: UnsafePointer<CChar>?) -> String? { pointer.map { String(cString: $0) } }
     func has(_ feature: Int32) -> Bool { info.features & feature != 0 }

@@ -69,8 +69,7 @@ extension ThumbnailPipeline {
     /// for images that are decoded there. Default: none.
     public var processors: [ThumbnailProcessor] = []
     /// Whether the download of a progressive JPEG stops after the scans that the requested thumbnails need: often a
-    /// tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left.
-    /// Default: true.
+    /// tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
     public var earlyStop = true
     /// Whether small thumbnails are made from the preview that cameras embed in a JPEG's EXIF data, if it is large
     /// enough, has the image's aspect ratio and orientation, and matches the image's first rows. Only the start of the

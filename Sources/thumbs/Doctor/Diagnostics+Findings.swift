@@ -25,8 +25,11 @@ extension Diagnostics {
     }
   }
 
-  static func findings(of network: CurlFeatures) -> [Finding] {
+  static func findings(of network: CurlFeatures?) -> [Finding] {
     let install = "install another, with apt install libcurl4"
+    guard let network else {
+      return [.problem("libcurl cannot be started: \(CurlLibrary.startFailure ?? "no memory"); \(install)")]
+    }
     var findings: [Finding] = []
     for scheme in ["http", "https"] where !network.protocols.contains(scheme) {
       findings.append(.problem("this libcurl knows no \(scheme): \(install)"))

@@ -86,8 +86,8 @@ struct Diagnostics: Sendable {
   var cache: CacheExamination?
   /// The limits in force.
   var limits: [Limit]
-  /// What libcurl offers.
-  var network: CurlFeatures
+  /// What libcurl offers; nil if there is none.
+  var network: CurlFeatures?
   /// What is wrong or missing, problems first.
   var findings: [Finding]
 
@@ -118,12 +118,12 @@ extension Diagnostics {
     components = [
       ("thumbs", ThumbnailPipeline.version),
       ("Swift", Self.swiftVersion),
-      ("libvips", Codec.version),
+      ("libvips", Codec.version ?? "missing"),
       ("libjpeg-turbo", Codec.jpegVersion),
       ("ISA-L", PNGInflater.version),
       ("libwebp", Codec.webPVersion),
-      ("libtiff", Codec.tiffVersion),
-      ("libcurl", network.version),
+      ("libtiff", Codec.tiffVersion ?? "missing"),
+      ("libcurl", network?.version ?? "missing"),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]
     formats = Self.formats(configuration, cancellation)

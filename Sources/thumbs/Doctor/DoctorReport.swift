@@ -60,7 +60,7 @@ struct DoctorReport {
   }
 
   private var network: [String] {
-    let network = diagnostics.network
+    guard let network = diagnostics.network else { return ["network: none without libcurl"] }
     return [
       "network: " + network.httpVersions.map { "HTTP/\($0)" }.joined(separator: ", ")
         + ", TLS: \(network.tls ?? "none"), compressions: \(network.compressions.joined(separator: ", "))",
@@ -83,7 +83,7 @@ struct DoctorReport {
       "formats": diagnostics.formats.map(Self.json),
       "cache": diagnostics.cache.map(Self.json),
       "limits": diagnostics.limits.map(Self.json),
-      "network": Self.json(diagnostics.network),
+      "network": diagnostics.network.map(Self.json),
       "findings": diagnostics.findings.map {
         ["severity": $0.severity.rawValue, "message": $0.message] as JSONObject
       },

@@ -27,7 +27,7 @@ struct DoctorCommandTests {
     let formats: [Format]
     let cache: Cache?
     let limits: [Limit]
-    let network: Network
+    let network: Network?
     let findings: [Finding]
   }
 
@@ -54,8 +54,9 @@ struct DoctorCommandTests {
     let downloads = report.limits.first { $0.name == "downloads at once" }
     #expect(downloads?.value == 5 && downloads?.origin == "configuration")
     #expect(report.limits.first { $0.name == "memory cache" }?.origin == "default")
+    let network = try #require(report.network)
     #expect(
-      Set(["http", "https"]).isSubset(of: report.network.protocols) && report.network.httpVersions.contains("1.1"))
+      Set(["http", "https"]).isSubset(of: network.protocols) && network.httpVersions.contains("1.1"))
     // It makes nothing.
     #expect(report.cache?.exists == false && !FileManager.default.fileExists(atPath: bench.cache.path))
   }
@@ -75,6 +76,23 @@ struct DoctorCommandTests {
     #expect(run.lines.first?.hasPrefix("thumbs ") == true)
     #expect(run.lines.contains { $0.hasPrefix("read in process:  JPEG, PNG") })
     #expect(run.lines.contains { $0.contains("memory budget") && $0.contains("MiB") })
+  }
+
+  @Test func librariesThatAreMissingAreToldAndJPEGsAreMadeWithoutThem() async throws {
+    _ = try bench.folder("pictures", pictures: 1)
+    _ = try bench.folder("empty")
+    for library in ["libvips.so.42", "libtiff.so.6", "libcurl.so.4"] {
+      try Data().write(to: bench.url("empty/\(library)"))
+    }
+    let environment = ["LD_LIBRARY_PATH": bench.url("empty").path]
+    let run = try await bench.run("doctor", "--json", environment: environment)
+    let report = try report(run)
+    #expect(run.status == 1 && !report.healthy && report.network == nil)
+    for name in ["libvips", "libtiff", "libcurl"] { #expect(report.versions[name] == "missing", "\(name)") }
+    #expect(report.findings.contains { $0.severity == "problem" && $0.message.contains("apt install libcurl4") })
+    let made = try await bench.run(
+      "convert", "pictures", "--size", "40", "-o", "small", environment: environment)
+    #expect(made.status == 0, "\(made.lines)")
   }
 
   @Test func unsafeFormatsThatAreTurnedOffAreNotMissing() async throws {

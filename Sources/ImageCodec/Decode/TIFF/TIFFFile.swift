@@ -1,3 +1,4 @@
+import CLazyLibraries
 import CTIFF
 import Foundation
 import ThumbnailCore
@@ -10,6 +11,7 @@ final class TIFFFile {
 
   /// Opens the first directory of a file. libtiff allocates at most `mostBytes` at once.
   init(_ body: ByteSource, mostBytes: Int) throws(CodecError) {
+    if let reason = clazy_load_tiff() { throw .handedOver(reason: String(cString: reason)) }
     let reader = Reader(body)
     // libtiff calls back only while this object, which owns the reader, lives: its handle is closed in `deinit`.
     let user = Unmanaged.passUnretained(reader).toOpaque()
