@@ -54,46 +54,75 @@ struct BitWindow {
   /// in progressive scans), or −1 for damage.
   typealias EmptyBlocks = Int
 
-  /// Decodes the coefficients at the zigzag positions after `position` up to `last`, and passes those up to `lastKept`
-  /// to `keep`; those beyond are skipped. A position passed may be up to 15 beyond `lastKept`, and even beyond 63 if the
-  /// data are damaged.
+  /// Decodes the coefficients of a sequential file's block at the zigzag positions after `position`, and passes those up
+  /// to `lastKept` to `keep`, those beyond to `rest`. A position passed may be up to 15 beyond `lastKept`, and even
+  /// beyond 63 if the data are damaged.
   @inline(__always)
   mutating func takeCoefficients(
-    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int, isProgressive: Bool,
+    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, then rest: inout some RestOfBlock,
     keep: (_ position: Int, _ value: Int) -> Void
   ) -> EmptyBlocks {
     var position = position
     while position < lastKept {
       fill()
-      if !isProgressive {
-        var quick = takeQuickly(table)
-        if quick != 0 {
-          position &+= (quick &>> 8) & 0xFF
-          if position >= HuffmanTable.endOfBlock { return 0 }
-          keep(position, quick &>> 16)
-          if position >= lastKept { break }
-          // 45 valid bits are left.
-          quick = takeQuickly(table)
-          if quick == 0 { continue }
-          position &+= (quick &>> 8) & 0xFF
-          if position >= HuffmanTable.endOfBlock { return 0 }
-          keep(position, quick &>> 16)
-          continue
-        }
+      var quick = takeQuickly(table)
+      if quick != 0 {
+        position &+= (quick &>> 8) & 0xFF
+        if position >= HuffmanTable.endOfBlock { return 0 }
+        rest.note(position, quick &>> 16)
+        keep(position, quick &>> 16)
+        if position >= lastKept { break }
+        // 45 valid bits are left.
+        quick = takeQuickly(table)
+        if quick == 0 { continue }
+        position &+= (quick &>> 8) & 0xFF
+        if position >= HuffmanTable.endOfBlock { return 0 }
+        rest.note(position, quick &>> 16)
+        keep(position, quick &>> 16)
+        continue
       }
       let entry = table.entry(bits)
       let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
       if size == 0 && run != 15 {
         if entry == 0 { return -1 }
         drop(total)
-        return isProgressive ? takeRun(run) : 0
+        return 0
       }
       position &+= run &+ 1
-      keep(position, Self.value(bits &<< (total &- size), size))
+      let value = Self.value(bits &<< (total &- size), size)
+      rest.note(position, value)
+      keep(position, value)
+      drop(total)
+    }
+    if position >= 63 { return position == 63 ? 0 : -1 }
+    return rest.take(&self, after: position)
+  }
+
+  /// The same of a progressive file's block in the first scan of the positions up to `last`.
+  @inline(__always)
+  mutating func takeProgressiveCoefficients(
+    _ table: HuffmanTable.Lookup, after position: Int, lastKept: Int, last: Int, then rest: inout some RestOfBlock,
+    keep: (_ position: Int, _ value: Int) -> Void
+  ) -> EmptyBlocks {
+    var position = position
+    while position < lastKept {
+      fill()
+      let entry = table.entry(bits)
+      let (total, size, run) = (entry & 0xFF, (entry &>> 8) & 15, Int(truncatingIfNeeded: entry &>> 12))
+      if size == 0 && run != 15 {
+        if entry == 0 { return -1 }
+        drop(total)
+        return takeRun(run)
+      }
+      position &+= run &+ 1
+      let value = Self.value(bits &<< (total &- size), size)
+      // A run of 16 zeros ends in one.
+      if value != 0 { rest.note(position, value) }
+      keep(position, value)
       drop(total)
     }
     if position >= last { return position == last ? 0 : -1 }
-    return skipCoefficients(table, after: position, last: last, isProgressive: isProgressive)
+    return rest.take(&self, after: position)
   }
 
   /// Consumes a coefficient that `valued` has, and returns its entry; else consumes nothing and returns 0.

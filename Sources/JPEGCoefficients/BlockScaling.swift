@@ -11,6 +11,8 @@ final class BlockScaling {
   /// For side four the samples of each coefficient of 1, in columns: four vectors, 0 for what is not kept. 17 · 4
   /// elements.
   let waves: UnsafeMutablePointer<SIMD4<Float>>
+  /// For each zigzag position what the square of its coefficient adds to the block's deviation: 64 elements.
+  let energies: UnsafeMutablePointer<Float>
   /// `BlockSide.slots`: 64 elements, all at most 64.
   let slots: UnsafeMutablePointer<UInt8>
 
@@ -24,6 +26,11 @@ final class BlockScaling {
     slots.initialize(from: order, count: 64)
     var integers = SIMD4<Int32>()
     let weights = BlockTransform.weights(side)
+    energies = .allocate(capacity: 64)
+    energies.initialize(repeating: 0, count: 64)
+    for (position, quantiser) in quantisers.enumerated() {
+      energies[position] = Float(quantiser) * Float(quantiser) * BlockDeviations.share(position, side)
+    }
     for (position, quantiser) in quantisers.enumerated() where Int(order[position]) < side.count {
       let slot = Int(order[position])
       factors[slot] = Float(quantiser) * weights[slot / side.rawValue] * weights[slot % side.rawValue]
@@ -39,5 +46,6 @@ final class BlockScaling {
     factors.deallocate()
     slots.deallocate()
     waves.deallocate()
+    energies.deallocate()
   }
 }

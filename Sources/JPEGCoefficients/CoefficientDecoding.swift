@@ -11,6 +11,8 @@ struct CoefficientDecoding: ~Copyable {
   private var frame: JPEGFrame?
   private var coverage: ScanCoverage?
   private var planes: [SamplePlane] = []
+  /// Luma's, where they were requested.
+  private var deviations: BlockDeviations?
   /// For each component how its coefficients become samples; from its first scan.
   private var scalings: [BlockScaling?] = []
   private var entropy: EntropyBuffer
@@ -90,7 +92,7 @@ struct CoefficientDecoding: ~Copyable {
         throw .damaged(.header, detail: "the header says \(decoder.storedSize), the decoder \(found.size)")
       }
       frame = found
-      coverage = ScanCoverage(found, scale: decoder.scale)
+      coverage = ScanCoverage(found, scale: decoder.scale, measures: decoder.measuresDeviations)
       scalings = found.components.map { _ in nil }
     case 0xC4: try tables.readHuffmanCodes(try segment(length))
     case 0xDB: try tables.quantisers.read(try segment(length))
@@ -134,6 +136,7 @@ struct CoefficientDecoding: ~Copyable {
           side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive,
           hasHistory: isProgressive && decoder.scale == .half)
       }
+      if decoder.measuresDeviations { deviations = try makeDeviations(frame) }
     }
     var parts: [ScanReader.Part] = []
     for (number, index) in indices.enumerated() {
@@ -150,6 +153,14 @@ struct CoefficientDecoding: ~Copyable {
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true
+  }
+
+  private func makeDeviations(_ frame: JPEGFrame) throws(JPEGError) -> BlockDeviations {
+    let luma = frame.components[0]
+    guard colours.colours(of: frame.components.map { $0.identifier }) != .rgb,
+      luma.across == frame.mostAcross, luma.down == frame.mostDown
+    else { throw .handedOver(reason: "deviations of what has no luma, or little") }
+    return try BlockDeviations(across: luma.storedAcross, down: luma.storedDown)
   }
 
   /// Refuses what the standard and libjpeg refuse.
@@ -190,11 +201,16 @@ struct CoefficientDecoding: ~Copyable {
     if scan.positions.lowerBound == 0 && scan.previousBit == 0 {
       dc = try tables.huffman(slots >> 4, .dc, isProgressive: isProgressive)
     }
-    if scan.positions.upperBound > 0 { ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive) }
+    if scan.positions.upperBound > 0 {
+      let measures = index == 0 && deviations != nil && scan.previousBit == 0
+      let measure: HuffmanTable.Measure? = measures ? (scan.bit > 0 ? .coarse : .exact) : nil
+      ac = try tables.huffman(slots & 15, .ac, isProgressive: isProgressive, measure: measure)
+    }
     // Both are missing where a scan has only the next bits of the DC coefficients, without codes.
     guard let first = dc ?? ac ?? HuffmanTable.empty() else { throw .damaged(.header, detail: "a scan without codes") }
     return ScanReader.Part(
-      component: component, scaling: scaling, plane: planes[index], dc: first, ac: ac ?? first)
+      component: component, scaling: scaling, plane: planes[index], deviations: index == 0 ? deviations : nil,
+      dc: first, ac: ac ?? first)
   }
 
   /// The image of the planes.
@@ -212,6 +228,6 @@ struct CoefficientDecoding: ~Copyable {
     return CoefficientImage(
       scale: decoder.scale, size: decoder.scale.size(of: frame.size), planes: images,
       colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile,
-      consumedBytes: consumed, scans: scans)
+      consumedBytes: consumed, scans: scans, deviations: deviations)
   }
 }

@@ -1,9 +1,10 @@
 /// Lookup tables for decoding a Huffman code, in memory that the table owns.
 ///
-/// Four tables, each indexed by the next bits of the stream:
+/// Five tables, each indexed by the next bits of the stream:
 /// - `single` gives one symbol and how many bits to consume, its value bits included: 9 bits, enough for most codes.
 /// - `packed` gives for as many symbols as fit how many bits to consume and how many coefficients they skip.
 /// - `valued` gives one coefficient with its value, where code and value are no longer than 11 bits.
+/// - `measured` is `packed` for fewer bits, and gives the sum of the squares of what is skipped.
 /// - `canonical` finds the symbol of a code of any length, bit by bit.
 final class HuffmanTable {
   /// The index width of `single`.
@@ -12,10 +13,34 @@ final class HuffmanTable {
   static let packedBits = 13
   /// The index width of `valued`.
   static let valuedBits = 11
+  /// The index width of `measured`.
+  static let measuredBits = 12
   /// In `packed`: the symbols include the end of the block. Added to the number of coefficients skipped.
   static let endOfBlock = 128
   /// In `packed`: no entry, decode one symbol with `canonical`.
   static let unknown: UInt16 = 255 << 8
+  /// What the bits that a progressive scan leaves out add to a coefficient that is not 0, in the mean, if the last bit
+  /// that is there counts 1.
+  static let doubt: Float = 0.5
+
+  /// What `measured` is made for.
+  enum Measure: Sendable {
+    /// Coefficients whose last bit is there.
+    case exact
+    /// Those of which bits are missing.
+    case coarse
+
+    /// For each number of value bits the mean square of the coefficients that have so many.
+    var squares: [Float] { self == .exact ? Self.squares(doubt: 0) : Self.squares(doubt: doubt) }
+
+    private static func squares(doubt: Float) -> [Float] {
+      (0...15).map { size in
+        if size == 0 { return 0 }
+        let values = (1 << size) >> 1..<1 << size
+        return values.reduce(0) { $0 + (Float($1) + doubt) * (Float($1) + doubt) } / Float(values.count)
+      }
+    }
+  }
 
   /// Pointers to the tables, valid as long as the table lives.
   struct Lookup {
@@ -27,38 +52,51 @@ final class HuffmanTable {
     /// Indexed by 11 bits: the bits to consume in the low byte, the coefficients passed with this one in the next, or
     /// `endOfBlock`; the value in the high 16 bits. 0 for what is longer. AC tables of sequential files only.
     var valued: UnsafePointer<UInt32>
+    /// Indexed by 12 bits: as `packed`, and the sum of the coefficients' mean squares in the high 16 bits. AC tables
+    /// made to measure only.
+    var measured: UnsafePointer<UInt32>
     /// 17 upper bounds of the codes of each length, left-aligned in 16 bits, the last above all codes; then for each
     /// length the offset from a code to its symbol's index; then 256 symbols.
     var canonical: UnsafePointer<UInt32>
   }
 
   let lookup: Lookup
+  let measure: Measure?
 
   private let memory: UnsafeMutableRawPointer
 
   /// Builds the tables; nil if the code is invalid.
   ///
-  /// - Parameter isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
-  init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool) {
+  /// - Parameters:
+  ///   - isProgressive: In a progressive scan of AC coefficients the symbols of size 0 mean end-of-band runs.
+  ///   - measure: What to make `measured` for; nil if it is not needed.
+  init?(_ code: HuffmanCode, use: HuffmanCode.Use, isProgressive: Bool, measure: Measure? = nil) {
     guard let entries = code.entries(for: use) else { return nil }
+    self.measure = measure
     let canonicalCount = 18 + 18 + 256
     let singleCount = 1 << Self.singleBits
     // `packed` is built from its levels for fewer bits, which precede it.
     let packedCount = use == .ac ? 2 << Self.packedBits : 0
     let valuedCount = use == .ac && !isProgressive ? 1 << Self.valuedBits : 0
-    let byteCount = (canonicalCount + valuedCount) * 4 + (singleCount + packedCount) * 2
-    memory = .allocate(byteCount: byteCount, alignment: 64)
+    let measuredCount = use == .ac && measure != nil ? 1 << Self.measuredBits : 0
+    let wordCount = canonicalCount + valuedCount + measuredCount
+    memory = .allocate(byteCount: wordCount * 4 + (singleCount + packedCount) * 2, alignment: 64)
     let canonical = memory.bindMemory(to: UInt32.self, capacity: canonicalCount)
     let valued = (memory + canonicalCount * 4).bindMemory(to: UInt32.self, capacity: valuedCount)
-    let rest = memory + (canonicalCount + valuedCount) * 4
+    let measured = (memory + (canonicalCount + valuedCount) * 4).bindMemory(to: UInt32.self, capacity: measuredCount)
+    let rest = memory + wordCount * 4
     let single = rest.bindMemory(to: UInt16.self, capacity: singleCount)
     let levels = (rest + singleCount * 2).bindMemory(to: UInt16.self, capacity: packedCount)
     Self.fillCanonical(canonical, count: canonicalCount, entries, counts: code.counts)
     Self.fillSingle(single, count: singleCount, entries)
     if valuedCount > 0 { Self.fillValued(valued, count: valuedCount, entries) }
     if use == .ac { Self.fillPacked(levels, entries, isProgressive: isProgressive) }
+    if let measure, use == .ac {
+      Self.fillMeasured(measured, single: single, measure.squares, isProgressive: isProgressive)
+    }
     lookup = Lookup(
-      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued, canonical: canonical)
+      single: single, packed: levels + (use == .ac ? 1 << Self.packedBits : 0), valued: valued, measured: measured,
+      canonical: canonical)
   }
 
   /// A table without codes, for scans that have none.
@@ -108,6 +146,32 @@ final class HuffmanTable {
         let word = UInt32(truncatingIfNeeded: value << 16 | passed << 8 | entry.length + entry.size)
         (table + (entry.code << entry.size | bits) << width).update(repeating: word, count: 1 << width)
       }
+    }
+  }
+
+  /// Follows the symbols of each index with `single` as far as they are known.
+  private static func fillMeasured(
+    _ table: UnsafeMutablePointer<UInt32>, single: UnsafePointer<UInt16>, _ meanSquares: [Float], isProgressive: Bool
+  ) {
+    for index in 0..<1 << measuredBits {
+      var (used, passed, squares) = (0, 0, Float(0))
+      while used < measuredBits && passed < endOfBlock {
+        // The bits that follow those known are taken for zeros.
+        let bits = index << used & (1 << measuredBits - 1)
+        let entry = Int(single[bits >> (measuredBits - singleBits)])
+        let (run, size) = (entry >> 12, entry >> 8 & 15)
+        let isKnown = entry != 0 && used + entry & 0xFF - size <= measuredBits
+        let isEnd = size == 0 && run != 15
+        let sum = squares + meanSquares[size]
+        // The length of an end-of-band run follows in the stream.
+        if isEnd && isProgressive && run > 0 { break }
+        guard isKnown, isEnd || passed + run + 1 <= 63 && sum <= Float(UInt16.max) else { break }
+        used += entry & 0xFF
+        passed += isEnd ? endOfBlock : run + 1
+        squares = sum
+      }
+      let word = UInt32(used) | UInt32(passed) << 8 | UInt32(squares.rounded()) << 16
+      table[index] = used == 0 ? UInt32(unknown) : word
     }
   }
 

@@ -44,12 +44,13 @@ struct ScanCoverage: Sendable, Equatable {
   /// averages of many pixels already.
   private let refinesAC: Bool
 
-  init(_ frame: JPEGFrame, scale: JPEGScale) {
+  /// With `measures`, of the first component all coefficients are wanted, in their coarsest form.
+  init(_ frame: JPEGFrame, scale: JPEGScale, measures: Bool = false) {
     refinesAC = scale == .half
-    components = frame.components.map { component in
+    components = frame.components.enumerated().map { index, component in
       Component(
         identifier: component.identifier, tableSlot: component.tableSlot,
-        wanted: frame.side(of: component, at: scale).positions)
+        wanted: measures && index == 0 ? .max : frame.side(of: component, at: scale).positions)
     }
   }
 

@@ -24,6 +24,8 @@ struct ScanReader: ~Copyable {
     var component: JPEGComponent
     var scaling: BlockScaling
     var plane: SamplePlane
+    /// What the component's samples leave out, where that was requested.
+    var deviations: BlockDeviations?
     /// Both are the same table if the scan needs only one.
     var dc: HuffmanTable
     var ac: HuffmanTable
@@ -42,7 +44,15 @@ struct ScanReader: ~Copyable {
   /// Whether at least one complete MCU was decoded.
   private var hasDecoded = false
   /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
-  private var origins: [(output: UnsafeMutableRawPointer, rowBytes: Int)] = []
+  private var origins: [Origin] = []
+
+  private struct Origin {
+    var output: UnsafeMutableRawPointer
+    var rowBytes: Int
+    /// The same in a component's deviations, and the distance in blocks.
+    var sums: UnsafeMutablePointer<Float>?
+    var rowBlocks: Int
+  }
 
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
   /// per MCU.
@@ -70,8 +80,13 @@ struct ScanReader: ~Copyable {
             to: BlockStep(
               dc: part.dc.lookup, ac: part.ac.lookup, predictor: predictors + number, side: part.scaling.side,
               integers: part.scaling.integers, factors: part.scaling.factors, waves: part.scaling.waves,
-              slots: part.scaling.slots, output: output, advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
-          origins.append((output, down * plane.blockRowBytes))
+              slots: part.scaling.slots, energies: part.scaling.energies, blockAdvance: across, output: output,
+              advance: across * plane.blockBytes, rowBytes: plane.rowBytes))
+          origins.append(
+            Origin(
+              output: output, rowBytes: down * plane.blockRowBytes,
+              sums: part.deviations.map { $0.sums + y * $0.across + x },
+              rowBlocks: down * (part.deviations?.across ?? 0)))
         }
       }
     }
@@ -98,7 +113,10 @@ struct ScanReader: ~Copyable {
     do throws(JPEGError) {
       for row in 0..<mcusDown {
         if isCancelled() { throw .cancelled }
-        for (index, origin) in origins.enumerated() { steps[index].output = origin.output + row * origin.rowBytes }
+        for (index, origin) in origins.enumerated() {
+          steps[index].output = origin.output + row * origin.rowBytes
+          steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
+        }
         var column = 0
         while column < mcusAcross {
           if restartInterval > 0 && untilRestart == 0 {
@@ -147,6 +165,8 @@ struct ScanReader: ~Copyable {
 
   private mutating func run(_ window: inout BitWindow, count: Int, limit: UnsafePointer<UInt8>) -> Int {
     switch kind {
+    case .sequential where parts.contains { $0.deviations != nil }:
+      BlockKernels.measured(&window, steps, count: count, limit: limit, scratch: scratch)
     case .sequential: BlockKernels.sequential(&window, steps, count: count, limit: limit, scratch: scratch)
     case .progressiveDC: BlockKernels.progressiveDC(&window, steps, count: count, limit: limit, bit: scan.bit)
     case .refinedDC: BlockKernels.refinedDC(&window, steps, count: count, limit: limit, bit: scan.bit)

@@ -18,8 +18,9 @@ struct ImageDecoder {
   func rows() throws(CodecError) -> any RowSource {
     if cancellation.isSet { throw .cancelled }
     if case .coefficients(let scale) = pass.reader {
-      let decoder = coefficients(
+      var decoder = coefficients(
         at: scale, isTolerant: plan.isTolerant, expectsEnd: plan.isBodyWhole && !plan.isTolerant)
+      decoder.measuresDeviations = isLinear
       return try CoefficientRowSource(decoder, convertsColours: isLinear)
     }
     do throws(CodecError) {

@@ -75,4 +75,7 @@ struct RowBand {
   var count: Int
   /// Whether they stay valid as long as the source.
   var isLasting = false
+  /// For a band of one row, where a decoder has averaged pixels in display values: how much those of each sample
+  /// deviate from it, as standard deviation in levels of 8 bits, up to 127.
+  var deviations: UnsafePointer<UInt8>?
 }

@@ -40,7 +40,8 @@ enum DecodeCost {
       let subsampling = Double(probe.jpeg?.subsampling ?? 4)
       let samples = 1 + max(0, probe.samplesPerPixel - 1) * subsampling * subsampling
       let sampleBytes = scale == .half && probe.isProgressive ? 2.6 : 2.05
-      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples)
+      let deviations = pass.light == .linear ? probe.storedSize.pixelCount / 16 : 0
+      return Int(Double(pass.baseSize.pixelCount) * sampleBytes * samples) + deviations
     }
     let pixels = Double(probe.storedSize.pixelCount)
     let base = Double(pass.baseSize.pixelCount)

@@ -20,16 +20,19 @@ extension DecodePlan.Pass {
           step.variant.light)
       }
     }
+    let averagesAll = steps.averagesAll(scaling)
+    // The coefficient decoder measures what its means leave out.
+    let mayReadCoefficients = mayReadCoefficients && (!averagesAll || steps.allSatisfy { $0.variant.scaling != .best })
     if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
       let scale = JPEGScale.allCases.sorted().first(where: { permits($0.rawValue) }),
       scale != .half || Self.readsWellAtHalf(probe)
     {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: stored))
     } else if probe.format == .jpeg {
-      let reduction = [8, 4, 2].first(where: permits) ?? 1
+      let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
       (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
     } else {
-      let needed = steps.averagesAll(scaling) ? stored : orientation.stored(steps.neededSize(scaling))
+      let needed = averagesAll ? stored : orientation.stored(steps.neededSize(scaling))
       (reader, baseSize) = Self.reader(for: probe, needed: needed)
     }
     chainSteps()

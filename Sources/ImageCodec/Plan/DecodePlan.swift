@@ -67,11 +67,12 @@ package struct DecodePlan: Sendable, Equatable {
   /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
   package let isBodyWhole: Bool
 
-  /// The finest scale at which the coefficient decoder is to read the file; nil if another reader is needed too.
+  /// The finest scale at which the first scans of the file suffice for all thumbnails; nil if more of it is needed.
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
-      guard case .coefficients(let scale) = pass.reader else { return nil }
+      // What the means leave out is in later scans.
+      guard case .coefficients(let scale) = pass.reader, pass.light == .display else { return nil }
       finest = max(finest ?? scale, scale)
     }
     return finest

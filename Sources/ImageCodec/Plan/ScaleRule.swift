@@ -23,25 +23,24 @@ struct ScaleRule {
     (1, 0.15, 0.15, 0.2), (1.25, 0.15, 0.28, 0.4), (1.5, 0.17, 0.6, 0.6), (1.75, 0.6, 0.6, 0.6),
   ]
 
-  /// The least remaining reduction of a file that is read at 1/`divisor`.
-  func leastReduction(_ scaling: Scaling, readAt divisor: Int) -> Double {
+  /// The least remaining reduction of a file that is read at 1/`divisor`. In linear light a few bright points in a smooth
+  /// picture count, too.
+  func leastReduction(_ scaling: Scaling, readAt divisor: Int, _ light: Light = .display) -> Double {
     switch scaling {
     case .fast: return 1
     case .best: return 2.5
     case .good:
-      guard let detail else { return 2 }
+      guard let detail, light == .display else { return 2 }
       return Self.limits.first { detail < (divisor == 8 ? $0.eighth : divisor == 4 ? $0.quarter : $0.half) }?.reduction
         ?? 2
     }
   }
 
-  /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size. A decoder's means are of
-  /// display values, so what is averaged in linear light is read whole, unless little is asked for.
-  func permits(
-    _ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling, _ light: Light = .display
-  ) -> Bool {
-    if light == .linear, scaling != .fast { return false }
-    let least = leastReduction(scaling, readAt: divisor) * Double(divisor)
+  /// Whether an image of `stored` size may be read at 1/`divisor` for a view of this size.
+  func permits(_ divisor: Int, stored: PixelSize, view: PixelSize, _ scaling: Scaling, _ light: Light = .display)
+    -> Bool
+  {
+    let least = leastReduction(scaling, readAt: divisor, light) * Double(divisor)
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }
 }

@@ -22,10 +22,31 @@ enum LinearLight {
   }
 
   private static func decoded(_ most: Int) -> [Int16] {
-    (0...most).map { sample in
-      let value = Double(sample) / Double(most)
-      let light = value <= 0.040_45 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
-      return Int16((light * Double(white)).rounded())
+    (0...most).map { Int16((light(of: Double($0) / Double(most)) * Double(white)).rounded()) }
+  }
+
+  private static func light(of value: Double) -> Double {
+    value <= 0.040_45 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+  }
+
+  /// The levels from one row of `ofMeans` to the next.
+  private static let deviationStep = 2
+  /// The mean linear samples of pixels whose values have a mean of 8 bits, in rows by their standard deviation.
+  ///
+  /// The values are taken to be distributed as Beta, whose moments are simple, and light to be 0.6825 v² + 0.3052 v³
+  /// and a part in proportion to v, which does not change the mean.
+  private static let ofMeans: [Int16] = stride(from: 0, through: 127, by: deviationStep).flatMap { deviation in
+    (0...255).map { level in
+      let mean = Double(level) / 255
+      let variance = Double(deviation * deviation) / (255 * 255)
+      let room = mean * (1 - mean)
+      // Values of 0 and 1 alone have the largest variance.
+      let sum = variance > 0 ? max(0, room / variance - 1) : .infinity
+      guard room > 0, sum < .infinity else { return ofBytes[level] }
+      let square = mean * (mean * sum + 1) / (sum + 1)
+      let cube = square * (mean * sum + 2) / (sum + 2)
+      let light = light(of: mean) + 0.6825 * (square - mean * mean) + 0.3052 * (cube - mean * mean * mean)
+      return Int16((min(1, light) * Double(white)).rounded())
     }
   }
 
@@ -35,6 +56,20 @@ enum LinearLight {
   ) {
     // 1 / 255 is 257 / 65,535.
     decode(row, count, channels, hasAlpha: hasAlpha, alphaScale: 257, ofBytes, output)
+  }
+
+  /// The same for samples without alpha that are the means of pixels: what the means of their light are.
+  /// `deviations` has the standard deviation of each pixel's, at most 127 levels.
+  static func decode(
+    _ row: UnsafePointer<UInt8>, deviations: UnsafePointer<UInt8>, count: Int, channels: Int,
+    into output: UnsafeMutablePointer<Int16>
+  ) {
+    ofMeans.withUnsafeBufferPointer { table in
+      for pixel in 0..<count {
+        let line = (Int(deviations[pixel]) & 127) / deviationStep * 256
+        for index in pixel &* channels..<(pixel &+ 1) &* channels { output[index] = table[line &+ Int(row[index])] }
+      }
+    }
   }
 
   /// The same for samples of 16 bits.

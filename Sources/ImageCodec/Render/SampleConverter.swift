@@ -16,9 +16,16 @@ struct SampleConverter {
     (channels, hasAlpha, sample) = (layout.planes[0].channels, layout.hasAlpha, layout.sample)
   }
 
-  /// Converts `count` pixels.
-  func convert(_ row: UnsafeRawPointer, count: Int, into output: UnsafeMutablePointer<Int16>) {
+  /// Converts `count` pixels. `deviations` are `RowBand`'s.
+  func convert(
+    _ row: UnsafeRawPointer, deviations: UnsafePointer<UInt8>? = nil, count: Int,
+    into output: UnsafeMutablePointer<Int16>
+  ) {
     switch (sample, light) {
+    case (.uint8, .linear) where deviations != nil && !hasAlpha:
+      guard let deviations else { return }
+      LinearLight.decode(
+        row.assumingMemoryBound(to: UInt8.self), deviations: deviations, count: count, channels: channels, into: output)
     case (.uint8, .linear):
       LinearLight.decode(
         row.assumingMemoryBound(to: UInt8.self), count: count, channels: channels, hasAlpha: hasAlpha, into: output)

@@ -60,7 +60,9 @@ struct ViewRenderer {
     }
     // A converted row is read by all views before the next one replaces it.
     for index in 0..<band.count {
-      converter.convert(band.start + index * band.stride, count: layout.planes[band.plane].size.width, into: row)
+      converter.convert(
+        band.start + index * band.stride, deviations: band.deviations, count: layout.planes[band.plane].size.width,
+        into: row)
       let converted = RowBand(plane: band.plane, start: UnsafeRawPointer(row), stride: 0, count: 1)
       for output in outputs { output.take(converted) }
     }

@@ -46,8 +46,8 @@ public enum Light: String, Sendable, Codable, CaseIterable {
   /// become 128.
   case display
   /// Linear light, as an eye or a lens averages it: black and white pixels in turn become 188. Bright points and thin
-  /// lines on dark keep their brightness; dark ones on bright become paler. Images are read whole, which takes several
-  /// times as long for a large JPEG; with `Scaling.fast` as small as ever, so that only the rest is averaged in linear
-  /// light.
+  /// lines on dark keep their brightness; dark ones on bright become paler. Of a large JPEG the coefficient reader
+  /// measures what it averages, which takes half as long again; other images, and all with `Scaling.best`, are read
+  /// whole. With `Scaling.fast` they are read as small as ever, so that only the rest is averaged in linear light.
   case linear
 }

@@ -1,0 +1,139 @@
+/// What becomes of the coefficients of a block that its samples do not need.
+protocol RestOfBlock {
+  /// For a block of `step`, whose coefficients are exact to `bit`, and whose last zigzag position in this scan is `last`.
+  init(_ step: UnsafeMutablePointer<BlockStep>, last: Int, bit: Int, isProgressive: Bool)
+
+  /// Notes a coefficient that was decoded; its zigzag position may be beyond 63 if the data are damaged.
+  mutating func note(_ position: Int, _ value: Int)
+
+  /// Reads the coefficients after a position.
+  mutating func take(_ window: inout BitWindow, after position: Int) -> BitWindow.EmptyBlocks
+
+  /// Ends the block, and moves on to the next.
+  mutating func finish(_ step: UnsafeMutablePointer<BlockStep>)
+
+  /// Passes blocks in which there are none.
+  static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>)
+}
+
+/// They are skipped, several at a time.
+struct SkippedCoefficients: RestOfBlock {
+  private let table: HuffmanTable.Lookup
+  private let last: Int
+  private let isProgressive: Bool
+
+  @inline(__always)
+  init(_ step: UnsafeMutablePointer<BlockStep>, last: Int, bit: Int, isProgressive: Bool) {
+    (table, self.last, self.isProgressive) = (step.pointee.ac, last, isProgressive)
+  }
+
+  @inline(__always)
+  mutating func note(_ position: Int, _ value: Int) {}
+
+  @inline(__always)
+  mutating func take(_ window: inout BitWindow, after position: Int) -> BitWindow.EmptyBlocks {
+    window.skipCoefficients(table, after: position, last: last, isProgressive: isProgressive)
+  }
+
+  @inline(__always)
+  mutating func finish(_ step: UnsafeMutablePointer<BlockStep>) {}
+
+  @inline(__always)
+  static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>) {}
+}
+
+/// Their squares are added up, each with the weight of its position: `BlockDeviations` has the sums.
+struct MeasuredCoefficients: RestOfBlock {
+  private let table: HuffmanTable.Lookup
+  /// `BlockScaling.energies`.
+  private let energies: UnsafePointer<Float>
+  private let last: Int
+  private let isProgressive: Bool
+  /// The square of what 1 means.
+  private let scale: Float
+  /// What the bits that are still missing add to a coefficient that is not 0, in the mean.
+  private let doubt: Float
+  private var sum: Float = 0
+
+  @inline(__always)
+  init(_ step: UnsafeMutablePointer<BlockStep>, last: Int, bit: Int, isProgressive: Bool) {
+    (table, energies, self.last, self.isProgressive) = (step.pointee.ac, step.pointee.energies, last, isProgressive)
+    (scale, doubt) = (Float(1 &<< (2 &* bit)), bit > 0 ? HuffmanTable.doubt : 0)
+  }
+
+  @inline(__always)
+  mutating func note(_ position: Int, _ value: Int) {
+    let magnitude = Float(abs(value)) + doubt
+    sum += magnitude * magnitude * energies[position & 63]
+  }
+
+  @inline(__always)
+  mutating func take(_ window: inout BitWindow, after position: Int) -> BitWindow.EmptyBlocks {
+    window.measureCoefficients(
+      table, after: position, last: last, isProgressive: isProgressive, weights: energies, sum: &sum)
+  }
+
+  @inline(__always)
+  mutating func finish(_ step: UnsafeMutablePointer<BlockStep>) {
+    step.pointee.sums?.pointee += sum * scale
+    Self.pass(1, step)
+  }
+
+  @inline(__always)
+  static func pass(_ blocks: Int, _ step: UnsafeMutablePointer<BlockStep>) {
+    step.pointee.sums = step.pointee.sums.map { $0 + blocks &* step.pointee.blockAdvance }
+  }
+}
+
+extension BitWindow {
+  /// Skips the coefficients of the zigzag positions after `position` up to `last`, and adds their squares to `sum`, each
+  /// times the weight of its position, of which there are 64. The squares are those expected of coefficients of as many
+  /// bits, and several that are skipped at once have the weight of the last.
+  @inline(__always)
+  mutating func measureCoefficients(
+    _ table: HuffmanTable.Lookup, after position: Int, last: Int, isProgressive: Bool, weights: UnsafePointer<Float>,
+    sum: inout Float
+  ) -> EmptyBlocks {
+    var position = position
+    while true {
+      fill()
+      // An entry consumes at most 12 bits and the value bits of one symbol, so there is enough for two.
+      var entry = table.measured[Int(truncatingIfNeeded: bits &>> 52)]
+      var reached = position &+ Int(truncatingIfNeeded: (entry &>> 8) & 0xFF)
+      if reached < last {
+        drop(UInt64(truncatingIfNeeded: entry & 0x1F))
+        sum += Float(entry &>> 16) * weights[reached]
+        position = reached
+        entry = table.measured[Int(truncatingIfNeeded: bits &>> 52)]
+        reached = position &+ Int(truncatingIfNeeded: (entry &>> 8) & 0xFF)
+        if reached < last {
+          drop(UInt64(truncatingIfNeeded: entry & 0x1F))
+          sum += Float(entry &>> 16) * weights[reached]
+          position = reached
+          continue
+        }
+      }
+      // The last coefficient is reached, or the block has ended before it.
+      if reached == last || UInt(bitPattern: reached &- HuffmanTable.endOfBlock) < UInt(bitPattern: last) {
+        drop(UInt64(truncatingIfNeeded: entry & 0x1F))
+        sum += Float(entry &>> 16) * weights[reached & 63]
+        return 0
+      }
+      // A long code, or symbols beyond the end of the block: decode one symbol at a time.
+      fill()
+      let code = table.decode(bits)
+      let (size, run) = (code & 15, (code &>> 4) & 15)
+      drop(UInt64(truncatingIfNeeded: code &>> 8))
+      if size == 0 && run != 15 {
+        if code == 0 { return -1 }
+        return isProgressive ? takeRun(run) : 0
+      }
+      drop(UInt64(truncatingIfNeeded: size))
+      position &+= run &+ 1
+      if position > last { return -1 }
+      // The mean square of so many bits.
+      sum += Float(1 &<< (2 &* size)) * 0.58 * weights[position]
+      if position == last { return 0 }
+    }
+  }
+}
