@@ -32,6 +32,13 @@ static inline CURLcode ccurl_setopt_receiver(CURL *handle, CURLoption option, cu
   return curl_easy_setopt(handle, option, value);
 }
 
+static inline CURLcode ccurl_setopt_socket_opener(CURL *handle, curl_opensocket_callback value) {
+  return curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, value);
+}
+
+// The first bytes of an address that is longer than its declared type, of which Swift would copy no more than that.
+static inline const void *ccurl_socket_address(const struct curl_sockaddr *wanted) { return &wanted->addr; }
+
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

@@ -72,6 +72,10 @@ package struct DownloadConfiguration: Sendable {
   package var certificateAuthorityFile: String?
   /// The proxy; by default that of the environment.
   package var proxy = ProxyChoice.environment
+  /// The addresses that connections may be made to; default all.
+  package var addresses = AddressPolicy.any
+  /// The addresses of a host name, to be used in place of the resolver's if there are any; replaced in tests.
+  var addressesOfHost: @Sendable (_ host: String) -> [String] = { _ in [] }
   /// Client certificates, each for the host that asks for it; default none.
   package var clientCertificates: [ClientCertificate] = []
 

@@ -28,6 +28,9 @@ package enum DownloadError: Error, Sendable, Equatable {
   case fileUnreadable(reason: String)
   /// No connection: unknown name, refused, handshake failed. `reason` is libcurl's own message.
   case unreachable(reason: String)
+  /// No address of the URL, or of what it redirects to, is allowed (`AddressPolicy`). `host` is that of the request, and
+  /// nil if it is an address itself: who is told this learns no address by it.
+  case addressRefused(host: String?)
   /// The server's certificate is not trusted.
   case untrusted(reason: String)
   /// The configured client certificate cannot be read or used.

@@ -199,6 +199,7 @@ package final class Downloader: Transport {
       progress.bodyShare = nil
       slot.hold(nil)
       try transfer.route.follow(location)
+      try transfer.checkHost()
     }
   }
 

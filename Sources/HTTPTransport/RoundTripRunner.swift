@@ -94,6 +94,7 @@ struct RoundTripRunner: TransferRunner {
     case .cancelled: .cancelled
     case .invalidResponse(let reason): .invalidResponse(reason: reason)
     case .unreachable(let reason): .unreachable(reason: reason)
+    case .addressRefused: receiver.transfer.addressRefused
     case .paused(let pause): .hostPaused(host: receiver.transfer.url.shownHost, retryAfter: pause)
     case nil: .unreachable(reason: "\(error)")
     }

@@ -40,6 +40,7 @@ struct Transfer: Sendable {
     route = RedirectChain(
       url: url, headers: url.addingLogin(to: request.headers), maximumRedirects: configuration.maximumRedirects)
     timeLeft = configuration.totalTimeout
+    try checkHost()
   }
 
   var url: CurlURL { route.url }

@@ -89,7 +89,7 @@ extension ProviderError {
   /// The exit status of a run that fetched nothing because of this error.
   fileprivate var exitCode: ExitCode {
     switch self {
-    case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .unsupported, .badRequest:
+    case .keyMissing, .keyUnusable, .unknownProvider, .invalidAddress, .addressRefused, .unsupported, .badRequest:
       .validationFailure
     default: .sourceUnavailable
     }

@@ -11,14 +11,19 @@ public final class Origin: Sendable {
   private let listener: Int32
   private let log = OriginLog()
 
-  /// The port, chosen by the kernel.
+  /// The address, one of 127.0.0.0/8.
+  public let address: String
+  /// The port, chosen by the kernel unless a test has.
   public let port: Int
 
-  /// Listens on 127.0.0.1. `handler` is called concurrently on the connections' threads.
+  /// Listens on an address of 127.0.0.0/8. `handler` is called concurrently on the connections' threads.
   ///
   /// - Throws: `POSIXError` if no socket is available.
-  public init(_ handler: @escaping @Sendable (OriginRequest) -> OriginResponse) throws {
-    (listener, port) = try Self.listen()
+  public init(
+    at address: String = "127.0.0.1", port: Int = 0, _ handler: @escaping @Sendable (OriginRequest) -> OriginResponse
+  ) throws {
+    self.address = address
+    (listener, self.port) = try Self.listen(at: address, port: UInt16(port))
     let listener = listener
     let log = log
     Self.startThread(named: "origin") {
@@ -50,8 +55,10 @@ public final class Origin: Sendable {
   }
 
   /// The URL of a path, which begins with a slash. `host` may be another name of this machine, such as `localhost`.
-  public func url(_ path: String = "/", host: String = "127.0.0.1") -> URL {
-    guard let url = URL(string: "http://\(host):\(port)\(path)") else { preconditionFailure("no path: \(path)") }
+  public func url(_ path: String = "/", host: String? = nil) -> URL {
+    guard let url = URL(string: "http://\(host ?? address):\(port)\(path)") else {
+      preconditionFailure("no path: \(path)")
+    }
     return url
   }
 
@@ -70,10 +77,10 @@ public final class Origin: Sendable {
 
   /// A listening socket. It is bound to an explicit port, since a port chosen by the kernel is released as soon as the
   /// socket is shut down.
-  private static func listen() throws -> (listener: Int32, port: Int) {
-    let (picked, port) = try boundSocket(port: 0, isShared: false)
+  private static func listen(at address: String, port: UInt16) throws -> (listener: Int32, port: Int) {
+    let (picked, port) = try boundSocket(address, port: port, isShared: false)
     allowSharing(of: picked, true)
-    let result = Result { try boundSocket(port: port, isShared: true) }
+    let result = Result { try boundSocket(address, port: port, isShared: true) }
     close(picked)
     let listener = try result.get().socket
     // Share the port until here: a process being spawned by another test may still hold the first socket open.
@@ -85,15 +92,17 @@ public final class Origin: Sendable {
     return (listener, Int(port))
   }
 
-  /// A socket bound to a port of 127.0.0.1; 0 for any free one.
-  private static func boundSocket(port: UInt16, isShared: Bool) throws -> (socket: Int32, port: UInt16) {
+  /// A socket bound to a port of an address; 0 for any free one.
+  private static func boundSocket(
+    _ host: String, port: UInt16, isShared: Bool
+  ) throws -> (socket: Int32, port: UInt16) {
     let bound = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard bound >= 0 else { throw POSIXError(.init(rawValue: errno) ?? .EIO) }
     setCloseOnExec(bound)
     if isShared { allowSharing(of: bound, true) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+    address.sin_addr.s_addr = inet_addr(host)
     address.sin_port = port.bigEndian
     var length = socklen_t(MemoryLayout.size(ofValue: address))
     let isBound = withUnsafeMutablePointer(to: &address) { pointer in

@@ -67,6 +67,8 @@ public enum HTTPClientError: Error, Sendable {
   case cancelled
   /// Name resolution, connection, TLS or deadline failed: the server cannot be reached. `reason` is curl's own message.
   case unreachable(reason: String)
+  /// No address of the host is allowed (`AddressPolicy`).
+  case addressRefused(reason: String)
   /// No request was sent: the host asked for a pause with this much left.
   case paused(Duration)
   /// The response was truncated, too long, or not HTTP.

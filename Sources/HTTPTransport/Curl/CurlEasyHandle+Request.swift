@@ -25,6 +25,7 @@ extension CurlEasyHandle {
       set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
     }
     setTrust(transfer)
+    setAddresses(configuration.addressesOfHost(transfer.url.host), of: transfer.url)
 
     var defaults = [HTTPHeader("Accept", transfer.accept)]
     if let encodings = transfer.acceptedEncodings {
@@ -46,6 +47,8 @@ extension CurlEasyHandle {
       set(CURLOPT_KEYPASSWD, certificate.password ?? "")
     }
     switch transfer.configuration.proxy {
+    // It would connect to addresses that nobody checks.
+    case .environment where transfer.configuration.addresses.isGuarded: set(CURLOPT_PROXY, "")
     case .environment: break
     case .none: set(CURLOPT_PROXY, "")
     case .url(let url):

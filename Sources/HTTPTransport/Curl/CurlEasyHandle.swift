@@ -2,7 +2,7 @@ import CCurl
 import Foundation
 import HTTPSemantics
 
-/// Owns one libcurl easy handle and what it points to: the list of header fields and the error buffer.
+/// Owns one libcurl easy handle and what it points to: the lists of header fields and addresses, and the error buffer.
 ///
 /// Handles are reused for later transfers (`reset`), which keeps their TLS sessions. To be used on one thread.
 final class CurlEasyHandle {
@@ -10,6 +10,7 @@ final class CurlEasyHandle {
   let pointer: UnsafeMutableRawPointer
   private let errorText: UnsafeMutablePointer<CChar>
   private var headerList: UnsafeMutablePointer<curl_slist>?
+  private var addressList: UnsafeMutablePointer<curl_slist>?
 
   /// Nil when out of memory.
   init?() {
@@ -23,6 +24,7 @@ final class CurlEasyHandle {
   deinit {
     curl_easy_cleanup(pointer)
     curl_slist_free_all(headerList)
+    curl_slist_free_all(addressList)
     errorText.deallocate()
   }
 
@@ -30,7 +32,8 @@ final class CurlEasyHandle {
   func reset() {
     curl_easy_reset(pointer)
     curl_slist_free_all(headerList)
-    headerList = nil
+    curl_slist_free_all(addressList)
+    (headerList, addressList) = (nil, nil)
     errorText[0] = 0
     ccurl_setopt_pointer(pointer, CURLOPT_ERRORBUFFER, errorText)
   }
@@ -51,6 +54,15 @@ final class CurlEasyHandle {
     ccurl_setopt_list(pointer, CURLOPT_HTTPHEADER, list)
     curl_slist_free_all(headerList)
     headerList = list
+  }
+
+  /// Uses these addresses for the URL's host instead of the resolver's; none leave that to the resolver.
+  func setAddresses(_ addresses: [String], of url: CurlURL) {
+    guard !addresses.isEmpty else { return }
+    let list = curl_slist_append(nil, "\(url.host):\(url.port):\(addresses.joined(separator: ","))")
+    ccurl_setopt_list(pointer, CURLOPT_RESOLVE, list)
+    curl_slist_free_all(addressList)
+    addressList = list
   }
 
   func number(_ info: CURLINFO) -> Int {

@@ -60,7 +60,7 @@ final class CurlLoop {
     let transfer = CurlTransfer(request, handle: handle, now: .now)
     transfers[number] = Running(transfer: transfer, promise: promise)
     numbers[handle.pointer] = number
-    let code = curl_multi_add_handle(multi, handle.pointer)
+    let code = transfer.isReady ? curl_multi_add_handle(multi, handle.pointer) : CURLM_BAD_EASY_HANDLE
     if code != CURLM_OK {
       end(number, with: .failure(.unreachable(reason: String(cString: curl_multi_strerror(code)))))
     }

@@ -10,12 +10,16 @@ final class CurlTransfer {
   private var receiver: ResponseReceiver
   private var deadlines: TransferDeadlines
   private var silence: SilenceDetector
+  private var sockets: SocketGuard
+  /// Whether it may be started. Not if libcurl cannot be told to ask for each socket although it has to.
+  private(set) var isReady = false
 
   init(_ transfer: Transfer, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
     self.handle = handle
     receiver = ResponseReceiver(transfer)
     deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
     silence = SilenceDetector(start: now)
+    sockets = SocketGuard(transfer.configuration.addresses)
     handle.prepare(for: transfer, conditions: receiver.conditions)
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -30,6 +34,7 @@ final class CurlTransfer {
         transfer.receiver.receivedBody(bytes, mayKeepConnection: { transfer.mayKeepConnection })
       }
     }
+    isReady = !isGuarded || guardSockets()
   }
 
   /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
@@ -43,6 +48,15 @@ final class CurlTransfer {
     transfer.deadlines.recordArrival(count, at: now)
     transfer.receiver.transfer.slot?.received(transfer.silence.recordArrival(at: now))
     return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
+  }
+
+  /// Whether each address is checked as a connection to it is made.
+  var isGuarded: Bool { receiver.transfer.configuration.checksSockets }
+
+  /// A socket for what libcurl is about to connect to, if that is allowed.
+  func openSocket(_ wanted: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
+    let transfer = receiver.transfer
+    return sockets.open(wanted) { transfer.logRefusal(of: $0) }
   }
 
   /// Whether reading the body to its end keeps the connection open, which aborting would close. With HTTP/2 only the
@@ -89,7 +103,8 @@ final class CurlTransfer {
 
   /// The result when the transfer is stopped because a deadline has passed.
   func result(missing deadline: DownloadError.Deadline) -> Result<Download, DownloadError> {
-    partialResponse.map { .success($0) } ?? .failure(.timedOut(deadline))
+    partialResponse.map { .success($0) }
+      ?? .failure(sockets.isRefused ? receiver.transfer.addressRefused : .timedOut(deadline))
   }
 
   /// Leaves the body so far to the next attempt, after a failure.
@@ -115,6 +130,7 @@ final class CurlTransfer {
 
   /// Maps libcurl's code to an error.
   private func error(for code: CURLcode) -> DownloadError {
+    if sockets.isRefused { return receiver.transfer.addressRefused }
     let reason = handle.message(for: code)
     switch code {
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(.connect)

@@ -22,7 +22,7 @@ extension ProviderError {
   /// Whether a fallback provider may succeed.
   var allowsFallback: Bool {
     switch self {
-    case .rateLimited, .blocked, .unreachable, .unsupported: true
+    case .rateLimited, .blocked, .unreachable, .addressRefused, .unsupported: true
     default: false
     }
   }

@@ -17,6 +17,8 @@ public enum ProviderError: Error, Hashable, Sendable {
   case notFound(provider: String)
   /// There was no response, even after retries.
   case unreachable(provider: String, reason: String)
+  /// No address of the provider is allowed (`AddressPolicy`).
+  case addressRefused(provider: String, reason: String)
   /// The response does not match the provider's documentation. `snippet` is its beginning.
   case malformed(provider: String, snippet: String)
   /// There is no such folder.
@@ -50,6 +52,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .blocked: "blocked"
     case .notFound: "not-found"
     case .unreachable: "unreachable"
+    case .addressRefused: "address-refused"
     case .malformed: "malformed"
     case .folderMissing: "folder-missing"
     case .notAFolder: "not-a-folder"
@@ -84,6 +87,8 @@ public enum ProviderError: Error, Hashable, Sendable {
       "there is no \(provider) service at this address (404); check the provider's URL"
     case .unreachable(let provider, let reason):
       "\(provider) cannot be reached: \(reason); \(Self.networkAdvice)"
+    case .addressRefused(let provider, let reason):
+      "\(provider) is not asked: \(reason); check the provider's URL, or allow its network (addresses)"
     case .malformed(let provider, let snippet):
       "\(provider) answered with something that cannot be read: \(snippet)"
     case .folderMissing(let path):

@@ -150,7 +150,7 @@ extension ThumbnailError {
   /// Whether the server caused the failure, so that another URL may have the image.
   fileprivate var mayBeHadElsewhere: Bool {
     switch self {
-    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut: true
+    case .notFound, .refused, .rateLimited, .serverFailed, .unreachable, .addressRefused, .hostClosed, .timedOut: true
     default: false
     }
   }

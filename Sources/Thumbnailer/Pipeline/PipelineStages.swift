@@ -145,6 +145,7 @@ extension DownloadConfiguration {
     spillDirectory = pipeline.cacheDirectory
     certificateAuthorityFile = pipeline.certificateAuthorityFile
     proxy = pipeline.proxy
+    addresses = pipeline.addresses
     clientCertificates = pipeline.clientCertificates
     ledger = HostFile(directory: pipeline.diskCacheLimit.bytes > 0 ? pipeline.cacheDirectory : nil)
     if pipeline.partialDownloadLimit.bytes > 0 {

@@ -6,6 +6,7 @@ extension ThumbnailError {
   public var httpStatus: Int {
     switch self {
     case .invalidRequest, .unsupportedSource: 400
+    case .addressRefused: 403
     case .notFound: 404
     // Without a status it is a local file that may not be read, or redirects that lead nowhere.
     case .refused(let status, _): [nil, 401, 403, 451].contains(status) ? 403 : 502
@@ -35,8 +36,8 @@ extension ThumbnailError {
     case .cancelled, .rateLimited, .serverFailed, .unreachable, .hostClosed, .timedOut, .storageUnavailable,
       .memoryUnavailable:
       true
-    case .invalidRequest, .unsupportedSource, .notFound, .refused, .tooLarge, .notAPicture, .unsupportedFormat,
-      .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
+    case .invalidRequest, .unsupportedSource, .addressRefused, .notFound, .refused, .tooLarge, .notAPicture,
+      .unsupportedFormat, .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
       false
     }
   }

@@ -24,6 +24,9 @@ extension ThumbnailError {
       self = .refused(status: nil, reason: "the file cannot be read: \(reason)")
     case .unreachable(let reason):
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
+    case .addressRefused(let host):
+      self = .addressRefused(
+        reason: "\(DownloadError.addressRefusal(host)); check the address, or allow its network (addresses)")
     case .untrusted(let reason):
       self = .unreachable(
         reason: "the server's certificate is not trusted: \(reason); if you know the server, name a PEM file with its "

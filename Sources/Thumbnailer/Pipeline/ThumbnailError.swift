@@ -19,6 +19,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case serverFailed(status: Int)
   /// No connection: name resolution, connecting or TLS failed, or the connection broke at every attempt.
   case unreachable(reason: String)
+  /// No address of the URL, or of what it redirects to, is allowed (`Configuration.addresses`).
+  case addressRefused(reason: String)
   /// The circuit breaker is open: the host has failed several times in a row, with other images, so no request was
   /// sent. The next is in `retryAfter`.
   case hostClosed(reason: String, retryAfter: Duration)
@@ -57,6 +59,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .rateLimited: "rate-limited"
     case .serverFailed: "server-failed"
     case .unreachable: "unreachable"
+    case .addressRefused: "address-refused"
     case .hostClosed: "host-closed"
     case .timedOut: "timed-out"
     case .tooLarge: "too-large"
@@ -81,7 +84,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
       .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
       .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
-      .refused(_, let reason), .unreachable(let reason), .hostClosed(let reason, _), .timedOut(let reason):
+      .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason), .hostClosed(let reason, _),
+      .timedOut(let reason):
       reason
     case .rateLimited(let retryAfter):
       "the server asks for a pause; try again " + (retryAfter.map { "in \($0.inWords)" } ?? "later")

@@ -115,6 +115,14 @@ extension ThumbnailPipeline {
     public var certificateAuthorityFile: String?
     /// Which proxy is used. Default: as the environment says (`http_proxy`, `https_proxy`, `all_proxy`, `no_proxy`).
     public var proxy = ProxyChoice.environment
+    /// The addresses that connections may be made to, for redirects, alternate URLs and photo services as well. A
+    /// program that fetches URLs of strangers sets `publicOnly`, and should have a cache folder of its own, since a
+    /// fresh thumbnail is served whatever its address is. Local files are not affected. docs/addresses.md has the
+    /// details. Default: `any`.
+    ///
+    /// With any other policy the environment must name no proxy, and there can be no `roundTripper`: they would connect
+    /// past it. A proxy that is set here is used, and has to refuse addresses itself.
+    public var addresses = AddressPolicy.any
     /// The client certificates for hosts that request one. They are not part of the cache key: use a separate cache
     /// folder for each identity. Default: none.
     public var clientCertificates: [ClientCertificate] = []
@@ -159,6 +167,7 @@ extension ThumbnailPipeline {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }
+      if let problem = unguardedRoad() { return problem }
       if let problem = processors.lazy.compactMap(\.problem).first { return problem }
       if Set(processors.map(\.identifier)).count < processors.count { return "two processors have the same name" }
       if let problem = cacheMode.problem { return problem }

@@ -208,6 +208,7 @@ public final class ProviderAPI: Sendable {
     switch error {
     case .cancelled: .cancelled
     case .unreachable(let reason): .unreachable(provider: name, reason: hidden(reason))
+    case .addressRefused(let reason): .addressRefused(provider: name, reason: hidden(reason))
     case .paused(let pause): .rateLimited(provider: name, retryAfter: pause)
     case .invalidResponse(let reason): .malformed(provider: name, snippet: hidden(reason))
     }

@@ -1,0 +1,46 @@
+import CCurl
+import Foundation
+
+/// Opens the sockets of one guarded transfer. Here the address is known that a connection is made to, whatever the URL's
+/// spelling, and whatever a name resolved to before.
+struct SocketGuard {
+  let policy: AddressPolicy
+  /// Whether a socket was to be opened to an address that is allowed.
+  private var hasTried = false
+  /// Whether an address was refused.
+  private var hasRefused = false
+
+  init(_ policy: AddressPolicy) { self.policy = policy }
+
+  /// Whether there is no connection because no address is allowed. A name may have several, which are tried in turn.
+  var isRefused: Bool { hasRefused && !hasTried }
+
+  /// A new socket for what libcurl is about to connect to, or `CURL_SOCKET_BAD`.
+  ///
+  /// `report` is called with a refused address; with nil for one that is no IP address.
+  mutating func open(_ wanted: UnsafePointer<curl_sockaddr>, report: (IPAddress?) -> Void) -> curl_socket_t {
+    let bytes = UnsafeRawBufferPointer(start: ccurl_socket_address(wanted), count: Int(wanted.pointee.addrlen))
+    let address = IPAddress(socketAddress: bytes)
+    guard let address, policy.allows(address) else {
+      hasRefused = true
+      report(address)
+      return CURL_SOCKET_BAD
+    }
+    hasTried = true
+    // No program that is started meanwhile shall inherit it.
+    let type = wanted.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
+    return socket(wanted.pointee.family, type, wanted.pointee.protocol)
+  }
+}
+
+extension CurlTransfer {
+  /// Has libcurl ask the guard for each socket. False if that cannot be.
+  func guardSockets() -> Bool {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    let code = ccurl_setopt_socket_opener(handle.pointer) { context, _, wanted in
+      guard let context, let wanted else { return CURL_SOCKET_BAD }
+      return Unmanaged<CurlTransfer>.fromOpaque(context).takeUnretainedValue().openSocket(wanted)
+    }
+    return code == CURLE_OK && ccurl_setopt_pointer(handle.pointer, CURLOPT_OPENSOCKETDATA, context) == CURLE_OK
+  }
+}
