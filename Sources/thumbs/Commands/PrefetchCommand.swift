@@ -62,6 +62,11 @@ struct PrefetchCommand: AsyncParsableCommand {
 
       Unsplash is told which of its photos were exported, as its terms ask.
 
+      A list that a stranger has written may name pictures on this machine and in
+      its networks: --public-addresses-only fetches none of them. They fail with
+      address-refused. A proxy has to be named with --proxy then, or be none, since
+      it connects in our place.
+
       --simulate scrolls instead, from the first page on, and fetches what the view
       needs, over as many pages as the scroll comes to. After two seconds on the
       first screen, steady goes on for 20 seconds, fling goes 20 rows a second for

@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Thumbnailer
 
-/// Proxies, certificates and credentials.
+/// Proxies, certificates, credentials, and which addresses may be reached.
 struct NetworkOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
@@ -57,6 +57,8 @@ struct NetworkOptions: ConfigurationOptions {
       """, valueName: "HOST=FILE"))
   var clientKey: [String] = []
 
+  @OptionGroup var addresses: AddressOptions
+
   private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
   private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
@@ -85,6 +87,8 @@ struct NetworkOptions: ConfigurationOptions {
     if let minRate { configuration.minimumRate = minRate }
     if let cacert { configuration.certificateAuthorityFile = cacert }
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
+    try addresses.apply(to: &configuration)
+    if let problem = configuration.unguardedRoad() { throw ValidationError(Advice.withOptions(problem)) }
     let password = ProcessInfo.processInfo.environment[Self.passwordVariable]
     let keys = try clientKey.map { try Self.hostAndFile($0, option: "--client-key") }
     configuration.clientCertificates = try clientCert.map { text in

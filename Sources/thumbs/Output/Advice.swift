@@ -4,6 +4,7 @@ import Thumbnailer
 enum Advice {
   /// The options that set the members of the library's configurations which its messages name.
   private static let options = [
+    "addresses": "--allow-network, --allow-private-networks",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",

@@ -1,0 +1,86 @@
+import Foundation
+import TestOrigin
+import Testing
+
+/// Which addresses the command reaches.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct AddressOptionsTests {
+  private let bench: Bench
+  private let origin: Origin
+
+  init() throws {
+    bench = try Bench()
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    origin = try Origin { _ in .ok(body) }
+  }
+
+  @Test func aPersonsOwnListsReachTheirNetwork() async throws {
+    for options in [[], ["--allow-private-networks"]] {
+      let run = try await bench.start(["get", "\(origin.url("/a"))", "-o", "a.jpg", "--refresh"] + options).run()
+      #expect(run.status == 0, "\(run.stderr)")
+    }
+    #expect(origin.requests.count == 2)
+  }
+
+  @Test func aListOfStrangersDoesNot() async throws {
+    let list = "\(origin.url("/a"))\n\(origin.url("/b", host: "localhost"))\n"
+    let run = try await bench.run(
+      "prefetch", "--urls", "-", "--json", "--public-addresses-only", input: .bytes(Data(list.utf8)))
+    let pictures = try run.pictures()
+    #expect(run.status == 1 && pictures.map(\.error?.code) == ["address-refused", "address-refused"])
+    let messages = pictures.compactMap(\.error?.message)
+    #expect(messages.allSatisfy { $0.contains("(--allow-network, --allow-private-networks)") }, "\(messages)")
+    #expect(messages.allSatisfy { !$0.contains("127.0.0.1") && !$0.contains("::1") }, "\(messages)")
+    #expect(origin.connectionCount == 0)
+  }
+
+  @Test func onlyTheVerboseLogNamesTheAddress() async throws {
+    let get = ["get", "\(origin.url("/a", host: "localhost"))", "-o", "a.jpg", "--public-addresses-only"]
+    let run = try await bench.start(get + ["--verbose"]).run()
+    #expect(run.stderr.contains("refused to connect to 127.0.0.1 (loopback) for http://localhost:"), "\(run.stderr)")
+    let quiet = try await bench.start(get).run()
+    #expect(quiet.status == 1 && !quiet.stderr.contains("127.0.0.1"), "\(quiet.stderr)")
+  }
+
+  @Test func aNetworkMayBeAllowed() async throws {
+    let get = ["get", "\(origin.url("/a"))", "-o", "a.jpg", "--public-addresses-only"]
+    #expect(try await bench.start(get + ["--allow-network", "10.0.0.0/8"]).run().status == 1)
+    let both = ["--allow-network", "10.0.0.0/8", "--allow-network", "127.0.0.1"]
+    #expect(try await bench.start(get + both).run().status == 0)
+    #expect(try await bench.start(get + both + ["--refuse-network", "127.0.0.0/8", "--refresh"]).run().status == 1)
+  }
+
+  @Test func aNetworkMayBeRefusedAlone() async throws {
+    let run = try await bench.run("get", "\(origin.url("/a"))", "-o", "a.jpg", "--refuse-network", "127.0.0.0/8")
+    #expect(run.status == 1 && origin.connectionCount == 0)
+  }
+
+  @Test func aPhotoServiceOnThisMachineIsNotAsked() async throws {
+    let run = try await bench.run(
+      "search", "--query", "", "--provider", "picsum", "--provider-url", "\(origin.url())", "--public-addresses-only")
+    #expect(run.status == 64 && run.stderr.contains("picsum is not asked"), "\(run.stderr)")
+    #expect(origin.connectionCount == 0)
+  }
+
+  @Test func aProxyOfTheEnvironmentMustBeNamedOrLeftOut() async throws {
+    let environment = ["http_proxy": "http://127.0.0.1:\(origin.port)"]
+    let get = ["get", "http://picture.example/a.jpg", "-o", "a.jpg", "--public-addresses-only"]
+    let run = try await bench.start(get, environment: environment).run()
+    #expect(run.status == 64 && run.stderr.contains("http_proxy") && run.stderr.contains("(--proxy)"), "\(run.stderr)")
+    #expect(origin.connectionCount == 0)
+    let named = get + ["--proxy", "http://127.0.0.1:\(origin.port)"]
+    #expect(try await bench.start(named, environment: environment).run().status == 0)
+  }
+
+  @Test(
+    arguments: [
+      (["--allow-network", "10.0.0.0/8"], "give --public-addresses-only, too"),
+      (["--allow-network", "10.0.0.0/33", "--public-addresses-only"], "10.0.0.0/8 or fd00::/8"),
+      (["--refuse-network", "localhost"], "10.0.0.0/8 or fd00::/8"),
+      (["--allow-private-networks", "--public-addresses-only"], "exclude each other"),
+    ])
+  func whatCannotBeMeantIsSaid(options: [String], says: String) async throws {
+    let run = try await bench.start(["prefetch", "--urls", "-"] + options).run()
+    #expect(run.status == 64 && run.stdout.isEmpty && run.stderr.contains(says), "\(run.stderr)")
+  }
+}
