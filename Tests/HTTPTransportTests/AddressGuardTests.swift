@@ -48,10 +48,13 @@ struct AddressGuardTests {
   @Test func aNameOfWhichAllAddressesArePrivateIsRefused() async throws {
     let servers = try GuardedServers { _, _ in .ok([7]) }
     let names = ["picture.example": [["::1", loopback, "10.0.0.1", "fd00::2", "169.254.169.254", "::ffff:127.0.0.1"]]]
-    let downloader = Downloader(servers.configuration(names))
+    let downloader = Downloader(servers.configuration(names) { $0.connectTimeout = .seconds(200) })
+    let start = ContinuousClock.now
     let failure = await downloader.failure(of: servers.open.url("/a", host: "picture.example"))
     #expect(failure == .addressRefused(host: "picture.example"))
     #expect(servers.hidden.connectionCount == 0)
+    // No address waits for half of the connect timeout.
+    #expect(ContinuousClock.now - start < .seconds(60))
   }
 
   @Test(arguments: [

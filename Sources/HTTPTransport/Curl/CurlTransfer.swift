@@ -66,7 +66,9 @@ final class CurlTransfer {
   /// When to check again, and the deadline that has passed by now, if any.
   func checkDeadlines(now: ContinuousClock.Instant) -> (next: ContinuousClock.Instant, missed: DownloadError.Deadline?)
   {
-    deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: receiver.mayBeSlow)
+    var check = deadlines.check(now: now, connecting: timeToConnect, mayBeSlow: receiver.mayBeSlow)
+    if sockets.takeRefusal() { check.next = now }
+    return check
   }
 
   /// Checks whether the transfer has just fallen silent; if so tells the slot and moves the body out of memory.

@@ -9,11 +9,20 @@ struct SocketGuard {
   private var hasTried = false
   /// Whether an address was refused.
   private var hasRefused = false
+  /// Whether libcurl is to be run again: it tries the next address only then, and would wait for up to half of the
+  /// connect timeout.
+  private var hasNextAddress = false
 
   init(_ policy: AddressPolicy) { self.policy = policy }
 
   /// Whether there is no connection because no address is allowed. A name may have several, which are tried in turn.
   var isRefused: Bool { hasRefused && !hasTried }
+
+  /// Whether an address was refused since the last call.
+  mutating func takeRefusal() -> Bool {
+    defer { hasNextAddress = false }
+    return hasNextAddress
+  }
 
   /// A new socket for what libcurl is about to connect to, or `CURL_SOCKET_BAD`.
   ///
@@ -22,7 +31,7 @@ struct SocketGuard {
     let bytes = UnsafeRawBufferPointer(start: ccurl_socket_address(wanted), count: Int(wanted.pointee.addrlen))
     let address = IPAddress(socketAddress: bytes)
     guard let address, policy.allows(address) else {
-      hasRefused = true
+      (hasRefused, hasNextAddress) = (true, true)
       report(address)
       return CURL_SOCKET_BAD
     }
