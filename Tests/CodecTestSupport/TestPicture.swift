@@ -73,11 +73,15 @@ struct TestPicture {
 
   /// The encoded file. `saver` is one of libvips' buffer savers, `options` have the syntax of its command line.
   ///
-  /// With 16 bits a sample its bytes come from two places, so each is another one.
-  func encoded(_ saver: String = "pngsave_buffer", _ options: String = "", bits: Int = 8) throws -> [UInt8] {
+  /// With 16 bits a sample its bytes come from two places, so each is another one; with `widens` each is twice that of 8
+  /// bits.
+  func encoded(
+    _ saver: String = "pngsave_buffer", _ options: String = "", bits: Int = 8, widens: Bool = false
+  ) throws -> [UInt8] {
     try Codec.start()
     let isWide = bits == 16
-    return try (isWide ? pixels + pixels.reversed() : pixels).withUnsafeBytes { memory in
+    let wide = widens ? pixels.flatMap { [$0, $0] } : isWide ? pixels + pixels.reversed() : []
+    return try (isWide ? wide : pixels).withUnsafeBytes { memory in
       let image = vips_image_new_from_memory_copy(
         memory.baseAddress, memory.count, Int32(size.width), Int32(size.height), Int32(bands),
         isWide ? VIPS_FORMAT_USHORT : VIPS_FORMAT_UCHAR)
