@@ -77,6 +77,7 @@ let package = Package(
     .target(
       name: "DecodeSandbox",
       dependencies: [
+        "CLazyLibraries",
         "CSandbox",
         "CVips",
         "ImageCodec",

@@ -6,20 +6,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <sched.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-// --- Descriptors over a socket: CMSG_DATA and its kin are macros ------------------------------------------------------
+// --- Descriptors over a socket: CMSG_DATA and its kin are macros -----------------------------------------------------
 
 // Sends `length` bytes with a descriptor beside the first of them. As sendmsg(2) returns.
 static inline ssize_t csandbox_send(int socket, const void *bytes, size_t length, int descriptor) {
@@ -67,14 +72,21 @@ static inline ssize_t csandbox_receive(int socket, void *bytes, size_t length, i
 }
 
 // A file in memory, without a name. glibc declares memfd_create for GNU sources only.
-static inline int csandbox_memory_file(void) { return (int)syscall(SYS_memfd_create, "picture", 1u /* MFD_CLOEXEC */); }
+static inline int csandbox_memory_file(void) {
+  return (int)syscall(SYS_memfd_create, "picture", 3u /* MFD_CLOEXEC, MFD_ALLOW_SEALING */);
+}
+
+// Lets nobody change a file in memory any more. The constants are for GNU sources only.
+static inline int csandbox_seal(int file) {
+  return fcntl(file, 1033 /* F_ADD_SEALS */, 0xf /* F_SEAL_SEAL, _SHRINK, _GROW, _WRITE */);
+}
 
 // Closes all descriptors from `first` on in the process to be. Swift's module leaves it out.
 static inline int csandbox_close_from(posix_spawn_file_actions_t *actions, int first) {
   return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
-// --- The helper's confinement -------------------------------------------------------------------------------------------
+// --- The helper's confinement ----------------------------------------------------------------------------------------
 
 // One heap for all threads: each heap of its own would reserve 64 MiB of the address space that is limited.
 static inline void csandbox_use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
@@ -85,70 +97,103 @@ static inline int csandbox_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG
 // No program that this process might run gets more rights than it has. Also what a filter of system calls asks for.
 static inline int csandbox_set_no_new_privileges(void) { return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 
+// Nobody of the same user may look into this process, and it leaves no core dump.
+static inline int csandbox_set_undumpable(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+// Sets the CPU time of another process, in seconds: at the first limit it gets a signal. The second one stays as it is.
+// prlimit is declared for GNU sources only.
+static inline int csandbox_limit_cpu_time(pid_t process, uint64_t seconds) {
+  uint64_t limits[2];
+  if (syscall(SYS_prlimit64, process, RLIMIT_CPU, NULL, limits)) return -1;
+  limits[0] = seconds < limits[1] ? seconds : limits[1];
+  return (int)syscall(SYS_prlimit64, process, RLIMIT_CPU, limits, NULL);
+}
+
+// New namespaces, without what is in the old ones: a network without interfaces, no shared memory, and, for a user
+// namespace, no rights over anything outside. unshare is declared for GNU sources only.
+static const int csandbox_user_namespace = 0x10000000;
+static const int csandbox_network_namespace = 0x40000000;
+static const int csandbox_ipc_namespace = 0x08000000;
+static inline int csandbox_unshare(int namespaces) { return (int)syscall(SYS_unshare, namespaces); }
+
+// Gives up all capabilities for good: those of root, and those that come with a user namespace.
+static inline int csandbox_drop_capabilities(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct none[2];
+  memset(none, 0, sizeof none);
+  return (int)syscall(SYS_capset, &header, none);
+}
+
+// --- The filter of system calls --------------------------------------------------------------------------------------
+
+// The architecture whose calls are meant, which stands beside each call's number; 0 where there is no filter.
 #if defined(__x86_64__)
-#define CSANDBOX_ARCHITECTURE AUDIT_ARCH_X86_64
+static const uint32_t csandbox_architecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
-#define CSANDBOX_ARCHITECTURE AUDIT_ARCH_AARCH64
+static const uint32_t csandbox_architecture = AUDIT_ARCH_AARCH64;
+#else
+static const uint32_t csandbox_architecture = 0;
 #endif
 
-// Refuses the system calls that no decoder needs, in all threads, for good: new sockets, other programs, other
-// processes, and whatever changes the file system. They fail with EPERM, so a library that tries one goes on without.
-// Returns 0, or -1 where the kernel or the architecture has no filter.
-static inline int csandbox_filter_calls(void) {
-#ifdef CSANDBOX_ARCHITECTURE
-#define CSANDBOX_REFUSE(call) \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM)
-// Both calls have their arguments' low halves first: these architectures are little-endian.
-#define CSANDBOX_ARGUMENT(index) offsetof(struct seccomp_data, args[index])
-// Refuses a call whose argument has any of these bits, or none of them.
-#define CSANDBOX_REFUSE_IF_ANY(call, index, bits) \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4), \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, CSANDBOX_ARGUMENT(index)), \
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), \
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-#define CSANDBOX_REFUSE_IF_NONE(call, index, bits) \
-  BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (call), 0, 4), \
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, CSANDBOX_ARGUMENT(index)), \
-    BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), \
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-  struct sock_filter program[] = {
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, CSANDBOX_ARCHITECTURE, 1, 0),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-#ifdef __x86_64__
-    // The calls of the x32 interface are these with another bit.
-    BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-    CSANDBOX_REFUSE(SYS_fork), CSANDBOX_REFUSE(SYS_vfork), CSANDBOX_REFUSE(SYS_creat), CSANDBOX_REFUSE(SYS_unlink),
-    CSANDBOX_REFUSE(SYS_rename), CSANDBOX_REFUSE(SYS_mkdir), CSANDBOX_REFUSE(SYS_rmdir), CSANDBOX_REFUSE(SYS_link),
-    CSANDBOX_REFUSE(SYS_symlink), CSANDBOX_REFUSE(SYS_chmod), CSANDBOX_REFUSE(SYS_chown), CSANDBOX_REFUSE(SYS_lchown),
-    CSANDBOX_REFUSE(SYS_renameat), CSANDBOX_REFUSE(SYS_mknod),
-    CSANDBOX_REFUSE_IF_ANY(SYS_open, 1, O_ACCMODE | O_CREAT | O_TRUNC),
-#endif
-    CSANDBOX_REFUSE(SYS_socket), CSANDBOX_REFUSE(SYS_socketpair), CSANDBOX_REFUSE(SYS_connect),
-    CSANDBOX_REFUSE(SYS_bind), CSANDBOX_REFUSE(SYS_listen), CSANDBOX_REFUSE(SYS_accept), CSANDBOX_REFUSE(SYS_accept4),
-    CSANDBOX_REFUSE(SYS_execve), CSANDBOX_REFUSE(SYS_execveat), CSANDBOX_REFUSE(SYS_kill), CSANDBOX_REFUSE(SYS_ptrace),
-    CSANDBOX_REFUSE(SYS_process_vm_readv), CSANDBOX_REFUSE(SYS_process_vm_writev), CSANDBOX_REFUSE(SYS_unlinkat),
-    CSANDBOX_REFUSE(SYS_renameat2), CSANDBOX_REFUSE(SYS_mkdirat), CSANDBOX_REFUSE(SYS_linkat),
-    CSANDBOX_REFUSE(SYS_symlinkat), CSANDBOX_REFUSE(SYS_mknodat), CSANDBOX_REFUSE(SYS_truncate),
-    CSANDBOX_REFUSE(SYS_ftruncate), CSANDBOX_REFUSE(SYS_fchmod), CSANDBOX_REFUSE(SYS_fchmodat),
-    CSANDBOX_REFUSE(SYS_fchown), CSANDBOX_REFUSE(SYS_fchownat), CSANDBOX_REFUSE(SYS_mount),
-    CSANDBOX_REFUSE(SYS_unshare), CSANDBOX_REFUSE(SYS_setns), CSANDBOX_REFUSE(SYS_io_uring_setup),
-    // These two hide their arguments in memory; the C library falls back to those that do not.
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 1, 0), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-    CSANDBOX_REFUSE_IF_ANY(SYS_openat, 2, O_ACCMODE | O_CREAT | O_TRUNC),
-    // A thread, but no process.
-    CSANDBOX_REFUSE_IF_NONE(SYS_clone, 0, 0x00010000 /* CLONE_THREAD */),
-    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  struct sock_fprog filter = {(unsigned short)(sizeof program / sizeof program[0]), program};
+// Installs a filter in all threads, for good. Returns 0, or -1 where the kernel has none.
+static inline int csandbox_filter_calls(struct sock_filter *program, size_t count) {
+  if (!csandbox_architecture) {
+    errno = ENOSYS;
+    return -1;
+  }
+  struct sock_fprog filter = {(unsigned short)count, program};
   return (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-#else
-  errno = ENOSYS;
-  return -1;
-#endif
+}
+
+// Returns 0 if the kernel has filters that end a process, else -1.
+static inline int csandbox_has_filters(void) {
+  uint32_t action = SECCOMP_RET_KILL_PROCESS;
+  if (!csandbox_architecture) {
+    errno = ENOSYS;
+    return -1;
+  }
+  return (int)syscall(SYS_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action);
+}
+
+// --- Landlock: its functions and its newer constants are in no header of older systems -------------------------------
+
+// The rights that are handled: anything of these that no rule allows is refused.
+struct csandbox_landlock_rights {
+  uint64_t files, network, scopes;
+};
+
+// Opens a path for rules only, without reading it. For GNU sources only.
+static const int csandbox_open_path = 010000000;  // O_PATH
+
+// The version of the kernel's Landlock; -1 if it has none, or if it is turned off.
+static inline int csandbox_landlock_version(void) {
+  return (int)syscall(444 /* landlock_create_ruleset */, NULL, 0, 1u /* LANDLOCK_CREATE_RULESET_VERSION */);
+}
+
+// A set of rules for all that a version knows, as a descriptor.
+static inline int csandbox_landlock_rules(int version) {
+  struct csandbox_landlock_rights rights = {0x1fff, 0, 0};
+  if (version >= 2) rights.files |= 1 << 13;  // moving a file to another folder
+  if (version >= 3) rights.files |= 1 << 14;  // shortening a file
+  if (version >= 5) rights.files |= 1 << 15;  // ioctl of devices
+  if (version >= 4) rights.network = 3;  // bind and connect of TCP sockets
+  if (version >= 6) rights.scopes = 3;  // sockets with abstract names, and signals, of processes outside
+  size_t length = version >= 6 ? 24 : version >= 4 ? 16 : 8;
+  return (int)syscall(444 /* landlock_create_ruleset */, &rights, length, 0);
+}
+
+// Allows to read the files below a folder, or one file.
+static inline int csandbox_landlock_allow_reading(int rules, int place, int is_folder) {
+  struct {
+    uint64_t rights;
+    int32_t place;
+  } __attribute__((packed)) rule = {is_folder ? 0xc /* READ_FILE, READ_DIR */ : 0x4, place};
+  return (int)syscall(445 /* landlock_add_rule */, rules, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &rule, 0);
+}
+
+// Enforces the rules on this thread and all that it starts, for good.
+static inline int csandbox_landlock_enforce(int rules) {
+  return (int)syscall(446 /* landlock_restrict_self */, rules, 0);
 }
 
 #endif

@@ -16,24 +16,20 @@ public enum DecodeHelper {
   struct Settings: Equatable {
     /// The most address space, in bytes, beyond the program itself.
     var memoryLimit: Int
-    /// The most CPU time per image, in seconds.
-    var deadline: Int
     /// The process that starts the helper.
     var parent: pid_t
 
-    init(memoryLimit: Int, deadline: Int, parent: pid_t) {
-      (self.memoryLimit, self.deadline, self.parent) = (memoryLimit, deadline, parent)
-    }
+    init(memoryLimit: Int, parent: pid_t) { (self.memoryLimit, self.parent) = (memoryLimit, parent) }
 
     init?(_ arguments: [String]) {
       let numbers = arguments.compactMap { Int($0) }
-      guard arguments.count == 3, numbers.count == 3, numbers[0] > 0, numbers[1] > 0,
-        let parent = pid_t(exactly: numbers[2])
+      guard arguments.count == 2, numbers.count == 2, numbers[0] > 0,
+        let parent = pid_t(exactly: numbers[1])
       else { return nil }
-      self.init(memoryLimit: numbers[0], deadline: numbers[1], parent: parent)
+      self.init(memoryLimit: numbers[0], parent: parent)
     }
 
-    var arguments: [String] { ["\(memoryLimit)", "\(deadline)", "\(parent)"] }
+    var arguments: [String] { ["\(memoryLimit)", "\(parent)"] }
   }
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
@@ -41,6 +37,17 @@ public enum DecodeHelper {
   /// To be called on the main thread before anything else: it replaces the process' standard input, closes no other
   /// file, and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
+    serveIfAsked(arguments) { memoryLimit in
+      let worker = HelperWorker(memoryLimit: memoryLimit)
+      return { request, image in worker.carryOut(request, image) }
+    }
+  }
+
+  /// Carries out one request: the response, and the bytes of the thumbnails.
+  typealias Work = (HelperRequest, FileDescriptor) -> (HelperResponse, [Data])
+
+  /// Serves with something else than a decoder, which tests put behind the same walls.
+  static func serveIfAsked(_ arguments: [String], worker: (_ memoryLimit: Int) -> Work) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -50,28 +57,28 @@ public enum DecodeHelper {
       FileHandle.standardError.write(Data("\(command) is not for people: thumbs starts it to decode pictures\n".utf8))
       exit(64)
     }
-    exit(serve(settings))
+    exit(serve(settings, worker(settings.memoryLimit)))
   }
 
-  private static func serve(_ settings: Settings) -> Int32 {
+  private static func serve(_ settings: Settings, _ work: Work) -> Int32 {
     // Keeps the socket away from libraries that read standard input.
     let socket = FileDescriptor(owning: fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3))
     let null = open("/dev/null", O_RDONLY | O_CLOEXEC)
     dup2(null, STDIN_FILENO)
     close(null)
+    let gaps: [ConfinementGap]
     do throws(CodecError) {
-      guard try HelperConfinement.apply(settings) else { return 0 }
+      guard let found = try HelperConfinement.apply(settings, socket: socket) else { return 0 }
+      gaps = found
     } catch {
       return 70
     }
     let channel = HelperChannel(socket: socket)
-    let worker = HelperWorker(memoryLimit: settings.memoryLimit)
     do throws(HelperFailure) {
-      try channel.send(HelperGreeting())
+      try channel.send(HelperGreeting(gaps: gaps))
       while true {
         let (request, image) = try channel.receiveRequest()
-        HelperConfinement.allowComputing(seconds: settings.deadline)
-        let (response, bodies) = worker.carryOut(request, image)
+        let (response, bodies) = work(request, image)
         try channel.send(response)
         for body in bodies { try channel.send([UInt8](body)) }
       }

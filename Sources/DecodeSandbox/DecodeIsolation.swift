@@ -45,6 +45,10 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// How long a helper may work on one image before it is killed; cancellation kills it at once. At least 0.1 s.
   /// Default: 20 s.
   public var deadline = Duration.seconds(20)
+  /// Whether a machine that cannot confine its helpers is refused: without a filter of system calls or without
+  /// Landlock, what has broken a decoder may read what its user may read. Default: false, as a helper without walls
+  /// still protects from crashes.
+  public var requiresConfinement = false
 
   /// No helper: the unsafe formats are refused.
   public static let none = DecodeIsolation()
@@ -70,6 +74,9 @@ public struct DecodeIsolation: Sendable, Equatable {
     }
     if deadline < .milliseconds(100) || deadline > .seconds(86_400) {
       return "the helper's deadline must be from 0.1 s to a day"
+    }
+    if requiresConfinement, executable != nil, let gap = Self.gapsOfThisMachine.first {
+      return "\(gap): use another kernel, or do not require it (isolation.requiresConfinement)"
     }
     return nil
   }

@@ -10,7 +10,7 @@ enum HelperMessage {
   /// The longest JSON accepted, in bytes.
   static let longest = 256 << 10
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).2"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).3"
 
   static func encode(_ value: some Encodable) throws(HelperFailure) -> [UInt8] {
     let json: Data
@@ -29,6 +29,8 @@ enum HelperMessage {
 /// The first message, from the helper.
 struct HelperGreeting: Codable, Equatable {
   var name = HelperMessage.greeting
+  /// What the machine cannot give of the confinement.
+  var gaps: [ConfinementGap] = []
 }
 
 /// One image to decode; its file is attached.

@@ -23,6 +23,17 @@ package final class HelperPool: Sendable {
   /// The busy processes.
   var working: [pid_t] { busy.withLock { $0 } }
 
+  /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
+  package func gaps() throws(CodecError) -> [ConfinementGap] {
+    do throws(HelperFailure) {
+      let helper = try HelperProcess(isolation, cancellation: CancellationFlag())
+      idle.withLock { $0.append(helper) }
+      return helper.gaps
+    } catch {
+      throw .helperFailed(error)
+    }
+  }
+
   /// Ends the idle processes. Blocks briefly.
   package func endWaiting() {
     let helpers = idle.withLock { idle in
@@ -53,7 +64,7 @@ package final class HelperPool: Sendable {
     let rules = ResponseRules(
       variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {
-      let image = try Self.file(of: body)
+      let image = try Self.file(of: body, format)
       do throws(HelperFailure) {
         return try render(request, image, rules, deadline: isolation.deadline * patience, cancellation)
       } catch {
@@ -93,24 +104,41 @@ package final class HelperPool: Sendable {
     }
   }
 
-  /// The body as an open read-only file.
-  private static func file(of body: ByteSource) throws(CodecError) -> FileDescriptor {
+  /// Whether an image file is copied into memory for the helper. OpenEXR opens it by its path, which is out of a
+  /// helper's reach for all but files without one.
+  package static func isCopied(_ format: ImageFormat) -> Bool { format == .openEXR }
+
+  /// The body as an open file that cannot be changed through it.
+  private static func file(of body: ByteSource, _ format: ImageFormat) throws(CodecError) -> FileDescriptor {
     switch body {
+    case .file where isCopied(format): return try copy(of: body)
     case .file(let file, _):
       // Reopened, so that the helper gets neither write access nor the shared file offset.
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
       return FileDescriptor(owning: descriptor)
-    case .memory(let bytes):
-      let descriptor = csandbox_memory_file()
-      guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
-      let file = FileDescriptor(owning: descriptor)
-      do throws(SystemFailure) {
-        try NewFile.write(bytes, to: descriptor)
-      } catch {
-        throw .unreadableBody(detail: error.reason)
-      }
-      return file
+    case .memory: return try copy(of: body)
     }
+  }
+
+  /// A file in memory with the bytes of the body, which nobody can change: what one helper writes would otherwise reach
+  /// the next one that gets the image.
+  private static func copy(of body: ByteSource) throws(CodecError) -> FileDescriptor {
+    let descriptor = csandbox_memory_file()
+    guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
+    let file = FileDescriptor(owning: descriptor)
+    do {
+      if case .memory(let bytes) = body {
+        try NewFile.write(bytes, to: descriptor)
+      } else {
+        for start in stride(from: 0, to: body.count, by: 1 << 20) {
+          try NewFile.write(try body.read(at: start, length: 1 << 20), to: descriptor)
+        }
+      }
+    } catch {
+      throw .unreadableBody(detail: (error as? SystemFailure)?.reason ?? "\(error)")
+    }
+    guard csandbox_seal(descriptor) == 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
+    return file
   }
 }

@@ -1,3 +1,4 @@
+import CSandbox
 import Foundation
 import ImageCodec
 import Synchronization
@@ -11,9 +12,15 @@ final class HelperProcess: Sendable {
   private static let startDeadline = Duration.seconds(20)
 
   let pid: pid_t
+  /// The most CPU time per image, in seconds.
+  private let computingTime: Int
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
+  private let greeting = Mutex(HelperGreeting())
+
+  /// What the machine could not give of its confinement.
+  var gaps: [ConfinementGap] { greeting.withLock(\.gaps) }
 
   /// The number of requests sent to it.
   var served: Int { servedCount.load(ordering: .relaxed) }
@@ -21,16 +28,22 @@ final class HelperProcess: Sendable {
   /// Starts a process and waits for its greeting.
   init(_ isolation: DecodeIsolation, cancellation: CancellationFlag) throws(HelperFailure) {
     guard let path = isolation.executable?.path else { throw .cannotStart(detail: "no executable is named") }
+    computingTime = Int((isolation.deadline / .seconds(1)).rounded(.up))
     (pid, socket) = try HelperSpawn.start(path, isolation)
     do throws(HelperFailure) {
       let channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
-      guard try channel.receive(HelperGreeting.self) == HelperGreeting() else {
-        throw .nonsense(detail: "another version")
-      }
+      let received = try channel.receive(HelperGreeting.self)
+      guard received.name == HelperMessage.greeting else { throw .nonsense(detail: "another version") }
+      greeting.withLock { $0 = received }
     } catch {
       let ending = explain(error)
       if ending == .cancelled { throw .cancelled }
       throw .cannotStart(detail: "\(path) did not greet as the thumbs of this version does (\(ending))")
+    }
+    for gap in gaps { Log.codec.debug("\(gap)") }
+    if isolation.requiresConfinement, let gap = gaps.first(where: \.isGrave) {
+      end()
+      throw .notConfined(how: "\(gap)")
     }
   }
 
@@ -42,6 +55,7 @@ final class HelperProcess: Sendable {
     cancellation: CancellationFlag
   ) throws(HelperFailure) -> [RenderedVariant] {
     servedCount.add(1, ordering: .relaxed)
+    limitComputing()
     do throws(HelperFailure) {
       let channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
       try channel.send(request, passing: image)
@@ -53,6 +67,14 @@ final class HelperProcess: Sendable {
     } catch {
       throw explain(error)
     }
+  }
+
+  /// Limits the CPU time from now on, with 5 s in reserve, as a backstop to the deadline.
+  private func limitComputing() {
+    var clock: clockid_t = 0
+    var used = timespec()
+    guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return }
+    _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + computingTime + 5))
   }
 
   /// Kills the process and reaps it. Has no effect if that was done already.

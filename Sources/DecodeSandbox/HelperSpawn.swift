@@ -5,16 +5,19 @@ import ThumbnailCore
 
 /// Starts a helper process with the socket as its standard input, and no other open file of ours.
 enum HelperSpawn {
-  /// The environment variables that a helper inherits: paths of programs and libraries, language and encoding, and the
-  /// home folder, where fontconfig looks for fonts that SVG and PDF need. No others, since variables may hold keys and
-  /// proxy passwords, and the helper decodes untrusted files.
+  /// The environment variables that a helper inherits: where its libraries are; the language, by which fonts for
+  /// Chinese and Japanese are chosen; the home folder and others, where fontconfig looks for the fonts that SVG and PDF
+  /// need; and ImageMagick's limits. No others, since variables may hold keys and proxy passwords, and the helper
+  /// decodes untrusted files. It starts no program and writes no file, so it needs no `PATH` and no `TMPDIR`.
   private static let inherited = [
-    "HOME", "LANG", "LC_ALL", "LC_CTYPE", "LD_LIBRARY_PATH", "PATH", "TMPDIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME",
-    "XDG_DATA_HOME", "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
+    "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
+    "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
-  /// One thread per image, and no temporary files for what does not fit into memory.
+  /// One thread per image, no temporary files for what does not fit into memory, and no account of a crash, for which
+  /// Swift would start a program.
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
+    "SWIFT_BACKTRACE=enable=no",
   ]
 
   /// Starts `path`.
@@ -49,9 +52,7 @@ enum HelperSpawn {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
 
-    let settings = DecodeHelper.Settings(
-      memoryLimit: isolation.memoryLimit.bytes,
-      deadline: Int((isolation.deadline / .seconds(1)).rounded(.up)), parent: getpid())
+    let settings = DecodeHelper.Settings(memoryLimit: isolation.memoryLimit.bytes, parent: getpid())
     let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
     let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }

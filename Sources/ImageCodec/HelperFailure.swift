@@ -6,6 +6,8 @@ package enum HelperFailure: Error, Sendable, Equatable, Codable {
   case cancelled
   /// It could not be started, or sent no valid greeting.
   case cannotStart(detail: String)
+  /// The machine cannot confine it as required.
+  case notConfined(how: String)
   /// It exited during the request: "signal 6, Aborted".
   case crashed(how: String)
   /// It did not respond before its deadline.
@@ -24,6 +26,7 @@ extension HelperFailure: CustomStringConvertible {
     switch self {
     case .cancelled: "cancelled"
     case .cannotStart(let detail): "the decode helper cannot be started: \(detail)"
+    case .notConfined(let how): "the decode helper is not confined: \(how)"
     case .crashed(let how): "the decode helper crashed on the picture (\(how))"
     case .tooSlow(let milliseconds):
       "the decode helper was ended after \(Double(milliseconds / 100) / 10) s without an answer (decode)"

@@ -36,6 +36,8 @@ struct Thumbs: AsyncParsableCommand {
   static func main() async {
     // This process may be a decode helper, started by ourselves.
     DecodeHelper.serveIfAsked()
+    ProcessPrivacy.forbidInspection()
+    SecretVariables.hide()
     setUpProcess()
     do {
       var command = try parseAsRoot()

@@ -27,7 +27,7 @@ struct HelperRenderer: Sendable {
     let most = HelperMemory.bytes(configuration.isolation)
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
     var room: WeightedSemaphore.Reservation?
-    var reserved = mostBytes(of: variants)
+    var reserved = mostBytes(of: variants) + (HelperPool.isCopied(format) ? body.bytes.count : 0)
     switch memory {
     case .beside: break
     case .limited(let helperMemory):

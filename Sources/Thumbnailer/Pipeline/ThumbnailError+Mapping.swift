@@ -163,6 +163,7 @@ extension ThumbnailError {
     switch failure {
     case .cancelled, .nonsense: "get a whole copy of the picture"
     case .cannotStart: "name a thumbs of this version (isolation.executable)"
+    case .notConfined: "use another kernel, or do not require it (isolation.requiresConfinement)"
     case .crashed:
       "the picture is damaged, or needs more than \(isolation.memoryLimit) (isolation.memoryLimit)"
     case .tooSlow: "the picture is damaged, or needs more time (isolation.deadline)"

@@ -25,6 +25,18 @@ extension Diagnostics {
     }
   }
 
+  static func findings(of gaps: [ConfinementGap]) -> [Finding] {
+    gaps.map { gap in
+      let advice =
+        switch gap.part {
+        case .systemCalls: "use a kernel of version 4.14 or newer with CONFIG_SECCOMP_FILTER"
+        case .files: "use a kernel of version 5.13 or newer, with landlock among its security modules (lsm=)"
+        case .namespaces: "allow user namespaces (sysctl user.max_user_namespaces, kernel.unprivileged_userns_clone)"
+        }
+      return Finding(severity: .remark, message: "\(gap): \(advice)")
+    }
+  }
+
   static func findings(of network: CurlFeatures?) -> [Finding] {
     let install = "install another, with apt install libcurl4"
     guard let network else {

@@ -82,6 +82,8 @@ struct Diagnostics: Sendable {
   var components: [(name: String, version: String)]
   /// Every known format.
   var formats: [FormatSupport]
+  /// What a helper's confinement lacks, and nil if helpers are turned off or none can be started.
+  var confinementGaps: [ConfinementGap]?
   /// The disk cache; nil if it is turned off.
   var cache: CacheExamination?
   /// The limits in force.
@@ -126,9 +128,11 @@ extension Diagnostics {
       ("libcurl", network?.version ?? "missing"),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]
-    formats = Self.formats(configuration, cancellation)
+    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
+    confinementGaps = try? helpers?.gaps()
+    formats = Self.formats(configuration, helpers, cancellation)
     limits = Self.limits(configuration)
-    findings = Self.findings(of: formats) + Self.findings(of: network)
+    findings = Self.findings(of: formats) + Self.findings(of: confinementGaps ?? []) + Self.findings(of: network)
     if configuration.diskCacheLimit.bytes > 0 {
       let examination = CacheExamination(directory: configuration.cacheDirectory)
       findings += Self.findings(of: examination, limit: configuration.diskCacheLimit)
@@ -150,10 +154,9 @@ extension Diagnostics {
   }
 
   private static func formats(
-    _ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag
+    _ configuration: ThumbnailPipeline.Configuration, _ helpers: HelperPool?, _ cancellation: CancellationFlag
   ) -> [FormatSupport] {
     let isolation = configuration.isolation
-    let helpers = isolation.executable == nil ? nil : HelperPool(isolation)
     return ImageFormat.allCases.map { format in
       var support = FormatSupport(format: format, reader: .none, isWritten: false)
       let isHelpers = isolation.formats == .all || !format.isReadInProcess

@@ -14,14 +14,15 @@ struct DoctorCommand: AsyncParsableCommand {
         thumbs doctor --cache-dir /var/cache/thumbs --disk-cache 20GiB
 
       Reads and writes a tiny picture of every format, in process and in a helper,
-      looks into the cache without changing it, and says where each limit comes from:
-      an option, the default, the control group, or the system. Each line of what is
-      wrong says what to do. Exit status 1 when something that is needed is missing.
+      says what confines helpers, looks into the cache without changing it, and says
+      where each limit comes from: an option, the default, the control group, or the
+      system. Each line of what is wrong says what to do. Exit status 1 when something
+      that is needed is missing.
 
       --json prints one object: healthy, versions {…}, formats [{format, reader
-      (process, helper or none), readingProblem, written, writingProblem}], cache
-      {directory, exists, thumbnails, sources, bytes, fileBytes, fileSystem, network,
-      freeBytes}, limits [{name, value, unit, origin}], network {tls, protocols,
+      (process, helper or none), readingProblem, written, writingProblem}],
+      confinement {systemCalls, files, namespaces}, cache {directory, exists,
+      thumbnails, sources, bytes, fileBytes, fileSystem, network, freeBytes}, limits [{name, value, unit, origin}], network {tls, protocols,
       httpVersions, compressions}, findings [{severity (problem or remark), message}].
       """)
 

@@ -22,12 +22,28 @@ struct DoctorReport {
       let names = diagnostics.formats.filter(isMeant).map(\.format.displayName)
       return names.isEmpty ? "nothing" : names.joined(separator: ", ")
     }
-    return [
+    var lines = [
       "read in process:  " + names { $0.reader == .process },
       "read in a helper: " + names { $0.reader == .helper },
       "not read:         " + names { $0.reader == .none },
       "written:          " + names(\.isWritten),
     ]
+    if let walls { lines.append("helpers confined: " + (walls.isEmpty ? "by nothing" : walls.joined(separator: ", "))) }
+    return lines
+  }
+
+  /// What confines helpers; nil if there are none.
+  private var walls: [String]? {
+    diagnostics.confinementGaps.map { gaps in
+      let parts = ConfinementGap.Part.allCases.filter { part in !gaps.contains { $0.part == part } }
+      return parts.map { part in
+        switch part {
+        case .systemCalls: "system calls (seccomp)"
+        case .files: "files (Landlock)"
+        case .namespaces: "namespaces"
+        }
+      }
+    }
   }
 
   private static func text(of cache: CacheExamination) -> [String] {
@@ -81,6 +97,11 @@ struct DoctorReport {
       "healthy": diagnostics.isHealthy,
       "versions": versions,
       "formats": diagnostics.formats.map(Self.json),
+      "confinement": diagnostics.confinementGaps.map { gaps in
+        ConfinementGap.Part.allCases.reduce(into: JSONObject()) { object, part in
+          object.add(part.rawValue, !gaps.contains { $0.part == part })
+        }
+      },
       "cache": diagnostics.cache.map(Self.json),
       "limits": diagnostics.limits.map(Self.json),
       "network": diagnostics.network.map(Self.json),

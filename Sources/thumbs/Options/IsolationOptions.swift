@@ -36,7 +36,16 @@ struct IsolationOptions: ConfigurationOptions {
     help: ArgumentHelp("How long a helper may work on one picture. (default: 20)", valueName: "SECONDS"))
   var helperDeadline: Double?
 
+  @Flag(
+    help: """
+      Refuse to run where the kernel cannot confine helpers: without seccomp filters or without Landlock. (otherwise a \
+      line on stderr says so)
+      """)
+  var requireConfinement = false
+
   func validate() throws {
+    try OptionCheck.oneOf(
+      [("--require-confinement", requireConfinement), ("--isolate off", isolate == .off)], "leave one of them out")
     for refusal in [("--safe-formats-only", safeFormatsOnly), ("--isolate off", isolate == .off)] {
       try OptionCheck.oneOf([("--unsafe-from-web", unsafeFromWeb), refusal], "leave one of them out")
     }
@@ -48,6 +57,10 @@ struct IsolationOptions: ConfigurationOptions {
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     configuration.isolation = isolation
+    guard isolate != .off, !requireConfinement else { return }
+    for gap in DecodeIsolation.gapsOfThisMachine {
+      Console.standard.complain("\(gap); --require-confinement refuses that")
+    }
   }
 
   /// The isolation, with this executable as its own helper.
@@ -58,6 +71,7 @@ struct IsolationOptions: ConfigurationOptions {
       executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false),
       formats: isolate == .all ? .all : .unsafeOnly)
     isolation.unsafeSources = safeFormatsOnly ? .none : unsafeFromWeb ? .anywhere : .userFiles
+    isolation.requiresConfinement = requireConfinement
     if let helperMemory { isolation.memoryLimit = helperMemory }
     if let helperDeadline { isolation.deadline = .seconds(helperDeadline) }
     return isolation

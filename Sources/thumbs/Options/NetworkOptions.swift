@@ -53,13 +53,12 @@ struct NetworkOptions: ConfigurationOptions {
     help: ArgumentHelp(
       """
       The key of a host's certificate where it has a file of its own. Its password comes from \
-      \(Self.passwordVariable).
+      \(SecretVariables.keyPassword).
       """, valueName: "HOST=FILE"))
   var clientKey: [String] = []
 
   @OptionGroup var addresses: AddressOptions
 
-  private static let passwordVariable = "THUMBS_CLIENT_KEY_PASSWORD"
   private static let proxySchemes = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
   func validate() throws {
@@ -89,7 +88,7 @@ struct NetworkOptions: ConfigurationOptions {
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
     try addresses.apply(to: &configuration)
     if let problem = configuration.unguardedRoad() { throw ValidationError(Advice.withOptions(problem)) }
-    let password = ProcessInfo.processInfo.environment[Self.passwordVariable]
+    let password = SecretVariables.values[SecretVariables.keyPassword]
     let keys = try clientKey.map { try Self.hostAndFile($0, option: "--client-key") }
     configuration.clientCertificates = try clientCert.map { text in
       let (host, file) = try Self.hostAndFile(text, option: "--client-cert")

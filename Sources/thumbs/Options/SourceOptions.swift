@@ -76,8 +76,9 @@ struct SourceOptions: ParsableArguments {
   ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
     let specification = try ProviderSpecification(parsing: provider)
-    if isOffline { return try specification.offlineProvider(for: pipeline) }
-    return try specification.provider(for: pipeline, baseURL: providerURL)
+    if isOffline { return try specification.offlineProvider(for: pipeline, environment: SecretVariables.environment) }
+    return try specification.provider(
+      for: pipeline, environment: SecretVariables.environment, baseURL: providerURL)
   }
 
   /// The start of the progress line.

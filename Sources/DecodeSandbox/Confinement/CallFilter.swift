@@ -1,0 +1,76 @@
+import CSandbox
+import Foundation
+import ThumbnailCore
+
+/// A seccomp filter: a program that the kernel runs before each system call of the process.
+enum CallFilter {
+  /// Numbers from here on are those of x32, another interface to the same kernel.
+  private static let x32Begins: UInt32 = 0x4000_0000
+
+  /// Installs the rules in all threads, for good. Anything that no rule names ends the process.
+  static func install(_ rules: [CallRule]) throws(SystemFailure) {
+    var program = program(for: rules)
+    guard csandbox_filter_calls(&program, program.count) == 0 else { throw .last }
+  }
+
+  /// The rules as a program: it compares the call's number with that of each rule in turn, and skips those of others.
+  static func program(for rules: [CallRule]) -> [sock_filter] {
+    var program = [load(offsetOfArchitecture)]
+    program += [jump(BPF_JEQ, csandbox_architecture, ifTrue: 1, ifFalse: 0), answer(.end), load(offsetOfNumber)]
+    #if arch(x86_64)
+      program += [jump(BPF_JGE, x32Begins, ifTrue: 0, ifFalse: 1), answer(.end)]
+    #endif
+    for rule in rules {
+      let body = rule.conditions.flatMap { check($0, otherwise: rule.otherwise) } + [answer(rule.outcome)]
+      for call in rule.calls {
+        program.append(jump(BPF_JEQ, UInt32(call), ifTrue: 0, ifFalse: body.count))
+        program += body
+      }
+    }
+    return program + [answer(.end)]
+  }
+
+  /// Goes on behind these instructions if the condition holds, and answers otherwise.
+  private static func check(_ condition: CallRule.Condition, otherwise: CallRule.Outcome) -> [sock_filter] {
+    switch condition {
+    case .argument(let index, isOneOf: let values):
+      let comparisons = values.enumerated().map { position, value in
+        jump(BPF_JEQ, UInt32(truncatingIfNeeded: value), ifTrue: values.count - position, ifFalse: 0)
+      }
+      return [load(lowerHalf(of: index))] + comparisons + [answer(otherwise)]
+    case .flags(let index, without: let bits):
+      return [
+        load(lowerHalf(of: index)), jump(BPF_JSET, UInt32(truncatingIfNeeded: bits), ifTrue: 0, ifFalse: 1),
+        answer(otherwise),
+      ]
+    case .argumentIsNull(let index):
+      return [lowerHalf(of: index), lowerHalf(of: index) + 4].flatMap { half in
+        [load(half), jump(BPF_JEQ, 0, ifTrue: 1, ifFalse: 0), answer(otherwise)]
+      }
+    }
+  }
+
+  // The layout of `struct seccomp_data`: the number, the architecture, the instruction's address, six arguments. Both
+  // architectures have the lower half of an argument first.
+  private static let offsetOfNumber = 0
+  private static let offsetOfArchitecture = 4
+  private static func lowerHalf(of argument: Int) -> Int { 16 + 8 * argument }
+
+  private static func load(_ offset: Int) -> sock_filter {
+    sock_filter(code: UInt16(BPF_LD | BPF_W | BPF_ABS), jt: 0, jf: 0, k: UInt32(offset))
+  }
+
+  private static func jump(_ comparison: Int32, _ value: UInt32, ifTrue: Int, ifFalse: Int) -> sock_filter {
+    sock_filter(code: UInt16(BPF_JMP | comparison | BPF_K), jt: UInt8(ifTrue), jf: UInt8(ifFalse), k: value)
+  }
+
+  private static func answer(_ outcome: CallRule.Outcome) -> sock_filter {
+    let value: UInt32 =
+      switch outcome {
+      case .allow: UInt32(SECCOMP_RET_ALLOW)
+      case .refuse(let error): UInt32(SECCOMP_RET_ERRNO) | UInt32(error)
+      case .end: UInt32(SECCOMP_RET_KILL_PROCESS)
+      }
+    return sock_filter(code: UInt16(BPF_RET | BPF_K), jt: 0, jf: 0, k: value)
+  }
+}

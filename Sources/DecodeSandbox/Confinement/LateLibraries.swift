@@ -1,0 +1,83 @@
+import CLazyLibraries
+import CSandbox
+import Foundation
+import ImageCodec
+
+/// Loads what decoders would load in the middle of an image, when no library can be loaded any more.
+enum LateLibraries {
+  /// The coders of ImageMagick that are needed: BMP, ICO with the PNG in it, and JPEG 2000 where OpenJPEG crashes. It
+  /// would load all hundred of them otherwise.
+  private static let coders = ["BMP", "DIB", "ICO", "PNG", "JP2", "J2K"]
+  /// Encodings of XML that libxml2 leaves to the C library.
+  private static let encodings = ["CP1251", "CP1252", "ISO-8859-2", "ISO-8859-15"]
+
+  /// Takes about two milliseconds. What is not there is left out: the image that needs it fails.
+  static func load() {
+    _ = clazy_load_tiff()
+    let loaded = loadedFiles()
+    loadCoders(loaded)
+    loadPixbufLoader(loaded)
+    loadHEIFPlugins(loaded)
+    // Kept open, as the C library unloads an encoding with its last user.
+    for encoding in encodings { _ = iconv_open("UTF-8", encoding) }
+    // Reads /etc/localtime.
+    tzset()
+  }
+
+  private static func loadCoders(_ loaded: String) {
+    typealias Genesis = @convention(c) (UnsafePointer<CChar>?, UInt32) -> Void
+    typealias AcquireException = @convention(c) () -> OpaquePointer?
+    typealias GetInfo = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
+    typealias DestroyException = @convention(c) (OpaquePointer?) -> OpaquePointer?
+    guard let library = library("libMagickCore", loaded),
+      let genesis = dlsym(library, "MagickCoreGenesis"), let acquire = dlsym(library, "AcquireExceptionInfo"),
+      let getInfo = dlsym(library, "GetMagickInfo"), let destroy = dlsym(library, "DestroyExceptionInfo")
+    else { return }
+    unsafeBitCast(genesis, to: Genesis.self)(nil, 0)
+    let exception = unsafeBitCast(acquire, to: AcquireException.self)()
+    for coder in coders { _ = unsafeBitCast(getInfo, to: GetInfo.self)(coder, exception) }
+    _ = unsafeBitCast(destroy, to: DestroyException.self)(exception)
+  }
+
+  /// The reader of GIF, which a drawing may embed: those of PNG and JPEG are part of the library.
+  private static func loadPixbufLoader(_ loaded: String) {
+    typealias Make = @convention(c) (UnsafePointer<CChar>, OpaquePointer?) -> OpaquePointer?
+    typealias Write = @convention(c) (OpaquePointer, [UInt8], Int, OpaquePointer?) -> Int32
+    typealias Close = @convention(c) (OpaquePointer, OpaquePointer?) -> Int32
+    guard let library = library("libgdk_pixbuf", loaded),
+      let make = dlsym(library, "gdk_pixbuf_loader_new_with_type"),
+      let write = dlsym(library, "gdk_pixbuf_loader_write"),
+      let close = dlsym(library, "gdk_pixbuf_loader_close"), let loader = unsafeBitCast(make, to: Make.self)("gif", nil)
+    else { return }
+    // The first bytes load the module. Closing fails, as there are no more; the few bytes of the loader stay.
+    let header = Array("GIF89a".utf8)
+    _ = unsafeBitCast(write, to: Write.self)(loader, header, header.count, nil)
+    _ = unsafeBitCast(close, to: Close.self)(loader, nil)
+  }
+
+  /// Since libheif 1.13 its decoders may be plugins.
+  private static func loadHEIFPlugins(_ loaded: String) {
+    // It returns a structure in two registers, the error's number in the first.
+    typealias Start = @convention(c) (OpaquePointer?) -> Int
+    guard let library = library("libheif", loaded), let start = dlsym(library, "heif_init") else { return }
+    _ = unsafeBitCast(start, to: Start.self)(nil)
+  }
+
+  /// The files that are mapped, a line each: the kernel's list of them, which comes in pieces.
+  private static func loadedFiles() -> String {
+    let list = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)
+    defer { close(list) }
+    var text: [UInt8] = []
+    var piece = [UInt8](repeating: 0, count: 64 << 10)
+    while case let count = read(list, &piece, piece.count), count > 0 { text += piece[..<count] }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// A library of the process, by the beginning of its file's name: its version is in the name.
+  private static func library(_ name: String, _ loaded: String) -> UnsafeMutableRawPointer? {
+    guard let line = loaded.split(separator: "\n").first(where: { $0.contains("/\(name)") }),
+      let start = line.firstIndex(of: "/")
+    else { return nil }
+    return dlopen(String(line[start...]), RTLD_LAZY | RTLD_NOLOAD)
+  }
+}

@@ -1,0 +1,35 @@
+import CSandbox
+import Foundation
+
+/// Keeps what a process holds from other processes of the same user. `thumbs` does all of this as it starts; a program
+/// that uses the library decides for itself.
+public enum ProcessPrivacy {
+  /// Lets no other process of the user look into this one: `/proc/PID/environ`, `/proc/PID/mem`, its descriptors.
+  ///
+  /// The process leaves no core dump any more, and debuggers and profilers need root to attach to it. Call it first,
+  /// and leave it out of builds that are debugged.
+  public static func forbidInspection() { _ = csandbox_set_undumpable() }
+
+  /// Takes variables out of the environment, and overwrites the values that the kernel shows of it in
+  /// `/proc/PID/environ`, which removing a variable leaves in place.
+  ///
+  /// Call it before other threads run: they may be reading the environment.
+  ///
+  /// - Parameter names: The variables' names; those that are not set are left out of the result.
+  public static func takeVariables(_ names: [String]) -> [String: String] {
+    var taken: [String: String] = [:]
+    for name in names {
+      guard let value = getenv(name) else { continue }
+      taken[name] = String(cString: value)
+      memset(value, 0, strlen(value))
+      unsetenv(name)
+    }
+    return taken
+  }
+
+  /// Overwrites what the kernel shows of variables in `/proc/PID/environ`, and leaves them set, for libraries that read
+  /// them later. The same holds for threads.
+  public static func hideVariables(_ names: [String]) {
+    for (name, value) in takeVariables(names) { setenv(name, value, 1) }
+  }
+}
