@@ -175,6 +175,16 @@ let package = Package(
       // The tests call more of it than the program does.
       linkerSettings: [.linkedLibrary("vips")]
     ),
+    // What a broken decoder may try, and the helper that tries it: see docs/security.md.
+    .systemLibrary(name: "CAttack", path: "Tests/CAttack"),
+    .target(
+      name: "Attacks", dependencies: ["CAttack", "DecodeSandbox", "ThumbnailCore"], path: "Tests/Attacks",
+      swiftSettings: strict
+    ),
+    .executableTarget(
+      name: "AttackHelper", dependencies: ["Attacks", "CAttack", "DecodeSandbox", "ImageCodec", "ThumbnailCore"],
+      path: "Tests/AttackHelper", swiftSettings: strict
+    ),
     .target(
       name: "PipelineTestSupport",
       dependencies: [
@@ -215,7 +225,8 @@ let package = Package(
     .testTarget(
       name: "DecodeSandboxTests",
       dependencies: [
-        "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore",
+        "AttackHelper", "Attacks", "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin",
+        "TestSupport", "ThumbnailCore",
       ],
       swiftSettings: strict
     ),
@@ -273,8 +284,8 @@ let package = Package(
     .testTarget(
       name: "ThumbsTests",
       dependencies: [
-        "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin", "TestSupport",
-        "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
+        "AttackHelper", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "PipelineTestSupport", "TestOrigin",
+        "TestSupport", "ThumbnailCache", "ThumbnailCore", "Thumbnailer", "thumbs",
       ],
       swiftSettings: strict
     ),

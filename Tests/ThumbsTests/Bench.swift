@@ -28,7 +28,7 @@ final class Bench: Sendable {
   /// Starts the command, with the cache folder of this bench unless the arguments name one or take none.
   func start(
     _ arguments: [String], environment: [String: String] = [:], input: ThumbsProcess.Input = .nothing,
-    stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured
+    stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured, launcher: [String] = []
   ) throws -> ThumbsProcess {
     var arguments = arguments
     let takesCache = [["prefetch"], ["search"], ["get"], ["cache"], ["doctor"]].contains { arguments.starts(with: $0) }
@@ -44,7 +44,8 @@ final class Bench: Sendable {
     ]
     variables.merge(environment) { $1 }
     return try ThumbsProcess(
-      arguments, environment: variables, directory: directory, input: input, stdout: stdout, stderr: stderr)
+      arguments, environment: variables, directory: directory, input: input, stdout: stdout, stderr: stderr,
+      launcher: launcher)
   }
 
   /// The URL of a file or folder of this bench.

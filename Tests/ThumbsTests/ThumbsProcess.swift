@@ -45,10 +45,11 @@ final class ThumbsProcess: Sendable {
   private let state = Mutex(State())
   let pid: pid_t
 
-  /// Starts `thumbs` with these arguments.
+  /// Starts `thumbs` with these arguments, or a launcher that starts it with them.
   init(
     _ arguments: [String], environment: [String: String], directory: URL, input: Input = .nothing,
-    stdout: Output = .captured, stderr: Output = .captured, deadline: Duration = .seconds(300)
+    stdout: Output = .captured, stderr: Output = .captured, deadline: Duration = .seconds(300),
+    launcher: [String] = []
   ) throws {
     var closing: [Int32] = []
     defer { for descriptor in closing { close(descriptor) } }
@@ -83,7 +84,7 @@ final class ThumbsProcess: Sendable {
     pid = try Self.spawning.withLock { _ in
       let outputEnd = end(stdout)
       let errorEnd = end(stderr)
-      return try Self.spawn(arguments, environment, directory, [inputEnd, outputEnd, errorEnd])
+      return try Self.spawn(arguments, environment, directory, [inputEnd, outputEnd, errorEnd], launcher)
     }
     watch(reading, deadline: deadline)
   }
@@ -119,7 +120,8 @@ final class ThumbsProcess: Sendable {
   }()
 
   private static func spawn(
-    _ arguments: [String], _ environment: [String: String], _ directory: URL, _ descriptors: [Int32]
+    _ arguments: [String], _ environment: [String: String], _ directory: URL, _ descriptors: [Int32],
+    _ launcher: [String]
   ) throws -> pid_t {
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
@@ -140,8 +142,8 @@ final class ThumbsProcess: Sendable {
 
     var pid: pid_t = 0
     // A shell takes it to its folder; Glibc declares the call for that for GNU sources only.
-    let shell = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", directory.path, executable]
-    let words = (shell + arguments).map { strdup($0) } + [nil]
+    let shell = ["/bin/sh", "-c", "cd \"$0\" && exec \"$@\"", directory.path]
+    let words = (shell + launcher + [executable] + arguments).map { strdup($0) } + [nil]
     let variables = environment.map { strdup("\($0)=\($1)") } + [nil]
     defer { for text in words + variables { free(text) } }
     let code = posix_spawn(&pid, shell[0], &actions, &attributes, words, variables)

@@ -1,0 +1,48 @@
+import Foundation
+import ImageCodec
+import ThumbnailCore
+
+@testable import Attacks
+@testable import DecodeSandbox
+
+/// The code that has taken over the helper: an order, read from the image.
+struct Intruder {
+  private let order: Substring
+  private let name: String
+  /// The bytes behind the order.
+  private let rest: Data
+  private let scene: Attempt.Scene
+
+  /// Nil if the image is one. An order is a line `attempt`, `exhaust` or `lie`, a line with its name, and one with the
+  /// path of the parent's file.
+  init?(_ request: HelperRequest, _ image: FileDescriptor) {
+    let body = ByteSource.file(image, count: request.byteCount)
+    guard let bytes = try? body.read(at: 0, length: request.byteCount) else { return nil }
+    let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
+    guard lines.count == 4, ["attempt", "exhaust", "lie"].contains(String(decoding: lines[0], as: UTF8.self)) else {
+      return nil
+    }
+    order = Substring(decoding: lines[0], as: UTF8.self)
+    name = String(decoding: lines[1], as: UTF8.self)
+    rest = Data(lines[3])
+    // The last word of a helper's command line is its parent's number.
+    scene = Attempt.Scene(
+      parent: CommandLine.arguments.last.flatMap { Int($0) } ?? 0, file: String(decoding: lines[2], as: UTF8.self),
+      image: Int(image.rawValue))
+  }
+
+  /// A true account of what came of it, or a lie.
+  func response() -> (HelperResponse, [Data]) {
+    switch order {
+    case "lie": return Lie(rawValue: name)?.response(with: rest) ?? account("no such lie")
+    case "exhaust": return account(Exhaustion(rawValue: name)?.run(scene) ?? "no such exhaustion")
+    default:
+      guard let attempt = Attempt.all.first(where: { $0.name == name }) else { return account("no such attempt") }
+      return account(Attempt.account(of: attempt.run(scene)))
+    }
+  }
+
+  private func account(_ text: String) -> (HelperResponse, [Data]) {
+    (HelperResponse(size: nil, outcomes: [.init(failure: .damaged(.decode, detail: text))]), [])
+  }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import Attacks
+@testable import CodecTestSupport
+@testable import DecodeSandbox
+@testable import ImageCodec
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// What code can do that has broken a decoder: nothing to the process that started it, to its files or to the machine.
+///
+/// Each attempt is made by a helper of its own, behind the walls of the real one.
+@Suite(.timeLimit(.minutes(10)))
+struct AttackTests {
+  private let directory: TemporaryDirectory
+  /// A file of ours, which no helper is given.
+  private let file: URL
+  private static let secret = Data("secret".utf8)
+  private static let helper = HelperBench.executable.deletingLastPathComponent().appendingPathComponent("AttackHelper")
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    file = directory.url.appendingPathComponent("file")
+    try Self.secret.write(to: file)
+    chmod(file.path, 0o600)
+  }
+
+  /// What comes of an order: the helper's account, or how it ended.
+  private func outcome(
+    _ order: String, _ name: String, _ rest: [UInt8] = [], in bench: HelperBench
+  ) async throws -> CodecError? {
+    let image = Array("\(order)\n\(name)\n\(file.path)\n".utf8) + rest
+    return try await bench.render(image, .pnm, [Variant(size: PixelSize(40, 40))]).first?.failure
+  }
+
+  /// Nothing of ours has changed, and the next picture is decoded.
+  private func expectThatNothingElseIsLost(_ bench: HelperBench, _ location: SourceLocation = #_sourceLocation)
+    async throws
+  {
+    #expect(try Data(contentsOf: file) == Self.secret, sourceLocation: location)
+    let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+    #expect(attributes[.posixPermissions] as? Int == 0o600, sourceLocation: location)
+    let names = try FileManager.default.contentsOfDirectory(atPath: directory.url.path)
+    #expect(names == ["file"], sourceLocation: location)
+    let picture = Array(try TestImages.bytes("formats/pnm.ppm"))
+    let thumbnail = try #require(try await bench.render(picture, .pnm).first, sourceLocation: location)
+    #expect(throws: Never.self, sourceLocation: location) { try thumbnail.get() }
+  }
+
+  @Test(arguments: Attempt.all)
+  func anAttemptFailsOrEndsTheHelper(_ attempt: Attempt) async throws {
+    let bench = HelperBench(Self.helper)
+    let outcome = try await outcome("attempt", attempt.name, in: bench)
+    switch attempt.end {
+    case .ended: #expect(outcome == .helperFailed(.crashed(how: "signal 31, Bad system call")))
+    case .refused:
+      guard case .damaged(.decode, let account)? = outcome, account.hasPrefix("refused: ") else {
+        Issue.record("\(attempt): \(outcome.map { "\($0)" } ?? "a thumbnail")")
+        break
+      }
+    }
+    try await expectThatNothingElseIsLost(bench)
+  }
+
+  @Test(arguments: Exhaustion.allCases)
+  func takingAllThereIsOfSomethingCostsOnePicture(_ exhaustion: Exhaustion) async throws {
+    let bench = HelperBench(Self.helper, memory: 128 << 20, deadline: .seconds(8))
+    let outcome = try await outcome("exhaust", exhaustion.rawValue, in: bench)
+    switch (exhaustion, outcome) {
+    case (.memory, .damaged(_, let account)?): #expect(account.hasPrefix("refused: "))
+    case (.threads, .damaged(_, let account)?): #expect(account.hasPrefix("refused: "))
+    case (.descriptors, .damaged(_, let account)?): #expect(account.hasPrefix("refused: "))
+    case (.output, .helperFailed(.nonsense)?), (.time, .helperFailed(.tooSlow)?): break
+    case (.crash, .helperFailed(.crashed(let how))?): #expect(how == "signal 6, Aborted")
+    default: Issue.record("\(exhaustion): \(outcome.map { "\($0)" } ?? "a thumbnail")")
+    }
+    try await expectThatNothingElseIsLost(bench)
+  }
+
+  @Test(arguments: Lie.allCases)
+  func aLyingAnswerCostsOnePicture(_ lie: Lie) async throws {
+    let bench = HelperBench(Self.helper, deadline: .seconds(8))
+    let jpeg = Array(try TestImages.bytes("formats/size-17x13.jpg"))
+    let outcome = try await outcome("lie", lie.rawValue, jpeg, in: bench)
+    switch outcome {
+    case .helperFailed(.nonsense)?: break
+    // The parent waits for the byte that was announced.
+    case .helperFailed(.tooSlow)? where lie == .byteCount: break
+    default: Issue.record("\(lie): \(outcome.map { "\($0)" } ?? "a thumbnail")")
+    }
+    #expect(bench.pool.waiting.isEmpty)
+    try await expectThatNothingElseIsLost(bench)
+  }
+
+  /// Otherwise a failure would say nothing about the walls.
+  @Test(arguments: Attempt.all.filter(\.worksFreely))
+  func theSameAttemptSucceedsWithoutWalls(_ attempt: Attempt) async throws {
+    let process = Process()
+    process.executableURL = Self.helper
+    process.arguments = ["free", attempt.name, file.path]
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(text.hasPrefix("done"), "\(attempt): \(text)")
+  }
+
+  @Test func thereAreNoTwoAttemptsOfOneName() {
+    #expect(Set(Attempt.all.map(\.name)).count == Attempt.all.count)
+    #expect(Attempt.all.count > 60)
+  }
+}

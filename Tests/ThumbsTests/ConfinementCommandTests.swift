@@ -1,0 +1,77 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import CodecTestSupport
+@testable import DecodeSandbox
+
+/// What the command says and does where the kernel cannot confine helpers, and what it hides of itself.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct ConfinementCommandTests {
+  private let bench: Bench
+  private let drawing = TestImages.url("formats/svg.svg").path
+
+  init() throws { bench = try Bench() }
+
+  /// Starts programs as on a kernel without a system call.
+  private func kernel(without part: String) -> [String] {
+    [HelperBench.executable.deletingLastPathComponent().appendingPathComponent("AttackHelper").path, "without", part]
+  }
+
+  @Test(arguments: [("seccomp", "seccomp"), ("landlock", "Landlock")])
+  func whatTheKernelLacksIsSaidOnce(part: String, word: String) async throws {
+    let run = try await bench.start(["get", drawing, "--output", "a.png"], launcher: kernel(without: part)).run()
+    #expect(run.status == 0, "\(run.stderr)")
+    #expect(run.complaints.count == 1 && run.stderr.contains(word), "\(run.stderr)")
+    #expect(bench.isFile("a.png"))
+  }
+
+  @Test(arguments: ["seccomp", "landlock"])
+  func suchAKernelIsRefusedOnRequest(part: String) async throws {
+    let arguments = ["get", drawing, "--output", "a.png", "--require-confinement"]
+    let run = try await bench.start(arguments, launcher: kernel(without: part)).run()
+    #expect(run.status != 0 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(run.stderr.contains("--require-confinement"), "\(run.stderr)")
+    #expect(!bench.isFile("a.png"))
+  }
+
+  @Test func namespacesAreNotRequired() async throws {
+    let arguments = ["get", drawing, "--output", "a.png", "--require-confinement"]
+    let run = try await bench.start(arguments, launcher: kernel(without: "namespaces")).run()
+    #expect(run.status == 0 && run.complaints.isEmpty, "\(run.stderr)")
+  }
+
+  @Test(arguments: [
+    ("seccomp", "helpers may make any system call"), ("landlock", "helpers may read all"),
+    ("namespaces", "helpers have no namespaces"),
+  ])
+  func theDoctorSaysWhatTheKernelLacks(part: String, words: String) async throws {
+    let run = try await bench.start(["doctor"], launcher: kernel(without: part)).run()
+    #expect(run.lines.contains { $0.hasPrefix("remark: \(words)") }, "\(run.lines)")
+    #expect(run.lines.contains { $0.hasPrefix("helpers confined: ") })
+  }
+
+  @Test func confinementIsNotRequiredOfWhatDoesNotRun() async throws {
+    let run = try await bench.run("get", drawing, "--output", "a.png", "--require-confinement", "--isolate", "off")
+    #expect(run.status == 64 && run.stderr.contains("exclude"), "\(run.stderr)")
+  }
+
+  @Test func aRunningCommandShowsNoKeys() async throws {
+    let variables = [
+      "UNSPLASH_ACCESS_KEY": "hunter2", "PEXELS_API_KEY": "hunter2", "THUMBS_CLIENT_KEY_PASSWORD": "hunter2",
+      "https_proxy": "http://ada:hunter2@127.0.0.1:1", "ALL_PROXY": "http://ada:hunter2@127.0.0.1:1",
+    ]
+    try Data(HelperBench.endless).write(to: bench.url("endless.svg"))
+    let process = try bench.start(
+      ["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"], environment: variables)
+    let path = "/proc/\(process.pid)/environ"
+    // The shell that starts it has the same number, and shows them.
+    let isHidden = await eventually {
+      let bytes = FileManager.default.contents(atPath: path) ?? Data()
+      return bytes.range(of: Data("PEXELS_API_KEY=".utf8)) != nil && bytes.range(of: Data("hunter2".utf8)) == nil
+    }
+    #expect(isHidden)
+    process.send(SIGKILL)
+    _ = await process.result()
+  }
+}
