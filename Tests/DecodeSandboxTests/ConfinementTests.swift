@@ -69,6 +69,7 @@ struct ConfinementTests {
       """
     let variant = Variant(size: PixelSize(200, 100), fit: .contain, format: .png)
     let thumbnail = try #require(try await HelperBench().render(Array(drawing.utf8), .svg, [variant]).first).get()
+    try Codec.start()
     let pixels = try DecodedPixels(thumbnail.data)
     #expect((0..<140).contains { pixels.isNear([0, 0, 0], $0, 60, tolerance: 60) }, "there is no text")
     #expect(pixels.isNear([0, 0, 255], 175, 25, tolerance: 40), "there is no image in the drawing")
@@ -98,6 +99,7 @@ struct ConfinementTests {
       """
     let variant = Variant(size: PixelSize(200, 100), fit: .contain, format: .png)
     let thumbnail = try #require(try await HelperBench().render(Array(page.utf8), .pdf, [variant]).first).get()
+    try Codec.start()
     let pixels = try DecodedPixels(thumbnail.data)
     #expect((0..<200).contains { pixels.isNear([0, 0, 0], $0, 50, tolerance: 60) }, "there is no text")
   }
@@ -120,6 +122,16 @@ struct ConfinementTests {
       ).first?.result
       #expect(throws: Never.self) { try #require(result).get() }
     }
+  }
+
+  @Test func theParentLimitsTheComputingTimeOfAHelper() async throws {
+    let bench = HelperBench(deadline: .seconds(30))
+    _ = try #require(try await bench.render(Self.picture, .pnm).first).get()
+    let pid = try #require(bench.pool.waiting.first)
+    let limits = try String(contentsOfFile: "/proc/\(pid)/limits", encoding: .utf8)
+    let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max cpu time") })
+    let seconds = try #require(line.split(separator: " ").dropFirst(3).first.flatMap { Int($0) })
+    #expect((35...45).contains(seconds), "\(line)")
   }
 
   @Test func aProgramHidesItselfFromOthers() throws {

@@ -47,6 +47,26 @@ struct IsolatedCorpusTests {
     #expect(counts["rendered", default: 0] > 80)
   }
 
+  /// As with `--isolate all`: the walls keep nothing from a decoder that it needs.
+  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  func whatIsReadInProcessIsTheSameInAHelper() async throws {
+    try Codec.start()
+    let bench = HelperBench(deadline: .seconds(20))
+    let variant = Variant(size: PixelSize(128, 128), fit: .contain)
+    var count = 0
+    for (path, _) in try Self.entries() where path.hasPrefix("good/") {
+      let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
+      guard let header = try? probe(.memory(bytes)), let here = try? await TestRender.one(bytes, variant) else {
+        continue
+      }
+      let there = try #require(try await bench.render(bytes, header.format, [variant]).first)
+      #expect(there.failure == nil, "\(path)")
+      #expect((try? there.get().data) == here.data, "\(path) looks different")
+      count += 1
+    }
+    #expect(count > 250)
+  }
+
   @Test(.enabled(if: isPresent, "the shared corpus is absent"))
   func aCompressedDrawingMayEndAnywhere() async throws {
     let bench = HelperBench(deadline: .seconds(20))
