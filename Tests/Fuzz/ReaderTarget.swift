@@ -5,7 +5,8 @@ import Reference
 @testable import ThumbnailCore
 
 /// The JPEG coefficient decoder: its picture depends neither on where the body lies nor on how much of it is read at a
-/// time, a tolerant reading of a sound file is the same, and where no chroma is scaled it is libjpeg's.
+/// time, a tolerant reading of a sound file is the same, measuring deviations changes no sequential one, and where no
+/// chroma is scaled it is libjpeg's.
 func fuzzReader(_ input: FuzzInput) {
   guard let probe = try? probe(.memory(input.bytes), limits: .fuzzing), probe.format == .jpeg else { return }
   for scale in JPEGScale.allCases {
@@ -21,10 +22,45 @@ func fuzzReader(_ input: FuzzInput) {
     require(inPieces == whole, "at \(scale) \(whole), by \(window) bytes \(inPieces)")
     let inFile = picture(input.asFile(), window: input.cut(2) & 1 == 0 ? window : nil)
     require(inFile == whole, "at \(scale) \(whole), in a file \(inFile)")
+    let measured = MeasuredPicture(input.bytes, probe, scale, window: nil)
+    let measuredInPieces = MeasuredPicture(input.bytes, probe, scale, window: window)
+    require(measured == measuredInPieces, "at \(scale) deviations of \(whole), by \(window) bytes")
+    if !probe.isProgressive, case .success(let pixels) = whole.result, case .success(let samples) = measured.result {
+      require(samples.pixels == pixels.samples, "at \(scale) \(whole), measured")
+    }
     let tolerant = picture(.memory(input.bytes), isTolerant: true)
     guard case .success = whole.result else { continue }
     require(tolerant == whole, "at \(scale) \(whole), tolerant \(tolerant)")
     if scale == .eighth { whole.compareWithLibjpeg(input.bytes, isProgressive: probe.isProgressive) }
+  }
+}
+
+/// What the reader made of a body, with the deviations of its pixels.
+private struct MeasuredPicture: Equatable {
+  struct Samples: Equatable {
+    var pixels: [UInt8]
+    var deviations: [UInt8]
+  }
+
+  let result: Result<Samples, JPEGError>
+
+  init(_ file: [UInt8], _ probe: ImageProbe, _ scale: JPEGScale, window: Int?) {
+    var decoder = CoefficientDecoder(
+      .memory(file), size: probe.storedSize, scale: scale, cancellation: CancellationFlag(), window: window)
+    decoder.measuresDeviations = true
+    result = Result { () throws(JPEGError) in
+      let image = try decoder.decode()
+      let width = image.size.width
+      var samples = Samples(
+        pixels: [UInt8](repeating: 0, count: image.size.pixelCount * image.bands),
+        deviations: [UInt8](repeating: 0, count: image.size.pixelCount))
+      samples.pixels.withUnsafeMutableBytes { image.compose(into: $0) }
+      samples.deviations.withUnsafeMutableBufferPointer { rows in
+        guard let start = rows.baseAddress else { return }
+        for y in 0..<image.size.height { image.copyDeviations(y: y, into: start + y * width) }
+      }
+      return samples
+    }
   }
 }
 

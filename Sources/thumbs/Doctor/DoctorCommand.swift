@@ -22,8 +22,9 @@ struct DoctorCommand: AsyncParsableCommand {
       --json prints one object: healthy, versions {…}, formats [{format, reader
       (process, helper or none), readingProblem, written, writingProblem}],
       confinement {systemCalls, files, namespaces}, cache {directory, exists,
-      thumbnails, sources, bytes, fileBytes, fileSystem, network, freeBytes}, limits [{name, value, unit, origin}], network {tls, protocols,
-      httpVersions, compressions}, findings [{severity (problem or remark), message}].
+      thumbnails, sources, bytes, fileBytes, fileSystem, network, freeBytes},
+      limits [{name, value, unit, origin}], network {tls, protocols, httpVersions,
+      compressions}, findings [{severity (problem or remark), message}].
       """)
 
   @OptionGroup(title: "Resources") var resources: PipelineOptions
