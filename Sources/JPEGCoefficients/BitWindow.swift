@@ -160,19 +160,28 @@ struct BitWindow {
         drop(entry & 0x1F)
         return 0
       }
-      // A long code, or symbols beyond the end of the block: decode one symbol at a time.
-      fill()
-      let code = table.decode(bits)
-      let (size, run) = (code & 15, (code &>> 4) & 15)
-      drop(UInt64(truncatingIfNeeded: code &>> 8))
-      if size == 0 && run != 15 {
-        if code == 0 { return -1 }
-        return isProgressive ? takeRun(run) : 0
-      }
-      drop(UInt64(truncatingIfNeeded: size))
-      position &+= run &+ 1
-      if position >= last { return position == last ? 0 : -1 }
+      let (_, end) = skipSymbol(table, &position, last: last, isProgressive: isProgressive)
+      if let end { return end }
     }
+  }
+
+  /// Skips one symbol after `position`: one with a long code, or before others beyond the end of the block. Returns the
+  /// number of its coefficient's bits, and the result of the block if it has ended.
+  @inline(__always)
+  mutating func skipSymbol(
+    _ table: HuffmanTable.Lookup, _ position: inout Int, last: Int, isProgressive: Bool
+  ) -> (size: Int, end: EmptyBlocks?) {
+    fill()
+    let code = table.decode(bits)
+    let (size, run) = (code & 15, (code &>> 4) & 15)
+    drop(UInt64(truncatingIfNeeded: code &>> 8))
+    if size == 0 && run != 15 {
+      if code == 0 { return (0, -1) }
+      return (0, isProgressive ? takeRun(run) : 0)
+    }
+    drop(UInt64(truncatingIfNeeded: size))
+    position &+= run &+ 1
+    return (size, position < last ? nil : position == last ? 0 : -1)
   }
 
   /// Decodes the length of an end-of-band run, of `size` bits, at most 14: the number of empty blocks after this one.

@@ -119,21 +119,10 @@ extension BitWindow {
         sum += Float(entry &>> 16) * weights[reached & 63]
         return 0
       }
-      // A long code, or symbols beyond the end of the block: decode one symbol at a time.
-      fill()
-      let code = table.decode(bits)
-      let (size, run) = (code & 15, (code &>> 4) & 15)
-      drop(UInt64(truncatingIfNeeded: code &>> 8))
-      if size == 0 && run != 15 {
-        if code == 0 { return -1 }
-        return isProgressive ? takeRun(run) : 0
-      }
-      drop(UInt64(truncatingIfNeeded: size))
-      position &+= run &+ 1
-      if position > last { return -1 }
-      // The mean square of so many bits.
-      sum += Float(1 &<< (2 &* size)) * 0.58 * weights[position]
-      if position == last { return 0 }
+      let (size, end) = skipSymbol(table, &position, last: last, isProgressive: isProgressive)
+      // The mean square of so many bits. A run of 16 zeros has none.
+      if size > 0 && position <= last { sum += Float(1 &<< (2 &* size)) * 0.58 * weights[position] }
+      if let end { return end }
     }
   }
 }
