@@ -16,36 +16,36 @@ enum CallFilter {
   /// The rules as a program: it compares the call's number with that of each rule in turn, and skips those of others.
   static func program(for rules: [CallRule]) -> [sock_filter] {
     var program = [load(offsetOfArchitecture)]
-    program += [jump(BPF_JEQ, csandbox_architecture, ifTrue: 1, ifFalse: 0), answer(.end), load(offsetOfNumber)]
+    program += [jump(BPF_JEQ, csandbox_architecture, ifTrue: 1, ifFalse: 0), returning(.end), load(offsetOfNumber)]
     #if arch(x86_64)
-      program += [jump(BPF_JGE, x32Begins, ifTrue: 0, ifFalse: 1), answer(.end)]
+      program += [jump(BPF_JGE, x32Begins, ifTrue: 0, ifFalse: 1), returning(.end)]
     #endif
     for rule in rules {
-      let body = rule.conditions.flatMap { check($0, otherwise: rule.otherwise) } + [answer(rule.outcome)]
+      let body = rule.conditions.flatMap { check($0, otherwise: rule.otherwise) } + [returning(rule.outcome)]
       for call in rule.calls {
         program.append(jump(BPF_JEQ, UInt32(call), ifTrue: 0, ifFalse: body.count))
         program += body
       }
     }
-    return program + [answer(.end)]
+    return program + [returning(.end)]
   }
 
-  /// Goes on behind these instructions if the condition holds, and answers otherwise.
+  /// Goes on behind these instructions if the condition holds, and returns the other outcome if not.
   private static func check(_ condition: CallRule.Condition, otherwise: CallRule.Outcome) -> [sock_filter] {
     switch condition {
     case .argument(let index, isOneOf: let values):
       let comparisons = values.enumerated().map { position, value in
         jump(BPF_JEQ, UInt32(truncatingIfNeeded: value), ifTrue: values.count - position, ifFalse: 0)
       }
-      return [load(lowerHalf(of: index))] + comparisons + [answer(otherwise)]
+      return [load(lowerHalf(of: index))] + comparisons + [returning(otherwise)]
     case .flags(let index, without: let bits):
       return [
         load(lowerHalf(of: index)), jump(BPF_JSET, UInt32(truncatingIfNeeded: bits), ifTrue: 0, ifFalse: 1),
-        answer(otherwise),
+        returning(otherwise),
       ]
     case .argumentIsNull(let index):
       return [lowerHalf(of: index), lowerHalf(of: index) + 4].flatMap { half in
-        [load(half), jump(BPF_JEQ, 0, ifTrue: 1, ifFalse: 0), answer(otherwise)]
+        [load(half), jump(BPF_JEQ, 0, ifTrue: 1, ifFalse: 0), returning(otherwise)]
       }
     }
   }
@@ -64,7 +64,7 @@ enum CallFilter {
     sock_filter(code: UInt16(BPF_JMP | comparison | BPF_K), jt: UInt8(ifTrue), jf: UInt8(ifFalse), k: value)
   }
 
-  private static func answer(_ outcome: CallRule.Outcome) -> sock_filter {
+  private static func returning(_ outcome: CallRule.Outcome) -> sock_filter {
     let value: UInt32 =
       switch outcome {
       case .allow: UInt32(SECCOMP_RET_ALLOW)

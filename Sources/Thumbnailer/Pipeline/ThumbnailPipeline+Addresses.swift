@@ -2,12 +2,12 @@ import Foundation
 import HTTPTransport
 
 extension ThumbnailPipeline.Configuration {
-  /// The environment variables that libcurl takes a proxy from.
-  private static let proxyVariables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
+  /// The environment variables that libcurl takes a proxy from, perhaps with a password in its URL.
+  package static let proxyVariables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
   /// A message if connections would be made past the guard of addresses; nil if there is no such road.
   ///
-  /// A proxy from the environment is not just left out: whoever set it may not want connections without it.
+  /// A proxy from the environment is refused, not left out: connections without it may be forbidden here.
   package func unguardedRoad(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
     guard addresses.isGuarded else { return nil }
     if roundTripper != nil {

@@ -19,6 +19,6 @@ enum SecretVariables {
   /// To be called before other threads run. Proxies may have a password in their URL; libcurl looks for them later.
   static func hide() {
     _ = values
-    ProcessPrivacy.hideVariables(["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+    ProcessPrivacy.hideVariables(ThumbnailPipeline.Configuration.proxyVariables)
   }
 }
