@@ -91,6 +91,14 @@ static inline int csandbox_close_from(posix_spawn_file_actions_t *actions, int f
 // One heap for all threads: each heap of its own would reserve 64 MiB of the address space that is limited.
 static inline void csandbox_use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
 
+// Keeps freed memory for the next image, up to `most` bytes: pages that are given back are cleared anew for each, which
+// takes as long as decoding a tiny one. Larger blocks than `largest` are given back.
+static inline void csandbox_keep_memory(int most, int largest) {
+  mallopt(M_TRIM_THRESHOLD, most);
+  mallopt(M_TOP_PAD, 1 << 20);
+  mallopt(M_MMAP_THRESHOLD, largest);
+}
+
 // Lets the kernel end this process with the thread that started it. prctl is variadic.
 static inline int csandbox_die_with_parent(void) { return prctl(PR_SET_PDEATHSIG, (unsigned long)SIGKILL, 0, 0, 0); }
 

@@ -12,6 +12,9 @@
 // VIPS_INIT is a macro: it also compares the library's layout with that of these headers.
 static inline int cvips_init(const char *name) { return VIPS_INIT(name); }
 
+// The header of vectors is not among those of libvips' own umbrella.
+void vips_vector_set_enabled(gboolean enabled);
+
 // malloc.h is not among the headers that Swift imports on Linux. Only glibc has the option.
 static inline void cvips_set_mmap_threshold(int bytes) {
 #ifdef __GLIBC__

@@ -16,20 +16,23 @@ public enum DecodeHelper {
   struct Settings: Equatable {
     /// The most address space, in bytes, beyond the program itself.
     var memoryLimit: Int
+    /// What it decodes.
+    var kind: HelperKind
     /// The process that starts the helper.
     var parent: pid_t
 
-    init(memoryLimit: Int, parent: pid_t) { (self.memoryLimit, self.parent) = (memoryLimit, parent) }
-
-    init?(_ arguments: [String]) {
-      let numbers = arguments.compactMap { Int($0) }
-      guard arguments.count == 2, numbers.count == 2, numbers[0] > 0,
-        let parent = pid_t(exactly: numbers[1])
-      else { return nil }
-      self.init(memoryLimit: numbers[0], parent: parent)
+    init(memoryLimit: Int, kind: HelperKind, parent: pid_t) {
+      (self.memoryLimit, self.kind, self.parent) = (memoryLimit, kind, parent)
     }
 
-    var arguments: [String] { ["\(memoryLimit)", "\(parent)"] }
+    init?(_ arguments: [String]) {
+      guard arguments.count == 3, let memoryLimit = Int(arguments[0]), memoryLimit > 0,
+        let kind = HelperKind(rawValue: arguments[1]), let parent = pid_t(arguments[2])
+      else { return nil }
+      self.init(memoryLimit: memoryLimit, kind: kind, parent: parent)
+    }
+
+    var arguments: [String] { ["\(memoryLimit)", kind.rawValue, "\(parent)"] }
   }
 
   /// Serves as a helper and then exits, if the program was started as one. Returns at once otherwise.
@@ -37,17 +40,17 @@ public enum DecodeHelper {
   /// To be called on the main thread before anything else: it replaces the process' standard input, closes no other
   /// file, and drops privileges for good.
   public static func serveIfAsked(arguments: [String] = CommandLine.arguments) {
-    serveIfAsked(arguments) { memoryLimit in
-      let worker = HelperWorker(memoryLimit: memoryLimit)
+    serveIfAsked(arguments) { settings in
+      let worker = HelperWorker(settings)
       return { request, image in worker.carryOut(request, image) }
     }
   }
 
-  /// Carries out one request: the response, and the bytes of the thumbnails.
-  typealias Work = (HelperRequest, FileDescriptor) -> (HelperResponse, [Data])
+  /// Carries out one request: the response, and the bytes that follow it.
+  typealias Work = (HelperRequest, FileDescriptor) -> (HelperResponse, [[UInt8]])
 
   /// Serves with something else than a decoder, which tests put behind the same walls.
-  static func serveIfAsked(_ arguments: [String], worker: (_ memoryLimit: Int) -> Work) {
+  static func serveIfAsked(_ arguments: [String], worker: (Settings) -> Work) {
     guard arguments.count > 1, arguments[1] == command else { return }
     var kind: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
@@ -57,7 +60,7 @@ public enum DecodeHelper {
       FileHandle.standardError.write(Data("\(command) is not for people: thumbs starts it to decode pictures\n".utf8))
       exit(64)
     }
-    exit(serve(settings, worker(settings.memoryLimit)))
+    exit(serve(settings, worker(settings)))
   }
 
   private static func serve(_ settings: Settings, _ work: Work) -> Int32 {
@@ -73,14 +76,13 @@ public enum DecodeHelper {
     } catch {
       return 70
     }
-    let channel = HelperChannel(socket: socket)
+    var channel = HelperChannel(socket: socket)
     do throws(HelperFailure) {
       try channel.send(HelperGreeting(gaps: gaps))
       while true {
         let (request, image) = try channel.receiveRequest()
         let (response, bodies) = work(request, image)
-        try channel.send(response)
-        for body in bodies { try channel.send([UInt8](body)) }
+        try channel.send(response, followedBy: bodies)
       }
     } catch {
       // The pipeline has closed the connection.

@@ -6,8 +6,10 @@ public import ThumbnailCore
 /// Which images are decoded in a separate process, a helper, and which resources it may use.
 ///
 /// Known files of some formats crash or hang the process that decodes them. In a helper this costs one image: it fails,
-/// and the next one gets a new helper. There is at most one helper per concurrent decode; it starts when it is first
-/// needed, which takes about a tenth of a second, serves one image after the other, and ends with the pipeline.
+/// and the next one gets a new helper. What has broken a decoder there can do nothing but return wrong pixels. There
+/// are at most two helpers per concurrent decode: one for JPEG, PNG and WebP, which takes a fortieth of a second to
+/// start, and one for all other formats, which takes a tenth. They start when they are first needed, serve one image
+/// after the other, and end with the pipeline.
 ///
 ///     configuration.isolation = .helper(executable: URL(fileURLWithPath: "/usr/local/bin/thumbs"))
 public struct DecodeIsolation: Sendable, Equatable {
@@ -15,6 +17,9 @@ public struct DecodeIsolation: Sendable, Equatable {
   public enum Formats: String, Sendable, CaseIterable {
     /// The formats that are not decoded in process: SVG, PDF, JPEG XL, JPEG 2000, OpenEXR, PNM, BMP, ICO and Radiance.
     case unsafeOnly
+    /// Those, and of all sources but the user's own files whatever a library in C would decode: everything but JPEGs
+    /// that are reduced far, and GIFs, whose readers are written in Swift.
+    case web
     /// Every format.
     case all
   }
@@ -32,8 +37,8 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// The program to start as a helper: `thumbs`, or any whose first act is `DecodeHelper.serveIfAsked()`, of this
   /// version. Nil decodes everything in process and refuses the unsafe formats. Default: nil.
   public var executable: URL?
-  /// Which formats the helper decodes. Default: the unsafe formats only.
-  public var formats = Formats.unsafeOnly
+  /// Which formats the helper decodes. Default: the unsafe formats, and what comes from the web.
+  public var formats = Formats.web
   /// Which sources may be of an unsafe format. Default: the user's own files.
   public var unsafeSources = UnsafeSources.userFiles
   /// How much memory each helper may take beyond the program itself. It is separate from `memoryBudget`, of which a
@@ -53,12 +58,12 @@ public struct DecodeIsolation: Sendable, Equatable {
   /// No helper: the unsafe formats are refused.
   public static let none = DecodeIsolation()
 
-  /// Decodes the unsafe formats, or all, in a helper.
+  /// Decodes some formats, or all, in a helper.
   ///
   /// - Parameters:
   ///   - executable: `thumbs`, or a program whose first act is `DecodeHelper.serveIfAsked()`.
   ///   - formats: Which formats the helper decodes.
-  public static func helper(executable: URL, formats: Formats = .unsafeOnly) -> DecodeIsolation {
+  public static func helper(executable: URL, formats: Formats = .web) -> DecodeIsolation {
     DecodeIsolation(executable: executable, formats: formats)
   }
 
@@ -66,6 +71,9 @@ public struct DecodeIsolation: Sendable, Equatable {
   package func admitsUnsafe(isUserFile: Bool) -> Bool {
     executable != nil && (unsafeSources == .anywhere || unsafeSources == .userFiles && isUserFile)
   }
+
+  /// Whether a library must not see this image in the pipeline's own process.
+  package func distrusts(isUserFile: Bool) -> Bool { executable != nil && formats == .web && !isUserFile }
 
   /// A message that says which value is invalid and what to do; nil if all are valid.
   package var problem: String? {

@@ -7,14 +7,20 @@ import ThumbnailCore
 /// or cancellation, in the helper as long as the connection is open.
 ///
 /// Throws `.cancelled`, `.tooSlow`, `.crashed` if the other end is closed, and `.nonsense`.
-struct HelperChannel {
+struct HelperChannel: ~Copyable {
   /// How often a blocked thread checks for cancellation, in milliseconds.
   private static let interval: Int32 = 20
+  /// How much is received at once, in bytes.
+  private static let pieceLength = 64 << 10
 
   private let socket: FileDescriptor
   private let started = SuspendingClock.now
   /// The pipeline's limits for one request; nil in the helper.
   private let limits: (deadline: Duration, cancellation: CancellationFlag)?
+  /// What was received at once with what was asked for.
+  private var received: [UInt8] = []
+  /// How many of these bytes were asked for since.
+  private var taken = 0
 
   /// The helper's end.
   init(socket: FileDescriptor) { (self.socket, limits) = (socket, nil) }
@@ -24,13 +30,24 @@ struct HelperChannel {
     (self.socket, limits) = (socket, (deadline, cancellation))
   }
 
-  /// Sends one message, with an open file attached to its first byte.
-  func send(_ message: some Encodable, passing file: FileDescriptor? = nil) throws(HelperFailure) {
-    try send(try HelperMessage.encode(message), passing: file)
+  /// Sends one message, with an open file attached to its first byte, and bytes behind it.
+  func send(
+    _ message: some HelperCoded, passing file: FileDescriptor? = nil, followedBy bodies: [[UInt8]] = []
+  ) throws(HelperFailure) {
+    var bytes = HelperMessage.encode(message)
+    for body in bodies {
+      // Small ones wake the other end once.
+      if bytes.count + body.count > Self.pieceLength {
+        try send(bytes, passing: file)
+        bytes = body
+      } else {
+        bytes += body
+      }
+    }
+    try send(bytes, passing: file)
   }
 
-  /// Sends bytes, with an open file attached to the first of them.
-  func send(_ bytes: [UInt8], passing file: FileDescriptor? = nil) throws(HelperFailure) {
+  private func send(_ bytes: [UInt8], passing file: FileDescriptor?) throws(HelperFailure) {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { bytes in
@@ -46,51 +63,70 @@ struct HelperChannel {
   }
 
   /// Receives one message.
-  func receive<Message: Decodable>(_ type: Message.Type) throws(HelperFailure) -> Message {
-    try receive(type, length: try receive(4))
+  mutating func receive<Message: HelperCoded>(_ type: Message.Type) throws(HelperFailure) -> Message {
+    let length = try receive(4).reduce(0) { $0 << 8 | Int($1) }
+    guard (1...HelperMessage.longest).contains(length) else { throw .nonsense(detail: "a message of \(length) bytes") }
+    return try HelperMessage.decode(type, try receive(length))
   }
 
   /// Receives a request and the image's file, which is attached to it.
-  func receiveRequest() throws(HelperFailure) -> (HelperRequest, FileDescriptor) {
-    var head = [UInt8](repeating: 0, count: 4)
+  mutating func receiveRequest() throws(HelperFailure) -> (HelperRequest, FileDescriptor) {
     var descriptor: Int32 = -1
-    var got = 0
-    repeat { got = csandbox_receive(socket.rawValue, &head, 4, &descriptor) } while got < 0 && errno == EINTR
+    received = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { [socket] buffer, filled in
+      var got = 0
+      repeat {
+        got = csandbox_receive(socket.rawValue, buffer.baseAddress, buffer.count, &descriptor)
+      } while got < 0 && errno == EINTR
+      filled = max(0, got)
+    }
+    taken = 0
     guard descriptor >= 0 else { throw .nonsense(detail: "a request without a file") }
     let image = FileDescriptor(owning: descriptor)
-    guard got == 4 else { throw .nonsense(detail: "a request without a length") }
-    return (try receive(HelperRequest.self, length: head), image)
+    return (try receive(HelperRequest.self), image)
   }
 
   /// Receives exactly `count` bytes.
-  func receive(_ count: Int) throws(HelperFailure) -> [UInt8] {
+  mutating func receive(_ count: Int) throws(HelperFailure) -> [UInt8] {
     var bytes: [UInt8] = []
-    // The buffer grows with what arrives, not with the announced length.
-    while bytes.count < count {
-      var error: Int32 = 0
-      let piece = [UInt8](unsafeUninitializedCapacity: min(count - bytes.count, 64 << 10)) { buffer, filled in
-        let got = recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
-        error = got < 0 ? errno : 0
-        filled = max(0, got)
-      }
-      if !piece.isEmpty {
-        bytes += piece
-      } else {
-        // No bytes and no error: the other end is closed.
-        try wait(for: POLLIN, error: error == 0 ? EPIPE : error)
-      }
+    // It grows with what arrives, not with the announced length.
+    while true {
+      let piece = received[taken..<min(received.count, taken + count - bytes.count)]
+      bytes += piece
+      taken += piece.count
+      if bytes.count == count { return bytes }
+      try receiveMore()
     }
-    return bytes
   }
 
-  private func receive<Message: Decodable>(_ type: Message.Type, length: [UInt8]) throws(HelperFailure) -> Message {
-    let length = HelperMessage.length(length)
-    guard (2...HelperMessage.longest).contains(length) else { throw .nonsense(detail: "a message of \(length) bytes") }
-    let json = try receive(length)
-    guard let message = try? JSONDecoder().decode(type, from: Data(json)) else {
-      throw .nonsense(detail: "a message that is not what was asked for")
+  /// Fills the buffer.
+  mutating func receive(into buffer: UnsafeMutableRawBufferPointer) throws(HelperFailure) {
+    var filled = min(buffer.count, received.count - taken)
+    buffer.copyBytes(from: received[taken..<taken + filled])
+    taken += filled
+    while filled < buffer.count {
+      let (count, error) = receiveSome(into: UnsafeMutableRawBufferPointer(rebasing: buffer[filled...]))
+      if count == 0 { try wait(for: POLLIN, error: error) }
+      filled += count
     }
-    return message
+  }
+
+  /// Waits for the next bytes; those before are used up.
+  private mutating func receiveMore() throws(HelperFailure) {
+    taken = 0
+    repeat {
+      var error: Int32 = 0
+      received = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, filled in
+        (filled, error) = receiveSome(into: UnsafeMutableRawBufferPointer(buffer))
+      }
+      if received.isEmpty { try wait(for: POLLIN, error: error) }
+    } while received.isEmpty
+  }
+
+  /// Receives what has arrived already: the number of bytes, or 0 and why there are none.
+  private func receiveSome(into buffer: UnsafeMutableRawBufferPointer) -> (count: Int, error: Int32) {
+    let count = recv(socket.rawValue, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT))
+    // No bytes and no error: the other end is closed.
+    return count > 0 ? (count, 0) : (0, count == 0 ? EPIPE : errno)
   }
 
   private func wait(for event: Int32, error: Int32) throws(HelperFailure) {

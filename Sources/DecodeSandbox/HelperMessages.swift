@@ -4,66 +4,44 @@ import ThumbnailCore
 
 /// The messages between a pipeline and its helper.
 ///
-/// Each is a big-endian length of four bytes and that much JSON. A request carries the image's open file; a response is
-/// followed by the thumbnails' bytes, one after the other.
+/// Each is a big-endian length of four bytes and that many bytes of values (`MessageWriter`). A request carries the
+/// image's open file; a response is followed by the thumbnails' samples and profiles, one after the other. No encoded
+/// thumbnail is sent: decoders run in the pipeline's process as well, and would read what a compromised helper made.
 enum HelperMessage {
-  /// The longest JSON accepted, in bytes.
-  static let longest = 256 << 10
+  /// The most bytes that a message may have.
+  static let longest = 1 << 20
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).3"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).4"
 
-  static func encode(_ value: some Encodable) throws(HelperFailure) -> [UInt8] {
-    let json: Data
-    do {
-      json = try JSONEncoder().encode(value)
-    } catch {
-      throw .nonsense(detail: "\(error)")
-    }
-    let length = UInt32(json.count)
-    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + json
+  static func encode(_ value: some HelperCoded) -> [UInt8] {
+    var message = MessageWriter()
+    value.write(to: &message)
+    let length = UInt32(message.bytes.count)
+    return [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: length >> $0) } + message.bytes
   }
 
-  static func length(_ bytes: [UInt8]) -> Int { bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+  static func decode<Message: HelperCoded>(_: Message.Type, _ bytes: [UInt8]) throws(HelperFailure) -> Message {
+    var reader = MessageReader(bytes)
+    let message = try Message(from: &reader)
+    guard reader.isAtEnd else { throw .nonsense(detail: "a message with more behind it") }
+    return message
+  }
 }
 
 /// The first message, from the helper.
-struct HelperGreeting: Codable, Equatable {
+struct HelperGreeting: Equatable {
   var name = HelperMessage.greeting
   /// What the machine cannot give of the confinement.
   var gaps: [ConfinementGap] = []
 }
 
-/// One image to decode; its file is attached.
-struct HelperRequest: Codable, Equatable, Sendable {
-  /// The format that the pipeline has sniffed.
-  var format: ImageFormat
-  /// The length of the image file in bytes.
-  var byteCount: Int
-  /// The variants as tokens.
-  var variants: [String]
-  var limits: DecodeLimits
-  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory on some valid ones, apparently those
-  /// whose image does not begin at the canvas' corner.
-  var usesImageMagick = false
-  /// Whether to salvage what can be read of a damaged image.
-  var acceptsDamage = false
-}
-
-/// The result of a request.
-struct HelperResponse: Codable, Equatable, Sendable {
-  /// The result for one variant: a thumbnail or an error.
-  struct Outcome: Codable, Equatable, Sendable {
-    var size: PixelSize?
-    var format: ImageFormat?
-    /// The number of bytes of this thumbnail after the response.
-    var byteCount = 0
-    /// See `Thumbnail`.
-    var isDamaged = false
-    var failure: CodecError?
+extension HelperGreeting: HelperCoded {
+  func write(to message: inout MessageWriter) {
+    message.add(name)
+    message.add(json: gaps)
   }
 
-  /// The image's size, upright; nil if nothing could be made.
-  var size: PixelSize?
-  /// One per variant, in the request's order.
-  var outcomes: [Outcome]
+  init(from message: inout MessageReader) throws(HelperFailure) {
+    self.init(name: try message.text(), gaps: try message.json())
+  }
 }

@@ -8,8 +8,9 @@ package import ThumbnailCore
 ///
 /// Blocks the calling thread, so there are never more helpers than calling threads.
 package final class HelperPool: Sendable {
-  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit.
-  static let mostServed = 200
+  /// A helper is replaced after this many images, since memory that decoders leak counts against its limit, and what
+  /// has broken one sees the images that follow.
+  static func mostServed(_ kind: HelperKind) -> Int { kind == .common ? 1000 : 200 }
 
   private let isolation: DecodeIsolation
   private let idle = Mutex<[HelperProcess]>([])
@@ -26,12 +27,21 @@ package final class HelperPool: Sendable {
   /// What the machine cannot give of a helper's confinement, as a helper finds it that is started for that.
   package func gaps() throws(CodecError) -> [ConfinementGap] {
     do throws(HelperFailure) {
-      let helper = try HelperProcess(isolation, cancellation: CancellationFlag())
+      let helper = try HelperProcess(.full, isolation)
+      let gaps = try helper.awaitGreeting(CancellationFlag())
       idle.withLock { $0.append(helper) }
-      return helper.gaps
+      return gaps
     } catch {
       throw .helperFailed(error)
     }
+  }
+
+  /// Has a helper start, if none is there, without waiting for it: the first image finds it ready. To be called on a
+  /// thread that lasts, with which the helper ends.
+  package func prepare() {
+    let hasOne = idle.withLock { !$0.isEmpty } || busy.withLock { !$0.isEmpty }
+    guard !hasOne, let helper = try? HelperProcess(.common, isolation) else { return }
+    idle.withLock { $0.append(helper) }
   }
 
   /// Ends the idle processes. Blocks briefly.
@@ -50,50 +60,47 @@ package final class HelperPool: Sendable {
     Thread.detachNewThread { for helper in helpers { helper.end() } }
   }
 
-  /// Decodes an image in a helper, one result per variant. An error that concerns all is each one's failure.
-  ///
-  /// - Parameter patience: How many times the deadline it may take in wall-clock time. The CPU time stays limited to
-  ///   the deadline, but on a busy machine that takes longer.
+  /// Decodes an image in a helper and encodes its thumbnails, one result per variant. An error that concerns all is
+  /// each one's failure.
   package func render(
-    _ body: ByteSource, format: ImageFormat, variants: [Variant], limits: DecodeLimits, mostBytes: Int,
-    acceptsDamage: Bool = false, patience: Int = 1, cancellation: CancellationFlag
+    _ body: ByteSource, _ job: HelperJob, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
-    let request = HelperRequest(
-      format: format, byteCount: body.count, variants: variants.map(\.token), limits: limits,
-      acceptsDamage: acceptsDamage)
-    let rules = ResponseRules(
-      variants: variants, format: format, byteCount: body.count, limits: limits, mostBytes: mostBytes)
     do throws(CodecError) {
-      let image = try Self.file(of: body, format)
+      let image = try Self.file(of: body, job.format)
+      let made: (size: PixelSize?, results: [Rendered<ThumbnailRaster>])
       do throws(HelperFailure) {
-        return try render(request, image, rules, deadline: isolation.deadline * patience, cancellation)
+        made = try pixels(of: image, byteCount: body.count, job, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
+      return job.finish(made.results, size: made.size, byteCount: body.count)
     } catch {
-      return variants.map { RenderedVariant(variant: $0, result: .failure(error)) }
+      return job.variants.map { RenderedVariant(variant: $0, result: .failure(error)) }
     }
   }
 
-  private func render(
-    _ request: HelperRequest, _ image: FileDescriptor, _ rules: ResponseRules, deadline: Duration,
-    _ cancellation: CancellationFlag
-  ) throws(HelperFailure) -> [RenderedVariant] {
-    var request = request
+  private func pixels(
+    of image: FileDescriptor, byteCount: Int, _ job: HelperJob, _ cancellation: CancellationFlag
+  ) throws(HelperFailure) -> (PixelSize?, [Rendered<ThumbnailRaster>]) {
+    let rules = job.rules
+    var (request, kind) = (job.request(byteCount: byteCount), job.kind)
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
-      let waiting = wantsFresh ? nil : idle.withLock { $0.popLast() }
+      let waiting = wantsFresh ? nil : takeIdle(kind)
       let helper: HelperProcess
-      if let waiting { helper = waiting } else { helper = try HelperProcess(isolation, cancellation: cancellation) }
+      if let waiting { helper = waiting } else { helper = try HelperProcess(kind, isolation) }
       wantsFresh = waiting != nil
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
-        let results = try helper.decode(
-          request, of: image, rules: rules, deadline: deadline, cancellation: cancellation)
-        if helper.served < Self.mostServed { idle.withLock { $0.append(helper) } }
-        return results
+        let answer = try helper.decode(
+          request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
+        if helper.served < Self.mostServed(helper.kind) { idle.withLock { $0.append(helper) } }
+        switch answer {
+        case .rendered(let size, let results): return (size, results)
+        case .needsLibvips: (kind, wantsFresh) = (.full, false)
+        }
       } catch {
         // The helper may have crashed because of an earlier image: only a fresh one's crash is due to this image.
         guard case .crashed = error else { throw error }
@@ -101,6 +108,14 @@ package final class HelperPool: Sendable {
         guard request.format == .jpeg2000, !request.usesImageMagick else { throw error }
         request.usesImageMagick = true
       }
+    }
+  }
+
+  /// An idle helper that can decode what one of this kind can.
+  private func takeIdle(_ kind: HelperKind) -> HelperProcess? {
+    idle.withLock { idle in
+      let index = idle.lastIndex { $0.kind == kind } ?? idle.lastIndex { $0.kind == .full }
+      return index.map { idle.remove(at: $0) }
     }
   }
 

@@ -11,62 +11,112 @@ final class HelperProcess: Sendable {
   /// The time limit from a process' start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
 
+  let kind: HelperKind
   let pid: pid_t
-  /// The most CPU time per image, in seconds.
-  private let computingTime: Int
+  private let path: String
+  private let isolation: DecodeIsolation
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
-  private let greeting = Mutex(HelperGreeting())
-
-  /// What the machine could not give of its confinement.
-  var gaps: [ConfinementGap] { greeting.withLock(\.gaps) }
+  /// Nil until it has been received.
+  private let greeting = Mutex<HelperGreeting?>(nil)
 
   /// The number of requests sent to it.
   var served: Int { servedCount.load(ordering: .relaxed) }
 
-  /// Starts a process and waits for its greeting.
-  init(_ isolation: DecodeIsolation, cancellation: CancellationFlag) throws(HelperFailure) {
+  /// Starts a process, which ends with the calling thread.
+  init(_ kind: HelperKind, _ isolation: DecodeIsolation) throws(HelperFailure) {
     guard let path = isolation.executable?.path else { throw .cannotStart(detail: "no executable is named") }
-    computingTime = Int((isolation.deadline / .seconds(1)).rounded(.up))
-    (pid, socket) = try HelperSpawn.start(path, isolation)
+    (self.kind, self.isolation, self.path) = (kind, isolation, path)
+    (pid, socket) = try HelperSpawn.start(path, kind, isolation)
+  }
+
+  deinit { end() }
+
+  /// Waits until it is ready. Returns what the machine could not give of its confinement.
+  @discardableResult
+  func awaitGreeting(_ cancellation: CancellationFlag) throws(HelperFailure) -> [ConfinementGap] {
+    if let known = greeting.withLock({ $0 }) { return known.gaps }
+    let received: HelperGreeting
     do throws(HelperFailure) {
-      let channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
-      let received = try channel.receive(HelperGreeting.self)
+      var channel = HelperChannel(socket: socket, deadline: Self.startDeadline, cancellation: cancellation)
+      received = try channel.receive(HelperGreeting.self)
       guard received.name == HelperMessage.greeting else { throw .nonsense(detail: "another version") }
-      greeting.withLock { $0 = received }
     } catch {
       let ending = explain(error)
       if ending == .cancelled { throw .cancelled }
       throw .cannotStart(detail: "\(path) did not greet as the thumbs of this version does (\(ending))")
     }
-    for gap in gaps { Log.codec.debug("\(gap)") }
-    if isolation.requiresConfinement, let gap = gaps.first(where: \.isGrave) {
+    greeting.withLock { $0 = received }
+    for gap in received.gaps { Log.codec.debug("\(gap)") }
+    if isolation.requiresConfinement, let gap = received.gaps.first(where: \.isGrave) {
       end()
       throw .notConfined(how: "\(gap)")
     }
+    return received.gaps
   }
 
-  deinit { end() }
+  /// The answer to a request.
+  enum Answer {
+    /// The image's size, and one result per variant.
+    case rendered(PixelSize?, [Rendered<ThumbnailRaster>])
+    /// Another kind of helper is needed.
+    case needsLibvips
+  }
 
   /// Decodes one image and validates the response.
   func decode(
     _ request: HelperRequest, of image: FileDescriptor, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
-  ) throws(HelperFailure) -> [RenderedVariant] {
+  ) throws(HelperFailure) -> Answer {
+    try awaitGreeting(cancellation)
     servedCount.add(1, ordering: .relaxed)
     limitComputing()
     do throws(HelperFailure) {
-      let channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
+      var channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
       try channel.send(request, passing: image)
       let response = try channel.receive(HelperResponse.self)
-      let lengths = try rules.lengths(of: response)
-      var bodies: [[UInt8]] = []
-      for length in lengths { bodies.append(try channel.receive(length)) }
-      return try rules.check(response, bodies)
+      if response.needsLibvips {
+        guard kind == .common, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
+        return .needsLibvips
+      }
+      try rules.check(response)
+      var results: [Rendered<ThumbnailRaster>] = []
+      for (variant, outcome) in zip(rules.variants, response.outcomes) {
+        switch outcome {
+        case .failure(let error): results.append(Rendered(variant: variant, result: .failure(error)))
+        case .pixels(let pixels): results.append(try receive(pixels, for: variant, &channel))
+        }
+      }
+      let isMade = results.contains { (try? $0.result.get()) != nil }
+      return .rendered(isMade ? try rules.sourceSize(response) : nil, results)
     } catch {
       throw explain(error)
     }
+  }
+
+  /// Receives what follows a response for a thumbnail that has passed the rules.
+  private func receive(
+    _ pixels: HelperResponse.Pixels, for variant: Variant, _ channel: inout HelperChannel
+  ) throws(HelperFailure) -> Rendered<ThumbnailRaster> {
+    var failure: HelperFailure?
+    let raster: Raster
+    do throws(CodecError) {
+      raster = try Raster(size: pixels.rasterSize, bands: pixels.bands, space: pixels.space) { samples in
+        do throws(HelperFailure) { try channel.receive(into: samples) } catch { failure = error }
+      }
+    } catch {
+      // There is no memory for it, and what follows cannot be skipped.
+      throw .nonsense(detail: "\(error)")
+    }
+    if let failure { throw failure }
+    let profile = pixels.profileLength == nil ? nil : try channel.receive(pixels.profileLength ?? 0)
+    return Rendered(
+      variant: variant,
+      result: .success(
+        ThumbnailRaster(
+          variant: variant, size: pixels.size, raster: raster, timing: pixels.timing,
+          kept: pixels.kept(profile: profile), isDamaged: pixels.isDamaged)))
   }
 
   /// Limits the CPU time from now on, with 5 s in reserve, as a backstop to the deadline.
@@ -74,7 +124,8 @@ final class HelperProcess: Sendable {
     var clock: clockid_t = 0
     var used = timespec()
     guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return }
-    _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + computingTime + 5))
+    let most = Int((isolation.deadline / .seconds(1)).rounded(.up))
+    _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + most + 5))
   }
 
   /// Kills the process and reaps it. Has no effect if that was done already.

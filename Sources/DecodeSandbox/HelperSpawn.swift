@@ -13,16 +13,16 @@ enum HelperSpawn {
     "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME",
     "XDG_DATA_DIRS", "FONTCONFIG_FILE", "FONTCONFIG_PATH", "MAGICK_CONFIGURE_PATH",
   ]
-  /// One thread per image, no temporary files for what does not fit into memory, and no account of a crash, for which
-  /// Swift would start a program.
+  /// One thread per image, no temporary files for what does not fit into memory, no code that libvips would have Orc
+  /// compile for vectors, and no account of a crash, for which Swift would start a program.
   private static let own = [
     "MAGICK_THREAD_LIMIT=1", "OMP_NUM_THREADS=1", "VIPS_CONCURRENCY=1", "VIPS_DISC_THRESHOLD=1024g",
-    "SWIFT_BACKTRACE=enable=no",
+    "ORC_CODE=emulate", "SWIFT_BACKTRACE=enable=no",
   ]
 
   /// Starts `path`.
   static func start(
-    _ path: String, _ isolation: DecodeIsolation
+    _ path: String, _ kind: HelperKind, _ isolation: DecodeIsolation
   ) throws(HelperFailure) -> (pid_t, FileDescriptor) {
     var ends: [Int32] = [-1, -1]
     guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
@@ -52,7 +52,8 @@ enum HelperSpawn {
     posix_spawnattr_setflags(
       &attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP))
 
-    let settings = DecodeHelper.Settings(memoryLimit: isolation.memoryLimit.bytes, parent: getpid())
+    let settings = DecodeHelper.Settings(
+      memoryLimit: isolation.memoryLimit.bytes, kind: kind, parent: getpid())
     let words = (["thumbs", DecodeHelper.command] + settings.arguments).map { strdup($0) } + [nil]
     let variables = environment(from: ProcessInfo.processInfo.environment).map { strdup($0) } + [nil]
     defer { for text in words + variables { free(text) } }

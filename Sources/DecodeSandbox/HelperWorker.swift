@@ -6,78 +6,124 @@ import ThumbnailCore
 /// Decodes in the helper: with the pipeline's own readers for the formats that they support, with libvips' other
 /// loaders for the rest.
 struct HelperWorker {
-  let memoryLimit: Int
+  private let memoryLimit: Int
+  private let kind: HelperKind
 
-  /// One outcome per variant, and the bytes of the thumbnails.
-  func carryOut(_ request: HelperRequest, _ image: FileDescriptor) -> (HelperResponse, [Data]) {
+  init(_ settings: DecodeHelper.Settings) { (memoryLimit, kind) = (settings.memoryLimit, settings.kind) }
+
+  /// The result for each variant, in the order of the plan, and the image's size.
+  private typealias Results = (results: [Rendered<ThumbnailRaster>], size: PixelSize)
+
+  /// One outcome per variant, and the bytes of the thumbnails' samples and profiles.
+  func carryOut(_ request: HelperRequest, _ image: FileDescriptor) -> (HelperResponse, [[UInt8]]) {
     let variants = request.variants.compactMap { Variant(token: $0) }
-    let body = ByteSource.file(image, count: request.byteCount)
     do throws(CodecError) {
       guard variants.count == request.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
-      let results: [RenderedVariant]
-      if request.format.isReadInProcess {
-        let probe = try probe(body, limits: request.limits)
-        results = try render(variants, acceptsDamage: request.acceptsDamage) {
-          variants, isTolerant throws(CodecError) in
-          try render(variants, of: body, probe: probe, isTolerant: isTolerant)
-        }
-      } else {
-        let downsampler = HelperOnlyDownsampler(
-          body: body, file: image, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
-          usesImageMagick: request.usesImageMagick)
-        results = try render(variants, acceptsDamage: request.acceptsDamage) {
-          variants, isTolerant throws(CodecError) in
-          try downsampler.render(variants, isTolerant: isTolerant)
-        }
-      }
-      return response(results, to: variants)
+      guard kind == .full || request.format.isReadInProcess else { throw .needsLibvips }
+      return try response(render(request, image, variants), to: variants)
     } catch {
+      if error == .needsLibvips { return (HelperResponse(size: nil, outcomes: [], needsLibvips: true), []) }
       let failure = isGzip(image) ? .notAPicture(looksLike: "gzip data without a whole SVG in it") : explained(error)
-      return (HelperResponse(size: nil, outcomes: variants.map { _ in .init(failure: failure) }), [])
+      return (HelperResponse(size: nil, outcomes: variants.map { _ in .failure(failure) }), [])
+    }
+  }
+
+  private func render(
+    _ request: HelperRequest, _ image: FileDescriptor, _ variants: [Variant]
+  ) throws(CodecError) -> Results {
+    guard request.format.isReadInProcess else {
+      let body = ByteSource.file(image, count: request.byteCount)
+      let downsampler = HelperOnlyDownsampler(
+        body: body, file: image, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
+        usesImageMagick: request.usesImageMagick)
+      return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
+        try downsampler.pixels(for: variants, isTolerant: isTolerant)
+      }
+    }
+    let body = try body(image, count: request.byteCount)
+    let probe = try probe(body, limits: request.limits)
+    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms), probe.size) }
+    return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
+      (try pixels(of: body, probe, variants, isTolerant: isTolerant), probe.size)
+    }
+  }
+
+  /// Carries out the pipeline's plan.
+  private func pixels(
+    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], _ terms: PlanTerms
+  ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
+    let memoryBudget = min(terms.memoryBudget, memoryLimit)
+    if terms.readsPreview {
+      guard let plan = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget),
+        let results = Downsampler.pixels(of: body, preview: plan, cancellation: CancellationFlag())
+      else { throw .handedOver(reason: "the preview does not match") }
+      return results
+    }
+    let plan = try DecodePlan.make(
+      probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
+      isTolerant: terms.isTolerant, mayReadCoefficients: terms.mayReadCoefficients)
+    return Downsampler.pixels(of: body, plan: plan, cancellation: CancellationFlag())
+  }
+
+  /// Files up to this length are read at once, in bytes.
+  private static let shortFile = 1 << 20
+
+  private func body(_ image: FileDescriptor, count: Int) throws(CodecError) -> ByteSource {
+    let file = ByteSource.file(image, count: count)
+    guard count <= Self.shortFile else { return file }
+    do {
+      let bytes = try file.read(at: 0, length: count)
+      return bytes.count == count ? .memory(bytes) : file
+    } catch {
+      throw .unreadableBody(detail: "\(error)")
     }
   }
 
   /// Renders strictly first, and then, if requested, salvages what can be read of a damaged image.
   private func render(
     _ variants: [Variant], acceptsDamage: Bool,
-    _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> [RenderedVariant]
-  ) throws(CodecError) -> [RenderedVariant] {
-    let results = try render(variants, false)
-    guard acceptsDamage else { return results }
-    return Downsampler.salvaging(results) { damaged throws(CodecError) in try render(damaged, true) }
+    _ render: (_ variants: [Variant], _ isTolerant: Bool) throws(CodecError) -> Results
+  ) throws(CodecError) -> Results {
+    let first = try render(variants, false)
+    guard acceptsDamage else { return first }
+    var needsLibvips = false
+    let results = Downsampler.salvaging(first.results) { damaged throws(CodecError) in
+      let second = try render(damaged, true).results
+      needsLibvips = second.contains { $0.isForLibvips }
+      return second
+    }
+    if needsLibvips { throw .needsLibvips }
+    return (results, first.size)
   }
 
-  /// The same for a format that is read in process. What the coefficient decoder hands over is read by libvips.
-  private func render(
-    _ variants: [Variant], of body: ByteSource, probe: ImageProbe, isTolerant: Bool
-  ) throws(CodecError) -> [RenderedVariant] {
+  /// The same for a format that is read in process. What the coefficient decoder hands over is read by libjpeg.
+  private func pixels(
+    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], isTolerant: Bool
+  ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
     for mayReadCoefficients in [!isTolerant, false] {
-      let plan = try DecodePlan.make(
-        probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryLimit, isTolerant: isTolerant,
-        mayReadCoefficients: mayReadCoefficients)
-      let results = Downsampler.render(body, plan: plan, cancellation: CancellationFlag())
+      let terms = PlanTerms(
+        memoryBudget: memoryLimit, isTolerant: isTolerant, mayReadCoefficients: mayReadCoefficients)
+      let results = try pixels(of: body, probe, variants, terms)
       let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
       if !isHandedOver { return results }
     }
     return []
   }
 
-  private func response(_ results: [RenderedVariant], to variants: [Variant]) -> (HelperResponse, [Data]) {
-    var response = HelperResponse(size: nil, outcomes: [])
-    var bodies: [Data] = []
+  private func response(
+    _ made: Results, to variants: [Variant]
+  ) throws(CodecError) -> (HelperResponse, [[UInt8]]) {
+    if made.results.contains(where: \.isForLibvips) { throw .needsLibvips }
+    var response = HelperResponse(size: made.size, outcomes: [])
+    var bodies: [[UInt8]] = []
     for variant in variants {
-      switch results.first(where: { $0.variant == variant })?.result {
-      case .success(let thumbnail)?:
-        response.size = thumbnail.source.size
-        response.outcomes.append(
-          .init(
-            size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count,
-            isDamaged: thumbnail.isDamaged))
-        bodies.append(thumbnail.data)
-      case .failure(let error)?:
-        response.outcomes.append(.init(failure: explained(error)))
-      case nil:
-        response.outcomes.append(.init(failure: .damaged(.shrink, detail: "no thumbnail was made")))
+      switch made.results.first(where: { $0.variant == variant })?.result {
+      case .success(let pixels)?:
+        bodies.append(try pixels.raster.withBytes { Array($0) })
+        if let profile = pixels.kept?.profile { bodies.append(profile) }
+        response.outcomes.append(.pixels(HelperResponse.Pixels(pixels)))
+      case .failure(let error)?: response.outcomes.append(.failure(explained(error)))
+      case nil: response.outcomes.append(.failure(.damaged(.shrink, detail: "no thumbnail was made")))
       }
     }
     return (response, bodies)
@@ -104,4 +150,8 @@ struct HelperWorker {
     default: return error
     }
   }
+}
+
+extension Rendered {
+  fileprivate var isForLibvips: Bool { if case .failure(.needsLibvips) = result { true } else { false } }
 }

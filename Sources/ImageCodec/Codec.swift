@@ -15,7 +15,15 @@ package enum Codec {
   ///
   /// libvips runs one thread per decode, since images are decoded in parallel. Its operation cache is off, as it would
   /// keep images alive. Operations that libvips marks as unsafe for untrusted data are blocked.
-  package static func start() throws(CodecError) { if let startFailure { throw startFailure } }
+  package static func start() throws(CodecError) {
+    if mayNotStart.load(ordering: .relaxed) { throw .needsLibvips }
+    if let startFailure { throw startFailure }
+  }
+
+  /// Has `start()` fail from now on, with `.needsLibvips`: for a process that cannot load libraries any more.
+  package static func forbidStart() { mayNotStart.store(true, ordering: .relaxed) }
+
+  private static let mayNotStart = Atomic(false)
 
   /// Returns heap memory that earlier decodes have freed to the system. Takes milliseconds.
   package static func returnFreeMemory() { cvips_return_free_memory() }
@@ -24,7 +32,10 @@ package enum Codec {
   ///
   /// glibc raises this threshold by itself, and then keeps the tens of megabytes that a decoder frees. At its initial
   /// value they return to the system: 75 instead of 100 MB after ten progressive JPEGs of 24 megapixels.
-  static let allocator: Void = cvips_set_mmap_threshold(128 << 10)
+  private static let allocator: Void = cvips_set_mmap_threshold(128 << 10)
+
+  /// See `allocator`. A program with other wishes says so afterwards.
+  package static func setUpAllocator() { _ = allocator }
 
   /// Whether `start()` has succeeded; reading it does not start libvips.
   private static let hasStarted = Atomic(false)
@@ -33,6 +44,9 @@ package enum Codec {
     if let reason = clazy_load_vips() { return .libraryUnavailable(detail: String(cString: reason)) }
     guard cvips_init("thumbnailer") == 0 else { return .libraryUnavailable(detail: errorText()) }
     vips_concurrency_set(1)
+    // Vector code is compiled into memory that is writable and executable, which no helper may have: without it
+    // anywhere, pixels do not depend on where they are made.
+    vips_vector_set_enabled(0)
     vips_cache_set_max(0)
     vips_block_untrusted_set(1)
     // Only JPEG XL's loader is unsafe; its saver gets our own pixels.

@@ -37,6 +37,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case processorUnavailable(String)
   /// The program's own processor has thrown an error.
   case processorFailed(detail: String)
+  /// Only libvips can read the image, and it may not be started in this process. Always followed by another attempt.
+  case needsLibvips
   /// libvips did not start.
   case libraryUnavailable(detail: String)
 
@@ -90,8 +92,9 @@ extension CodecError: CustomStringConvertible {
       "decoding takes \(ByteSize(bytes: needed)), more than the \(ByteSize(bytes: budget)) that a picture may take"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
     case .helperFailed(let failure): "\(failure)"
-    case .processorUnavailable(let name): "no processor is called \(name) where the picture is decoded"
+    case .processorUnavailable(let name): "no processor is called \(name)"
     case .processorFailed(let detail): "the processor failed" + Self.suffix(detail)
+    case .needsLibvips: "only libvips can read it"
     case .libraryUnavailable(let detail): "libvips does not start" + Self.suffix(detail)
     }
   }

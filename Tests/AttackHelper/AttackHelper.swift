@@ -12,8 +12,8 @@ import Foundation
 @main
 enum AttackHelper {
   static func main() {
-    DecodeHelper.serveIfAsked(CommandLine.arguments) { memoryLimit in
-      let worker = HelperWorker(memoryLimit: memoryLimit)
+    DecodeHelper.serveIfAsked(CommandLine.arguments) { settings in
+      let worker = HelperWorker(settings)
       return { request, image in Intruder(request, image)?.response() ?? worker.carryOut(request, image) }
     }
     let words = Array(CommandLine.arguments.dropFirst())

@@ -9,8 +9,6 @@ import ThumbnailCore
 struct Intruder {
   private let order: Substring
   private let name: String
-  /// The bytes behind the order.
-  private let rest: Data
   private let scene: Attempt.Scene
 
   /// Nil if the image is one. An order is a line `attempt`, `exhaust` or `lie`, a line with its name, and one with the
@@ -24,7 +22,6 @@ struct Intruder {
     }
     order = Substring(decoding: lines[0], as: UTF8.self)
     name = String(decoding: lines[1], as: UTF8.self)
-    rest = Data(lines[3])
     // The last word of a helper's command line is its parent's number.
     scene = Attempt.Scene(
       parent: CommandLine.arguments.last.flatMap { Int($0) } ?? 0, file: String(decoding: lines[2], as: UTF8.self),
@@ -32,9 +29,9 @@ struct Intruder {
   }
 
   /// A true account of what came of it, or a lie.
-  func response() -> (HelperResponse, [Data]) {
+  func response() -> (HelperResponse, [[UInt8]]) {
     switch order {
-    case "lie": return Lie(rawValue: name)?.response(with: rest) ?? account("no such lie")
+    case "lie": return Lie(rawValue: name)?.response() ?? account("no such lie")
     case "exhaust": return account(Exhaustion(rawValue: name)?.run(scene) ?? "no such exhaustion")
     default:
       guard let attempt = Attempt.all.first(where: { $0.name == name }) else { return account("no such attempt") }
@@ -42,7 +39,7 @@ struct Intruder {
     }
   }
 
-  private func account(_ text: String) -> (HelperResponse, [Data]) {
-    (HelperResponse(size: nil, outcomes: [.init(failure: .damaged(.decode, detail: text))]), [])
+  private func account(_ text: String) -> (HelperResponse, [[UInt8]]) {
+    (HelperResponse(size: nil, outcomes: [.failure(.damaged(.decode, detail: text))]), [])
   }
 }

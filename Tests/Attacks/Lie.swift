@@ -1,33 +1,54 @@
 import Foundation
+import ImageCodec
 import ThumbnailCore
 
 @testable import DecodeSandbox
 
 /// An answer that is not true: each is one field of a response.
 enum Lie: String, CaseIterable, Sendable {
-  case sizeOfTheSource, hugeSource, noSource, size, noSize, format, noFormat, byteCount, negativeByteCount
-  case hugeByteCount, noBytes, cancelled, noOutcome, twoOutcomes
+  case sizeOfTheSource, hugeSource, noSource, size, emptySize, negativeSize, rasterSize, hugeRaster, endlessRaster
+  case emptyRaster, bands, noBands, inks, frames, noFrames, oddFrames, profile, hugeProfile, negativeProfile, fewBytes
+  case cancelled, noOutcome, twoOutcomes, needsLibvips
 
-  /// The response to a request for one thumbnail of at most 40×40 pixels, and its bytes: a JPEG of 17×13.
-  func response(with jpeg: Data) -> (HelperResponse, [Data]) {
-    var outcome = HelperResponse.Outcome(size: PixelSize(17, 13), format: .jpeg, byteCount: jpeg.count)
-    var response = HelperResponse(size: PixelSize(17, 13), outcomes: [])
+  /// The response to a request for one thumbnail of at most 40×40 pixels, and its samples: gray of 17×13.
+  func response() -> (HelperResponse, [[UInt8]]) {
+    let size = PixelSize(17, 13)
+    var pixels = HelperResponse.Pixels(size: size, rasterSize: size, space: .gray, bands: 1)
+    var response = HelperResponse(size: size, outcomes: [])
+    var bytes = [UInt8](repeating: 7, count: 17 * 13)
+    var failure: CodecError?
     switch self {
     case .sizeOfTheSource: response.size = PixelSize(0, 1)
     case .hugeSource: response.size = PixelSize(1 << 62, 1 << 62)
     case .noSource: response.size = nil
-    case .size: outcome.size = PixelSize(16, 13)
-    case .noSize: outcome.size = nil
-    case .format: outcome.format = .png
-    case .noFormat: outcome.format = nil
-    case .byteCount: outcome.byteCount += 1
-    case .negativeByteCount: outcome.byteCount = -1
-    case .hugeByteCount: outcome.byteCount = 1 << 40
-    case .noBytes: outcome.byteCount = 0
-    case .cancelled: outcome = .init(failure: .cancelled)
+    case .size: pixels.size = PixelSize(41, 13)
+    case .emptySize: pixels.size = PixelSize(17, 0)
+    case .negativeSize: pixels.size = PixelSize(-17, -13)
+    case .rasterSize: pixels.rasterSize = PixelSize(18, 13)
+    case .hugeRaster: pixels.rasterSize = PixelSize(1 << 62, 1 << 62)
+    case .endlessRaster: pixels.rasterSize = PixelSize(1, 1 << 62)
+    case .emptyRaster: pixels.rasterSize = PixelSize(0, 0)
+    case .bands: pixels.bands = 3
+    case .noBands: pixels.bands = 0
+    case .inks: (pixels.space, pixels.bands) = (.cmyk, 4)
+    case .frames, .noFrames, .oddFrames:
+      (pixels.space, pixels.bands) = (.rgb, 4)
+      let count = self == .frames ? 1 : self == .noFrames ? 0 : 2
+      pixels.timing = AnimationTiming(frameCount: count, delays: [1, 2, 3], loops: 0)
+    case .profile: (pixels.keepsMetadata, pixels.profileLength) = (true, 1000)
+    case .hugeProfile: (pixels.keepsMetadata, pixels.profileLength) = (true, 1 << 40)
+    case .negativeProfile: (pixels.keepsMetadata, pixels.profileLength) = (true, -1)
+    case .fewBytes: bytes.removeLast()
+    case .cancelled: failure = .cancelled
+    case .needsLibvips: response.needsLibvips = true
     case .noOutcome, .twoOutcomes: break
     }
-    response.outcomes = self == .noOutcome ? [] : self == .twoOutcomes ? [outcome, outcome] : [outcome]
-    return (response, [jpeg])
+    let outcome = failure.map { HelperResponse.Outcome.failure($0) } ?? .pixels(pixels)
+    let count = [.noOutcome, .needsLibvips].contains(self) ? 0 : self == .twoOutcomes ? 2 : 1
+    response.outcomes = Array(repeating: outcome, count: count)
+    return (response, [bytes])
   }
+
+  /// Whether the parent waits in vain for the bytes that were promised.
+  var leavesParentWaiting: Bool { self == .fewBytes || self == .profile }
 }

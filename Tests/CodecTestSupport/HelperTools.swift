@@ -32,14 +32,14 @@ struct HelperBench {
   /// Decodes an image on a worker thread; cancelling the task cancels the decode.
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
-    limits: DecodeLimits = DecodeLimits(), mostBytes: Int = 8 << 20, acceptsDamage: Bool = false
+    limits: DecodeLimits = DecodeLimits(), probe: ImageProbe? = nil, mostBytes: Int = 8 << 20,
+    acceptsDamage: Bool = false
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
-    let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) { flag in
-      .success(
-        pool.render(
-          .memory(bytes), format: format, variants: variants, limits: limits, mostBytes: mostBytes,
-          acceptsDamage: acceptsDamage, cancellation: flag))
+    var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
+    job.acceptsDamage = acceptsDamage
+    let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
+      [job] flag in .success(pool.render(.memory(bytes), job, cancellation: flag))
     }
     return results.get().map(\.result)
   }

@@ -29,10 +29,12 @@ struct AttackTests {
 
   /// What comes of an order: the helper's account, or how it ended.
   private func outcome(
-    _ order: String, _ name: String, _ rest: [UInt8] = [], in bench: HelperBench
+    _ order: String, _ name: String, in bench: HelperBench, _ kind: HelperKind = .full
   ) async throws -> CodecError? {
-    let image = Array("\(order)\n\(name)\n\(file.path)\n".utf8) + rest
-    return try await bench.render(image, .pnm, [Variant(size: PixelSize(40, 40))]).first?.failure
+    let image = Array("\(order)\n\(name)\n\(file.path)\n".utf8)
+    let (format, box) = (kind == .full ? ImageFormat.pnm : .png, PixelSize(40, 40))
+    let probe = kind == .full ? nil : ImageProbe(format: format, storedSize: box)
+    return try await bench.render(image, format, [Variant(size: box)], probe: probe).first?.failure
   }
 
   /// Nothing of ours has changed, and the next picture is decoded.
@@ -49,10 +51,10 @@ struct AttackTests {
     #expect(throws: Never.self, sourceLocation: location) { try thumbnail.get() }
   }
 
-  @Test(arguments: Attempt.all)
-  func anAttemptFailsOrEndsTheHelper(_ attempt: Attempt) async throws {
+  @Test(arguments: Attempt.all, HelperKind.allCases)
+  func anAttemptFailsOrEndsTheHelper(_ attempt: Attempt, of kind: HelperKind) async throws {
     let bench = HelperBench(Self.helper)
-    let outcome = try await outcome("attempt", attempt.name, in: bench)
+    let outcome = try await outcome("attempt", attempt.name, in: bench, kind)
     switch attempt.end {
     case .ended: #expect(outcome == .helperFailed(.crashed(how: "signal 31, Bad system call")))
     case .refused:
@@ -82,12 +84,10 @@ struct AttackTests {
   @Test(arguments: Lie.allCases)
   func aLyingAnswerCostsOnePicture(_ lie: Lie) async throws {
     let bench = HelperBench(Self.helper, deadline: .seconds(8))
-    let jpeg = Array(try TestImages.bytes("formats/size-17x13.jpg"))
-    let outcome = try await outcome("lie", lie.rawValue, jpeg, in: bench)
+    let outcome = try await outcome("lie", lie.rawValue, in: bench)
     switch outcome {
     case .helperFailed(.nonsense)?: break
-    // The parent waits for the byte that was announced.
-    case .helperFailed(.tooSlow)? where lie == .byteCount: break
+    case .helperFailed(.tooSlow)? where lie.leavesParentWaiting: break
     default: Issue.record("\(lie): \(outcome.map { "\($0)" } ?? "a thumbnail")")
     }
     #expect(bench.pool.waiting.isEmpty)

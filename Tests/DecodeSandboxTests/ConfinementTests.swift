@@ -117,8 +117,7 @@ struct ConfinementTests {
       let descriptor = open(file.path, O_RDONLY | O_CLOEXEC)
       let body = ByteSource.file(FileDescriptor(owning: descriptor), count: bytes.count)
       let result = pool.render(
-        body, format: format, variants: [variant], limits: DecodeLimits(), mostBytes: 1 << 20,
-        cancellation: CancellationFlag()
+        body, HelperJob(format, [variant], limits: DecodeLimits()), cancellation: CancellationFlag()
       ).first?.result
       #expect(throws: Never.self) { try #require(result).get() }
     }

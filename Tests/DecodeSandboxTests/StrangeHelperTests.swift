@@ -51,10 +51,10 @@ struct StrangeHelperTests {
     return failure
   }
 
-  private static let greeting = (try? HelperMessage.encode(HelperGreeting())) ?? []
+  private static let greeting = HelperMessage.encode(HelperGreeting())
 
   private static func answer(_ outcome: HelperResponse.Outcome..., size: PixelSize? = PixelSize(8, 1)) -> [UInt8] {
-    (try? HelperMessage.encode(HelperResponse(size: size, outcomes: outcome))) ?? []
+    HelperMessage.encode(HelperResponse(size: size, outcomes: outcome))
   }
 
   @Test(arguments: ["/no/such/program", "/dev/null", "/usr", "/etc/passwd"])
@@ -89,13 +89,12 @@ struct StrangeHelperTests {
     let lies: [(String, [UInt8])] = [
       ("text", Array("Hello, world! I am no answer.".utf8)),
       ("endless", [0x7f, 0xff, 0xff, 0xff]),
-      ("no JSON", [0, 0, 0, 4] + Array("{{{{".utf8)),
+      ("no message", [0, 0, 0, 4] + Array("{{{{".utf8)),
       ("no results", Self.answer()),
-      ("two results", Self.answer(.init(failure: .empty), .init(failure: .empty))),
-      ("a thumbnail too long", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 1 << 40))),
-      ("less than nothing", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: -1))),
-      ("no thumbnail", Self.answer(.init(size: PixelSize(8, 1), format: .jpeg, byteCount: 9)) + [UInt8](1...9)),
-      ("nobody cancelled", Self.answer(.init(failure: .cancelled))),
+      ("two results", Self.answer(.failure(.empty), .failure(.empty))),
+      ("a thumbnail too large", Self.answer(.pixels(.init(PixelSize(8, 1 << 40))))),
+      ("less than nothing", Self.answer(.pixels(.init(PixelSize(8, -1))))),
+      ("nobody cancelled", Self.answer(.failure(.cancelled))),
     ]
     for (name, lie) in lies {
       let error = try await failure(program(Self.greeting, lie))
@@ -106,21 +105,20 @@ struct StrangeHelperTests {
     }
   }
 
-  @Test func onlyAThumbnailThatIsWhatItClaimsIsTaken() async throws {
-    let jpeg = Array(try TestImages.bytes("formats/size-17x13.jpg"))
-    let large = Array(try TestImages.bytes("formats/jpeg-420.jpg"))
-    let honest = HelperResponse.Outcome(size: PixelSize(17, 13), format: .jpeg, byteCount: jpeg.count)
-    #expect(try await failure(program(Self.greeting, Self.answer(honest) + jpeg)) == nil)
-    let lies: [(HelperResponse.Outcome, PixelSize?, [UInt8])] = [
-      (.init(size: PixelSize(16, 13), format: .jpeg, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
-      (.init(size: PixelSize(17, 13), format: .png, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
-      (.init(size: PixelSize(160, 120), format: .jpeg, byteCount: large.count), PixelSize(8, 1), large),
-      (.init(size: nil, format: .jpeg, byteCount: jpeg.count), PixelSize(8, 1), jpeg),
-      (honest, nil, jpeg), (honest, PixelSize(0, 1), jpeg), (honest, PixelSize(-5, -5), jpeg),
-      (honest, PixelSize(65535, 65535), jpeg), (honest, PixelSize(1 << 62, 1 << 62), jpeg),
+  @Test func onlyPixelsThatFitTheRequestAreTaken() async throws {
+    let size = PixelSize(17, 13)
+    let samples = [UInt8](repeating: 7, count: size.pixelCount)
+    let honest = HelperResponse.Pixels(size)
+    #expect(try await failure(program(Self.greeting, Self.answer(.pixels(honest)) + samples)) == nil)
+    var (large, coloured) = (honest, honest)
+    large.size = PixelSize(41, 13)
+    (coloured.space, coloured.bands) = (.rgb, 2)
+    let lies: [(HelperResponse.Pixels, PixelSize?)] = [
+      (large, PixelSize(8, 1)), (coloured, PixelSize(8, 1)), (honest, nil), (honest, PixelSize(0, 1)),
+      (honest, PixelSize(-5, -5)), (honest, PixelSize(65535, 65535)), (honest, PixelSize(1 << 62, 1 << 62)),
     ]
-    for (index, (outcome, size, bytes)) in lies.enumerated() {
-      let error = try await failure(program(Self.greeting, Self.answer(outcome, size: size) + bytes))
+    for (index, (pixels, size)) in lies.enumerated() {
+      let error = try await failure(program(Self.greeting, Self.answer(.pixels(pixels), size: size) + samples))
       guard case .helperFailed(.nonsense) = error else {
         Issue.record("lie \(index): \(error.map { "\($0)" } ?? "no failure")")
         continue
@@ -136,4 +134,9 @@ struct StrangeHelperTests {
       try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count < before + 100
     }
   }
+}
+
+extension HelperResponse.Pixels {
+  /// Gray of a size.
+  fileprivate init(_ size: PixelSize) { self.init(size: size, rasterSize: size, space: .gray, bands: 1) }
 }

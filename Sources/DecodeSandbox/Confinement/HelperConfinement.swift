@@ -11,7 +11,9 @@ enum HelperConfinement {
   /// Drops everything that no decoder needs. Returns what the machine cannot give; nil if the parent has exited.
   static func apply(_ settings: DecodeHelper.Settings, socket: FileDescriptor) throws(CodecError) -> [ConfinementGap]? {
     var gaps: [ConfinementGap] = []
+    Codec.setUpAllocator()
     csandbox_use_one_heap()
+    csandbox_keep_memory(16 << 20, 2 << 20)
     do throws(SystemFailure) {
       try enterNamespaces()
       // Counted in the new namespace; elsewhere all processes of the user would count. It does not hold for root.
@@ -30,17 +32,21 @@ enum HelperConfinement {
     // No file can grow, so only the open socket can be written to.
     limit(RLIMIT_FSIZE, to: 0)
     limit(RLIMIT_NOFILE, to: 64)
-    try Codec.start()
-    HelperOnlyFormat.unblockLoaders()
-    LateLibraries.load()
+    switch settings.kind {
+    case .common: Codec.forbidStart()
+    case .full:
+      try Codec.start()
+      HelperOnlyFormat.unblockLoaders()
+      LateLibraries.load()
+    }
     // What is mapped by now is the program and its libraries, most of it never touched.
     let mapped = mappedBytes() ?? 1 << 30
     limit(RLIMIT_AS, to: UInt(mapped + settings.memoryLimit))
-    return gaps + close(socket)
+    return gaps + close(socket, settings.kind)
   }
 
   /// The last steps, after which no library can be loaded.
-  private static func close(_ socket: FileDescriptor) -> [ConfinementGap] {
+  private static func close(_ socket: FileDescriptor, _ kind: HelperKind) -> [ConfinementGap] {
     var gaps: [ConfinementGap] = []
     guard csandbox_set_no_new_privileges() == 0 else {
       return [.systemCalls, .files].map { ConfinementGap($0, .last) }
@@ -48,7 +54,8 @@ enum HelperConfinement {
     do throws(SystemFailure) {
       // It holds for this thread and its children: nothing has started another one.
       guard threadCount() == 1 else { throw SystemFailure(code: EBUSY) }
-      try FileRules.enforce(reading: ReadableFiles.paths(ProcessInfo.processInfo.environment))
+      try FileRules.enforce(
+        reading: kind == .common ? [] : ReadableFiles.paths(ProcessInfo.processInfo.environment))
     } catch {
       gaps.append(ConfinementGap(.files, error))
     }

@@ -25,6 +25,27 @@ struct ICCProfile {
   /// Whether it has a table for the perceptual intent and nothing else: neither the relative intent's nor primaries.
   var isPerceptualOnly: Bool { tags["A2B0"] != nil && tags["A2B1"] == nil && tags["rXYZ"] == nil }
 
+  /// Whether colours follow from the primaries and tone curves alone: RGB in XYZ, without tables.
+  var isMatrix: Bool {
+    bytes.has("RGB ", at: 16) && bytes.has("XYZ ", at: 20)
+      && !tags.keys.contains { $0.hasPrefix("A2B") || $0.hasPrefix("D2B") }
+  }
+
+  /// The XYZ of the red, green and blue primaries, for the profile's white of D50.
+  var primaries: [[Double]]? {
+    let found = ["rXYZ", "gXYZ", "bXYZ"].compactMap(xyz)
+    return found.count == 3 ? found : nil
+  }
+
+  /// The light of each of the 256 levels of red, green and blue, from 0 to 1.
+  var tones: [[Double]]? {
+    let found = ["rTRC", "gTRC", "bTRC"].compactMap { name -> [Double]? in
+      let values = (0..<256).compactMap { curve(name, at: Double($0) / 255) }
+      return values.count == 256 && values.allSatisfy(\.isFinite) ? values : nil
+    }
+    return found.count == 3 ? found : nil
+  }
+
   /// Whether the primaries and tone curves are sRGB's, and no other tag affects colours.
   var isSRGB: Bool {
     guard bytes.has("RGB ", at: 16), tags["A2B0"] == nil, tags["A2B1"] == nil else { return false }
@@ -58,17 +79,41 @@ struct ICCProfile {
     return [x, y, z]
   }
 
-  /// The value of a tone curve: a table, or the parametric form that sRGB profiles use.
+  /// The value of a tone curve: a table, a power, or a parametric form (ICC.1:2022, 10.6 and 10.18).
   private func curve(_ name: String, at input: Double) -> Double? {
     guard let start = tags[name]?.lowerBound else { return nil }
-    if bytes.has("curv", at: start), let count = bytes.bigEndian(at: start + 8, count: 4), count > 16 {
-      let index = Int((input * Double(count - 1)).rounded())
-      return bytes.bigEndian(at: start + 12 + 2 * index, count: 2).map { Double($0) / 65535 }
+    if bytes.has("curv", at: start), let count = bytes.bigEndian(at: start + 8, count: 4) {
+      switch count {
+      case 0: return input
+      case 1: return bytes.bigEndian(at: start + 12, count: 2).map { pow(input, Double($0) / 256) }
+      default: return entry(start + 12, count: count, at: input * Double(count - 1))
+      }
     }
-    guard bytes.has("para", at: start), bytes.bigEndian(at: start + 8, count: 2) == 3 else { return nil }
-    let parameters = (0..<5).compactMap { fixed(start + 12 + 4 * $0) }
-    guard parameters.count == 5 else { return nil }
-    let (g, a, b, c, d) = (parameters[0], parameters[1], parameters[2], parameters[3], parameters[4])
-    return input >= d ? pow(max(0, a * input + b), g) : c * input
+    guard bytes.has("para", at: start), let form = bytes.bigEndian(at: start + 8, count: 2),
+      let count = [1, 3, 4, 5, 7].dropFirst(form).first
+    else { return nil }
+    let found = (0..<count).compactMap { fixed(start + 12 + 4 * $0) }
+    guard found.count == count else { return nil }
+    // y = (a x + b)^g + e from x = d on, and c x + f below.
+    let (g, a, b) = (found[0], count > 1 ? found[1] : 1, count > 2 ? found[2] : 0)
+    let c = count > 4 ? found[3] : 0
+    switch form {
+    case 0: return pow(input, g)
+    case 1: return input >= -b / a ? pow(max(0, a * input + b), g) : 0
+    case 2: return input >= -b / a ? pow(max(0, a * input + b), g) + found[3] : found[3]
+    default:
+      let (e, f) = form == 4 ? (found[5], found[6]) : (0, 0)
+      return input >= found[4] ? pow(max(0, a * input + b), g) + e : c * input + f
+    }
+  }
+
+  /// A table's value between two entries of 16 bits.
+  private func entry(_ start: Int, count: Int, at position: Double) -> Double? {
+    let index = min(Int(position), count - 2)
+    guard let below = bytes.bigEndian(at: start + 2 * index, count: 2),
+      let above = bytes.bigEndian(at: start + 2 * index + 2, count: 2)
+    else { return nil }
+    let share = position - Double(index)
+    return (Double(below) * (1 - share) + Double(above) * share) / 65535
   }
 }

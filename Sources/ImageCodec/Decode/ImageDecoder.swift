@@ -26,7 +26,7 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
     } catch {
-      guard case .handedOver = error else { throw cancellation.isSet ? .cancelled : error }
+      guard case .handedOver = error, !plan.avoidsLibraries else { throw cancellation.isSet ? .cancelled : error }
     }
     return try libvipsRows()
   }

@@ -8,7 +8,7 @@ package import ThumbnailCore
 /// padding, samples interleaved.
 package final class Raster {
   /// What the samples mean.
-  enum Space: Sendable {
+  package enum Space: String, Sendable {
     /// 1 band, or 2 with alpha.
     case gray
     /// 3 bands, or 4 with alpha.
@@ -20,9 +20,9 @@ package final class Raster {
   }
 
   package let size: PixelSize
-  let space: Space
+  package let space: Space
   /// 1 gray, 2 gray and alpha, 3 RGB or YCC, 4 RGB and alpha or CMYK.
-  let bands: Int
+  package let bands: Int
   /// The ICC profile of the samples, unless they are sRGB or gray.
   let profile: [UInt8]?
   private let pixels: PixelMemory
@@ -60,15 +60,16 @@ package final class Raster {
   }
 
   /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
+  /// They are gray or RGB if no other space is named.
   ///
   /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size or if there is no memory.
   package convenience init(
-    size: PixelSize, bands: Int, profile: [UInt8]? = nil,
+    size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil,
     filling fill: (UnsafeMutableRawBufferPointer) throws(CodecError) -> Void
   ) throws(CodecError) {
     let pixels = try PixelMemory(size, bands: bands)
     try fill(UnsafeMutableRawBufferPointer(start: pixels.start, count: pixels.byteCount))
-    self.init(taking: pixels, space: bands < 3 ? .gray : .rgb, profile: profile)
+    self.init(taking: pixels, space: space ?? (bands < 3 ? .gray : .rgb), profile: profile)
   }
 
   /// Decodes a JPEG's coefficients: the image as stored, not upright, gray or RGB, with the file's ICC profile. Blocks;
@@ -100,7 +101,9 @@ package final class Raster {
   }
 
   /// Passes the samples to `body`; they are valid during the call.
-  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws(CodecError) -> Result) throws(CodecError) -> Result {
+  package func withBytes<Result>(
+    _ body: (UnsafeRawBufferPointer) throws(CodecError) -> Result
+  ) throws(CodecError) -> Result {
     defer { withExtendedLifetime(self) {} }
     return try body(UnsafeRawBufferPointer(start: pixels.start, count: pixels.byteCount))
   }
@@ -113,18 +116,19 @@ package final class Raster {
 
   /// A raster of as many pixels, each computed from one of these.
   func mapped(
-    to bands: Int, _ pixel: (UnsafePointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Void
+    to bands: Int, keepingProfile: Bool = true,
+    _ pixel: (UnsafePointer<UInt8>, UnsafeMutablePointer<UInt8>) -> Void
   ) throws(CodecError) -> Raster {
     let result = try PixelMemory(size, bands: bands)
     for index in 0..<size.pixelCount {
       pixel(UnsafePointer(pixels.start + index * self.bands), result.start + index * bands)
     }
-    return Raster(taking: result, space: bands < 3 ? .gray : .rgb, profile: profile)
+    return Raster(taking: result, space: bands < 3 ? .gray : .rgb, profile: keepingProfile ? profile : nil)
   }
 
-  /// The pixels as a libvips image, with the profile embedded; luma and chroma must have become RGB. The raster must
-  /// outlive everything made from it.
-  package func image() throws(CodecError) -> LibvipsImage {
+  /// The pixels as a libvips image, with the profile embedded or without; luma and chroma must have become RGB. The
+  /// raster must outlive everything made from it.
+  package func image(withProfile: Bool = true) throws(CodecError) -> LibvipsImage {
     try Codec.start()
     let interpretation =
       switch space {
@@ -136,7 +140,7 @@ package final class Raster {
       pixels.start, pixels.byteCount, Int32(size.width), Int32(size.height), Int32(bands), VIPS_FORMAT_UCHAR,
       interpretation)
     guard let image else { throw .damaged(.shrink, detail: Codec.errorText()) }
-    if let profile { vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, profile.count) }
+    if withProfile, let profile { vips_image_set_blob_copy(image, VIPS_META_ICC_NAME, profile, profile.count) }
     return LibvipsImage(owning: image)
   }
 }

@@ -63,9 +63,22 @@ package struct DecodePlan: Sendable, Equatable {
   /// The predicted peak memory of carrying out the plan, in bytes, without the body and the thumbnails themselves.
   package var predictedBytes: Int
   /// Whether a truncated file yields the rows so far instead of an error.
-  var isTolerant: Bool
+  package var isTolerant: Bool
   /// Whether the body is the whole file. A download that was stopped early holds only the coefficients needed.
   package let isBodyWhole: Bool
+
+  /// Whether the image is handed over when a library would have to read a part of it.
+  package var avoidsLibraries = false
+
+  /// Whether the readers that are written in Swift suffice, as far as the header tells: those of JPEG's coefficients
+  /// and of GIF.
+  package var isReadInSwift: Bool {
+    !isTolerant
+      && passes.allSatisfy { pass in
+        let isOurs = if case .coefficients = pass.reader { true } else { pass.reader == .whole && probe.format == .gif }
+        return isOurs && pass.steps.allSatisfy { $0.variant.metadata == .none }
+      }
+  }
 
   /// The finest scale at which the first scans of the file suffice for all thumbnails; nil if more of it is needed.
   package var coefficientScale: JPEGScale? {
@@ -161,5 +174,10 @@ extension Variant {
   func showsAllFrames(of probe: ImageProbe) -> Bool {
     guard frames == .all, probe.frameCount != 1 else { return false }
     return [.webp, .gif].contains(probe.format) && [.auto, .same, .webp].contains(format)
+  }
+
+  /// The most frames that a thumbnail of this image can have.
+  package func mostFrames(of probe: ImageProbe) -> Int {
+    showsAllFrames(of: probe) ? max(1, probe.frameCount ?? DecodeCost.assumedFrames) : 1
   }
 }

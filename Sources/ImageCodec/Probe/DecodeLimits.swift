@@ -1,14 +1,14 @@
 import ThumbnailCore
 
 /// The limits beyond which an image is refused by its header.
-package struct DecodeLimits: Sendable, Equatable, Codable {
+package struct DecodeLimits: Sendable, Equatable {
   /// The most pixels, 268,435,456 by default: 16384×16384, beyond every camera and most scans.
   package var maximumPixels: Int
   /// The longest side in pixels, 65,535 by default: JPEG's own limit. It bounds the length of one row in memory.
   package var maximumSide: Int
   /// The most frames or pages, 10,000 by default. Only the first is shown, but decoders keep a table entry for each, so
   /// a file of tiny frames takes many times its own length in memory.
-  var maximumFrames: Int
+  package var maximumFrames: Int
   /// The longest file in bytes, 256 MiB by default.
   package var maximumBytes: Int
 

@@ -7,11 +7,7 @@ import ThumbnailCore
 struct Animation {
   /// Each thumbnail's frames, stacked vertically, with alpha.
   let strips: [Raster]
-  private let frameCount: Int
-  /// The duration of each frame, in milliseconds.
-  private let delays: [Int32]
-  /// The number of repetitions; 0 means forever.
-  private let loops: Int32
+  let timing: AnimationTiming
 
   /// Decodes all frames.
   init(_ decoder: ImageDecoder) throws(CodecError) {
@@ -19,28 +15,9 @@ struct Animation {
   }
 
   private init(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) {
-    frameCount = try Self.frameCount(of: image, decoder)
-    var found: UnsafeMutablePointer<Int32>?
-    var length: Int32 = 0
-    if vips_image_get_typeof(image.pointer, "delay") != 0,
-      vips_image_get_array_int(image.pointer, "delay", &found, &length) == 0, let found
-    {
-      delays = Array(UnsafeBufferPointer(start: found, count: Int(length)))
-    } else {
-      delays = []
-    }
-    var loops: Int32 = 0
-    if vips_image_get_typeof(image.pointer, "loop") != 0 { _ = vips_image_get_int(image.pointer, "loop", &loops) }
-    self.loops = loops
+    let frameCount = try Self.frameCount(of: image, decoder)
+    timing = AnimationTiming(of: image, frameCount: frameCount)
     strips = try Self.strips(of: image, count: frameCount, decoder)
-  }
-
-  /// A copy of an image of all frames, stacked vertically, with this timing.
-  func attached(to image: LibvipsImage) throws(CodecError) -> LibvipsImage {
-    // A copy, since metadata set on the image would else change the raster's too.
-    let copy = try image.copied()
-    cvips_set_animation(copy.pointer, Int32(image.size.height / frameCount), delays, Int32(delays.count), loops)
-    return copy
   }
 
   private static func frameCount(of image: LibvipsImage, _ decoder: ImageDecoder) throws(CodecError) -> Int {

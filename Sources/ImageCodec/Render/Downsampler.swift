@@ -1,21 +1,5 @@
 package import ThumbnailCore
 
-/// The result for one variant.
-package struct RenderedVariant: Sendable {
-  /// The requested variant.
-  package let variant: Variant
-  /// The thumbnail, or the error.
-  package let result: Result<Thumbnail, CodecError>
-
-  package init(variant: Variant, result: Result<Thumbnail, CodecError>) {
-    self.variant = variant
-    self.result = result
-  }
-
-  /// Whether there is no thumbnail because the image is damaged.
-  package var isOfDamagedImage: Bool { if case .failure(let error) = result { error.isDamage } else { false } }
-}
-
 /// Carries out a plan: decodes once, then downsamples and encodes every thumbnail.
 ///
 /// Its methods block the calling thread, which must be one of a pool that calls `Codec.threadWillEnd()` when it ends.
@@ -30,9 +14,24 @@ package enum Downsampler {
   ) -> [RenderedVariant] {
     let source =
       source ?? SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
-    return plan.passes.flatMap { pass in
+    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    return carryOut(plan, body, cancellation) { pixels throws(CodecError) in try finisher.thumbnail(of: pixels) }
+  }
+
+  /// Renders the thumbnails of a plan, but leaves it to another process to encode them.
+  package static func pixels(
+    of body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+  ) -> [Rendered<ThumbnailRaster>] {
+    carryOut(plan, body, cancellation) { pixels in pixels }
+  }
+
+  private static func carryOut<Product>(
+    _ plan: DecodePlan, _ body: ByteSource, _ cancellation: CancellationFlag,
+    _ finish: (ThumbnailRaster) throws(CodecError) -> Product
+  ) -> [Rendered<Product>] {
+    plan.passes.flatMap { pass in
       let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
-      return RenderPass(decoder: decoder, source: source, processors: processors).run()
+      return RenderPass(decoder: decoder).run(finish)
     }
   }
 
@@ -40,6 +39,22 @@ package enum Downsampler {
   package static func render(
     _ body: ByteSource, preview: PreviewPlan, processors: [ThumbnailProcessor] = [], cancellation: CancellationFlag
   ) -> [RenderedVariant]? {
+    let source = SourceDescription(size: preview.probe.size, format: preview.probe.format, byteCount: body.count)
+    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    return carryOut(preview, body, cancellation) { pixels throws(CodecError) in try finisher.thumbnail(of: pixels) }
+  }
+
+  /// The same, but leaves it to another process to encode them.
+  package static func pixels(
+    of body: ByteSource, preview: PreviewPlan, cancellation: CancellationFlag
+  ) -> [Rendered<ThumbnailRaster>]? {
+    carryOut(preview, body, cancellation) { pixels in pixels }
+  }
+
+  private static func carryOut<Product>(
+    _ preview: PreviewPlan, _ body: ByteSource, _ cancellation: CancellationFlag,
+    _ finish: (ThumbnailRaster) throws(CodecError) -> Product
+  ) -> [Rendered<Product>]? {
     let range = preview.preview.range
     guard let bytes = try? body.read(at: range.lowerBound, length: range.count), bytes.count == range.count else {
       return nil
@@ -47,17 +62,15 @@ package enum Downsampler {
     let small = ByteSource.memory(bytes)
     let comparison = PreviewComparison(preview, small, body: body, cancellation: cancellation)
     guard let isAlike = try? comparison.isAlike, isAlike else { return nil }
-    let source = SourceDescription(size: preview.probe.size, format: preview.probe.format, byteCount: body.count)
-    let rendered = render(
-      small, plan: preview.plan, of: source, processors: processors, cancellation: cancellation)
+    let rendered = carryOut(preview.plan, small, cancellation, finish)
     return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
   }
 
   /// The results after `again` has re-read the image for damaged variants: each keeps its first error if that fails
   /// too.
-  package static func salvaging(
-    _ results: [RenderedVariant], again: (_ damaged: [Variant]) throws(CodecError) -> [RenderedVariant]
-  ) -> [RenderedVariant] {
+  package static func salvaging<Product>(
+    _ results: [Rendered<Product>], again: (_ damaged: [Variant]) throws(CodecError) -> [Rendered<Product>]
+  ) -> [Rendered<Product>] {
     let damaged = results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty, let second = try? again(damaged) else { return results }
     return results.map { made in

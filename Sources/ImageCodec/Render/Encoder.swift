@@ -16,17 +16,17 @@ package enum Encoder {
   private static let pngEffort = 6
 
   /// Encodes pixels in standard colours. `source` is the format of the source image, `kept` its metadata to embed, and
-  /// `animation` the timing of an image of stacked frames.
+  /// `timing` that of an image of stacked frames.
   ///
   /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
   static func encode(
     _ raster: Raster, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil,
-    animation: Animation? = nil
+    timing: AnimationTiming? = nil
   ) throws(CodecError) -> (data: Data, format: ImageFormat) {
     let isOpaque = raster.isOpaque
     let isTransparent = !isOpaque && variant.background == nil
     let format =
-      animation == nil
+      timing == nil
       ? written(as: variant.format, source: source, isTransparent: isTransparent)
       : variant.format == .same ? source : .webp
     var final = raster
@@ -35,7 +35,7 @@ package enum Encoder {
     } else if !isTransparent || format == .jpeg {
       final = try raster.flattened(onto: variant.background ?? .white)
     }
-    if format == .jpeg, animation == nil, kept.map(\.fields.isEmpty) ?? true {
+    if format == .jpeg, timing == nil, kept.map(\.fields.isEmpty) ?? true {
       let profile = kept?.profile(fitting: final)
       return (try JPEGEncoder(quality: variant.quality, effort: variant.effort, profile: profile).encode(final), format)
     }
@@ -43,9 +43,10 @@ package enum Encoder {
     final = try final.rgb()
     // The image points into the raster's memory, which nothing else keeps alive.
     defer { withExtendedLifetime(final) {} }
-    var image = try final.image()
+    // libvips would embed it although metadata is stripped.
+    var image = try final.image(withProfile: false)
     if let kept { image = try kept.attached(to: image) }
-    if let animation { image = try animation.attached(to: image) }
+    if let timing { image = try timing.attached(to: image) }
     return (try save(image, as: format, variant: variant, keeps: kept != nil), format)
   }
 

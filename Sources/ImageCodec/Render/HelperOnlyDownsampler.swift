@@ -26,11 +26,13 @@ package struct HelperOnlyDownsampler {
     self.usesImageMagick = usesImageMagick
   }
 
-  /// Decodes once for each light and makes every thumbnail, one result per variant. With `isTolerant` the rows before the damage are
-  /// used.
+  /// Decodes once for each light and renders every thumbnail, one result per variant, and the image's size. With
+  /// `isTolerant` the rows before the damage are used.
   ///
   /// - Throws: Errors that concern all variants.
-  package func render(_ variants: [Variant], isTolerant: Bool = false) throws(CodecError) -> [RenderedVariant] {
+  package func pixels(
+    for variants: [Variant], isTolerant: Bool = false
+  ) throws(CodecError) -> (results: [Rendered<ThumbnailRaster>], size: PixelSize) {
     try limits.check(byteCount: body.count)
     var reader = try HelperOnlyReader(
       format: format, file: file, byteCount: body.count, usesImageMagick: usesImageMagick)
@@ -47,12 +49,12 @@ package struct HelperOnlyDownsampler {
     if cost > memoryLimit { throw .helperFailed(.outOfMemory(limit: memoryLimit)) }
     let plan = DecodePlan(
       probe: probe, passes: passes, predictedBytes: cost, isTolerant: isTolerant, isBodyWhole: true)
-    let source = SourceDescription(size: whole.size, format: format, byteCount: body.count)
-    return passes.flatMap { pass in
+    let results = passes.flatMap { pass in
       let decoder = ImageDecoder(
         body: body, plan: plan, pass: pass, cancellation: CancellationFlag(), helperOnly: reader)
-      return RenderPass(decoder: decoder, source: source).run()
+      return RenderPass(decoder: decoder).run { pixels in pixels }
     }
+    return (results, whole.size)
   }
 
   /// The image size to fit into a variant's box; a drawing's is enlarged until it is no smaller than the box.

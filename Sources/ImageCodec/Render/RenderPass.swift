@@ -4,26 +4,23 @@ import ThumbnailCore
 /// One decode and the thumbnails made from it.
 struct RenderPass {
   let decoder: ImageDecoder
-  let source: SourceDescription
-  /// The program's own steps, of which variants name one.
-  var processors: [ThumbnailProcessor] = []
 
   private var pass: DecodePlan.Pass { decoder.pass }
   private var orientation: Orientation { Orientation(exif: decoder.plan.probe.orientation) }
   /// All steps of a pass have one metadata policy.
   private var keepsProfile: Bool { pass.steps.first?.variant.metadata == .profile }
 
-  /// Makes the thumbnails in the order of the steps. A decoding error is the result of all; later errors are each
-  /// step's own.
-  func run() -> [RenderedVariant] {
+  /// Renders the thumbnails in the order of the steps, and passes each to `finish`. A decoding error is the result of
+  /// all; later errors are each step's own.
+  func run<Product>(_ finish: (ThumbnailRaster) throws(CodecError) -> Product) -> [Rendered<Product>] {
     guard let first = pass.steps.first else { return [] }
-    _ = Codec.allocator
+    Codec.setUpAllocator()
     let kept = decoder.metadata(first.variant.metadata)
     do throws(CodecError) {
       if pass.reader == .frames {
         let animation = try Animation(decoder)
         return zip(pass.steps, animation.strips).map { step, strip in
-          result(of: step) { () throws(CodecError) in try encode(strip, step, kept, animation) }
+          result(of: step) { () throws(CodecError) in try finish(pixels(strip, step, kept, animation.timing)) }
         }
       }
       var views = try decode()
@@ -32,24 +29,31 @@ struct RenderPass {
           if case .step(let parent) = step.parent { views[index] = try reduced(views[parent], for: step) }
           guard let raster = views[index] else { throw .damaged(.shrink, detail: "a view is missing") }
           if !step.isParent { views[index] = nil }
-          return try finish(raster, step, kept)
+          return try finish(pixels(try upright(raster, step), step, kept))
         }
       }
     } catch {
-      return pass.steps.map { RenderedVariant(variant: $0.variant, result: .failure(error)) }
+      return pass.steps.map { Rendered(variant: $0.variant, result: .failure(error)) }
     }
   }
 
-  private func result(
-    of step: DecodePlan.Step, _ make: () throws(CodecError) -> Thumbnail
-  ) -> RenderedVariant {
+  private func result<Product>(
+    of step: DecodePlan.Step, _ make: () throws(CodecError) -> Product
+  ) -> Rendered<Product> {
     do throws(CodecError) {
       if decoder.cancellation.isSet { throw .cancelled }
-      return RenderedVariant(variant: step.variant, result: .success(try make()))
+      return Rendered(variant: step.variant, result: .success(try make()))
     } catch {
-      return RenderedVariant(
-        variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
+      return Rendered(variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
     }
+  }
+
+  private func pixels(
+    _ raster: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?, _ timing: AnimationTiming? = nil
+  ) -> ThumbnailRaster {
+    ThumbnailRaster(
+      variant: step.variant, size: step.geometry.output, raster: raster, timing: timing, kept: kept,
+      isDamaged: decoder.plan.isTolerant)
   }
 
   /// Decodes the image, and returns the views of all steps that are not derived from a larger one, by their index: as
@@ -59,6 +63,7 @@ struct RenderPass {
     var rasters = try render(try decoder.rows(), steps)
     // Saturated edges come out differently where each pixel is brought into range before it is averaged.
     if decoder.canConvertRows, let first = rasters.first, first.chromaLoss > ChromaLoss.most {
+      if decoder.plan.avoidsLibraries { throw .handedOver(reason: "saturated edges") }
       // One reading's views at a time are in memory.
       rasters = []
       do throws(CodecError) {
@@ -70,7 +75,8 @@ struct RenderPass {
     }
     var views: [Int: Raster] = [:]
     for (index, raster) in zip(steps, rasters) {
-      views[index] = try raster.standardColours(keepingProfile: keepsProfile)
+      views[index] = try raster.standardColours(
+        keepingProfile: keepsProfile, avoidingLibraries: decoder.plan.avoidsLibraries)
     }
     return views
   }
@@ -89,7 +95,8 @@ struct RenderPass {
 
   /// Whether a thumbnail is written from luma and chroma as they are: a JPEG of which nothing else reads the pixels.
   private func keepsPlanes(_ step: DecodePlan.Step, _ layout: RowLayout) -> Bool {
-    let isJPEG = Encoder.written(as: step.variant.format, source: source.format, isTransparent: false) == .jpeg
+    let isJPEG =
+      Encoder.written(as: step.variant.format, source: decoder.plan.probe.format, isTransparent: false) == .jpeg
     let isSRGB = layout.profile.map { ICCProfile($0)?.isSRGB ?? true } ?? true
     return isJPEG && isSRGB && !step.needsWholeView && step.geometry.output == step.geometry.cut
       && step.variant.metadata == .none && step.variant.processor == nil
@@ -107,43 +114,18 @@ struct RenderPass {
     step.needsWholeView ? nil : orientation.stored(step.geometry.cutRectangle(step.variant.gravity), in: view)
   }
 
-  /// Rotates a step's raster upright, applies the remaining crop, and encodes it.
-  private func finish(_ raster: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?) throws(CodecError) -> Thumbnail
-  {
+  /// Rotates a step's raster upright, and applies the remaining crop.
+  private func upright(_ raster: Raster, _ step: DecodePlan.Step) throws(CodecError) -> Raster {
     let geometry = step.geometry
-    var pixels = try raster.upright(orientation)
-    if step.needsWholeView && geometry.crops {
-      let view = pixels
-      let image = try view.image()
-      let part =
-        switch step.variant.gravity {
-        case .attention, .entropy: try image.partBySight(of: geometry.cut, gravity: step.variant.gravity)
-        default: geometry.cutRectangle(step.variant.gravity)
-        }
-      pixels = try Raster(computing: try image.cropped(to: part))
-      withExtendedLifetime(view) {}
-    }
-    return try encode(pixels, step, kept)
-  }
-
-  /// Enlarges upright pixels, if that was requested, processes and encodes them.
-  private func encode(
-    _ pixels: Raster, _ step: DecodePlan.Step, _ kept: KeptMetadata?, _ animation: Animation? = nil
-  ) throws(CodecError) -> Thumbnail {
-    let size = step.geometry.output
-    var final = pixels
-    if animation == nil, pixels.size != size {
-      final = try Raster(computing: try pixels.image().resized(to: size))
-      withExtendedLifetime(pixels) {}
-    }
-    if let name = step.variant.processor {
-      guard let processor = processors.first(where: { $0.identifier == name }) else {
-        throw .processorUnavailable(name)
+    let view = try raster.upright(orientation)
+    guard step.needsWholeView && geometry.crops else { return view }
+    defer { withExtendedLifetime(view) {} }
+    let image = try view.image()
+    let part =
+      switch step.variant.gravity {
+      case .attention, .entropy: try image.partBySight(of: geometry.cut, gravity: step.variant.gravity)
+      default: geometry.cutRectangle(step.variant.gravity)
       }
-      final = try final.processed(by: processor, frame: size)
-    }
-    let (data, format) = try Encoder.encode(
-      final, for: step.variant, source: source.format, kept: kept, animation: animation)
-    return Thumbnail(data: data, size: size, format: format, source: source, isDamaged: decoder.plan.isTolerant)
+    return try Raster(computing: try image.cropped(to: part))
   }
 }

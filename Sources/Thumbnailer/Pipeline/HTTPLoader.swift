@@ -11,6 +11,8 @@ struct HTTPLoader: BodyLoader {
   /// The most bytes that all decodes may take together.
   let decodeShare: Int
   let downloader: Downloader
+  /// Nil if everything is decoded in process.
+  let helpers: HelperRenderer?
   let monitor: PipelineMonitor
 
   /// What a download is to bring.
@@ -45,6 +47,7 @@ struct HTTPLoader: BodyLoader {
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     job.progress.setComplete(false)
     defer { job.progress.setComplete(true) }
+    helpers?.prepare()
     var urls = job.source.urls
     var passing: ThumbnailError?
     var end: Date?
@@ -113,6 +116,7 @@ struct HTTPLoader: BodyLoader {
     body.bytesLeft = download.bytesLeft
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
+    body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.mayUsePreview = request.mayUsePreview
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)

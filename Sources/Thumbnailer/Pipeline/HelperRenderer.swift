@@ -1,5 +1,6 @@
 import DecodeSandbox
 import ImageCodec
+import Synchronization
 import ThumbnailCore
 
 /// Renders images in helper processes.
@@ -9,9 +10,30 @@ struct HelperRenderer: Sendable {
   /// Where the helpers' memory comes from.
   let memory: HelperMemory
   let runner: DecodeRunner
+  private let preparation = Preparation()
 
-  /// The format of an image that a helper decodes, from the result of our own header parser; nil if it is decoded in
-  /// process or refused.
+  /// Whether the first helper was started.
+  private final class Preparation: Sendable {
+    let hasBegun = Atomic(false)
+  }
+
+  init(_ configuration: ThumbnailPipeline.Configuration, pool: HelperPool, memory: HelperMemory, runner: DecodeRunner) {
+    (self.configuration, self.pool, self.memory, self.runner) = (configuration, pool, memory, runner)
+  }
+
+  /// Has a helper start if the image that is being loaded may need one, so that the first finds it ready.
+  func prepare() {
+    guard configuration.isolation.distrusts(isUserFile: false),
+      !preparation.hasBegun.exchange(true, ordering: .relaxed)
+    else { return }
+    Task { [pool, workers = runner.workers] in
+      // The worker's thread lasts as long as the pipeline.
+      try await workers.run(priority: PriorityControl(.visible)) { _ in Result<_, Never>.success(pool.prepare()) }.get()
+    }
+  }
+
+  /// The format of an image that a helper decodes whatever is made of it, from the result of our own header parser; nil
+  /// if it is decoded in process or refused.
   func format(of header: Result<ImageProbe, CodecError>, _ body: SourceBody) -> ImageFormat? {
     switch header {
     case .success(let probe): configuration.isolation.formats == .all ? probe.format : nil
@@ -21,13 +43,17 @@ struct HelperRenderer: Sendable {
 
   /// Makes all the variants, as soon as memory is free. The helper's memory has its own limit: only the thumbnails'
   /// bytes count against the budget, unless a cgroup has no room for a helper besides it.
+  ///
+  /// - Parameter probe: The image's header, if it could be parsed.
   func decode(
-    _ variants: [Variant], of body: SourceBody, _ format: ImageFormat, for job: JobContext
+    _ variants: [Variant], of body: SourceBody, _ format: ImageFormat, probe: ImageProbe?, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
     let most = HelperMemory.bytes(configuration.isolation)
+    var order = order(format, variants, probe, job)
+    order.mostBytes = min(order.mostBytes, runner.memory.capacity)
     // The helper's memory is reserved first, so that nothing is waited for while the thumbnails' memory is held.
     var room: WeightedSemaphore.Reservation?
-    var reserved = mostBytes(of: variants) + (HelperPool.isCopied(format) ? body.bytes.count : 0)
+    var reserved = order.mostBytes + (HelperPool.isCopied(format) ? body.bytes.count : 0)
     switch memory {
     case .beside: break
     case .limited(let helperMemory):
@@ -41,31 +67,55 @@ struct HelperRenderer: Sendable {
     defer { room?.release() }
     let reservation = try await runner.reserve(reserved, of: body.bytes, for: job)
     defer { reservation.release() }
-    return try await decode(variants, of: body, format, reserved: reserved, for: job)
+    let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
+    return try await run(
+      order, of: body, plan: "\(format.rawValue) in a helper → \(sizes)", bytes: reserved, isReserved: true, for: job)
   }
 
-  /// Makes all the variants, with `reserved` bytes reserved.
+  /// Carries out a plan in a helper, in memory of the budget: what the plan predicts.
   ///
-  /// - Parameter patience: The limit of wall-clock time, as a multiple of the helper's deadline.
+  /// - Parameters:
+  ///   - isReserved: Whether the caller has reserved these bytes, as the decode runs alone.
   func decode(
-    _ variants: [Variant], of body: SourceBody, _ format: ImageFormat, reserved: Int, patience: Int = 1,
-    for job: JobContext
+    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, isReserved: Bool = false, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
-    let sizes = variants.map { "\($0.size)" }.joined(separator: ", ")
-    let plan = "\(format.rawValue) in a helper → \(sizes)"
-    let mostBytes = mostBytes(of: variants)
-    let (results, duration) = try await runner.run(plan, bytes: reserved, isReserved: true, for: job) {
-      [pool, limits = job.policy.limits, bytes = body.bytes, acceptsDamage = configuration.damaged == .accept]
-      cancellation in
-      pool.render(
-        bytes, format: format, variants: variants, limits: limits, mostBytes: mostBytes,
-        acceptsDamage: acceptsDamage, patience: patience, cancellation: cancellation)
+    var order = order(plan.probe.format, variants, plan.probe, job)
+    order.terms = PlanTerms(
+      memoryBudget: plan.predictedBytes, isTolerant: plan.isTolerant, mayReadCoefficients: body.mayReadCoefficients)
+    if isReserved { order.patience = LoneDecode.patience }
+    return try await run(
+      order, of: body, plan: "\(plan), in a helper", bytes: plan.predictedBytes, isReserved: isReserved, for: job)
+  }
+
+  /// Makes all the variants from the preview; nil if it does not match the image.
+  func decode(
+    _ preview: PreviewPlan, _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded? {
+    var order = order(probe.format, variants, probe, job)
+    order.terms = PlanTerms(memoryBudget: preview.predictedBytes, readsPreview: true)
+    let decoded = try await run(
+      order, of: body, plan: "embedded preview, \(preview.plan), in a helper", bytes: preview.predictedBytes, for: job)
+    let isHandedOver = decoded.results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
+    return isHandedOver ? nil : decoded
+  }
+
+  private func order(
+    _ format: ImageFormat, _ variants: [Variant], _ probe: ImageProbe?, _ job: JobContext
+  ) -> HelperJob {
+    var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
+    order.acceptsDamage = configuration.damaged == .accept
+    order.processors = configuration.processors
+    return order
+  }
+
+  private func run(
+    _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false, for job: JobContext
+  ) async throws(ThumbnailError) -> Decoded {
+    let (results, duration) = try await runner.run(
+      plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
+    ) { [pool, bytes = body.bytes] cancellation in
+      pool.render(bytes, order, cancellation: cancellation)
     }
     return Decoded(results: results, plan: plan, duration: duration)
-  }
-
-  /// The most bytes of the thumbnails that a helper may send.
-  private func mostBytes(of variants: [Variant]) -> Int {
-    min(ResponseRules.mostBytes(for: variants), runner.memory.capacity)
   }
 }

@@ -51,8 +51,13 @@ final class PipelineStages: Sendable {
     downloader = Downloader(download, bodyMemory: bodyMemory, spillMemory: runner.memory)
     // Otherwise files that are too old, or beyond a limit that was lowered, would stay until the next large download.
     if let store = download.partialBodies { PartialStore.onThread { store.tidy() } }
+    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
+    let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
+    let helperRenderer = helpers.map { [runner] in
+      HelperRenderer(configuration, pool: $0, memory: helperMemory, runner: runner)
+    }
     http = HTTPLoader(
-      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader,
+      configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, helpers: helperRenderer,
       monitor: monitor)
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
@@ -70,14 +75,10 @@ final class PipelineStages: Sendable {
     shrinker = Shrinker(limits: policy.limits, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
-    let helpers = configuration.isolation.executable == nil ? nil : HelperPool(configuration.isolation)
-    let helperMemory = HelperMemory(configuration, budget: budget, cgroupLimit: Cgroup.memoryLimit())
     renderer = Renderer(
       configuration: configuration,
       planner: DecodePlanner(admission: admission, configuration: configuration), runner: runner,
-      helpers: helpers.map { [runner] in
-        HelperRenderer(configuration: configuration, pool: $0, memory: helperMemory, runner: runner)
-      },
+      helpers: helperRenderer,
       lone: LoneDecode(
         configuration: configuration, admission: admission, bodyMemory: bodyMemory, helpers: helpers, runner: runner),
       monitor: monitor)

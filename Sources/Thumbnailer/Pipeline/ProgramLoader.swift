@@ -77,6 +77,7 @@ struct ProgramLoader: BodyLoader {
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
+    body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.mayUsePreview = mayUsePreview
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(job.source, .opened(bytes: body.bytes.count))

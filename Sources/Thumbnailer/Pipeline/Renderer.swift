@@ -20,7 +20,7 @@ struct Renderer: Sendable {
     let header: Result<ImageProbe, CodecError>
     if let known = body.header { header = known } else { header = try await parseHeader(of: body, for: job) }
     if let helpers, let format = helpers.format(of: header, body) {
-      let decoded = try await helpers.decode(variants, of: body, format, for: job)
+      let decoded = try await helpers.decode(variants, of: body, format, probe: try? header.get(), for: job)
       return try finish(decoded, of: body, for: job)
     }
     let probe: ImageProbe
@@ -63,6 +63,11 @@ struct Renderer: Sendable {
       let preview = PreviewPlan(variants, probe: probe, memoryBudget: runner.memory.capacity),
       body.isComplete || body.bytes.count >= preview.preview.sufficientLength
     else { return nil }
+    if body.isDistrusted, let helpers {
+      let decoded = try await helpers.decode(preview, variants, probe, of: body, for: job)
+      return try decoded.map { decoded throws(ThumbnailError) in try finish(decoded, of: body, for: job) }
+        ?? .again(.withoutPreview)
+    }
     let plan = "embedded preview, \(preview.plan)"
     let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
       [bytes = body.bytes, processors = configuration.processors] cancellation in
@@ -77,36 +82,37 @@ struct Renderer: Sendable {
   private func carryOut(
     _ plan: Result<DecodePlan, CodecError>, _ variants: [Variant], of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering {
-    let chosen: DecodePlan
+    var chosen: DecodePlan
     do throws(CodecError) { chosen = try plan.get() } catch { throw ThumbnailError(error, of: configuration) }
     guard body.isEnough(for: chosen) else { return .again(.withWholeBody) }
-    let bytes = chosen.predictedBytes
-    var decoded: Decoded
-    if bytes <= runner.memory.capacity {
-      decoded = try await decode(chosen, of: body, for: job)
-    } else {
-      let permit = try await lone.admit(bytes, of: body, for: job)
-      defer { permit.release() }
-      if permit.place == .helper, let helpers {
-        // A helper needs the complete file.
-        guard body.isComplete else { return .again(.withWholeBody) }
-        let format = chosen.probe.format
-        decoded = try await helpers.decode(
-          variants, of: body, format, reserved: bytes, patience: LoneDecode.patience, for: job)
-        return try finish(decoded, of: body, for: job)
-      }
-      decoded = try await decode(chosen, of: body, isReserved: true, for: job)
-    }
+    let needsHelper = body.isDistrusted && !(chosen.isReadInSwift && body.ownReaders == .here)
+    chosen.avoidsLibraries = body.isDistrusted && !needsHelper
+    let permit =
+      chosen.predictedBytes <= runner.memory.capacity
+      ? nil : try await lone.admit(chosen.predictedBytes, of: body, for: job)
+    defer { permit?.release() }
+    let isInHelper = needsHelper || permit?.place == .helper
+    // A helper needs the complete file.
+    if isInHelper, !body.isComplete { return .again(.withWholeBody) }
+    var decoded = try await decode(
+      chosen, variants, of: body, inHelper: isInHelper, isReserved: permit != nil, for: job)
     if let retry = retry(after: decoded, of: body) { return .again(retry) }
-    if configuration.damaged == .accept { try await salvage(&decoded, of: body, chosen.probe, for: job) }
+    if configuration.damaged == .accept {
+      let isInHelper = isInHelper || body.isDistrusted
+      try await salvage(&decoded, of: body, chosen.probe, inHelper: isInHelper, isReserved: permit != nil, for: job)
+    }
     return try finish(decoded, of: body, for: job)
   }
 
-  /// Carries out a plan in process.
+  /// Carries out a plan for these variants.
   private func decode(
-    _ plan: DecodePlan, of body: SourceBody, isReserved: Bool = false, for job: JobContext
+    _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, inHelper: Bool, isReserved: Bool,
+    for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
-    let description = "\(plan)"
+    if inHelper, let helpers {
+      return try await helpers.decode(plan, variants, of: body, isReserved: isReserved, for: job)
+    }
+    let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
     let (results, duration) = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
@@ -134,20 +140,18 @@ struct Renderer: Sendable {
   /// Decodes variants of a damaged image again, as far as it can be read. A variant that fails again keeps its first
   /// error.
   private func salvage(
-    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, for job: JobContext
+    _ decoded: inout Decoded, of body: SourceBody, _ probe: ImageProbe, inHelper: Bool, isReserved: Bool,
+    for job: JobContext
   ) async throws(ThumbnailError) {
     let damaged = decoded.results.filter(\.isOfDamagedImage).map(\.variant)
     guard !damaged.isEmpty,
       let plan = try? DecodePlan.make(
-        probe: probe, bodyLength: body.bytes.count, variants: damaged, memoryBudget: runner.memory.capacity,
-        isTolerant: true, mayReadCoefficients: false)
+        probe: probe, bodyLength: body.bytes.count, variants: damaged,
+        memoryBudget: isReserved ? planner.admission.most : runner.memory.capacity, isTolerant: true,
+        mayReadCoefficients: false)
     else { return }
-    let (second, _) = try await runner.run(
-      "\(plan), as far as it can be read", bytes: plan.predictedBytes, of: body.bytes, for: job
-    ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
-      Downsampler.render(bytes, plan: plan, processors: processors, cancellation: cancellation)
-    }
-    decoded.results = Downsampler.salvaging(decoded.results) { _ in second }
+    let second = try await decode(plan, damaged, of: body, inHelper: inHelper, isReserved: isReserved, for: job)
+    decoded.results = Downsampler.salvaging(decoded.results) { _ in second.results }
   }
 
   /// The result of a decode, however it was made, in the pipeline's own terms.

@@ -30,8 +30,29 @@ struct SourceBody: Sendable {
   var hasChanged: @Sendable () -> Bool = { false }
   /// Whether a helper may read it if its format is not read in process.
   var admitsForeign = false
-  /// False if the coefficient decoder has handed the file over to libvips, or is not used.
-  var mayReadCoefficients = true
+  /// Whether no library may see it in this process: what our own readers hand over, a helper decodes.
+  var isDistrusted = false
+  /// Where our own readers may read it. Elsewhere once they have handed the file over to a library.
+  var ownReaders = OwnReaders.here
+
+  /// A process in which the readers of JPEG's coefficients and of GIF may be used.
+  enum OwnReaders: Sendable {
+    /// In this process.
+    case here
+    /// In a helper, where a library may take over.
+    case inHelper
+    /// In none: the coefficients cannot be read.
+    case nowhere
+  }
+
+  /// Whether a plan may read coefficients.
+  var mayReadCoefficients: Bool { ownReaders != .nowhere }
+
+  /// Our own readers have handed it over.
+  mutating func isHandedOver() {
+    ownReaders = isDistrusted && ownReaders == .here ? .inHelper : .nowhere
+  }
+
   /// Whether the preview in its EXIF data may be used; false once it was found not to match.
   var mayUsePreview = false
 

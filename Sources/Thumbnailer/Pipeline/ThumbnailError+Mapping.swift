@@ -138,7 +138,7 @@ extension ThumbnailError {
       let helper =
         configuration.isolation.executable == nil ? "" : " or the helper's limit (isolation.memoryLimit)"
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget)\(helper)")
-    case .truncated, .damaged, .handedOver:
+    case .truncated, .damaged, .handedOver, .needsLibvips:
       let advice =
         configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged)"
       self = .damaged(reason: "\(error); get a whole copy of the picture\(advice)")
@@ -147,8 +147,7 @@ extension ThumbnailError {
     case .decoderUnavailable, .libraryUnavailable, .encoderUnavailable:
       self = .cannotEncode(reason: "\(error); install the libvips of your distribution with all its loaders")
     case .processorUnavailable:
-      self = .invalidRequest(
-        reason: "\(error); add it to the configuration (processors), and decode the picture in process (isolation)")
+      self = .invalidRequest(reason: "\(error); add it to the configuration (processors)")
     case .processorFailed:
       self = .processingFailed(reason: "\(error)")
     case .helperFailed(let failure):

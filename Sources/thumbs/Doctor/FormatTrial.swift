@@ -21,8 +21,8 @@ enum FormatTrial {
   static func reading(_ format: ImageFormat, in helpers: HelperPool) -> CodecError? {
     let variant = Variant(size: box, format: .jpeg)
     let result = helpers.render(
-      .memory(FormatSample.bytes(of: format)), format: format, variants: [variant], limits: DecodeLimits(),
-      mostBytes: ResponseRules.mostBytes(for: [variant]), cancellation: CancellationFlag()
+      .memory(FormatSample.bytes(of: format)), HelperJob(format, [variant], limits: DecodeLimits()),
+      cancellation: CancellationFlag()
     ).first?.result
     if case .failure(let error) = result { return error }
     return nil

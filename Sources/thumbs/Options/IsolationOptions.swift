@@ -6,16 +6,17 @@ import Thumbnailer
 struct IsolationOptions: ConfigurationOptions {
   /// What the helper decodes.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
-    case unsafe, all, off
+    case web, unsafe, all, off
   }
 
   @Option(
     help: ArgumentHelp(
       """
       What is decoded in a helper process: unsafe is the formats that can crash or hang their decoder (SVG, PDF, \
-      JPEG XL, JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR), off refuses these.
+      JPEG XL, JPEG 2000, OpenEXR, PNM, BMP, ICO, Radiance HDR), off refuses these. web adds all of the web that a \
+      library in C decodes.
       """))
-  var isolate = Scope.unsafe
+  var isolate = Scope.web
 
   @Flag(help: "Refuse the unsafe formats, even among your own files.")
   var safeFormatsOnly = false
@@ -69,7 +70,7 @@ struct IsolationOptions: ConfigurationOptions {
     // Not the executable's path, which may point to another version by the time a helper is started.
     var isolation = DecodeIsolation.helper(
       executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false),
-      formats: isolate == .all ? .all : .unsafeOnly)
+      formats: isolate == .all ? .all : isolate == .web ? .web : .unsafeOnly)
     isolation.unsafeSources = safeFormatsOnly ? .none : unsafeFromWeb ? .anywhere : .userFiles
     isolation.requiresConfinement = requireConfinement
     if let helperMemory { isolation.memoryLimit = helperMemory }

@@ -95,6 +95,56 @@ struct IsolationTests {
     #expect(plan.1 == ResponseRules.mostBytes(for: [Variant(size: PixelSize(40, 40))]))
   }
 
+  /// The plans of one thumbnail at a time, of small pictures on the web.
+  private func plans(_ paths: [String], _ fixture: PipelineFixture, _ variant: Variant) async throws -> [String] {
+    for path in paths {
+      let request = ThumbnailRequest(fixture.request(path).source, variant: variant)
+      _ = try await fixture.pipeline.thumbnail(for: request)
+    }
+    await poll { fixture.recorder.kinds.filter { $0.plan != nil }.count >= paths.count }
+    return fixture.recorder.kinds.compactMap(\.plan)
+  }
+
+  @Test func ofTheWebALibraryDecodesInAHelperOnly() async throws {
+    let fixture = try Self.fixture(Self.helper)
+    #expect(fixture.pipeline.configuration.isolation.formats == .web)
+    let paths = ["/jpeg-420.jpg", "/png-rgb.png", "/webp-lossy.webp", "/tiff-strips.tif", "/heic.heic", "/avif.avif"]
+    let plans = try await plans(paths, fixture, Variant(size: PixelSize(100, 100)))
+    #expect(plans.count == paths.count && plans.allSatisfy { $0.hasSuffix(", in a helper") }, "\(plans)")
+  }
+
+  @Test func ofTheWebOurOwnReadersDecodeInProcess() async throws {
+    let fixture = try Self.fixture(Self.helper)
+    let plans = try await plans(["/jpeg-progressive.jpg", "/gif-still.gif"], fixture, Variant(size: PixelSize(16, 16)))
+    #expect(plans.count == 2 && !plans.contains { $0.contains("helper") }, "\(plans)")
+  }
+
+  @Test func theUsersOwnFilesAreDecodedInProcess() async throws {
+    let fixture = try Self.fixture(Self.helper)
+    for name in ["jpeg-420.jpg", "png-rgb.png", "heic.heic"] {
+      _ = try await fixture.pipeline.thumbnail(for: own(name))
+    }
+    await poll { fixture.recorder.kinds.filter { $0.plan != nil }.count >= 3 }
+    #expect(!fixture.recorder.kinds.compactMap(\.plan).contains { $0.contains("helper") })
+  }
+
+  @Test(arguments: [
+    Variant(size: PixelSize(100, 100)), Variant(size: PixelSize(16, 16)),
+    Variant(size: PixelSize(90, 40), gravity: .attention), Variant(size: PixelSize(100, 100), format: .same),
+    Variant(size: PixelSize(100, 100), metadata: .profile), Variant(size: PixelSize(600, 600), enlarges: true),
+    Variant(size: PixelSize(100, 100), format: .webp, frames: .all), Variant(size: PixelSize(50, 50), light: .linear),
+  ])
+  func whatAHelperMakesIsWhatIsMadeInProcess(_ variant: Variant) async throws {
+    let fixture = try Self.fixture(Self.helper)
+    for name in try FileManager.default.contentsOfDirectory(atPath: TestImages.url("formats").path) {
+      let (here, there) = (self.fixture.request("/\(name)"), fixture.request("/\(name)"))
+      let expected = try? await self.fixture.pipeline.thumbnail(
+        for: ThumbnailRequest(here.source, variant: variant))
+      let found = try? await fixture.pipeline.thumbnail(for: ThumbnailRequest(there.source, variant: variant))
+      #expect(expected == found, "\(name)")
+    }
+  }
+
   @Test func whatAHelperMadeIsCached() async throws {
     let fixture = try Self.fixture(Self.helper)
     _ = try await fixture.pipeline.thumbnail(for: own("bmp.bmp"))
@@ -140,4 +190,9 @@ struct IsolationTests {
       #expect(try await provider.search(PhotoQuery(""), at: nil).photos.map(\.id) == expected)
     }
   }
+}
+
+extension PipelineEvent.Kind {
+  /// The description of a plan.
+  fileprivate var plan: String? { if case .planned(let description, _) = self { description } else { nil } }
 }

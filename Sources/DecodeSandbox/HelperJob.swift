@@ -1,0 +1,55 @@
+package import ImageCodec
+package import ThumbnailCore
+
+/// What a helper is to make of an image, and what is made of its pixels.
+package struct HelperJob: Sendable {
+  /// The format that the pipeline has sniffed.
+  package var format: ImageFormat
+  package var variants: [Variant]
+  package var limits: DecodeLimits
+  /// The image's header, if the pipeline can parse it.
+  package var probe: ImageProbe?
+  /// The most bytes that all thumbnails may have together.
+  package var mostBytes: Int
+  /// What the plan was made for that it carries out; nil if the helper is to plan for itself.
+  package var terms: PlanTerms?
+  /// Whether to salvage what can be read of a damaged image. With terms, they decide.
+  package var acceptsDamage = false
+  /// How many times the deadline it may take in wall-clock time. The CPU time stays limited to the deadline, but on a
+  /// busy machine that takes longer.
+  package var patience = 1
+  /// The program's own steps, which are carried out in its own process.
+  package var processors: [ThumbnailProcessor] = []
+
+  package init(
+    _ format: ImageFormat, _ variants: [Variant], limits: DecodeLimits, probe: ImageProbe? = nil, mostBytes: Int? = nil
+  ) {
+    (self.format, self.variants, self.limits, self.probe) = (format, variants, limits, probe)
+    self.mostBytes = mostBytes ?? ResponseRules.mostBytes(for: variants, of: probe)
+  }
+
+  /// What has to decode it.
+  var kind: HelperKind { probe.map { HelperKind(for: $0, variants) } ?? .full }
+
+  var rules: ResponseRules {
+    ResponseRules(variants: variants, format: format, size: probe?.size, limits: limits, mostBytes: mostBytes)
+  }
+
+  func request(byteCount: Int) -> HelperRequest {
+    HelperRequest(
+      format: format, byteCount: byteCount, variants: variants.map(\.token), limits: limits,
+      terms: terms, acceptsDamage: acceptsDamage)
+  }
+
+  /// The thumbnails of what a helper has rendered.
+  func finish(_ made: [Rendered<ThumbnailRaster>], size: PixelSize?, byteCount: Int) -> [RenderedVariant] {
+    let source = SourceDescription(size: size ?? PixelSize(0, 0), format: format, byteCount: byteCount)
+    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    return made.map { rendered in
+      let result = rendered.result.flatMap { pixels in
+        Result { () throws(CodecError) in try finisher.thumbnail(of: pixels) }
+      }
+      return RenderedVariant(variant: rendered.variant, result: result)
+    }
+  }
+}

@@ -1,0 +1,51 @@
+import ImageCodec
+import ThumbnailCore
+
+/// One image to decode; its file is attached.
+struct HelperRequest: Equatable, Sendable {
+  /// The format that the pipeline has sniffed.
+  var format: ImageFormat
+  /// The length of the image file in bytes.
+  var byteCount: Int
+  /// The variants as tokens.
+  var variants: [String]
+  var limits: DecodeLimits
+  /// What the pipeline's plan was made for; nil if the helper is to plan for itself.
+  var terms: PlanTerms?
+  /// Whether ImageMagick reads a JPEG 2000. libvips 8.14.1 overruns its memory on some valid ones, apparently those
+  /// whose image does not begin at the canvas' corner.
+  var usesImageMagick = false
+  /// Whether to salvage what can be read of a damaged image. With terms, they decide.
+  var acceptsDamage = false
+}
+
+extension HelperRequest: HelperCoded {
+  func write(to message: inout MessageWriter) {
+    message.add(format.rawValue)
+    message.add(byteCount)
+    message.add(variants)
+    limits.write(to: &message)
+    message.add(terms)
+    message.add(usesImageMagick)
+    message.add(acceptsDamage)
+  }
+
+  init(from message: inout MessageReader) throws(HelperFailure) {
+    self.init(
+      format: try message.named(), byteCount: try message.number(), variants: try message.list(),
+      limits: try DecodeLimits(from: &message), terms: try message.optional(), usesImageMagick: try message.flag(),
+      acceptsDamage: try message.flag())
+  }
+}
+
+extension DecodeLimits: HelperCoded {
+  func write(to message: inout MessageWriter) {
+    for number in [maximumPixels, maximumSide, maximumFrames, maximumBytes] { message.add(number) }
+  }
+
+  init(from message: inout MessageReader) throws(HelperFailure) {
+    self.init(
+      maximumPixels: try message.number(), maximumSide: try message.number(), maximumFrames: try message.number(),
+      maximumBytes: try message.number())
+  }
+}

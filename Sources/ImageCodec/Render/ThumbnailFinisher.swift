@@ -1,0 +1,32 @@
+package import ThumbnailCore
+
+/// Makes thumbnails of their pixels, which only a program's own step and an encoder read.
+package struct ThumbnailFinisher: Sendable {
+  private let source: SourceDescription
+  /// The program's own steps, of which variants name one.
+  private let processors: [ThumbnailProcessor]
+
+  package init(source: SourceDescription, processors: [ThumbnailProcessor] = []) {
+    (self.source, self.processors) = (source, processors)
+  }
+
+  /// Enlarges the pixels, if that was requested, processes and encodes them.
+  package func thumbnail(of pixels: ThumbnailRaster) throws(CodecError) -> Thumbnail {
+    let (size, variant) = (pixels.size, pixels.variant)
+    var final = pixels.raster
+    if pixels.timing == nil, final.size != size {
+      let small = final
+      final = try Raster(computing: try small.image().resized(to: size))
+      withExtendedLifetime(small) {}
+    }
+    if let name = variant.processor {
+      guard let processor = processors.first(where: { $0.identifier == name }) else {
+        throw .processorUnavailable(name)
+      }
+      final = try final.processed(by: processor, frame: size)
+    }
+    let (data, format) = try Encoder.encode(
+      final, for: variant, source: source.format, kept: pixels.kept, timing: pixels.timing)
+    return Thumbnail(data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged)
+  }
+}
