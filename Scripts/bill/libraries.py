@@ -1,0 +1,132 @@
+"""The system's libraries that a program is linked to, loads later, or has loaded by these, by Debian package."""
+
+import dataclasses
+import pathlib
+import re
+
+from . import spdx
+from .tools import Failure, output
+
+# What libraries load by themselves while a picture is read, beside the library whose name begins so. The program's own
+# list of it is LateLibraries.
+PLUGINS = {
+    "libvips.so": ["vips-modules-*/*.so"],
+    "libMagickCore": [f"ImageMagick-*/modules-*/coders/{name}.so" for name in ("bmp", "dib", "icon", "jp2", "png")],
+    "libgdk_pixbuf": ["gdk-pixbuf-2.0/*/loaders/libpixbufloader-gif.so"],
+    "libc.so": [f"gconv/{name}.so" for name in ("CP1251", "CP1252", "ISO8859-2", "ISO8859-15")],
+    "libheif.so": ["libheif/*.so", "libheif/plugins/*.so"],
+}
+
+
+@dataclasses.dataclass
+class DebianPackage:
+    name: str
+    version: str
+    architecture: str
+    #: In Debian's words; None where the copyright file is prose.
+    licence: str | None
+    files: set = dataclasses.field(default_factory=set)
+    #: The names of packages whose libraries these are linked to.
+    needs: set = dataclasses.field(default_factory=set)
+    #: Whether the program itself names it: as linked, or as loaded later.
+    is_direct: bool = False
+
+    @property
+    def expression(self):
+        return spdx.expression(self.licence) if self.licence else None
+
+    @property
+    def copyright_file(self):
+        return f"/usr/share/doc/{self.name}/copyright"
+
+
+def loaded(root, program):
+    """All packages, by name."""
+    direct = needed(program) + lazy_names(root)
+    places = {}
+    follow(program, places)
+    for name in lazy_names(root):
+        path = find(name)
+        places[name] = path
+        follow(path, places)
+    for beginning, patterns in PLUGINS.items():
+        for library in [path for name, path in places.items() if name.startswith(beginning)]:
+            for path in sorted(file for pattern in patterns for file in library.parent.glob(pattern)):
+                places[f"{path.parent.name}/{path.name}"] = path
+                follow(path, places)
+    return by_package(places, direct)
+
+
+def lazy_names(root):
+    """The libraries that CLazyLibraries loads."""
+    folder = root / "Sources" / "CLazyLibraries"
+    texts = [file.read_text() for file in sorted(folder.glob("*.c"))]
+    return [name for text in texts for name in re.findall(r'LAZY_LIBRARY\(\w+, "(.+?)"\)', text)]
+
+
+def find(name):
+    for line in output("/sbin/ldconfig", "-p").splitlines():
+        words = line.split()
+        if words and words[0] == name:
+            return pathlib.Path(words[-1])
+    raise Failure(f"{name} is not installed")
+
+
+def follow(file, places):
+    """Adds all libraries that the loader takes with a file, by name."""
+    for line in output("ldd", file).splitlines():
+        words = line.split()
+        if "=>" in words and words[-1].startswith("("):
+            if words[2] == "not":
+                raise Failure(f"{file} needs {words[0]}, which is not installed")
+            places.setdefault(words[0], pathlib.Path(words[2]))
+        elif words and words[0].startswith("/"):
+            places.setdefault(pathlib.Path(words[0]).name, pathlib.Path(words[0]))
+
+
+def needed(file):
+    """The names that a file is linked to."""
+    return re.findall(r"\(NEEDED\).*\[(.+)\]", output("readelf", "-d", file))
+
+
+def by_package(places, direct):
+    recorded = owners(places.values())
+    owner = {name: recorded[path] for name, path in places.items()}
+    packages = {}
+    for name, path in places.items():
+        package = owner[name]
+        # Swift's own libraries are of no package of the system's.
+        if package is None:
+            continue
+        if package not in packages:
+            packages[package] = describe(package)
+        packages[package].files.add(str(path.resolve()))
+        packages[package].is_direct |= name in direct
+        packages[package].needs |= {owner[other].split(":")[0] for other in needed(path) if owner.get(other)}
+    for package in packages.values():
+        package.needs.discard(package.name)
+    return sorted(packages.values(), key=lambda package: package.name)
+
+
+def owners(files):
+    """The package of each file, as `name:architecture`; None if it is of none."""
+    # Packages from before the merge of /lib and /usr/lib are recorded under /lib.
+    names = {file: [str(file.resolve()), str(file.resolve()).removeprefix("/usr")] for file in set(files)}
+    found = output("dpkg-query", "-S", *sum(names.values(), []), allowed=(0, 1)).splitlines()
+    recorded = {}
+    for line in found:
+        package, _, name = line.partition(": ")
+        if not line.startswith("diversion "):
+            recorded.setdefault(name, package.split(",")[0])
+    return {file: next((recorded[name] for name in names[file] if name in recorded), None) for file in names}
+
+
+def describe(package):
+    text = output("dpkg-query", "-W", "-f", "${Package}\t${Version}\t${Architecture}\n", package)
+    name, version, architecture = text.splitlines()[0].split("\t")
+    described = DebianPackage(name, version, architecture, None)
+    try:
+        described.licence = spdx.of_debian_copyright(pathlib.Path(described.copyright_file).read_text(errors="replace"))
+    except OSError:
+        pass
+    return described

@@ -1,0 +1,75 @@
+"""The Swift packages that the program is built of, from the manifest, the pinned versions and the checkouts."""
+
+import dataclasses
+import json
+import re
+import urllib.parse
+
+from . import spdx
+from .tools import Failure, output
+
+
+@dataclasses.dataclass
+class SwiftPackage:
+    name: str
+    version: str
+    revision: str
+    url: str
+    #: An SPDX expression.
+    licence: str
+    #: Whether `thumbs` contains it; else only a product of the library does.
+    is_linked: bool
+
+    @property
+    def purl(self):
+        place = self.url.split("://", 1)[-1].removesuffix(".git")
+        return f"pkg:swift/{urllib.parse.quote(place)}@{self.version}"
+
+
+def linked(root):
+    """All packages of Package.resolved, by name."""
+    names = in_program(root)
+    return sorted((package(root, pin, names) for pin in pins(root)), key=lambda package: package.name.lower())
+
+
+def pins(root):
+    return json.loads((root / "Package.resolved").read_text())["pins"]
+
+
+def package(root, pin, names):
+    name = pin["location"].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
+    folder = root / ".build" / "checkouts" / name
+    licences = [spdx.of_text(path.read_text()) for path in sorted(folder.glob("LICEN[CS]E*"))]
+    if not licences or licences[0] is None:
+        raise Failure(f"{folder} has no licence that is known here: build first, or add it to Scripts/bill/spdx.py")
+    state = pin["state"]
+    return SwiftPackage(
+        name, state["version"], state["revision"], pin["location"], licences[0], name.lower() in names
+    )
+
+
+def in_program(root):
+    """The packages, in lower case, whose products the targets of `thumbs` use."""
+    manifest = json.loads(output("swift", "package", "--package-path", root, "dump-package"))
+    targets = {target["name"]: target for target in manifest["targets"]}
+    found, seen, waiting = set(), set(), ["thumbs"]
+    while waiting:
+        name = waiting.pop()
+        if name in seen or name not in targets:
+            continue
+        seen.add(name)
+        for dependency in targets[name]["dependencies"]:
+            for kind, value in dependency.items():
+                if kind == "product":
+                    found.add(value[1].lower())
+                else:
+                    waiting.append(value[0])
+    return found
+
+
+def compiler_version():
+    """The compiler's version, whose own libraries are linked."""
+    found = re.search(r"Swift version (\S+)", output("swift", "--version"))
+    if not found:
+        raise Failure("swift --version does not say its version")
+    return found.group(1)
