@@ -33,7 +33,10 @@ def linked(root):
 
 
 def pins(root):
-    return json.loads((root / "Package.resolved").read_text())["pins"]
+    try:
+        return json.loads((root / "Package.resolved").read_text())["pins"]
+    except OSError as error:
+        raise Failure("there is no Package.resolved: build first") from error
 
 
 def package(root, pin, names):
