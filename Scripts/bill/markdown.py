@@ -4,8 +4,8 @@ from .document import os_release
 
 HEAD = """# Licences
 
-Thumbnailer itself is under the [MIT licence](../LICENSE), and `Sources` has no code of others. `Scripts/sbom
---licences` writes this page, and `Scripts/sbom` the versions with it, as a CycloneDX document.
+Thumbnailer itself is under the [MIT licence](../LICENSE); no file of `Sources` names another. `Scripts/sbom --licences`
+writes this page, and `Scripts/sbom` the versions with it, as a CycloneDX document.
 
 ## In the program
 

@@ -41,10 +41,11 @@ def pins(root):
 
 def package(root, pin, names):
     name = pin["location"].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
-    folder = root / ".build" / "checkouts" / name
-    licences = [spdx.of_text(path.read_text()) for path in sorted(folder.glob("LICEN[CS]E*"))]
+    # Scripts/install builds in a folder of its own.
+    files = [file for build in (".build", ".build/static") for file in root.glob(f"{build}/checkouts/{name}/LICEN[CS]E*")]
+    licences = [spdx.of_text(file.read_text()) for file in files[:1]]
     if not licences or licences[0] is None:
-        raise Failure(f"{folder} has no licence that is known here: build first, or add it to Scripts/bill/spdx.py")
+        raise Failure(f"no licence of {name} that is known here: build first, or add it to Scripts/bill/spdx.py")
     state = pin["state"]
     return SwiftPackage(
         name, state["version"], state["revision"], pin["location"], licences[0], name.lower() in names

@@ -43,7 +43,8 @@ import Thumbnailer
       let text = try #require(sources[file], "there is no \(file).swift")
       let value = NSRegularExpression.escapedPattern(for: parts.1)
       let declaration = try Regex("\\b\(name)(: \\w+)? = \(value)(?![\\w<*])")
-      #expect(text.contains(declaration), "\(row.declaration)")
+      let isDeclared = text.contains(declaration)
+      #expect(isDeclared, "\(row.declaration)")
       if let number = Self.number(parts.1) { #expect(Self.quantity(row.value) == number, "\(row.name): \(row.value)") }
     }
   }
