@@ -42,7 +42,8 @@ def pins(root):
 def package(root, pin, names):
     name = pin["location"].rstrip("/").rsplit("/", 1)[-1].removesuffix(".git")
     # Scripts/install builds in a folder of its own.
-    files = [file for build in (".build", ".build/static") for file in root.glob(f"{build}/checkouts/{name}/LICEN[CS]E*")]
+    patterns = [f"{build}/checkouts/{name}/LICEN[CS]E*" for build in (".build", ".build/static")]
+    files = [file for pattern in patterns for file in root.glob(pattern)]
     licences = [spdx.of_text(file.read_text()) for file in files[:1]]
     if not licences or licences[0] is None:
         raise Failure(f"no licence of {name} that is known here: build first, or add it to Scripts/bill/spdx.py")
