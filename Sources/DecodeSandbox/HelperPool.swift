@@ -57,7 +57,8 @@ package final class HelperPool: Sendable {
     let helpers = idle.withLock { $0 }
     guard !helpers.isEmpty else { return }
     // The pipeline may be released on a thread that must not block.
-    Thread.detachNewThread { for helper in helpers { helper.end() } }
+    let end: @Sendable () -> Void = { for helper in helpers { helper.end() } }
+    if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
   /// Decodes an image in a helper and encodes its thumbnails, one result per variant. An error that concerns all is

@@ -34,7 +34,7 @@ final class CurlThread: TransferRunner {
   /// called any more.
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     guard let mailbox = startedMailbox() else {
-      let reason = CurlLibrary.startFailure ?? "no memory"
+      let reason = CurlLibrary.startFailure ?? "no memory, thread or socket is left"
       return .failure(.unreachable(reason: "libcurl could not be started: \(reason)"))
     }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
@@ -44,15 +44,19 @@ final class CurlThread: TransferRunner {
     return await promise.wait { mailbox.post(.cancel(number)) }
   }
 
-  /// The thread's mailbox; starts the thread if necessary.
+  /// The thread's mailbox; starts the thread if necessary. Nil if that fails; the next transfer tries again.
   private func startedMailbox() -> CurlMailbox? {
-    let (mailbox, isNew) = mailbox.withLock { mailbox -> (CurlMailbox?, Bool) in
-      if let mailbox { return (mailbox, false) }
-      mailbox = CurlMailbox()
-      return (mailbox, true)
+    mailbox.withLock { mailbox in
+      if let mailbox { return mailbox }
+      guard let new = CurlMailbox(), start(new) else { return nil }
+      mailbox = new
+      return new
     }
-    guard let mailbox, isNew else { return mailbox }
-    let thread = Thread { [maximumIdleConnections] in
+  }
+
+  /// Starts the thread. Returns false if there is none to be had.
+  private func start(_ mailbox: CurlMailbox) -> Bool {
+    SystemThread.start(name: "thumbnail-curl", stackBytes: 1 << 20) { [maximumIdleConnections] in
       // With CURLOPT_NOSIGNAL libcurl does not ignore SIGPIPE, so a write to a closed connection could end the process.
       // Blocked on this thread, the signal is never delivered.
       var signals = sigset_t()
@@ -61,11 +65,6 @@ final class CurlThread: TransferRunner {
       pthread_sigmask(SIG_BLOCK, &signals, nil)
       CurlLoop(mailbox: mailbox, maximumIdleConnections: maximumIdleConnections).run()
     }
-    // Linux limits thread names to 15 characters.
-    thread.name = "thumbnail-curl"
-    thread.stackSize = 1 << 20
-    thread.start()
-    return mailbox
   }
 }
 
@@ -78,9 +77,14 @@ final class CurlMailbox: @unchecked Sendable {
   let multi: UnsafeMutableRawPointer
   private let commands = Mutex<[CurlThread.Command]>([])
 
-  /// Nil when libcurl cannot be initialised or memory is exhausted.
+  /// Nil when libcurl cannot be initialised, memory is exhausted, or the thread could not be woken.
   init?() {
     guard CurlLibrary.startFailure == nil, let multi = curl_multi_init() else { return nil }
+    // libcurl makes a handle without the sockets for this, too, when it cannot have any.
+    guard curl_multi_wakeup(multi) == CURLM_OK else {
+      curl_multi_cleanup(multi)
+      return nil
+    }
     self.multi = multi
   }
 

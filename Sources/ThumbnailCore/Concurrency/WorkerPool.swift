@@ -2,7 +2,8 @@ import Foundation
 
 /// Runs blocking work on its own threads, so that Swift's cooperative threads never block.
 ///
-/// Threads are started on demand. They end when the pool is dropped, each after calling `onThreadExit`.
+/// Threads are started on demand. They end when the pool is dropped, each after calling `onThreadExit`. If the system
+/// has no thread left, and the pool none of its own, a caller's thread carries out what is queued.
 package final class WorkerPool: Sendable {
   private struct Entry {
     let run: @Sendable () -> Void
@@ -43,6 +44,29 @@ package final class WorkerPool: Sendable {
       return (ticket, startsThread)
     }
 
+    /// Notes that a thread that was counted could not be started. Returns whether there is no other.
+    func loseThread() -> Bool {
+      withLock { shared in
+        shared.threads -= 1
+        return shared.threads == 0
+      }
+    }
+
+    /// Carries out what is queued on the calling thread, which then does what a thread of the pool does as it ends.
+    func drain(_ onThreadExit: () -> Void) {
+      while true {
+        let entry = withLock { shared in
+          let entry = shared.queue.dequeue()
+          if entry != nil { shared.running += 1 }
+          return entry
+        }
+        guard let entry else { break }
+        entry.run()
+        withLock { $0.running -= 1 }
+      }
+      onThreadExit()
+    }
+
     /// The next work item; nil when the thread should exit.
     ///
     /// - Parameter hasFinished: Whether the calling thread has carried out one before.
@@ -68,11 +92,17 @@ package final class WorkerPool: Sendable {
 
   private let shared: Shared
   private let name: String
+  private let stackBytes: Int
   private let onThreadExit: @Sendable () -> Void
 
   /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
-  package init(name: String, threads: Int, onThreadExit: @escaping @Sendable () -> Void = {}) {
+  package convenience init(name: String, threads: Int, onThreadExit: @escaping @Sendable () -> Void = {}) {
+    self.init(name: name, threads: threads, stackBytes: 2 << 20, onThreadExit: onThreadExit)
+  }
+
+  init(name: String, threads: Int, stackBytes: Int, onThreadExit: @escaping @Sendable () -> Void) {
     self.name = name
+    self.stackBytes = stackBytes
     self.onThreadExit = onThreadExit
     shared = Shared(limit: max(1, threads))
   }
@@ -121,15 +151,16 @@ package final class WorkerPool: Sendable {
       shared.withLock { $0.queue.move(ticket, to: level) }
     }
     defer { priority.stopObserving(observation) }
-    if startsThread { startThread() }
+    if startsThread, !startThread(), shared.loseThread() { shared.drain(onThreadExit) }
     try await promise.wait {
       flag.set()
       shared.withLock { $0.queue.remove(ticket) }?.cancel()
     }.get()
   }
 
-  private func startThread() {
-    let thread = Thread { [shared, onThreadExit] in
+  /// Returns false if there is no thread to be had.
+  private func startThread() -> Bool {
+    SystemThread.start(name: name, stackBytes: stackBytes) { [shared, onThreadExit] in
       var hasFinished = false
       while let entry = shared.next(hasFinished: hasFinished) {
         entry.run()
@@ -137,9 +168,6 @@ package final class WorkerPool: Sendable {
       }
       onThreadExit()
     }
-    thread.name = name
-    thread.stackSize = 2 << 20
-    thread.start()
   }
 }
 

@@ -18,6 +18,18 @@ import Testing
     #expect(threads.count == 1)
   }
 
+  @Test func whereNoThreadCanBeStartedTheCallersCarriesOutTheWork() async throws {
+    let exits = Counter()
+    // No address space has room for such a stack.
+    let pool = WorkerPool(name: "test", threads: 2, stackBytes: 1 << 60) { exits.increment() }
+    for number in 0..<3 {
+      let result: Result<Int, Never> = try await pool.run(priority: visible) { _ in .success(number) }
+      #expect(result.get() == number)
+    }
+    #expect(pool.running == 0 && pool.waiting == 0)
+    #expect(exits.value == 3)
+  }
+
   @Test func noMoreRunsAtOnceThanThereAreThreads() async throws {
     let pool = WorkerPool(name: "test", threads: 2)
     let (now, most, gate) = (Counter(), Counter(), Latch())

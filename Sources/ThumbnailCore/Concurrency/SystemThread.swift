@@ -1,0 +1,39 @@
+import Foundation
+
+/// A thread of our own for blocking work. Unlike Foundation's `Thread`, it says when the system has no thread left.
+package enum SystemThread {
+  /// What a new thread is to do; the thread frees it.
+  private final class Work {
+    let name: String
+    let body: @Sendable () -> Void
+
+    init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
+  }
+
+  /// Runs `body` on a new thread.
+  ///
+  /// - Parameters:
+  ///   - name: Of which Linux shows the first 15 characters.
+  ///   - stackBytes: The size of its stack.
+  /// - Returns: False if no thread can be started, as under a limit of processes or without memory; `body` is not run.
+  package static func start(name: String, stackBytes: Int, _ body: @escaping @Sendable () -> Void) -> Bool {
+    var attributes = pthread_attr_t()
+    guard pthread_attr_init(&attributes) == 0 else { return false }
+    defer { pthread_attr_destroy(&attributes) }
+    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
+    pthread_attr_setstacksize(&attributes, stackBytes)
+    let work = Unmanaged.passRetained(Work(name: name, body: body))
+    var thread = pthread_t()
+    let status = pthread_create(
+      &thread, &attributes,
+      { argument in
+        guard let argument else { return nil }
+        let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
+        Thread.current.name = work.name
+        work.body()
+        return nil
+      }, work.toOpaque())
+    if status != 0 { work.release() }
+    return status == 0
+  }
+}
