@@ -88,7 +88,9 @@ package struct PartialStore: Sendable {
     guard descriptor >= 0 else { return nil }
     let file = FileDescriptor(owning: descriptor)
     var status = stat()
-    guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status), ftruncate(descriptor, 0) == 0 else {
+    guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status) else { return nil }
+    guard ftruncate(descriptor, 0) == 0 else {
+      names.remove()
       return nil
     }
     // It would describe the bytes of an earlier body.
