@@ -90,12 +90,16 @@ final class CacheDatabase: Sendable {
   private func openUnderLock() throws(DiskCacheError) -> DiskCacheError? {
     do {
       var problem: DiskCacheError?
-      var connections = try attempt()
-      if case .failure(let replaced) = connections {
-        problem = replaced
-        connections = try attempt()
+      var opened: CacheConnections?
+      // To SQLite a read that the disk has failed is damage, too: only what is damaged again is replaced.
+      for replacesDamage in [false, true, true] where opened == nil {
+        switch try attempt(replacesDamage: replacesDamage) {
+        case .opened(let connections): opened = connections
+        case .replaced(let reason): problem = reason ?? problem
+        case .damaged(let reason): if replacesDamage { problem = reason }
+        }
       }
-      let opened = try connections.get()
+      guard let opened else { throw problem ?? .failed(path: path, reason: "it cannot be replaced") }
       state.withLock { if case .closed = $0 {} else { $0 = .open(opened) } }
       return problem
     } catch {
@@ -104,29 +108,42 @@ final class CacheDatabase: Sendable {
     }
   }
 
-  /// Opens an existing or new file. An unusable file is moved or deleted, and the reason returned.
-  private func attempt() throws -> Result<CacheConnections, DiskCacheError> {
+  /// What came of opening the file.
+  private enum Attempt {
+    case opened(CacheConnections)
+    /// It was moved or deleted; without a reason if nothing was in it yet.
+    case replaced(DiskCacheError?)
+    /// It is damaged, and was moved or deleted if that was asked for.
+    case damaged(DiskCacheError)
+  }
+
+  /// Opens an existing or new file. An unusable file is moved or deleted; a damaged one only if `replacesDamage`.
+  private func attempt(replacesDamage: Bool) throws -> Attempt {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
       case .usable: break
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
+      case .unfinished:
+        try writer.close()
+        removeFiles()
+        return .replaced(nil)
       case .foreign(let reason):
         try writer.close()
         setAside()
-        return .failure(.damaged(path: path, reason: reason))
+        return .replaced(.damaged(path: path, reason: reason))
       case .broken(let reason):
         try writer.close()
         removeFiles()
-        return .failure(.damaged(path: path, reason: reason))
+        return .replaced(.damaged(path: path, reason: reason))
       }
-      return .success(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
+      return .opened(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-      setAside()
-      return .failure(DiskCacheError(error, path: path))
+      if replacesDamage { setAside() }
+      return .damaged(DiskCacheError(error, path: path))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      removeFiles()
-      return .failure(DiskCacheError(error, path: path))
+      if replacesDamage { removeFiles() }
+      return .damaged(DiskCacheError(error, path: path))
     }
   }
 

@@ -75,7 +75,8 @@ extension CacheExamination {
     defer { try? queue.close() }
     return try queue.unsafeRead { db in
       switch try DiskCacheSchema.inspect(db) {
-      case .usable, .empty: break
+      case .usable: break
+      case .empty, .unfinished: return Contents()
       case .foreign(let reason), .broken(let reason): throw DiskCacheError.damaged(path: file, reason: reason)
       }
       let fileBytes = ["", "-wal"].reduce(0) { sum, suffix in

@@ -44,6 +44,8 @@ extension DiskCache {
     let pool = WorkerPool(name: "thumbnailer.cache.verify", threads: 1)
     var result = CacheVerification()
     result.structure = try await structure(on: pool)
+    // A read that the disk has failed looks like damage, too.
+    if !result.structure.isEmpty { result.structure = try await structure(on: pool) }
     if !result.structure.isEmpty { try await commits.stageAndWait(.replaceDamaged) }
     let damage = unverifiedDamage.withLock { damage in
       defer { damage = nil }

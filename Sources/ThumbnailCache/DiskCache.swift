@@ -124,6 +124,8 @@ public final class DiskCache: Sendable {
       commits.requestRun()
       return nil
     }
+    do { return try connections.read(query) } catch { if !mapped(error).isDamage { throw mapped(error) } }
+    // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
     do { return try connections.read(query) } catch { throw mapped(error) }
   }
 
@@ -249,8 +251,8 @@ public final class DiskCache: Sendable {
     problems.listen(listener)
   }
 
-  /// Queues `body` on the write connection among other changes, and returns its result. It may run twice, the second
-  /// time with a new file that replaced a damaged one.
+  /// Queues `body` on the write connection among other changes, and returns its result. It may run three times, the
+  /// last time with a new file that replaced a damaged one.
   func maintain<Value: Sendable>(
     _ body: @escaping @Sendable (CacheWriter) throws -> Value?
   ) async throws(DiskCacheError) -> Value {

@@ -98,6 +98,8 @@ enum DiskCacheSchema {
   /// The state of a file that was opened.
   enum State {
     case empty
+    /// Without a table: its creation was interrupted, by a kill or a full disk.
+    case unfinished
     case usable
     /// Made by another program.
     case foreign(reason: String)
@@ -113,7 +115,7 @@ enum DiskCacheSchema {
     if pages == 0 { return .empty }
     let application = try Int.fetchOne(db, sql: "PRAGMA application_id") ?? 0
     let tables = try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_schema") ?? 0
-    if application == 0 && tables == 0 { return .broken(reason: "its creation was interrupted") }
+    if application == 0 && tables == 0 { return .unfinished }
     guard application == applicationID else {
       return .foreign(reason: "it is another program's database, now beside it with the ending .damaged")
     }

@@ -74,7 +74,8 @@ final class WriteBehind: Sendable {
     try recovering { try $0.trim() }
   }
 
-  /// Runs the work; again with a new file, if the old one turns out to be damaged, or was deleted meanwhile.
+  /// Runs the work; again with a new file, if the old one turns out to be damaged, also when it is opened anew, or was
+  /// deleted meanwhile.
   private func recovering(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) {
     if try database.connections()?.isInPlace != true { try reopen() }
     do {
@@ -82,6 +83,8 @@ final class WriteBehind: Sendable {
     } catch {
       let problem = DiskCacheError(error, path: database.path)
       if problem.isDamage {
+        try reopen()
+        if try isDone(work) { return }
         problems.report(problem)
         try reopen(.damaged)
       } else if try database.connections()?.isInPlace != true {
@@ -90,6 +93,18 @@ final class WriteBehind: Sendable {
         throw problem
       }
       do { try work(writer()) } catch { throw DiskCacheError(error, path: database.path) }
+    }
+  }
+
+  /// Runs the work a second time. Returns false if the file is damaged.
+  private func isDone(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) -> Bool {
+    do {
+      try work(writer())
+      return true
+    } catch {
+      let problem = DiskCacheError(error, path: database.path)
+      if problem.isDamage { return false }
+      throw problem
     }
   }
 

@@ -145,6 +145,19 @@ struct DiskCacheRecoveryTests {
     }
   }
 
+  @Test func aFileWhoseCreationWasInterruptedIsBegunAnewInSilence() async throws {
+    let other = try DatabaseQueue(path: directory.database)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "PRAGMA journal_mode = WAL") }
+    try other.close()
+    #expect(CacheExamination(directory: directory.url).problem == nil)
+    let cache = try open()
+    #expect(try await cache.verify().isSound)
+    try await cache.store(1)
+    try await cache.flush()
+    #expect(try cache.thumbnail(for: Sample.key(1)) == Sample.thumbnail(1))
+    #expect(problems.all.isEmpty)
+  }
+
   @Test func anotherProgramsDatabaseIsSetAside() async throws {
     let other = try DatabaseQueue(path: directory.database)
     try await other.write { try $0.execute(sql: "CREATE TABLE letters (id); INSERT INTO letters VALUES (1)") }
