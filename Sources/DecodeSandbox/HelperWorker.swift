@@ -137,7 +137,7 @@ struct HelperWorker {
   /// here since only one image is decoded at a time.
   private func explained(_ error: CodecError) -> CodecError {
     switch error {
-    case .exceedsMemoryBudget: return .helperFailed(.outOfMemory(limit: memoryLimit))
+    case .exceedsMemoryBudget, .outOfMemory: return .helperFailed(.outOfMemory(limit: memoryLimit))
     case .damaged(_, let detail), .truncated(let detail), .unreadableBody(let detail):
       let words = detail.lowercased()
       // ImageMagick then tries temporary files, which the helper may not write.

@@ -55,11 +55,24 @@ package enum Codec {
     cvips_set_log_handler { message in
       guard let message else { return }
       let text = String(cString: message)
+      if text.contains("out of memory") { shortageCount.add(1, ordering: .relaxed) }
       Log.codec.debug("\(text)")
     }
     hasStarted.store(true, ordering: .releasing)
     return nil
   }()
+
+  private static let shortageCount = Atomic(0)
+
+  /// How often libvips had no memory so far. Its cache of lines then goes on with rows that it has not computed, and
+  /// reports no error (8.14.1): only its log tells.
+  static var memoryShortages: Int { shortageCount.load(ordering: .relaxed) }
+
+  /// Throws if libvips had no memory since the count was that. It may have been for another thread's image: rather two
+  /// fail than that one is wrong.
+  static func checkMemory(since count: Int) throws(CodecError) {
+    if memoryShortages != count { throw .outOfMemory }
+  }
 
   /// Frees what libvips keeps for the calling thread. To be called last on a thread that has rendered; has no effect on
   /// others.

@@ -29,6 +29,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case encoderUnavailable(ImageFormat)
   /// The cheapest plan for the image takes more bytes than the whole budget.
   case exceedsMemoryBudget(needed: Int, budget: Int)
+  /// There was no memory while the image was decoded. Another time there may be.
+  case outOfMemory
   /// Reading the body's file failed.
   case unreadableBody(detail: String)
   /// The helper process returned no valid response.
@@ -90,6 +92,7 @@ extension CodecError: CustomStringConvertible {
     case .encoderUnavailable(let format): "this libvips cannot write \(format.displayName)"
     case .exceedsMemoryBudget(let needed, let budget):
       "decoding takes \(ByteSize(bytes: needed)), more than the \(ByteSize(bytes: budget)) that a picture may take"
+    case .outOfMemory: "there was not enough memory to decode the picture"
     case .unreadableBody(let detail): "the downloaded file cannot be read" + Self.suffix(detail)
     case .helperFailed(let failure): "\(failure)"
     case .processorUnavailable(let name): "no processor is called \(name)"

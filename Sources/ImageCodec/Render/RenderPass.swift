@@ -15,17 +15,21 @@ struct RenderPass {
   func run<Product>(_ finish: (ThumbnailRaster) throws(CodecError) -> Product) -> [Rendered<Product>] {
     guard let first = pass.steps.first else { return [] }
     Codec.setUpAllocator()
+    let shortages = Codec.memoryShortages
     let kept = decoder.metadata(first.variant.metadata)
     do throws(CodecError) {
       if pass.reader == .frames {
         let animation = try Animation(decoder)
         return zip(pass.steps, animation.strips).map { step, strip in
-          result(of: step) { () throws(CodecError) in try finish(pixels(strip, step, kept, animation.timing)) }
+          result(of: step, since: shortages) { () throws(CodecError) in
+            try finish(pixels(strip, step, kept, animation.timing))
+          }
         }
       }
       var views = try decode()
+      try Codec.checkMemory(since: shortages)
       return pass.steps.enumerated().map { index, step in
-        result(of: step) { () throws(CodecError) in
+        result(of: step, since: shortages) { () throws(CodecError) in
           if case .step(let parent) = step.parent { views[index] = try reduced(views[parent], for: step) }
           guard let raster = views[index] else { throw .damaged(.shrink, detail: "a view is missing") }
           if !step.isParent { views[index] = nil }
@@ -37,12 +41,15 @@ struct RenderPass {
     }
   }
 
+  /// What `make` makes, unless libvips had no memory since the count was `shortages`.
   private func result<Product>(
-    of step: DecodePlan.Step, _ make: () throws(CodecError) -> Product
+    of step: DecodePlan.Step, since shortages: Int, _ make: () throws(CodecError) -> Product
   ) -> Rendered<Product> {
     do throws(CodecError) {
       if decoder.cancellation.isSet { throw .cancelled }
-      return Rendered(variant: step.variant, result: .success(try make()))
+      let product = try make()
+      try Codec.checkMemory(since: shortages)
+      return Rendered(variant: step.variant, result: .success(product))
     } catch {
       return Rendered(variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
     }

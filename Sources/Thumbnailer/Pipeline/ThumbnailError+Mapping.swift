@@ -138,6 +138,8 @@ extension ThumbnailError {
       let helper =
         configuration.isolation.executable == nil ? "" : " or the helper's limit (isolation.memoryLimit)"
       self = .tooLarge(reason: "\(error); raise the budget (memoryBudget)\(helper)")
+    case .outOfMemory:
+      self = .memoryUnavailable(reason: "\(error); try again when more is free")
     case .truncated, .damaged, .handedOver, .needsLibvips:
       let advice =
         configuration.damaged == .accept ? "" : ", or take what can be read of it (damaged)"
