@@ -72,7 +72,12 @@ public struct Variant: Hashable, Sendable {
 
   /// Parses a token. Nil for another encoder version or anything else that `token` does not return.
   package init?(token: String) {
-    let parts = token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) }
+    self.init(parts: token.split(separator: Character(";"), omittingEmptySubsequences: false).map { String($0) })
+    // Numbers can be written in other ways, such as `0400`.
+    guard self.token == token else { return nil }
+  }
+
+  private init?(parts: [String]) {
     guard [9, 12, 13, 14].contains(parts.count), parts[0] == "\(Self.encoderVersion)",
       let size = PixelSize(parsing: parts[1]),
       size.isValidThumbnailSize,

@@ -28,6 +28,10 @@ import Testing
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;display;a b",
     "1;400x400;cover;centre;auto;80;good;-;0;-;none;first;linear;",
+    // What could be read, but is not how a variant is written.
+    "1;0400x400;cover;centre;auto;80;good;-;0", "1;400x400;cover;centre;auto;+80;good;-;0",
+    "1;400x400;contain;attention;auto;80;good;-;0", "1;400x400;cover;centre;auto;80;good;-;2",
+    "1;400x400;cover;centre;auto;80;good;-;0;-;none;first",
   ])
   func aForeignTokenIsNoVariant(token: String) {
     #expect(Variant(token: token) == nil)
