@@ -49,7 +49,7 @@ package struct ResponseMetadata: Sendable, Equatable {
   /// The parsed `Cache-Control`.
   package var control: CacheControl { CacheControl(cacheControl ?? "") }
 
-  /// The fields that make a request conditional. Empty without a validator.
+  /// The fields that make a request conditional. Empty without a validator that can be sent.
   package var conditions: [HTTPHeader] {
     var fields: [HTTPHeader] = []
     if let etag { fields.append(HTTPHeader("If-None-Match", etag)) }
@@ -57,7 +57,7 @@ package struct ResponseMetadata: Sendable, Equatable {
     if let lastModified, HTTPDate.parse(lastModified) != nil {
       fields.append(HTTPHeader("If-Modified-Since", lastModified))
     }
-    return fields
+    return fields.filter(\.isWellFormed)
   }
 
   /// Whether a 304 with these fields is about this response: it may omit the `ETag`, but not name a different one, nor

@@ -143,6 +143,11 @@ import Testing
     #expect(ResponseMetadata([HTTPHeader("ETag", String(repeating: "e", count: 1025))]).conditions.isEmpty)
   }
 
+  @Test(arguments: ["\r", "\n", "\0"]) func aTagThatWouldEndItsLineIsNotSent(character: String) {
+    let response = ResponseMetadata([HTTPHeader("ETag", "\"a\(character)b\""), Self.header("Last-Modified", -600)])
+    #expect(response.conditions.map(\.name) == ["If-Modified-Since"])
+  }
+
   @Test func whatAConfirmationSaysTakesThePlaceOfWhatWasKnown() {
     let known = ResponseMetadata([
       HTTPHeader("ETag", "\"a\""), HTTPHeader("Cache-Control", "max-age=5"), HTTPHeader("Vary", "Accept"),
