@@ -102,6 +102,7 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     if text.hasPrefix("/") || text.split(separator: "/").contains("..") {
       throw Self.invalid(text, "it leads out of the output folder; leave out every .. and the / at its start")
     }
+    if text.utf8.contains(Self.openEnd) { throw Self.invalid(text, "it holds a zero byte, which no name can") }
     if text.hasSuffix("/") { throw Self.invalid(text, "it ends in a slash; name a file") }
   }
 

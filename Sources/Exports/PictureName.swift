@@ -65,21 +65,32 @@ public struct PictureName: Sendable, Equatable {
       default: text.unicodeScalars.append("/\\:*?\"<>|\u{FFFD}".unicodeScalars.contains(scalar) ? "_" : scalar)
       }
     }
-    text = text.replacing("..", with: "_")
-    if let first = text.first, ".-".contains(first) { text = "_" + text.dropFirst() }
-    while text.last == " " || text.last == "." { text.removeLast() }
+    // By scalars: a dot and a combining accent are one character, which is no dot.
+    var scalars = text.unicodeScalars.replacing("..".unicodeScalars, with: "_".unicodeScalars)
+    if let first = scalars.first, first == "." || first == "-" {
+      scalars.replaceSubrange(..<scalars.index(after: scalars.startIndex), with: "_".unicodeScalars)
+    }
+    while let last = scalars.last, last == " " || last == "." { scalars.removeLast() }
+    text = String(scalars)
     if text.allSatisfy({ $0 == "_" }) { return nil }
     return shortened(Array(text.utf8), to: longestPart, mark: Array(hash.utf8.prefix(8)))
   }
 
   /// The name cut to at most `length` bytes: its beginning, the mark, and the extension.
   package static func shortened(_ name: [UInt8], to length: Int, mark: [UInt8]) -> [UInt8] {
-    guard name.count > length else { return name }
+    name.count > length ? marked(name, to: length, mark: mark) : name
+  }
+
+  /// The name with a mark before its extension, cut to at most `length` bytes. An ending of more than 16 bytes is no
+  /// extension.
+  static func marked(_ name: [UInt8], to length: Int, mark: [UInt8]) -> [UInt8] {
     let end = NamingTemplate.end(name)
     let kept = end.count <= 16 && !end.isEmpty ? [UInt8(ascii: ".")] + end : []
-    var beginning = name.prefix(length - mark.count - 1 - kept.count)
+    let room = length - mark.count - 1 - kept.count
+    let stem = name.dropLast(kept.count)
+    var beginning = stem.prefix(room)
     // Do not cut within a UTF-8 sequence.
-    while let last = beginning.last, last & 0x80 != 0 {
+    while beginning.count < stem.count, let last = beginning.last, last & 0x80 != 0 {
       beginning.removeLast()
       if last & 0xC0 == 0xC0 { break }
     }

@@ -74,7 +74,7 @@ public final class ThumbnailExport: Sendable {
   }
 
   /// The path within the folder. If the template yields none for the image's name, its digest replaces the name.
-  private func path(of picture: PictureName, size: PixelSize, format: ImageFormat) -> [UInt8] {
+  func path(of picture: PictureName, size: PixelSize, format: ImageFormat) -> [UInt8] {
     let source = picture.templateSource
     let end = Array(format.fileExtension.utf8)
     let path =
@@ -133,11 +133,8 @@ public final class ThumbnailExport: Sendable {
   }
 
   /// The path with a mark appended to the name.
-  private static func marked(_ path: [UInt8], with mark: [UInt8]) -> [UInt8] {
+  static func marked(_ path: [UInt8], with mark: [UInt8]) -> [UInt8] {
     let (folder, name) = (RawPath(bytes: path).folder, RawPath(bytes: path).name)
-    let (stem, end) = (NamingTemplate.stem(name), NamingTemplate.end(name))
-    let room = longestName - mark.count - 1 - (end.isEmpty ? 0 : end.count + 1)
-    let marked = stem.prefix(room) + [UInt8(ascii: "-")] + mark
-    return Array(folder) + marked + (end.isEmpty ? [] : [UInt8(ascii: ".")] + end)
+    return Array(folder) + PictureName.marked(Array(name), to: longestName, mark: mark)
   }
 }

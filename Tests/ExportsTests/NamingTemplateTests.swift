@@ -45,6 +45,7 @@ import Testing
     arguments: [
       ("{nmae}", "{nmae}"), ("{name", "no }"), ("name}", "no {"), ("fixed.{ext}", "{name} or {hash}"),
       ("../{name}", "out of the output folder"), ("/tmp/{name}", "out of the output folder"), ("{name}/", "slash"),
+      ("{name}\0", "zero byte"),
     ])
   func whatCannotBeANameIsRefusedWithTheReason(template: String, reason: String) {
     #expect { _ = try NamingTemplate(template) } throws: { error in

@@ -35,6 +35,9 @@ import Testing
       ("https://example.org/.thumbs-0.tmp", "example.org/_thumbs-0.jpg"),
       ("https://example.org/%E2%80%AEgpj.exe", "example.org/_gpj.jpg"),
       ("https://example.org/%FF%FE.jpg", "example.org/__.jpg"),
+      // A dot with a combining accent behind it is one character, and hides a file all the same.
+      ("https://example.org/.%CC%88a.jpg", "example.org/_\u{308}a.jpg"),
+      ("https://example.org/-%CC%88a.jpg", "example.org/_\u{308}a.jpg"),
     ])
   func hostileNamesStayBelowTheirFolderAndCanBeTyped(address: String, expected: String) throws {
     let url = try #require(URL(string: address))

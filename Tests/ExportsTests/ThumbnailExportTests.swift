@@ -78,6 +78,18 @@ import Testing
     #expect(throws: ExportError(path: folder, reason: "Not a directory")) { _ = try export() }
   }
 
+  /// Nor is its end an extension, which would leave no room for the digits of the second one.
+  @Test func aLongNameWithADotAtItsBeginningIsCut() async throws {
+    let export = try export("a.{name}{name}")
+    for index in 0..<2 {
+      let long = name("\(index)/\(String(repeating: "n", count: 145))")
+      let outcome = try await export.add(thumbnail("\(index)"), of: long, size: size)
+      guard case .written(let path) = outcome else { Issue.record("\(outcome)"); continue }
+      #expect(RawPath(path).name.count <= 255)
+    }
+    #expect(try files().count == 2)
+  }
+
   @Test func aNameLongerThanFileSystemsTakeIsCut() async throws {
     let long = String(repeating: "n", count: 140)
     let template = "{name}-{name}-{name}.{ext}"
