@@ -42,19 +42,19 @@ public struct CachePruning: Sendable, Equatable {
   }
 
   /// Simulates the pruning, in the order of eviction.
-  fileprivate func outcome(in db: Database) throws -> Outcome {
+  func outcome(in db: Database) throws -> Outcome {
     var leaving = Outcome()
     var excess = try byteLimit.map { try CacheTotals.payload(in: db) - max(0, $0) } ?? 0
     let rows = try Row.fetchCursor(
       db,
       sql: """
-        SELECT r.bytes, s.host, s.fetched_at FROM recency r JOIN thumbnail t ON t.id = r.id
+        SELECT \(CacheTotals.count("r.bytes")), s.host, s.fetched_at FROM recency r JOIN thumbnail t ON t.id = r.id
         LEFT JOIN source s ON s.id = t.source ORDER BY r.used
         """)
     var kept: [Int] = []
     while let row = try rows.next() {
       let bytes = try row.decode(Int.self, atIndex: 0)
-      if try filter != nil && isMeant(row) {
+      if filter != nil, (try? isMeant(row)) == true {
         leaving += Outcome(thumbnails: 1, bytes: bytes)
         excess -= bytes
       } else if byteLimit != nil {

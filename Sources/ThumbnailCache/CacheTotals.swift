@@ -39,9 +39,14 @@ enum CacheTotals {
     END;
     """
 
-  /// The bytes of all thumbnails.
+  /// A column with a number of bytes or of thumbnails, as SQL that yields a plausible one whatever is stored: a damaged
+  /// row must not fail or overflow what adds them up. At most 2⁴⁰, of which 8 million can be added.
+  static func count(_ column: String) -> String { "max(0, min(coalesce(CAST(\(column) AS INTEGER), 0), 1 << 40))" }
+
+  /// The bytes of all thumbnails. At most 2⁶⁰, and never negative.
   static func payload(in db: Database) throws -> Int {
-    try Int.fetchOne(db.cachedStatement(sql: "SELECT payload FROM total")) ?? 0
+    try Int.fetchOne(
+      db.cachedStatement(sql: "SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")) ?? 0
   }
 
   /// The number of thumbnails.

@@ -64,16 +64,10 @@ extension DiskCache {
   ///   - hosts: The most hosts to list.
   ///   - now: What ages are counted from.
   public func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
-    let empty = DiskCacheStatistics(
-      thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
-    var overview = DiskCacheOverview(
-      totals: empty, sizes: [], formats: [], hosts: [], hostCount: 0, ages: .init(), hits: 0, misses: 0)
+    var overview = DiskCacheOverview(byteLimit: byteLimit)
     try read { db in
       try db.inTransaction(.deferred) {
-        try overview.addTotals(db)
-        try overview.addCensus(db)
-        try overview.addHosts(db, most: hosts)
-        try overview.addAges(db, at: now.timeIntervalSince1970)
+        try overview.add(db, hosts: hosts, at: now)
         overview.totals.fileBytes = database.fileBytes
         return .commit
       }
@@ -83,17 +77,33 @@ extension DiskCache {
 }
 
 extension DiskCacheOverview {
-  fileprivate mutating func addTotals(_ db: Database) throws {
-    totals.payloadBytes = try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0
+  /// That of an empty cache.
+  init(byteLimit: Int) {
+    let empty = DiskCacheStatistics(
+      thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
+    self.init(totals: empty, sizes: [], formats: [], hosts: [], hostCount: 0, ages: .init(), hits: 0, misses: 0)
+  }
+
+  /// Adds what the tables hold; see `DiskCache.overview`.
+  mutating func add(_ db: Database, hosts: Int, at now: Date) throws {
+    try addTotals(db)
+    try addCensus(db)
+    try addHosts(db, most: hosts)
+    try addAges(db, at: now.timeIntervalSince1970)
+  }
+
+  private mutating func addTotals(_ db: Database) throws {
+    totals.payloadBytes = try CacheTotals.payload(in: db)
     guard let row = try Row.fetchOne(db, sql: "SELECT hits, misses FROM tally") else { return }
     (hits, misses) = (try row.decode(atIndex: 0), try row.decode(atIndex: 1))
   }
 
-  fileprivate mutating func addCensus(_ db: Database) throws {
+  private mutating func addCensus(_ db: Database) throws {
     let rows = try Row.fetchCursor(
       db,
       sql: """
-        SELECT v.token, c.format, c.thumbnails, c.bytes FROM census c LEFT JOIN variant v ON v.id = c.variant
+        SELECT v.token, c.format, \(CacheTotals.count("c.thumbnails")), \(CacheTotals.count("c.bytes"))
+        FROM census c LEFT JOIN variant v ON v.id = c.variant
         """)
     var boxes: [PixelSize?: (Int, Int)] = [:]
     var counts: [ImageFormat: (Int, Int)] = [:]
@@ -111,7 +121,7 @@ extension DiskCacheOverview {
       .sorted { ($1.thumbnails, $0.name.rawValue) < ($0.thumbnails, $1.name.rawValue) }
   }
 
-  fileprivate mutating func addHosts(_ db: Database, most: Int) throws {
+  private mutating func addHosts(_ db: Database, most: Int) throws {
     let top = try Row.fetchAll(
       db, sql: "SELECT host, count(*) AS pictures FROM source GROUP BY host ORDER BY pictures DESC, host LIMIT ?",
       arguments: [max(0, most)])
@@ -119,7 +129,7 @@ extension DiskCacheOverview {
     hostCount = try Int.fetchOne(db, sql: "SELECT count(DISTINCT host) FROM source WHERE host > ''") ?? 0
   }
 
-  fileprivate mutating func addAges(_ db: Database, at now: Double) throws {
+  private mutating func addAges(_ db: Database, at now: Double) throws {
     let day = 86_400.0
     let counts = try Row.fetchOne(
       db,

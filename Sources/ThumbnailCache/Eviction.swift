@@ -11,12 +11,12 @@ struct Eviction: Sendable {
   func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
     var removed = 0
     while removed < most {
-      let payload = try CacheTotals.payload(in: db)
       let pages = try db.integer("PRAGMA page_count") - db.integer("PRAGMA freelist_count")
+      let payload = try Self.payload(in: db, pages: pages)
       var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
       guard excess > 0 else { return true }
       let oldest = try Row.fetchAll(
-        db.cachedStatement(sql: "SELECT id, bytes FROM recency ORDER BY used LIMIT ?"),
+        db.cachedStatement(sql: "SELECT id, \(CacheTotals.count("bytes")) FROM recency ORDER BY used LIMIT ?"),
         arguments: [min(256, most - removed)])
       guard !oldest.isEmpty else { return true }
       let delete = try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE id = ?")
@@ -32,6 +32,16 @@ struct Eviction: Sendable {
       }
     }
     return false
+  }
+
+  /// The bytes of all thumbnails. A total that is more than the pages hold is damaged, and would evict everything: it is
+  /// counted anew.
+  private static func payload(in db: Database, pages: Int) throws -> Int {
+    let payload = try CacheTotals.payload(in: db)
+    guard payload > pages * DiskCacheLimits.pageSize else { return payload }
+    // Where the thumbnails' own lengths are damaged they cannot be added up, which a check mends.
+    guard (try? CacheTotals.repair(in: db)) != nil else { return 0 }
+    return min(try CacheTotals.payload(in: db), pages * DiskCacheLimits.pageSize)
   }
 
   /// Returns free pages to the file system: those beyond the limit, and those that the next thumbnails will not fill.
@@ -63,7 +73,8 @@ struct Eviction: Sendable {
     guard try CacheTotals.payload(in: db) / 2 > limits.byteLimit else { return nil }
     var kept = 0
     var start = Int64.max
-    let rows = try Row.fetchCursor(db, sql: "SELECT used, bytes FROM recency ORDER BY used DESC")
+    let (used, bytes) = ("coalesce(CAST(used AS INTEGER), 0)", CacheTotals.count("bytes"))
+    let rows = try Row.fetchCursor(db, sql: "SELECT \(used), \(bytes) FROM recency ORDER BY used DESC")
     while let row = try rows.next() {
       kept += try row.decode(Int.self, atIndex: 1)
       if kept > limits.byteLimit { break }

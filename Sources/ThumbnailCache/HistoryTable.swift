@@ -110,7 +110,7 @@ enum HistoryTable {
   }
 
   /// Rejects times beyond some ten thousand years as damage, since no calendar could represent them.
-  private static func date(_ row: Row, _ index: Int) throws -> Date {
+  static func date(_ row: Row, _ index: Int) throws -> Date {
     let seconds = try row.decode(Double.self, atIndex: index)
     guard abs(seconds) < 4e11 else { throw DatabaseError(resultCode: .SQLITE_MISMATCH) }
     return Date(timeIntervalSince1970: seconds)

@@ -47,7 +47,7 @@ enum PageTable {
     END;
     """
 
-  /// The page at a place, with its row; nil when it is not stored.
+  /// The page at a place, with its row; nil when it is not stored, or its row is damaged. A damaged photo is left out.
   static func page(at place: PagePlace, in db: Database) throws -> (row: Int64, page: StoredPage)? {
     // A single statement, so that a page that is being replaced is read whole or not at all.
     let rows = try Row.fetchCursor(
@@ -63,20 +63,27 @@ enum PageTable {
     while let row = try rows.next() {
       if id == nil {
         id = try row.decode(Int64.self, atIndex: 0)
-        page.next = try row.decode(String?.self, atIndex: 1)
-        page.total = try row.decode(Int?.self, atIndex: 2)
-        page.fetchedAt = Date(timeIntervalSince1970: try row.decode(Double.self, atIndex: 3))
+        guard (try? readHead(of: &page, row)) != nil else { return nil }
       }
-      if let photo = try Self.photo(in: row, at: 4) { page.photos.append(photo) }
+      if let photo = Self.photo(in: row, at: 4) { page.photos.append(photo) }
     }
     return id.map { (row: $0, page: page) }
+  }
+
+  private static func readHead(of page: inout StoredPage, _ row: Row) throws {
+    page.next = try row.decode(String?.self, atIndex: 1)
+    page.total = try row.decode(Int?.self, atIndex: 2)
+    page.fetchedAt = try HistoryTable.date(row, 3)
   }
 
   /// The page sizes that a search's first page is stored with, most recently used first.
   static func pageSizes(provider: String, query: String, in db: Database) throws -> [Int] {
     try Int.fetchAll(
       db.cachedStatement(
-        sql: "SELECT page_size FROM listing_page WHERE provider = ? AND query = ? AND cursor = '' ORDER BY used DESC"),
+        sql: """
+          SELECT page_size FROM listing_page
+          WHERE provider = ? AND query = ? AND cursor = '' AND typeof(page_size) = 'integer' ORDER BY used DESC
+          """),
       arguments: [provider, query])
   }
 
@@ -92,14 +99,14 @@ enum PageTable {
           """),
       arguments: [mark ?? .max, count])
     return CachedPhotos(
-      photos: try rows.compactMap { try Self.photo(in: $0, at: 1) },
+      photos: rows.compactMap { Self.photo(in: $0, at: 1) },
       next: rows.count < count ? nil : try rows.last?.decode(Int64.self, atIndex: 0))
   }
 
-  /// The photo whose key and payload begin at a column; nil if there is none.
-  private static func photo(in row: Row, at index: Int) throws -> StoredPhoto? {
-    guard let source = try row.decode(Data?.self, atIndex: index), source.count == 16,
-      let payload = try row.decode(Data?.self, atIndex: index + 1)
+  /// The photo whose key and payload begin at a column; nil if there is none, or it is damaged.
+  private static func photo(in row: Row, at index: Int) -> StoredPhoto? {
+    guard let source = try? row.decode(Data?.self, atIndex: index), source.count == 16,
+      let payload = try? row.decode(Data?.self, atIndex: index + 1)
     else { return nil }
     return StoredPhoto(source: SourceKey(bytes: source), payload: payload)
   }
@@ -143,14 +150,16 @@ enum PageTable {
     }
   }
 
+  private static let bytesOfPage = CacheTotals.count("bytes")
+
   /// Evicts the least recently used pages until the limits hold.
   static func evict(to limits: DiskCacheLimits, in db: Database) throws {
     let sums = try Row.fetchOne(
-      db.cachedStatement(sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM listing_page"))
+      db.cachedStatement(sql: "SELECT count(*), coalesce(sum(\(bytesOfPage)), 0) FROM listing_page"))
     guard let sums else { return }
     var count = try sums.decode(Int.self, atIndex: 0)
     var bytes = try sums.decode(Int.self, atIndex: 1)
-    let oldest = try db.cachedStatement(sql: "SELECT id, bytes FROM listing_page ORDER BY used LIMIT 1")
+    let oldest = try db.cachedStatement(sql: "SELECT id, \(bytesOfPage) FROM listing_page ORDER BY used LIMIT 1")
     let delete = try db.cachedStatement(sql: "DELETE FROM listing_page WHERE id = ?")
     while count > DiskCacheLimits.listingPages || bytes > limits.listingBytes, let row = try Row.fetchOne(oldest) {
       try delete.execute(arguments: [try row.decode(Int64.self, atIndex: 0)])

@@ -69,12 +69,14 @@ enum ThumbnailTable {
     guard let format = ImageFormat(rawValue: try row.decode(atIndex: 3)),
       let sourceFormat = ImageFormat(rawValue: try row.decode(atIndex: 6))
     else { return nil }
+    let source = SourceDescription(
+      size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
+      byteCount: try row.decode(atIndex: 7))
+    // Not part of the checksum.
+    guard source.size.width > 0, source.size.height > 0, source.byteCount > 0 else { return nil }
     return Thumbnail(
       data: try row.decode(atIndex: 9),
-      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format,
-      source: SourceDescription(
-        size: PixelSize(try row.decode(atIndex: 4), try row.decode(atIndex: 5)), format: sourceFormat,
-        byteCount: try row.decode(atIndex: 7)))
+      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format, source: source)
   }
 
   /// Reads one thumbnail to check it; nil when it is gone. Without its source its checksum cannot be verified.
@@ -108,7 +110,7 @@ enum ThumbnailTable {
         SELECT v.token FROM source s JOIN thumbnail t ON t.source = s.id JOIN variant v ON v.id = t.variant
         WHERE s.key = ?
         """)
-    return try String.fetchAll(statement, arguments: [source.bytes]).compactMap { Variant(token: $0) }
+    return try String?.fetchAll(statement, arguments: [source.bytes]).compactMap { $0.flatMap { Variant(token: $0) } }
   }
 
   /// Whether anything of a source is stored.
