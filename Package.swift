@@ -299,9 +299,13 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
     .systemLibrary(name: "Reference", path: "Tests/Fuzz/Reference"),
     .target(
       name: "FuzzTargets",
-      dependencies: ["CVips", "ImageCodec", "JPEGCoefficients", "Reference", "ThumbnailCore"],
+      dependencies: [
+        "CVips", "DecodeSandbox", "Exports", "FolderConversion", .product(name: "GRDB", package: "GRDB.swift"),
+        "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources", "Reference",
+        "ThumbnailCache", "ThumbnailCore",
+      ],
       path: "Tests/Fuzz",
-      exclude: ["Reference", "headers.dict", "jpeg.dict", "png.dict"],
+      exclude: ["Reference", "Seeds", "headers.dict", "jpeg.dict", "png.dict", "text.dict"],
       swiftSettings: strict
     ),
   ]

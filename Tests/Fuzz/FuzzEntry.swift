@@ -10,6 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
   case prober, reader, scans, png, gif
+  case fields, providers, netrc, globs, rows, names, helper
 
   func run(_ input: FuzzInput) {
     switch self {
@@ -18,6 +19,13 @@ private enum Target: String, CaseIterable {
     case .scans: fuzzScans(input)
     case .png: fuzzPNG(input)
     case .gif: fuzzGIF(input)
+    case .fields: fuzzFields(input)
+    case .providers: fuzzProviders(input)
+    case .netrc: fuzzNetrc(input)
+    case .globs: fuzzGlobs(input)
+    case .rows: fuzzRows(input)
+    case .names: fuzzNames(input)
+    case .helper: fuzzHelper(input)
     }
   }
 }
