@@ -48,7 +48,8 @@ const char *lazy_load(struct lazy_library *library) {
 // Looks up the function of a slot, for itself and for later calls.
 __attribute__((visibility("hidden"), used)) void *lazy_bind(struct lazy_slot *slot) {
   const char *failure = lazy_load(slot->library);
-  void *target = failure ? NULL : dlsym(slot->library->handle, slot->name);
+  // Another thread that loads it at the same time may be storing the same handle.
+  void *target = failure ? NULL : dlsym(__atomic_load_n(&slot->library->handle, __ATOMIC_ACQUIRE), slot->name);
   if (!target) {
     // As the dynamic loader ends a program that lacks a library.
     fprintf(stderr, "cannot load %s: %s; install it, or a newer one\n", slot->library->name, failure ? failure : dlerror());
