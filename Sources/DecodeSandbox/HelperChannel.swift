@@ -47,7 +47,8 @@ struct HelperChannel: ~Copyable {
     try send(bytes, passing: file)
   }
 
-  private func send(_ bytes: [UInt8], passing file: FileDescriptor?) throws(HelperFailure) {
+  /// Sends bytes, with an open file attached to the first of them.
+  func send(_ bytes: [UInt8], passing file: FileDescriptor? = nil) throws(HelperFailure) {
     var sent = 0
     while sent < bytes.count {
       let count = bytes.withUnsafeBytes { bytes in

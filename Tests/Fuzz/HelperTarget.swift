@@ -16,27 +16,32 @@ func fuzzHelper(_ input: FuzzInput) {
 
 /// What was asked for.
 private let rules = ResponseRules(
-  variants: [Variant(size: PixelSize(40, 30)), Variant(size: PixelSize(16, 16), format: .png)], format: .jpeg,
-  byteCount: 5000, limits: .fuzzing, mostBytes: 64 << 10)
+  variants: [
+    Variant(size: PixelSize(40, 30)), Variant(size: PixelSize(16, 16), format: .webp, frames: .all),
+  ], format: .webp, size: nil, limits: .fuzzing, mostBytes: 64 << 10)
 
 private func receiveResponse(_ input: FuzzInput) {
   withChannel(input) { channel throws(HelperFailure) in
     let response = try channel.receive(HelperResponse.self)
     require(sentAgain(response) == response, "another response when it is sent again")
-    let lengths = try rules.lengths(of: response)
-    require(lengths.count == rules.variants.count, "\(lengths.count) thumbnails")
-    require(lengths.reduce(0, +) <= rules.mostBytes, "thumbnails of \(lengths) bytes")
-    var bodies: [[UInt8]] = []
-    for length in lengths { bodies.append(try channel.receive(length)) }
-    for (result, variant) in zip(try rules.check(response, bodies), rules.variants) {
-      require(result.variant == variant, "a result for another variant")
-      guard case .success(let thumbnail) = result.result else { continue }
-      let (size, source) = (thumbnail.size, thumbnail.source)
+    try rules.check(response)
+    let source = try rules.sourceSize(response)
+    require(source.pixelCount <= rules.limits.maximumPixels, "an image of \(source)")
+    require(response.outcomes.count == rules.variants.count, "\(response.outcomes.count) thumbnails")
+    var bytes = 0
+    for (outcome, variant) in zip(response.outcomes, rules.variants) {
+      guard case .pixels(let pixels) = outcome else { continue }
+      let (size, raster) = (pixels.size, pixels.rasterSize)
       require(size.width <= variant.size.width && size.height <= variant.size.height, "a thumbnail of \(size)")
-      require(size.width > 0 && size.height > 0 && !thumbnail.data.isEmpty, "a thumbnail of \(size)")
-      require(source.format == rules.format && source.byteCount == rules.byteCount, "of another image")
-      require(source.size.pixelCount <= rules.limits.maximumPixels, "of an image of \(source.size)")
+      require(raster.width > 0 && raster.height > 0 && raster.width <= size.width, "pixels of \(raster)")
+      let frames = pixels.timing?.frameCount ?? 1
+      require(frames == 1 || variant.frames == .all, "\(frames) frames of a still image")
+      require(raster.height <= size.height * frames, "pixels of \(raster) for \(frames) frames")
+      bytes += raster.pixelCount * pixels.bands
+      _ = try channel.receive(raster.pixelCount * pixels.bands)
+      if let length = pixels.profileLength { _ = try channel.receive(length) }
     }
+    require(bytes <= rules.mostBytes, "thumbnails of \(bytes) bytes")
   }
 }
 
@@ -50,33 +55,32 @@ private func receiveRequest(_ input: FuzzInput) {
   }
 }
 
-private func received<Message: Decodable>(_ type: Message.Type, _ input: FuzzInput) -> Message? {
+private func received<Message: HelperCoded>(_ type: Message.Type, _ input: FuzzInput) -> Message? {
   var message: Message?
   withChannel(input) { channel throws(HelperFailure) in message = try channel.receive(type) }
   return message
 }
 
 /// The message after it has been encoded and decoded.
-private func sentAgain<Message: Codable>(_ message: Message) -> Message? {
-  guard let bytes = try? HelperMessage.encode(message) else { return nil }
-  require(HelperMessage.length(bytes) == bytes.count - 4, "a message of another length")
-  return received(Message.self, FuzzInput(bytes: bytes))
+private func sentAgain<Message: HelperCoded>(_ message: Message) -> Message? {
+  received(Message.self, FuzzInput(bytes: HelperMessage.encode(message)))
 }
 
 /// Runs `body` at one end of a socket whose other end has sent the input and closed. A failure is a good response.
 private func withChannel(
-  _ input: FuzzInput, passing file: FileDescriptor? = nil, _ body: (HelperChannel) throws(HelperFailure) -> Void
+  _ input: FuzzInput, passing file: FileDescriptor? = nil, _ body: (inout HelperChannel) throws(HelperFailure) -> Void
 ) {
   var ends: [Int32] = [-1, -1]
   require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0, "no socket")
   let (near, far) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
-  let channel =
-    file == nil
-    ? HelperChannel(socket: near, deadline: .seconds(5), cancellation: CancellationFlag()) : HelperChannel(socket: near)
+  var channel = HelperChannel(socket: near)
+  if file == nil {
+    channel = HelperChannel(socket: near, deadline: .seconds(5), cancellation: CancellationFlag())
+  }
   do throws(HelperFailure) {
     try HelperChannel(socket: far).send(input.bytes, passing: file)
     shutdown(far.rawValue, Int32(SHUT_WR))
-    try body(channel)
+    try body(&channel)
   } catch {
     if case .tooSlow = error { failFuzzing("\(input.bytes.count) bytes took 5 seconds") }
   }

@@ -80,7 +80,10 @@ package struct DirectoryWalk {
     }
     defer { closedir(directory) }
     var status = stat()
-    guard fstat(dirfd(directory), &status) == 0 else { return true }
+    guard fstat(dirfd(directory), &status) == 0 else {
+      _ = try visit(folder, .unreadable(.last))
+      return true
+    }
     let state = FileState(status)
     guard visited.insert(ID(device: state.device, inode: state.inode)).inserted else {
       _ = try visit(folder, .repeated(state))
