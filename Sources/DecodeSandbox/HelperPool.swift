@@ -10,7 +10,9 @@ package import ThumbnailCore
 package final class HelperPool: Sendable {
   /// A helper is replaced after this many images, since memory that decoders leak counts against its limit, and what
   /// has broken one sees the images that follow.
-  static func mostServed(_ kind: HelperKind) -> Int { kind == .common ? 1000 : 200 }
+  static let mostServed = 200
+  /// The same of those without libvips, whose few decoders leak nothing.
+  static let mostServedWithoutLibvips = 1000
 
   private let isolation: DecodeIsolation
   private let idle = Mutex<[HelperProcess]>([])
@@ -97,7 +99,8 @@ package final class HelperPool: Sendable {
       do throws(HelperFailure) {
         let answer = try helper.decode(
           request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
-        if helper.served < Self.mostServed(helper.kind) { idle.withLock { $0.append(helper) } }
+        let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
+        if helper.served < most { idle.withLock { $0.append(helper) } }
         switch answer {
         case .rendered(let size, let results): return (size, results)
         case .needsLibvips: (kind, wantsFresh) = (.full, false)

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Synchronization
+import ThumbnailCore
 
 /// The database file in its directory: creates it, opens it, replaces it when it is damaged or missing.
 ///
@@ -126,8 +127,10 @@ final class CacheDatabase: Sendable {
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .unfinished:
         try writer.close()
+        // Pages are written whole: a piece of one is what is left of a file that was cut off.
+        let isCutOff = try FileState(of: RawPath(path)).byteCount % 4096 != 0
         removeFiles()
-        return .replaced(nil)
+        return .replaced(isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
       case .foreign(let reason):
         try writer.close()
         setAside()

@@ -34,7 +34,7 @@ import Testing
   @Test func whatIsBeyondTheBudgetGoesToTheHelper() async throws {
     let fixture = try fixture {
       $0.memoryBudget = .mebibytes(16)
-      $0.isolation = .helper(executable: HelperBench.executable)
+      $0.isolation = .helper(executable: HelperBench.executable, formats: .unsafeOnly)
       $0.isolation.memoryLimit = .mebibytes(512)
     }
     let results = await outcomes(fixture, [dear])
