@@ -13,7 +13,7 @@ enum HelperConfinement {
     var gaps: [ConfinementGap] = []
     Codec.setUpAllocator()
     csandbox_use_one_heap()
-    csandbox_keep_memory(16 << 20, 2 << 20)
+    csandbox_keep_memory(4 << 20, 1 << 20)
     do throws(SystemFailure) {
       try enterNamespaces()
       // Counted in the new namespace; elsewhere all processes of the user would count. It does not hold for root.

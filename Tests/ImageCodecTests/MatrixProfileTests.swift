@@ -1,0 +1,104 @@
+import CVips
+import Foundation
+import JPEGCoefficients
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import ThumbnailCore
+
+/// Profiles of primaries and tone curves are converted as Little CMS converts them, through libvips.
+@Suite(.timeLimit(.minutes(5)))
+struct MatrixProfileTests {
+  /// 4,096 colours, each channel in 16 levels.
+  private func colours(_ profile: [UInt8], bands: Int = 3) throws -> Raster {
+    try Raster(size: PixelSize(64, 64), bands: bands, profile: profile) { samples in
+      for pixel in 0..<4096 {
+        let levels = [pixel & 15, pixel >> 4 & 15, pixel >> 8].map { UInt8($0 * 17) }
+        for band in 0..<3 { samples[pixel * bands + band] = levels[band] }
+        if bands == 4 { samples[pixel * 4 + 3] = UInt8(pixel & 255) }
+      }
+    }
+  }
+
+  /// The largest difference and the mean one, in levels.
+  private func differences(_ profile: [UInt8]) throws -> (largest: Int, mean: Double) {
+    let raster = try colours(profile)
+    let ours = try #require(ICCProfile(profile).flatMap { MatrixProfile($0) }).converted(raster)
+    // The image points into the raster's memory.
+    let theirs = try withExtendedLifetime(raster) { try Raster(computing: try raster.image().standardColours()) }
+    let pairs = zip(try ours.withBytes { Array($0) }, try theirs.withBytes { Array($0) })
+    let found = pairs.map { abs(Int($0) - Int($1)) }
+    return (found.max() ?? 0, Double(found.reduce(0, +)) / Double(found.count))
+  }
+
+  /// A profile with the primaries of Adobe RGB and this curve for all channels.
+  private func profile(_ curve: [UInt8]) -> [UInt8] {
+    func number(_ value: Int) -> [UInt8] { [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: value >> $0) } }
+    func xyz(_ values: [Double]) -> [UInt8] {
+      Array("XYZ ".utf8) + number(0) + values.flatMap { number(Int(($0 * 65536).rounded())) }
+    }
+    let tags = [
+      ("rXYZ", xyz([0.60974, 0.31111, 0.01947])), ("gXYZ", xyz([0.20528, 0.62567, 0.06087])),
+      ("bXYZ", xyz([0.14919, 0.06322, 0.74457])), ("rTRC", curve), ("gTRC", curve), ("bTRC", curve),
+      ("wtpt", xyz([0.96420, 1, 0.82491])),
+    ]
+    var table = number(tags.count)
+    var data: [UInt8] = []
+    for (name, bytes) in tags {
+      table += Array(name.utf8) + number(132 + 12 * tags.count + data.count) + number(bytes.count)
+      data += bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
+    }
+    var header = number(128 + table.count + data.count) + [UInt8](repeating: 0, count: 124)
+    header.replaceSubrange(8..<12, with: number(0x0400_0000))
+    header.replaceSubrange(12..<24, with: Array("mntrRGB XYZ ".utf8))
+    header.replaceSubrange(36..<40, with: Array("acsp".utf8))
+    header.replaceSubrange(68..<80, with: number(63190) + number(65536) + number(54061))
+    return header + table + data
+  }
+
+  private func parametric(_ form: Int, _ values: [Double]) -> [UInt8] {
+    let numbers = values.flatMap { value in
+      [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: Int((value * 65536).rounded()) >> $0) }
+    }
+    return Array("para".utf8) + [0, 0, 0, 0, 0, UInt8(form), 0, 0] + numbers
+  }
+
+  @Test(arguments: ["icc-adobe-rgb.jpg", "icc-display-p3.jpg"])
+  func profilesOfFilesAreConvertedAsByLittleCMS(_ name: String) throws {
+    try Codec.start()
+    let profile = try #require(JPEGProfile.read(.memory(Array(try TestImages.bytes("formats/\(name)")))))
+    let found = try differences(profile)
+    #expect(found.largest <= 2 && found.mean < 0.5, "\(found)")
+  }
+
+  @Test func everyFormOfACurveIsReadAsByLittleCMS() throws {
+    try Codec.start()
+    let table = (0..<1024).flatMap { index -> [UInt8] in
+      let value = Int((pow(Double(index) / 1023, 1.8) * 65535).rounded())
+      return [UInt8(value >> 8), UInt8(value & 255)]
+    }
+    let curves: [(String, [UInt8])] = [
+      ("a power", Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 1, 0x02, 0x33, 0, 0]),
+      ("none", Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 0, 0]),
+      ("a table", Array("curv".utf8) + [0, 0, 0, 0, 0, 0, 4, 0] + table),
+      ("form 0", parametric(0, [2.2])), ("form 1", parametric(1, [2.4, 0.9, 0.1])),
+      ("form 2", parametric(2, [2.4, 0.85, 0.1, 0.02])),
+      ("form 3", parametric(3, [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045])),
+      ("form 4", parametric(4, [2.4, 0.92, 0.05, 0.07, 0.05, 0.01, 0.005])),
+    ]
+    for (name, curve) in curves {
+      let found = try differences(profile(curve))
+      #expect(found.largest <= 2 && found.mean < 0.5, "\(name): \(found)")
+    }
+  }
+
+  @Test func alphaStaysAndTheProfileGoes() throws {
+    let curve = parametric(0, [2.2])
+    let raster = try colours(profile(curve), bands: 4)
+    let ours = try #require(ICCProfile(profile(curve)).flatMap { MatrixProfile($0) }).converted(raster)
+    #expect(ours.profile == nil && ours.bands == 4)
+    let samples = try ours.withBytes { Array($0) }
+    #expect((0..<4096).allSatisfy { samples[$0 * 4 + 3] == UInt8($0 & 255) })
+  }
+}
