@@ -67,14 +67,14 @@ struct Thumbs: AsyncParsableCommand {
   private static func leave(with error: any Error) -> Never {
     let console = Console.standard
     try? console.finishPrinting()
-    if let failure = CommandFailure(thrown: error) { Foundation.exit(console.report(failure).rawValue) }
+    if let failure = CommandFailure(thrown: error) { end(with: console.report(failure)) }
     let status = exitCode(for: error)
     let arguments = CommandLine.arguments
     // For the help of an unknown command, the parser prints the general help.
     if status == .success, arguments.dropFirst().first == "help", let problem = UsageMessage.misspelling(in: arguments)
     {
       console.complain(problem)
-      Foundation.exit(ExitCode.validationFailure.rawValue)
+      end(with: .validationFailure)
     }
     if status == .success {
       let text = fullMessage(for: error)
@@ -88,6 +88,13 @@ struct Thumbs: AsyncParsableCommand {
         console.complain(misspelling ?? UsageMessage.line(text, arguments: arguments))
       }
     }
-    Foundation.exit(status.rawValue)
+    end(with: status)
+  }
+
+  /// Ends the process at once. Workers may still load libraries, some of which abort if what they clean up at an
+  /// orderly end is not set up yet.
+  private static func end(with status: ExitCode) -> Never {
+    fflush(nil)
+    _exit(status.rawValue)
   }
 }

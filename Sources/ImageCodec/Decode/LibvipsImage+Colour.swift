@@ -22,11 +22,14 @@ extension LibvipsImage {
       // libvips leaves an image as it is if its profile lacks the intent.
       let isPerceptual = profile.flatMap { ICCProfile($0) }?.isPerceptualOnly ?? false
       let intent = isPerceptual ? VIPS_INTENT_PERCEPTUAL : VIPS_INTENT_RELATIVE
-      if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb", intent) }) {
-        return managed
+      // Twice, since a lack of memory is not told apart from a profile that cannot be used.
+      for _ in 0..<2 {
+        if let managed = try? applying(.shrink, { cvips_icc_to_srgb($0, $1, isCMYK ? "cmyk" : "srgb", intent) }) {
+          return managed
+        }
+        // Drops the error text of the failed attempt.
+        vips_error_clear()
       }
-      // Drops the error text of the failed attempt.
-      vips_error_clear()
     }
     switch space {
     case VIPS_INTERPRETATION_sRGB, VIPS_INTERPRETATION_B_W:
