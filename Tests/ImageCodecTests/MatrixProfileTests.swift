@@ -5,6 +5,7 @@ import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Profiles of primaries and tone curves are converted as Little CMS converts them, through libvips.
@@ -67,7 +68,7 @@ struct MatrixProfileTests {
   @Test(arguments: ["icc-adobe-rgb.jpg", "icc-display-p3.jpg"])
   func profilesOfFilesAreConvertedAsByLittleCMS(_ name: String) throws {
     try Codec.start()
-    let profile = try #require(JPEGProfile.read(.memory(Array(try TestImages.bytes("formats/\(name)")))))
+    let profile = try #require(JPEGProfile.read(ByteSource.memory(Array(try TestImages.bytes("formats/\(name)")))))
     let found = try differences(profile)
     #expect(found.largest <= 2 && found.mean < 0.5, "\(found)")
   }
