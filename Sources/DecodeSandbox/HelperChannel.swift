@@ -10,6 +10,8 @@ import ThumbnailCore
 struct HelperChannel: ~Copyable {
   /// How often a blocked thread checks for cancellation, in milliseconds.
   private static let interval: Int32 = 20
+  /// How much is sent at once, in bytes, as each piece wakes the other end.
+  private static let longestPiece = 512 << 10
   /// How much is received at once, in bytes.
   private static let pieceLength = 64 << 10
 
@@ -36,8 +38,7 @@ struct HelperChannel: ~Copyable {
   ) throws(HelperFailure) {
     var bytes = HelperMessage.encode(message)
     for body in bodies {
-      // Small ones wake the other end once.
-      if bytes.count + body.count > Self.pieceLength {
+      if bytes.count + body.count > Self.longestPiece {
         try send(bytes, passing: file)
         bytes = body
       } else {

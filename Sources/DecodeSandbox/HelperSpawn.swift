@@ -30,6 +30,9 @@ enum HelperSpawn {
     }
     let (ours, theirs) = (FileDescriptor(owning: ends[0]), FileDescriptor(owning: ends[1]))
     _ = fcntl(ours.rawValue, F_SETFL, O_NONBLOCK)
+    // Room for the samples of a thumbnail, so that the helper need not wait until they are received.
+    var room: Int32 = 212_992
+    setsockopt(theirs.rawValue, SOL_SOCKET, SO_SNDBUF, &room, socklen_t(MemoryLayout<Int32>.size))
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
