@@ -1,0 +1,86 @@
+/** Milliseconds between changes of the place in the address: browsers refuse more than a hundred in half a minute. */
+const INTERVAL = 500;
+
+/**
+ * What is shown, as the address of the page says: `?q=lake&order=name&at=120&open=ID`. `at` is the index of the first
+ * item on screen, `open` the identifier of the enlarged one.
+ */
+export class Address {
+  #state;
+  #timer = 0;
+
+  /** `moved(state)` hears that the user went back or forward. */
+  constructor(moved) {
+    history.scrollRestoration = 'manual';
+    this.#state = Address.#read();
+    addEventListener('popstate', () => {
+      clearTimeout(this.#timer);
+      this.#timer = 0;
+      this.#state = Address.#read();
+      moved(this.#state);
+    });
+    addEventListener('pagehide', () => this.#flush());
+  }
+
+  /** `{query, order, at, open}`. */
+  get state() {
+    return this.#state;
+  }
+
+  /** A new entry of the history, for what `back` is to undo. */
+  push(change) {
+    this.#flush();
+    this.#state = { ...this.#state, ...change };
+    history.pushState({ pushed: true }, '', this.#link());
+  }
+
+  /** Changes the present entry. */
+  replace(change) {
+    this.#state = { ...this.#state, ...change };
+    history.replaceState(history.state, '', this.#link());
+  }
+
+  /** Changes the place in the present entry, soon. */
+  setPlace(at) {
+    if (at === this.#state.at) return;
+    this.#state.at = at;
+    this.#timer ||= setTimeout(() => this.#flush(), INTERVAL);
+  }
+
+  /** Whether `history.back()` stays in this page. */
+  get canGoBack() {
+    return history.state?.pushed === true;
+  }
+
+  /** The address of an item, enlarged. */
+  linkTo(open, at) {
+    return this.#link({ ...this.#state, open, at });
+  }
+
+  #flush() {
+    if (this.#timer === 0) return;
+    clearTimeout(this.#timer);
+    this.#timer = 0;
+    history.replaceState(history.state, '', this.#link());
+  }
+
+  #link({ query, order, at, open } = this.#state) {
+    const parameters = new URLSearchParams();
+    if (query) parameters.set('q', query);
+    if (order !== 'date') parameters.set('order', order);
+    if (at > 0) parameters.set('at', at);
+    if (open) parameters.set('open', open);
+    const text = parameters.toString();
+    return text ? `?${text}` : location.pathname;
+  }
+
+  static #read() {
+    const parameters = new URLSearchParams(location.search);
+    return {
+      query: parameters.get('q') ?? '',
+      order: parameters.get('order') === 'name' ? 'name' : 'date',
+      at: Math.max(0, Number.parseInt(parameters.get('at'), 10) || 0),
+      open: parameters.get('open') || null,
+    };
+  }
+}

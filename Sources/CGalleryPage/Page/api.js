@@ -1,0 +1,54 @@
+/** A response whose status is an error, with what the server says about it. */
+export class RequestError extends Error {
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Whether an error only says that its request was cancelled. */
+export function isCancelled(error) {
+  return error.name === 'AbortError';
+}
+
+/**
+ * Requests to the server of this page. Throws `RequestError` for a status that is an error, and what `fetch` throws
+ * (`TypeError`) when there was no response.
+ */
+export class Api {
+  #token = '';
+
+  /** What is shown, as the server describes it. The token that comes with it is kept for requests with effects. */
+  async gallery() {
+    const gallery = await this.json('/api/gallery');
+    this.#token = gallery.token;
+    return gallery;
+  }
+
+  async json(path, signal) {
+    return (await this.#send(path, { signal })).json();
+  }
+
+  async bytes(path, signal) {
+    return new Uint8Array(await (await this.#send(path, { signal })).arrayBuffer());
+  }
+
+  /** A request with an effect. `keepalive` lets it outlive the page. */
+  async post(path, body, { keepalive = false } = {}) {
+    const response = await this.#send(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Thumbs-Token': this.#token },
+      body: JSON.stringify(body),
+      keepalive,
+    });
+    return response.status === 204 ? null : response.json();
+  }
+
+  async #send(path, options) {
+    const response = await fetch(path, { cache: 'no-store', ...options });
+    if (response.ok) return response;
+    const { error, message } = await response.json().catch(() => ({}));
+    throw new RequestError(response.status, error ?? 'unknown', message ?? `The server says ${response.status}.`);
+  }
+}

@@ -1,0 +1,93 @@
+import { imageAddress } from './image-size.js';
+import { placeholder } from './placeholder.js';
+import { label } from './words.js';
+
+/** An image that is decoded sooner than this came from a cache, and is shown without a fade; milliseconds. */
+const AT_ONCE = 60;
+
+/**
+ * One cell of the grid, used again and again for other items: a placeholder, over which the thumbnail fades in.
+ * States: `empty` (no item yet), `waiting` (for its thumbnail), `shown`, `failed`.
+ */
+export class Cell {
+  index = -1;
+  item = null;
+  url = null;
+  state = 'empty';
+  /** Attempts to load the thumbnail so far, and when the next may begin, by `performance.now()`. */
+  attempts = 0;
+  notBefore = 0;
+  #width = 0;
+
+  constructor() {
+    this.element = document.createElement('div');
+    this.element.className = 'cell';
+    this.element.setAttribute('role', 'gridcell');
+    this.element.tabIndex = -1;
+    this.element.setAttribute('aria-label', 'Loading');
+    this.element.cell = this;
+    this.image = document.createElement('img');
+    this.image.alt = '';
+    this.image.draggable = false;
+    this.element.append(this.image);
+    this.#setState('empty');
+  }
+
+  /** Shows an item, or a plain cell for null. `form`: box and fit of its thumbnail. */
+  bind(index, item, form, loader) {
+    this.index = index;
+    const url = item && imageAddress(item.key, form.box, form.fit);
+    if (url === this.url && item === this.item) return;
+    const isSameImage = url !== null && url === this.url;
+    this.item = item;
+    this.element.setAttribute('aria-label', item ? label(item) : 'Loading');
+    if (isSameImage) return;
+    loader.cancel(this);
+    this.url = url;
+    this.attempts = 0;
+    this.notBefore = 0;
+    this.image.removeAttribute('src');
+    const style = this.element.style;
+    style.backgroundColor = item?.color ?? '';
+    style.backgroundImage = item?.placeholder ?? '';
+    this.#setState(item ? 'waiting' : 'empty');
+  }
+
+  /** Whether the ThumbHash of the item has yet to be drawn. */
+  get lacksPlaceholder() {
+    return this.state === 'waiting' && this.item.placeholder === undefined;
+  }
+
+  drawPlaceholder() {
+    this.element.style.backgroundImage = placeholder(this.item);
+  }
+
+  /** Width in CSS pixels, for rows whose cells differ. */
+  setWidth(width) {
+    if (this.#width === width) return;
+    this.#width = width;
+    this.element.style.width = `${width}px`;
+  }
+
+  show(milliseconds) {
+    this.element.classList.toggle('at-once', milliseconds < AT_ONCE);
+    this.#setState('shown');
+  }
+
+  fail(reason) {
+    this.element.title = `${reason} Click to try again.`;
+    this.#setState('failed');
+  }
+
+  retry() {
+    this.attempts = 0;
+    this.notBefore = 0;
+    this.#setState('waiting');
+  }
+
+  #setState(state) {
+    if (this.state === 'failed' && state !== 'failed') this.element.removeAttribute('title');
+    this.state = state;
+    this.element.dataset.state = state;
+  }
+}

@@ -1,0 +1,174 @@
+import { ItemStore } from './items.js';
+import { Sections } from './sections.js';
+import { SquareLayout } from './square-layout.js';
+
+/** Milliseconds for which former pictures stay while new ones are looked for: quick results follow without a flash. */
+const HOLD = 150;
+/** Screens that skeleton cells fill while nothing is known. */
+const NOTHING = { count: 0, at: () => null, setWindow() {}, close() {} };
+
+/**
+ * Turns snapshots of the results into what the grid shows: a list of items in a layout. Results of another query begin
+ * at the top; a revision of the same ones (something was hidden, the folder has changed) keeps the place.
+ */
+export class Gallery {
+  snapshot = null;
+  items = NOTHING;
+  #session;
+  #grid;
+  #notices;
+  #sections = new Sections([]);
+  #generation = null;
+  #shown = {};
+  #place = 0;
+  #hold = 0;
+  #revision = 0;
+
+  constructor(session, grid, notices, changed) {
+    this.#session = session;
+    this.#grid = grid;
+    this.#notices = notices;
+    this.#changed = changed;
+  }
+
+  #changed;
+
+  get count() {
+    return this.#sections.count;
+  }
+
+  get sections() {
+    return this.#sections;
+  }
+
+  get isSkeleton() {
+    return this.items === NOTHING;
+  }
+
+  /** Where the next results are to be shown from: the index of an item. */
+  set place(index) {
+    this.#place = index;
+  }
+
+  /** Takes the newest snapshot. */
+  take(snapshot) {
+    clearTimeout(this.#hold);
+    this.#hold = 0;
+    const isWaiting = snapshot.count === 0 && (snapshot.state === 'loading' || snapshot.state === 'idle');
+    if (isWaiting && this.count > 0) {
+      this.#hold = setTimeout(() => this.#apply(snapshot), HOLD);
+    } else {
+      this.#apply(snapshot);
+    }
+  }
+
+  /** Lays the items out again, for another width or look, around the first item on screen. */
+  relayout() {
+    if (!this.snapshot) return;
+    const { layout, offset, first } = this.#grid;
+    const anchor = layout?.count ? layout.row(layout.rowOf(first)).top - offset : 0;
+    this.#lay(this.isSkeleton ? skeleton() : this.#sections, (next) => {
+      const top = offset > 0 && first < next.count ? next.row(next.rowOf(first)).top - anchor : 0;
+      this.#grid.show(next, this.items, top);
+    });
+  }
+
+  #apply(snapshot) {
+    const previous = this.snapshot;
+    this.snapshot = snapshot;
+    const isSameQuery = this.#shown.query === snapshot.query && this.#shown.order === this.#session.orderWanted;
+    if (snapshot.generation === this.#generation && previous?.count > 0) {
+      if (snapshot.count > previous.count) this.#grow(snapshot);
+    } else if (isSameQuery && this.count > 0 && snapshot.count > 0) {
+      this.#revise(snapshot);
+    } else {
+      this.#reset(snapshot);
+    }
+    this.#notices.show(snapshot);
+    this.#changed(snapshot);
+  }
+
+  /** Items were appended. */
+  #grow(snapshot) {
+    this.#sections = new Sections(snapshot.sections);
+    this.items.count = this.#sections.count;
+    this.#lay(this.#sections, (layout) => {
+      this.#grid.append(layout);
+      this.#goToPlace();
+    });
+  }
+
+  /** Shows other results, or cells without items while there are none yet. */
+  #reset(snapshot) {
+    this.#revision += 1;
+    this.#generation = snapshot.generation;
+    this.#shown = { query: snapshot.query, order: this.#session.orderWanted };
+    this.items.close();
+    const isWaiting = snapshot.count === 0 && (snapshot.state === 'loading' || snapshot.state === 'idle');
+    this.#sections = new Sections(snapshot.count ? snapshot.sections : []);
+    this.items = snapshot.count ? this.#store(snapshot) : NOTHING;
+    this.#lay(isWaiting ? skeleton() : this.#sections, (layout) => {
+      this.#grid.setActive(0);
+      this.#grid.show(layout, this.items, 0);
+      this.#goToPlace();
+    });
+  }
+
+  /** Shows a changed list of the same results around the item that is now first on screen. */
+  async #revise(snapshot) {
+    this.#revision += 1;
+    const revision = this.#revision;
+    const next = this.#store(snapshot);
+    const { first, active, layout, offset } = this.#grid;
+    const anchor = this.items.at(first);
+    const focused = this.items.at(active);
+    const span = this.#grid.last - first + 1;
+    const [place, focus] = await Promise.all([
+      anchor && next.locate(anchor.id, first),
+      focused && next.locate(focused.id, active),
+    ]).catch(() => [-1, -1]);
+    const from = Math.min((place ?? -1) >= 0 ? place : first, next.count - 1);
+    await next.load(from, Math.min(from + span, next.count));
+    if (revision !== this.#revision) {
+      next.close();
+      return;
+    }
+    const slack = offset - layout.row(layout.rowOf(first)).top;
+    this.#generation = snapshot.generation;
+    this.#sections = new Sections(this.snapshot.sections);
+    next.count = this.#sections.count;
+    this.items.close();
+    this.items = next;
+    this.#lay(this.#sections, (revised) => {
+      const row = revised.row(revised.rowOf(from));
+      this.#grid.setActive(focus >= 0 ? focus : Math.min(active, revised.count - 1));
+      this.#grid.show(revised, next, offset === 0 ? 0 : row.top + slack);
+      this.#changed(this.snapshot);
+    });
+  }
+
+  #store({ version, count }) {
+    return new ItemStore(
+      count,
+      (from, length, signal) => this.#session.items(version, from, length, signal),
+      () => this.#grid.refresh(),
+    );
+  }
+
+  /** Scrolls to the place that the address names; while it is not there yet, to the end, where more is loaded. */
+  #goToPlace() {
+    if (this.#place === 0 || this.count === 0) return;
+    const isThere = this.#place < this.count;
+    this.#grid.reveal(isThere ? this.#place : this.count - 1, isThere ? 'start' : 'nearest');
+    if (isThere || !this.snapshot.more) this.#place = 0;
+  }
+
+  #lay(sections, use) {
+    use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight));
+  }
+}
+
+/** More cells than any screen shows. */
+function skeleton() {
+  return new Sections([{ title: null, count: 120 }]);
+}

@@ -1,0 +1,93 @@
+/**
+ * Requests at a time. Browsers open six connections to a host: the event stream holds one, and one is left for items.
+ */
+const LANES = 4;
+/** Milliseconds after which an image lets others go first; doubled each time it has to. */
+const PATIENCE = 5000;
+/** Times that an image is asked for again by itself where the server says that it is busy. */
+const BUSY_RETRIES = 6;
+const SECOND = 1000;
+
+/**
+ * Gives cells their thumbnails, few at a time and in the order of the grid, so that nothing waits behind cells that
+ * have left the window. While paused, as in a fling, nothing new is begun.
+ */
+export class ImageLoader {
+  #wanted = [];
+  #active = new Set();
+  #isPaused = false;
+
+  /** The cells that lack their thumbnail, most urgent first. */
+  want(cells, isPaused) {
+    this.#wanted = cells;
+    this.#isPaused = isPaused;
+    this.#pump();
+  }
+
+  /** Drops the request of a cell that shows something else now. */
+  cancel(cell) {
+    if (this.#active.delete(cell)) cell.image.removeAttribute('src');
+  }
+
+  #pump() {
+    if (this.#isPaused) return;
+    const now = performance.now();
+    for (const cell of this.#wanted) {
+      if (this.#active.size >= LANES) return;
+      if (cell.state === 'waiting' && !this.#active.has(cell) && cell.notBefore <= now) this.#load(cell);
+    }
+  }
+
+  async #load(cell) {
+    const { image, url } = cell;
+    const isCurrent = () => this.#active.has(cell) && cell.url === url;
+    this.#active.add(cell);
+    const impatience = setTimeout(() => isCurrent() && this.#yield(cell), PATIENCE * 2 ** cell.attempts);
+    const began = performance.now();
+    image.src = url;
+    try {
+      await image.decode();
+      if (isCurrent()) cell.show(performance.now() - began);
+    } catch {
+      if (isCurrent()) await this.#diagnose(cell, isCurrent);
+    }
+    clearTimeout(impatience);
+    if (isCurrent()) this.#active.delete(cell);
+    this.#pump();
+  }
+
+  /** An image element does not tell why it failed; a request does. */
+  async #diagnose(cell, isCurrent) {
+    let reason = 'The server does not respond.';
+    let pause = null;
+    try {
+      const response = await fetch(cell.url);
+      if (response.status === 429 || response.status === 503) {
+        pause = (Number(response.headers.get('Retry-After')) || 1) * SECOND;
+      } else if (response.ok) {
+        pause = 0;
+      }
+      reason = (await response.json().catch(() => ({}))).message ?? 'This picture cannot be shown.';
+    } catch {
+      // There was no response: the reason above stands until the connection is back.
+    }
+    if (!isCurrent()) return;
+    cell.image.removeAttribute('src');
+    cell.attempts += 1;
+    if (pause === null || cell.attempts > BUSY_RETRIES || (pause === 0 && cell.attempts > 1)) cell.fail(reason);
+    else this.#postpone(cell, pause);
+  }
+
+  #yield(cell) {
+    if (!this.#wanted.some((other) => other.state === 'waiting' && !this.#active.has(other))) return;
+    this.cancel(cell);
+    cell.attempts += 1;
+    this.#postpone(cell, 0);
+    this.#wanted = [...this.#wanted.filter((other) => other !== cell), cell];
+  }
+
+  #postpone(cell, pause) {
+    cell.notBefore = performance.now() + pause;
+    setTimeout(() => this.#pump(), pause);
+  }
+}

@@ -1,0 +1,34 @@
+/** Sides of thumbnails in pixels: few, so that caches are met again when a window is resized. */
+const THUMBNAILS = [128, 192, 256, 320, 400, 512, 640, 800];
+/** Sides of enlarged images in pixels. */
+const ENLARGED = [1024, 1600, 2048, 2560];
+
+/** Pixels of the device to a CSS pixel; 1 where the user asks for little data. */
+export function scale() {
+  return savesData() ? 1 : devicePixelRatio;
+}
+
+export function savesData() {
+  return navigator.connection?.saveData === true;
+}
+
+/** The box of thumbnails whose longer side is `side` CSS pixels, as `400x400`. */
+export function thumbnailBox(side) {
+  return box(THUMBNAILS, side);
+}
+
+/** The box of an enlarged image on a stage whose longer side is `side` CSS pixels. */
+export function enlargedBox(side) {
+  return box(ENLARGED, side);
+}
+
+/** Where a form of an image is. `fit` is `cover` or `contain`. */
+export function imageAddress(key, box, fit) {
+  return `/picture/${key}/${box}-${fit}`;
+}
+
+function box(sides, side) {
+  const needed = Math.floor(side * scale());
+  const taken = sides.find((candidate) => candidate >= needed) ?? sides.at(-1);
+  return `${taken}x${taken}`;
+}

@@ -1,0 +1,124 @@
+import { isCancelled } from './api.js';
+
+/** Items in one request. */
+const CHUNK = 100;
+/** Items around the window that are asked for ahead of time. */
+const MARGIN = 50;
+/** Chunks that are kept around the window: more would only grow the heap. */
+const KEPT = 8;
+/** Milliseconds between requests while the window moves too fast for anything to be read. */
+const MOVING_INTERVAL = 120;
+/** Milliseconds until a failed request is sent again. */
+const RETRY = 1000;
+
+/**
+ * The items of one generation of results, fetched in chunks near the window that is on screen. Chunks far from it are
+ * dropped, and their requests cancelled.
+ */
+export class ItemStore {
+  count = 0;
+  #fetch;
+  #changed;
+  #chunks = new Map();
+  #lastRequest = 0;
+  #timer = 0;
+  #window = [0, 0];
+
+  /** `fetch(from, count, signal)` gets items; `changed()` hears that some have come. */
+  constructor(count, fetch, changed) {
+    this.count = count;
+    this.#fetch = fetch;
+    this.#changed = changed;
+  }
+
+  /** The item at an index, or null while it is not here. */
+  at(index) {
+    return this.#chunks.get(Math.floor(index / CHUNK))?.items[index % CHUNK] ?? null;
+  }
+
+  /** Fetches what the window from `first` to `last` lacks. */
+  setWindow(first, last, isMoving) {
+    this.#window = [first, last];
+    if (isMoving && performance.now() - this.#lastRequest < MOVING_INTERVAL) {
+      this.#later(MOVING_INTERVAL);
+      return;
+    }
+    const [from, to] = this.#span(first - MARGIN, last + MARGIN);
+    for (const [number, chunk] of this.#chunks) {
+      if (number < from - KEPT || number > to + KEPT) {
+        chunk.request?.abort();
+        this.#chunks.delete(number);
+      } else if (chunk.request && (number < from || number > to)) {
+        chunk.request.abort();
+      }
+    }
+    const [visible, lastVisible] = this.#span(first, last);
+    for (let number = visible; number <= lastVisible; number += 1) this.#load(number);
+    for (let number = from; number <= to; number += 1) this.#load(number);
+  }
+
+  /** The items at indexes `from..<to`, once they are here. */
+  async load(from, to) {
+    const [first, last] = this.#span(from, to - 1);
+    const loads = [];
+    for (let number = first; number <= last; number += 1) loads.push(this.#load(number));
+    await Promise.all(loads);
+  }
+
+  /** Where the item with this identifier is, looked for around `near`; -1 if it is not there. */
+  async locate(id, near) {
+    const number = Math.floor(Math.min(Math.max(near, 0), Math.max(this.count - 1, 0)) / CHUNK);
+    for (const candidate of [number, number - 1, number + 1]) {
+      if (candidate < 0 || candidate * CHUNK >= this.count) continue;
+      await this.#load(candidate);
+      const position = this.#chunks.get(candidate)?.items.findIndex((item) => item.id === id) ?? -1;
+      if (position >= 0) return candidate * CHUNK + position;
+    }
+    return -1;
+  }
+
+  /** Cancels all requests: these results are no longer shown. */
+  close() {
+    clearTimeout(this.#timer);
+    for (const chunk of this.#chunks.values()) chunk.request?.abort();
+    this.#changed = () => {};
+  }
+
+  #span(first, last) {
+    return [Math.floor(Math.max(first, 0) / CHUNK), Math.floor(Math.min(last, this.count - 1) / CHUNK)];
+  }
+
+  /** Loads a chunk, or the rest of it if items were appended to it. */
+  #load(number) {
+    const expected = Math.min(CHUNK, this.count - number * CHUNK);
+    let chunk = this.#chunks.get(number);
+    if (!chunk) {
+      chunk = { items: [], request: null, loading: null };
+      this.#chunks.set(number, chunk);
+    }
+    if (chunk.items.length >= expected) return Promise.resolve();
+    if (!chunk.request) chunk.loading = this.#request(number, chunk, expected);
+    return chunk.loading;
+  }
+
+  async #request(number, chunk, expected) {
+    const request = new AbortController();
+    chunk.request = request;
+    this.#lastRequest = performance.now();
+    const held = chunk.items.length;
+    try {
+      const items = await this.#fetch(number * CHUNK + held, expected - held, request.signal);
+      chunk.items.push(...items);
+      this.#changed();
+    } catch (error) {
+      if (!isCancelled(error)) this.#later(RETRY);
+    } finally {
+      chunk.request = null;
+    }
+  }
+
+  #later(delay) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.setWindow(...this.#window, false), delay);
+  }
+}

@@ -1,0 +1,133 @@
+import { pictures } from './words.js';
+
+/** Milliseconds after which a state is said aloud, so that a screen reader does not stammer while one types. */
+const LIVE_PAUSE = 500;
+
+/** What the page says in words: the strip below the bar, the pane instead of pictures, and the foot of the grid. */
+export class Notices {
+  #elements;
+  #retry;
+  #timer = 0;
+  #isAlive = true;
+  #snapshot = null;
+  #gallery = {};
+
+  /** `elements`: strip, state, foot, count, live. `retry()` hears the button. */
+  constructor(elements, retry) {
+    this.#elements = elements;
+    this.#retry = retry;
+  }
+
+  set gallery(gallery) {
+    this.#gallery = gallery;
+  }
+
+  /** Whether the server of this page responds. */
+  set isAlive(isAlive) {
+    if (this.#isAlive === isAlive) return;
+    this.#isAlive = isAlive;
+    this.#showStrip();
+  }
+
+  /** Shows the state of the results. */
+  show(snapshot) {
+    this.#snapshot = snapshot;
+    this.#showStrip();
+    this.#showState();
+    this.#showFoot();
+    this.#elements.count.textContent = this.#count();
+  }
+
+  /** Says something to a screen reader. */
+  say(text) {
+    this.#elements.live.textContent = '';
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#elements.live.textContent = text;
+    }, LIVE_PAUSE);
+  }
+
+  #count() {
+    const { count, total, more } = this.#snapshot;
+    if (count === 0) return '';
+    return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count);
+  }
+
+  #showStrip() {
+    const { strip } = this.#elements;
+    let text = '';
+    if (!this.#isAlive) text = 'The server does not respond. Trying again…';
+    else if (this.#snapshot?.offline) text = 'No connection. Stored pictures are shown.';
+    if (strip.textContent === text) return;
+    strip.textContent = text;
+    strip.classList.toggle('lost', !this.#isAlive);
+    strip.hidden = text === '';
+    this.say(text || 'The connection is back.');
+  }
+
+  #showState() {
+    const { state, count, message, query } = this.#snapshot;
+    const { state: pane } = this.#elements;
+    const words = count > 0 ? null : this.#words(state, message, query);
+    const text = words ? words.join('\n') : '';
+    if (pane.dataset.text !== text) {
+      pane.dataset.text = text;
+      pane.replaceChildren();
+      if (words) {
+        const [title, detail] = words;
+        pane.append(element('h2', title));
+        if (detail) pane.append(element('p', detail));
+        if (state === 'failed') pane.append(this.#button());
+      }
+      pane.hidden = !words;
+    }
+    if (words) this.say(words.join('. '));
+    else if (state === 'loaded') this.say(this.#count());
+  }
+
+  #words(state, message, query) {
+    switch (state) {
+      case 'empty':
+        if (query) return [message ?? `No pictures for “${query}”`, 'Try other or fewer words.'];
+        return [message ?? 'There are no pictures here', null];
+      case 'failed':
+        return ['That did not work', message ?? 'Try again.'];
+      case 'offline':
+        return ['No connection', message ?? 'The search goes on by itself when the connection is back.'];
+      case 'idle':
+        return query || this.#gallery.picksRandom ? null : ['What would you like to see?', 'Type a word above.'];
+      default:
+        return null;
+    }
+  }
+
+  #showFoot() {
+    const { state, count, message, more } = this.#snapshot;
+    const { foot } = this.#elements;
+    const kind = count === 0 ? '' : state === 'loadingNextPage' ? 'loading' : state === 'failed' ? 'failed' : 'rest';
+    if (foot.dataset.kind === kind && kind !== 'failed') return;
+    foot.dataset.kind = kind;
+    foot.replaceChildren();
+    if (kind === 'loading') {
+      foot.append(element('span', 'More pictures are coming'));
+    } else if (kind === 'failed') {
+      foot.append(element('span', message ?? 'No more pictures came.'), this.#button());
+      this.say(message ?? 'No more pictures came.');
+    } else if (kind === 'rest' && !more) {
+      foot.append(element('span', ''));
+    }
+  }
+
+  #button() {
+    const button = element('button', 'Retry');
+    button.type = 'button';
+    button.addEventListener('click', this.#retry);
+    return button;
+  }
+}
+
+function element(name, text) {
+  const result = document.createElement(name);
+  result.textContent = text;
+  return result;
+}

@@ -1,0 +1,50 @@
+/** Milliseconds between reports while the grid moves: ten a second. */
+const INTERVAL = 100;
+
+/**
+ * Tells the server what is on screen, so that it makes those thumbnails first: at most ten times a second, and once
+ * more at rest. One report is under way at a time; the newest one waits.
+ */
+export class ViewportReport {
+  #send;
+  #next = null;
+  #last = '';
+  #timer = 0;
+  #isSending = false;
+
+  /** `send(viewport)` returns a promise. */
+  constructor(send) {
+    this.#send = send;
+  }
+
+  /** `key` tells reports of different results apart, even if the viewport is the same. */
+  report(viewport, key) {
+    this.#next = { viewport, text: key + JSON.stringify(viewport) };
+    if (this.#timer === 0 && !this.#isSending) this.#flush();
+  }
+
+  /** Forgets what the server was told: it may be another one now. */
+  reset() {
+    this.#last = '';
+  }
+
+  async #flush() {
+    const next = this.#next;
+    this.#next = null;
+    if (!next || next.text === this.#last) return;
+    this.#last = next.text;
+    this.#isSending = true;
+    this.#timer = setTimeout(() => {
+      this.#timer = 0;
+      if (!this.#isSending) this.#flush();
+    }, INTERVAL);
+    try {
+      await this.#send(next.viewport);
+    } catch {
+      // The event stream notices a lost server, and the viewport is reported again once it is back.
+      this.#last = '';
+    }
+    this.#isSending = false;
+    if (this.#timer === 0) this.#flush();
+  }
+}

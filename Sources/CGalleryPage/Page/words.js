@@ -1,0 +1,27 @@
+const numbers = new Intl.NumberFormat('en');
+const dates = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: 'UTC' });
+
+export function number(value) {
+  return numbers.format(value);
+}
+
+/** `1 picture`, `5,312 pictures`. */
+export function pictures(count) {
+  return `${number(count)} ${count === 1 ? 'picture' : 'pictures'}`;
+}
+
+/** A date as `2026-11-20` in words. */
+export function day(date) {
+  const time = Date.parse(date);
+  return Number.isNaN(time) ? '' : dates.format(time);
+}
+
+/** What an item is called where there is room for one line. */
+export function caption(item) {
+  return item.description || item.name || 'Picture';
+}
+
+/** What a screen reader says of an item. */
+export function label(item) {
+  return [caption(item), item.author && `by ${item.author}`, item.date && day(item.date)].filter(Boolean).join(', ');
+}
