@@ -17,6 +17,7 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
+    .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
   ],
   targets: [
     // What pkg-config says of libcurl, libtiff and libvips would have the program linked to them: see CLazyLibraries.
@@ -144,13 +145,37 @@ let package = Package(
       ],
       swiftSettings: strict
     ),
+    .target(
+      name: "HTTPServer",
+      dependencies: [
+        "HTTPSemantics",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
+    // The files of the gallery's page, embedded.
+    .target(name: "CGalleryPage", exclude: ["Page"]),
+    .target(
+      name: "ThumbnailServer",
+      dependencies: [
+        "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCore", "Thumbnailer",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOFoundationCompat", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
     .executableTarget(
       name: "thumbs",
       dependencies: [
-        "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPTransport", "ImageCodec", "PhotoSources",
-        "ThumbnailCache", "ThumbnailCore", "Thumbnailer",
+        "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
+        "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
+        .product(name: "NIOCore", package: "swift-nio"),
       ],
       swiftSettings: strict
     ),

@@ -15,6 +15,7 @@ struct Thumbs: AsyncParsableCommand {
         thumbs prefetch --urls list.txt --size 200x200 --size 400x400
         thumbs convert photos --output small
         thumbs search --query lake --provider folder:Pictures
+        thumbs serve Pictures
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs cache stats
         thumbs doctor
@@ -30,7 +31,7 @@ struct Thumbs: AsyncParsableCommand {
     version: ThumbnailPipeline.version,
     subcommands: [
       PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
-      DoctorCommand.self,
+      ServeCommand.self, DoctorCommand.self,
     ])
 
   static func main() async {

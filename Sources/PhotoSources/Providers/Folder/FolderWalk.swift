@@ -14,6 +14,8 @@ struct FolderWalk {
   private let extensions: Set<UInt64>
   private var sorter: PathSorter
   private var skipped: [SkippedItem] = []
+  /// The folders that were listed, by their paths within the root, which end with a slash or are empty.
+  private(set) var folders: [(path: [UInt8], state: FileState)] = []
 
   /// A walk of the folder at an absolute path.
   init(root: String, extensions: Set<String> = pictureExtensions, sorter: PathSorter = PathSorter()) {
@@ -55,7 +57,9 @@ struct FolderWalk {
     _ event: DirectoryWalk.Event, of folder: DirectoryWalk.Folder
   ) throws(ProviderError) -> Bool {
     switch event {
-    case .opened: return true
+    case .opened(let state):
+      folders.append((Array(folder.path), state))
+      return true
     case .repeated: return false
     case .entry(let entry):
       do throws(SystemFailure) {

@@ -1,0 +1,104 @@
+#include "CGalleryPage.h"
+
+// Of C23, which clang has in every mode.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+static const unsigned char address_js[] = {
+#embed "Page/address.js"
+};
+static const unsigned char api_js[] = {
+#embed "Page/api.js"
+};
+static const unsigned char cell_js[] = {
+#embed "Page/cell.js"
+};
+static const unsigned char gallery_css[] = {
+#embed "Page/gallery.css"
+};
+static const unsigned char gallery_js[] = {
+#embed "Page/gallery.js"
+};
+static const unsigned char grid_row_js[] = {
+#embed "Page/grid-row.js"
+};
+static const unsigned char grid_js[] = {
+#embed "Page/grid.js"
+};
+static const unsigned char icon_svg[] = {
+#embed "Page/icon.svg"
+};
+static const unsigned char image_loader_js[] = {
+#embed "Page/image-loader.js"
+};
+static const unsigned char image_size_js[] = {
+#embed "Page/image-size.js"
+};
+static const unsigned char index_html[] = {
+#embed "Page/index.html"
+};
+static const unsigned char items_js[] = {
+#embed "Page/items.js"
+};
+static const unsigned char main_js[] = {
+#embed "Page/main.js"
+};
+static const unsigned char notices_js[] = {
+#embed "Page/notices.js"
+};
+static const unsigned char placeholder_js[] = {
+#embed "Page/placeholder.js"
+};
+static const unsigned char scroll_space_js[] = {
+#embed "Page/scroll-space.js"
+};
+static const unsigned char search_field_js[] = {
+#embed "Page/search-field.js"
+};
+static const unsigned char sections_js[] = {
+#embed "Page/sections.js"
+};
+static const unsigned char session_js[] = {
+#embed "Page/session.js"
+};
+static const unsigned char square_layout_js[] = {
+#embed "Page/square-layout.js"
+};
+static const unsigned char thumbhash_js[] = {
+#embed "Page/thumbhash.js"
+};
+static const unsigned char viewport_report_js[] = {
+#embed "Page/viewport-report.js"
+};
+static const unsigned char words_js[] = {
+#embed "Page/words.js"
+};
+
+static const struct gallery_page_file files[] = {
+  {"address.js", "text/javascript; charset=utf-8", address_js, sizeof address_js},
+  {"api.js", "text/javascript; charset=utf-8", api_js, sizeof api_js},
+  {"cell.js", "text/javascript; charset=utf-8", cell_js, sizeof cell_js},
+  {"gallery.css", "text/css; charset=utf-8", gallery_css, sizeof gallery_css},
+  {"gallery.js", "text/javascript; charset=utf-8", gallery_js, sizeof gallery_js},
+  {"grid-row.js", "text/javascript; charset=utf-8", grid_row_js, sizeof grid_row_js},
+  {"grid.js", "text/javascript; charset=utf-8", grid_js, sizeof grid_js},
+  {"icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
+  {"image-loader.js", "text/javascript; charset=utf-8", image_loader_js, sizeof image_loader_js},
+  {"image-size.js", "text/javascript; charset=utf-8", image_size_js, sizeof image_size_js},
+  {"index.html", "text/html; charset=utf-8", index_html, sizeof index_html},
+  {"items.js", "text/javascript; charset=utf-8", items_js, sizeof items_js},
+  {"main.js", "text/javascript; charset=utf-8", main_js, sizeof main_js},
+  {"notices.js", "text/javascript; charset=utf-8", notices_js, sizeof notices_js},
+  {"placeholder.js", "text/javascript; charset=utf-8", placeholder_js, sizeof placeholder_js},
+  {"scroll-space.js", "text/javascript; charset=utf-8", scroll_space_js, sizeof scroll_space_js},
+  {"search-field.js", "text/javascript; charset=utf-8", search_field_js, sizeof search_field_js},
+  {"sections.js", "text/javascript; charset=utf-8", sections_js, sizeof sections_js},
+  {"session.js", "text/javascript; charset=utf-8", session_js, sizeof session_js},
+  {"square-layout.js", "text/javascript; charset=utf-8", square_layout_js, sizeof square_layout_js},
+  {"thumbhash.js", "text/javascript; charset=utf-8", thumbhash_js, sizeof thumbhash_js},
+  {"viewport-report.js", "text/javascript; charset=utf-8", viewport_report_js, sizeof viewport_report_js},
+  {"words.js", "text/javascript; charset=utf-8", words_js, sizeof words_js},
+};
+
+size_t gallery_page_file_count(void) { return sizeof files / sizeof files[0]; }
+
+struct gallery_page_file gallery_page_file_at(size_t index) { return files[index]; }

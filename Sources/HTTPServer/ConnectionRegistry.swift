@@ -1,0 +1,78 @@
+import NIOCore
+import Synchronization
+
+/// The open connections of a server: limits their number, and ends them.
+final class ConnectionRegistry: Sendable {
+  /// Sent through a connection's pipeline: close as soon as no response is being made.
+  struct EndWhenIdle: Sendable {}
+
+  private struct State {
+    var channels: [ObjectIdentifier: any Channel] = [:]
+    var isEnding = false
+    var waiters: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let limit: Int
+  private let state = Mutex(State())
+
+  init(limit: Int) { self.limit = limit }
+
+  var count: Int { state.withLock { $0.channels.count } }
+
+  /// Whether there is room for the connection. It leaves by itself when it is closed.
+  func insert(_ channel: any Channel) -> Bool {
+    let id = ObjectIdentifier(channel)
+    let isAdmitted = state.withLock { state in
+      guard !state.isEnding, state.channels.count < limit else { return false }
+      state.channels[id] = channel
+      return true
+    }
+    if isAdmitted { channel.closeFuture.whenComplete { [self] _ in remove(id) } }
+    return isAdmitted
+  }
+
+  /// Admits no more, and has each of them closed once it is idle.
+  func endWhenIdle() {
+    let channels = state.withLock { state in
+      state.isEnding = true
+      return Array(state.channels.values)
+    }
+    for channel in channels { channel.pipeline.fireUserInboundEventTriggered(EndWhenIdle()) }
+  }
+
+  func closeAll() {
+    for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
+  }
+
+  /// Returns when the last one is closed, or after that time.
+  func waitUntilEmpty(for time: Duration) async {
+    let timer = Task {
+      try? await Task.sleep(for: time)
+      resumeWaiters()
+    }
+    defer { timer.cancel() }
+    await withCheckedContinuation { continuation in
+      let isEmpty = state.withLock { state in
+        if !state.channels.isEmpty { state.waiters.append(continuation) }
+        return state.channels.isEmpty
+      }
+      if isEmpty { continuation.resume() }
+    }
+  }
+
+  private func remove(_ id: ObjectIdentifier) {
+    let isEmpty = state.withLock { state in
+      state.channels[id] = nil
+      return state.channels.isEmpty
+    }
+    if isEmpty { resumeWaiters() }
+  }
+
+  private func resumeWaiters() {
+    let waiters = state.withLock { state in
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume() }
+  }
+}

@@ -1,0 +1,94 @@
+package import NIOCore
+package import NIOHTTP1
+
+/// What a server calls for each request.
+package protocol HTTPResponder: Sendable {
+  /// The longest body, in bytes, that a request with this head may have. A longer one is refused with status 413.
+  func bodyLimit(for head: HTTPRequestHead) -> Int
+
+  /// The response, if it can be made at once; nil leaves it to `response(to:)`. Called on the event loop: it must return
+  /// within microseconds.
+  func immediateResponse(to request: ServerRequest) -> ServerResponse?
+
+  /// The response. The calling task is cancelled when the client closes the connection.
+  func response(to request: ServerRequest) async -> ServerResponse
+
+  /// The response to a request that the server itself refuses: one that is malformed, too long or too slow.
+  func refusal(of status: HTTPResponseStatus) -> ServerResponse
+
+  /// Called after each response, on the event loop.
+  func finished(_ exchange: ServerExchange)
+}
+
+/// A request, whole.
+package struct ServerRequest: Sendable {
+  /// The method.
+  package let method: HTTPMethod
+  /// The target as sent: path and query, still percent-encoded.
+  package let target: String
+  /// The header fields.
+  package let headers: HTTPHeaders
+  /// The body; empty if there is none.
+  package let body: ByteBuffer
+  /// The address of the client, without the port. That of the proxy, if there is one.
+  package let client: String
+
+  /// Makes a request.
+  package init(
+    _ method: HTTPMethod, _ target: String, headers: HTTPHeaders = [:], body: ByteBuffer = ByteBuffer(),
+    client: String = "127.0.0.1"
+  ) {
+    (self.method, self.target, self.headers, self.body, self.client) = (method, target, headers, body, client)
+  }
+
+  /// The path, still percent-encoded.
+  package var path: Substring { target.prefix { $0 != "?" } }
+
+  /// The query, still percent-encoded and without its question mark; nil if there is none.
+  package var query: Substring? {
+    target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+  }
+}
+
+/// A response.
+package struct ServerResponse: Sendable {
+  /// What is sent after the head.
+  package enum Body: Sendable {
+    /// Bytes that are at hand; possibly none.
+    case bytes(ByteBuffer)
+    /// Parts as they come, until the stream ends. A slow client is waited for, so a stream should buffer little.
+    case stream(AsyncStream<ByteBuffer>)
+    /// The first `length` bytes of an open file, which the server closes.
+    case file(NIOFileHandle, length: Int)
+  }
+
+  /// The status.
+  package var status: HTTPResponseStatus
+  /// The header fields, without `Date`, `Content-Length` and `Connection`, which the server adds.
+  package var headers: HTTPHeaders
+  /// The body.
+  package var body: Body
+
+  /// Makes a response.
+  package init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: Body = .bytes(ByteBuffer())) {
+    (self.status, self.headers, self.body) = (status, headers, body)
+  }
+}
+
+/// A request and what became of it, for logs and metrics.
+package struct ServerExchange: Sendable {
+  /// The address of the client.
+  package let client: String
+  /// The method; nil if no request could be read.
+  package let method: HTTPMethod?
+  /// The target as sent; empty if no request could be read.
+  package let target: String
+  /// The `User-Agent` of the request.
+  package let userAgent: String?
+  /// The status of the response; nil if the client left before there was one.
+  package let status: HTTPResponseStatus?
+  /// The bytes of the response's body.
+  package let byteCount: Int
+  /// The time from the end of the request to the end of the response.
+  package let duration: TimeAmount
+}

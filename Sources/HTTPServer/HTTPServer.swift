@@ -1,0 +1,100 @@
+// The module HTTPServer: HTTP/1.1 on SwiftNIO, and nothing about images.
+
+package import NIOCore
+import NIOHTTP1
+import NIOPosix
+import Synchronization
+
+/// An HTTP/1.1 server: accepts connections, reads requests within limits, and writes what its responder responds.
+///
+/// TLS and HTTP/2 are left to a proxy in front.
+package final class HTTPServer: Sendable {
+  private let configuration: Configuration
+  private let responder: any HTTPResponder
+  private let group: MultiThreadedEventLoopGroup
+  private let connections: ConnectionRegistry
+  private let listener = Mutex<(any Channel)?>(nil)
+
+  /// A server that does not listen yet.
+  package init(_ configuration: Configuration, responder: any HTTPResponder) {
+    self.configuration = configuration
+    self.responder = responder
+    group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
+    connections = ConnectionRegistry(limit: configuration.maximumConnections)
+  }
+
+  /// Listens, and returns the address that it listens on.
+  ///
+  /// - Throws: What the system says, such as that the port is in use.
+  package func start() async throws -> SocketAddress {
+    let bootstrap = ServerBootstrap(group: group)
+      .serverChannelOption(.backlog, value: 4096)
+      .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+      // Many connections may come at once; they are accepted in one go.
+      .serverChannelOption(.maxMessagesPerRead, value: 64)
+      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+      .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
+      .childChannelInitializer { [configuration, responder, connections] channel in
+        guard connections.insert(channel) else { return channel.close() }
+        return channel.eventLoop.makeCompletedFuture {
+          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
+          try channel.pipeline.syncOperations.addHandler(
+            ConnectionHandler(configuration: configuration, responder: responder, on: channel.eventLoop))
+        }
+      }
+    let channel =
+      switch configuration.binding {
+      case .address(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+      case .socket(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
+      }
+    listener.withLock { $0 = channel }
+    guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
+    return address
+  }
+
+  /// The number of open connections.
+  package var openConnections: Int { connections.count }
+
+  /// Accepts no more connections, closes idle ones, and waits until those that are in use have had their responses, for
+  /// at most that long; then closes them.
+  package func stop(within time: Duration) async {
+    try? await listener.withLock { $0 }?.close()
+    connections.endWhenIdle()
+    await connections.waitUntilEmpty(for: time)
+    connections.closeAll()
+    try? await group.shutdownGracefully()
+  }
+}
+
+extension HTTPServer {
+  /// Where a server listens, and its limits.
+  package struct Configuration: Sendable {
+    /// Where connections come from.
+    package enum Binding: Sendable, Hashable {
+      /// A host name or address, and a port; 0 for any free one.
+      case address(host: String, port: Int)
+      /// A socket that listens already, as systemd passes it.
+      case socket(Int32)
+    }
+
+    /// Where it listens.
+    package var binding: Binding
+    /// The number of threads that read and write. Default: two, as most time passes elsewhere.
+    package var threads = 2
+    /// The most open connections; further ones are closed at once. Default: 8,192.
+    package var maximumConnections = 8192
+    /// How long a connection may be open without a whole request head. Default: 60 s.
+    package var idleTimeout = TimeAmount.seconds(60)
+    /// How long the body of a request may take. Default: 120 s.
+    package var bodyTimeout = TimeAmount.seconds(120)
+    /// How long a client may take to accept a response, or a part of a stream. Default: 60 s.
+    package var writeTimeout = TimeAmount.seconds(60)
+    /// How long a client may take to close a connection after the last response. Default: 2 s.
+    package var lingerTimeout = TimeAmount.seconds(2)
+    /// The longest request target, in bytes. Default: 8 KiB.
+    package var maximumTargetLength = 8 << 10
+
+    /// The defaults for a binding.
+    package init(binding: Binding) { self.binding = binding }
+  }
+}

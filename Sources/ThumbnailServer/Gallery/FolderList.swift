@@ -1,0 +1,120 @@
+import Foundation
+import PhotoSources
+import ThumbnailCore
+import Thumbnailer
+
+/// The images of a folder, all at once.
+actor FolderList: ImageList {
+  /// How often the folder is looked at for changes.
+  private static let watchInterval = Duration.seconds(2)
+
+  nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
+  nonisolated var current: ListSnapshot { hub.current }
+
+  private let index: FolderIndex
+  private let pipeline: ThumbnailPipeline
+  private let hidden: HiddenPhotos
+  private let hub = LatestValue(ListSnapshot())
+  private var order: FolderIndex.Order
+  private var snapshot = ListSnapshot()
+  private var arrangement: FolderArrangement?
+  private var arranging: Task<Void, Never>?
+  private var watching: Task<Void, Never>?
+
+  init(_ index: FolderIndex, order: FolderIndex.Order, pipeline: ThumbnailPipeline, hidden: HiddenPhotos) {
+    (self.index, self.order, self.pipeline, self.hidden) = (index, order, pipeline, hidden)
+  }
+
+  func search(_ query: String) {
+    if watching == nil { watch() }
+    snapshot.query = query
+    arrange(showingProgress: true)
+  }
+
+  func setOrder(_ order: FolderIndex.Order) {
+    self.order = order
+    arrange(showingProgress: false)
+  }
+
+  func retry() { arrange(showingProgress: true) }
+
+  func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
+    guard version == snapshot.version, let arrangement else { return nil }
+    return try arrangement.photos(in: range).map { ListedPhoto(id: $0.photo.id, photo: $0.photo, modified: $0.modified) }
+  }
+
+  func hide(_ id: String) async {
+    await hidden.insert(id)
+    // All sizes of a photo have the same key.
+    await pipeline.remove(ImageSource.file(at: "\(index.path)/\(id)"))
+    arrange(showingProgress: false)
+  }
+
+  func show(_ id: String) async {
+    await hidden.remove(id)
+    arrange(showingProgress: false)
+  }
+
+  func reportUse(of id: String) {}
+
+  /// A folder's images are all there.
+  func showed(upTo index: Int) {}
+
+  func stop() {
+    arranging?.cancel()
+    watching?.cancel()
+    hub.finish()
+  }
+
+  /// Arranges the images anew. What was shown stays until they are there.
+  private func arrange(showingProgress: Bool) {
+    arranging?.cancel()
+    if showingProgress {
+      snapshot.state = .loading
+      hub.send(snapshot)
+    }
+    arranging = Task { [weak self, index, order, hidden, query = snapshot.query] in
+      let result: Result<FolderArrangement, ProviderError>
+      do throws(ProviderError) {
+        result = .success(try await index.arrangement(of: query, order: order, hidden: hidden.ids))
+      } catch {
+        result = .failure(error)
+      }
+      guard !Task.isCancelled else { return }
+      await self?.take(result)
+    }
+  }
+
+  private func take(_ result: Result<FolderArrangement, ProviderError>) {
+    snapshot.version += 1
+    snapshot.message = nil
+    switch result {
+    case .success(let new):
+      arrangement = new
+      snapshot.state = new.count > 0 ? .loaded : .empty
+      snapshot.count = new.count
+      snapshot.total = new.count
+      snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
+      if new.count == 0 {
+        snapshot.message =
+          snapshot.query.isEmpty
+          ? "There are no pictures in this folder." : "No picture's name or folder has “\(snapshot.query)” in it."
+      }
+    case .failure(let error):
+      arrangement = nil
+      snapshot.state = .failed
+      (snapshot.count, snapshot.total, snapshot.sections) = (0, nil, [])
+      snapshot.message = error.message
+    }
+    hub.send(snapshot)
+  }
+
+  private func watch() {
+    watching = Task { [weak self, index] in
+      while !Task.isCancelled {
+        do { try await Task.sleep(for: Self.watchInterval) } catch { return }
+        if await index.notesChanges() { await self?.arrange(showingProgress: false) }
+      }
+    }
+  }
+}

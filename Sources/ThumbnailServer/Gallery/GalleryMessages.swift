@@ -1,0 +1,103 @@
+import Foundation
+import PhotoSources
+import ThumbnailCore
+
+/// What a page is told about a gallery.
+struct GalleryDescription: Encodable {
+  enum Kind: String, Encodable { case folder, search }
+
+  let title: String
+  let kind: Kind
+  let provider: String
+  /// For the empty search field.
+  let hint: String
+  /// Whether an empty query shows photos by chance.
+  let picksRandom: Bool
+  /// To be sent back with whatever changes anything: only pages of this server can read it.
+  let token: String
+
+  init(_ source: GallerySource, token: String) {
+    self.token = token
+    switch source {
+    case .folder(let index):
+      title = URL(fileURLWithPath: index.path).lastPathComponent
+      (kind, provider, picksRandom) = (.folder, FolderIndex.provider, false)
+      hint = "Search in \(title)"
+    case .search(let source, _):
+      let name = Self.names[source.name] ?? source.name
+      (title, kind, provider, picksRandom) = (name, .search, source.name, source.capabilities.picksRandom)
+      hint = source.capabilities.searches ? "Search \(name)" : name
+    }
+  }
+
+  /// The names of services as they write them.
+  private static let names = [
+    "unsplash": "Unsplash", "pexels": "Pexels", "commons": "Wikimedia Commons", "openverse": "Openverse",
+    "picsum": "Lorem Picsum", "auto": "Photos",
+  ]
+}
+
+/// A part of a list.
+struct ItemsMessage: Encodable {
+  let version: Int
+  let from: Int
+  let items: [ItemMessage]
+}
+
+/// An image of a list.
+struct ItemMessage: Encodable {
+  let id: String
+  /// Names the image in the addresses of its thumbnails.
+  let key: String
+  let name: String
+  /// The source image's size in pixels, if it is known.
+  let width: Int?
+  let height: Int?
+  /// Its ThumbHash in Base64, and its main colour, if they are known.
+  let hash: String?
+  let color: String?
+  let description: String?
+  let author: String?
+  let authorURL: URL?
+  let page: URL?
+  let licence: String?
+  let licenceURL: URL?
+  /// The day of its last change: `2026-11-20`.
+  let date: String?
+  /// Where it can be downloaded as it is.
+  let download: String?
+
+  init(_ listed: ListedPhoto, key: String, placeholder: Placeholder?) {
+    let photo = listed.photo
+    (id, self.key) = (listed.id, key)
+    let isFile = photo.provider == FolderIndex.provider
+    name = isFile ? photo.id : photo.title ?? photo.id
+    description = isFile ? nil : photo.title
+    let size = photo.size ?? placeholder?.size
+    (width, height) = (size?.width, size?.height)
+    (hash, color) = (placeholder?.hash, placeholder?.color)
+    (author, authorURL) = (photo.author, photo.authorURL)
+    page = photo.pageURL
+    (licence, licenceURL) = (photo.licence?.name, photo.licence?.url)
+    date = listed.modified.map { ISODay.text($0) }
+    download = isFile ? "/picture/\(key)/original" : nil
+  }
+}
+
+/// What is shown of an image before its thumbnail.
+struct Placeholder: Sendable {
+  var size: PixelSize?
+  var hash: String?
+  var color: String?
+}
+
+/// Days as ISO 8601 writes them.
+enum ISODay {
+  static func text(_ date: Date) -> String {
+    var time = time_t(date.timeIntervalSince1970)
+    var parts = tm()
+    localtime_r(&time, &parts)
+    func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + "\(number)" }
+    return "\(1900 + Int(parts.tm_year))-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+  }
+}

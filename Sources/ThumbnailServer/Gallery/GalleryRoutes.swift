@@ -1,0 +1,193 @@
+import Foundation
+import HTTPServer
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+import PhotoSources
+import ThumbnailCore
+import Thumbnailer
+
+/// The gallery's part of the server: `/api/…`. The page's own modules describe the messages (docs/gallery.md).
+struct GalleryRoutes: Sendable {
+  private typealias Problem = ServerResponse.Problem
+
+  /// The most images of a list that one response describes.
+  private static let mostItems = 500
+  /// How often a silent event stream says that it is alive.
+  private static let keepAliveInterval = Duration.seconds(15)
+  /// How far ahead of the view, in heights of it, more images of a search are asked for.
+  private static let screensAhead = 2
+
+  let sessions: GallerySessions
+  let registry: ImageRegistry
+  let pipeline: ThumbnailPipeline
+  let token: String
+
+  /// The response to a request below `/api`; the path without that.
+  func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
+    do throws(Problem) {
+      switch (request.method, path.count) {
+      case (.GET, 1) where path[0] == "gallery":
+        return .json(GalleryDescription(sessions.source, token: token))
+      case (.POST, 1) where path[0] == "sessions": return try await begin(request)
+      case (.GET, 3) where path[0] == "sessions":
+        return try await read(path[2], of: session(path[1]), request)
+      case (.POST, 3) where path[0] == "sessions":
+        return try await change(path[2], of: session(path[1]), request)
+      default: throw .notFound
+      }
+    } catch {
+      return .problem(error)
+    }
+  }
+
+  private func session(_ id: Substring) async throws(Problem) -> GallerySession {
+    guard let session = await sessions.session(id) else {
+      throw Problem(.notFound, "no-session", "this page was away for too long; load it again")
+    }
+    return session
+  }
+
+  // MARK: Reading
+
+  private func read(
+    _ what: Substring, of session: GallerySession, _ request: ServerRequest
+  ) async throws(Problem) -> ServerResponse {
+    switch what {
+    case "events": return events(of: session)
+    case "items": return try await items(of: session, QueryItems(request.query))
+    case "aspects": return try await aspects(of: session, QueryItems(request.query))
+    default: throw .notFound
+    }
+  }
+
+  private func events(of session: GallerySession) -> ServerResponse {
+    // Of snapshots that the page does not take in time only the newest matters.
+    let (stream, continuation) = AsyncStream.makeStream(of: ByteBuffer.self, bufferingPolicy: .bufferingNewest(4))
+    let listening = Task { [sessions] in
+      await sessions.listenerCame(to: session.id)
+      let encoder = JSONEncoder()
+      for await snapshot in session.list.snapshots {
+        guard let data = try? encoder.encode(snapshot) else { continue }
+        var event = ByteBuffer(string: "data: ")
+        event.writeData(data)
+        event.writeString("\n\n")
+        continuation.yield(event)
+      }
+      continuation.finish()
+      await sessions.listenerLeft(session.id)
+    }
+    let ticking = Task {
+      while (try? await Task.sleep(for: Self.keepAliveInterval)) != nil {
+        continuation.yield(ByteBuffer(string: ":\n\n"))
+      }
+    }
+    continuation.onTermination = { _ in
+      listening.cancel()
+      ticking.cancel()
+    }
+    return ServerResponse(
+      .ok, headers: ["content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no"],
+      body: .stream(stream))
+  }
+
+  private func photos(
+    of session: GallerySession, _ query: QueryItems, most: Int
+  ) async throws(Problem) -> (version: Int, from: Int, photos: [ListedPhoto]) {
+    guard let version = query.integer("version"), let from = query.integer("from"), version >= 0, from >= 0 else {
+      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
+    }
+    let count = min(max(0, query.integer("count") ?? most), most)
+    do throws(ProviderError) {
+      guard let photos = try await session.list.photos(in: from..<(from + count), version: version) else {
+        throw ProviderError.cancelled
+      }
+      return (version, from, photos)
+    } catch {
+      if error == .cancelled { throw Problem(.conflict, "outdated", "there is a newer version of the list") }
+      throw Problem(.internalServerError, error.code, error.message)
+    }
+  }
+
+  private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
+    let (version, from, photos) = try await photos(of: session, query, most: Self.mostItems)
+    let items = photos.map { ItemMessage($0, key: registry.admit($0.photo), placeholder: nil) }
+    return .json(ItemsMessage(version: version, from: from, items: items))
+  }
+
+  /// The aspects of the images, a byte each, for justified rows.
+  private func aspects(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
+    let (_, _, photos) = try await photos(of: session, query, most: .max / 2)
+    var bytes = ByteBuffer()
+    for listed in photos { bytes.writeInteger(AspectByte.encode(listed.photo.size)) }
+    return ServerResponse(
+      .ok, headers: ["content-type": "application/octet-stream", "cache-control": "no-store"], body: .bytes(bytes))
+  }
+
+  // MARK: Changing
+
+  private struct BeginMessage: Decodable {
+    var query: String?
+    var order: FolderIndex.Order?
+  }
+
+  private struct BegunMessage: Encodable { let id: String }
+  private struct QueryMessage: Decodable { let query: String }
+  private struct OrderMessage: Decodable { let order: FolderIndex.Order }
+  private struct ItemIDMessage: Decodable { let id: String }
+
+  private func begin(_ request: ServerRequest) async throws(Problem) -> ServerResponse {
+    let message: BeginMessage = try Self.decode(request)
+    guard let session = await sessions.begin(query: message.query ?? "", order: message.order ?? .date) else {
+      throw Problem(.serviceUnavailable, "too-many-pages", "too many pages are open; close some", retryAfter: 10)
+    }
+    return .json(BegunMessage(id: session.id), status: .created)
+  }
+
+  private func change(
+    _ what: Substring, of session: GallerySession, _ request: ServerRequest
+  ) async throws(Problem) -> ServerResponse {
+    let list = session.list
+    switch what {
+    case "search": await list.search((try Self.decode(request) as QueryMessage).query)
+    case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
+    case "retry": await list.retry()
+    case "delete": await list.hide((try Self.decode(request) as ItemIDMessage).id)
+    case "undo": await list.show((try Self.decode(request) as ItemIDMessage).id)
+    case "use": await list.reportUse(of: (try Self.decode(request) as ItemIDMessage).id)
+    case "viewport": try await report(Self.decode(request), to: session)
+    default: throw .notFound
+    }
+    return .noContent
+  }
+
+  private func report(_ message: ViewportMessage, to session: GallerySession) async throws(Problem) {
+    let snapshot = session.list.current
+    guard await session.window.viewportChanged(message, version: snapshot.version, count: snapshot.count) else {
+      throw Problem(.badRequest, "invalid-request", "there is no such viewport")
+    }
+    let ahead = Self.screensAhead * (message.last - message.first + 1)
+    await session.list.showed(upTo: min(message.last + ahead, snapshot.count - 1))
+  }
+
+  private static func decode<Message: Decodable>(_ request: ServerRequest) throws(Problem) -> Message {
+    do {
+      return try JSONDecoder().decode(Message.self, from: request.body)
+    } catch {
+      throw Problem(.badRequest, "invalid-request", "the message is not what this address takes")
+    }
+  }
+}
+
+/// Aspect ratios in a byte each.
+enum AspectByte {
+  private static let stepsPerOctave = 32.0
+  private static let square = 128.0
+
+  /// 128 for a square, 32 more for each doubling of width to height, at least 1; 0 if the size is not known.
+  static func encode(_ size: PixelSize?) -> UInt8 {
+    guard let size, size.width > 0, size.height > 0 else { return 0 }
+    let steps = stepsPerOctave * log2(Double(size.width) / Double(size.height))
+    return UInt8(min(255, max(1, (steps + square).rounded())))
+  }
+}

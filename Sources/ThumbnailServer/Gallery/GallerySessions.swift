@@ -1,0 +1,118 @@
+import Foundation
+import HTTPTransport
+package import PhotoSources
+import ThumbnailCore
+import Thumbnailer
+
+/// Where the images of a gallery come from.
+package enum GallerySource: Sendable {
+  /// A folder.
+  case folder(FolderIndex)
+  /// A photo service or a list.
+  case search(any PhotoProvider, pageSize: Int)
+}
+
+/// One open gallery page: its images, and what is prefetched for it.
+struct GallerySession: Sendable {
+  let id: String
+  let list: any ImageList
+  let window: PrefetchWindow
+
+  func stop() async {
+    await window.stop()
+    await list.stop()
+  }
+}
+
+/// The open gallery pages. One ends some time after its page has gone.
+actor GallerySessions {
+  /// How long a session waits for its page to come back, as after a broken connection.
+  private static let patience = Duration.seconds(30)
+  /// More pages than somebody opens; beyond it those end that no page listens to.
+  private static let most = 256
+
+  private struct Entry {
+    let session: GallerySession
+    var listeners = 0
+    var expiry: Task<Void, Never>?
+  }
+
+  let source: GallerySource
+  private let pipeline: ThumbnailPipeline
+  private let headers: HostHeaders
+  private let hidden = HiddenPhotos()
+  private var entries: [String: Entry] = [:]
+
+  init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders) {
+    (self.source, self.pipeline, self.headers) = (source, pipeline, headers)
+  }
+
+  /// Begins a session with a search. Nil if there are too many.
+  func begin(query: String, order: FolderIndex.Order) async -> GallerySession? {
+    if entries.count >= Self.most {
+      guard let idle = entries.first(where: { $0.value.listeners == 0 }) else { return nil }
+      await end(idle.key)
+    }
+    let list: any ImageList =
+      switch source {
+      case .folder(let index): FolderList(index, order: order, pipeline: pipeline, hidden: hidden)
+      case .search(let provider, let pageSize):
+        SearchList(provider: provider, pipeline: pipeline, headers: headers, pageSize: pageSize, hidden: hidden)
+      }
+    let session = GallerySession(
+      id: Token.random(), list: list, window: PrefetchWindow(list: list, pipeline: pipeline, headers: headers))
+    entries[session.id] = Entry(session: session)
+    expire(session.id)
+    await list.search(query)
+    return session
+  }
+
+  func session(_ id: some StringProtocol) -> GallerySession? { entries[String(id)]?.session }
+
+  /// A page listens to the session's snapshots.
+  func listenerCame(to id: String) {
+    entries[id]?.listeners += 1
+    entries[id]?.expiry?.cancel()
+    entries[id]?.expiry = nil
+  }
+
+  func listenerLeft(_ id: String) {
+    guard let listeners = entries[id]?.listeners else { return }
+    entries[id]?.listeners = listeners - 1
+    if listeners == 1 { expire(id) }
+  }
+
+  func endAll() async {
+    for id in entries.keys { await end(id) }
+  }
+
+  private func expire(_ id: String) {
+    entries[id]?.expiry?.cancel()
+    entries[id]?.expiry = Task { [weak self] in
+      do { try await Task.sleep(for: Self.patience) } catch { return }
+      await self?.end(id)
+    }
+  }
+
+  private func end(_ id: String) async {
+    guard let entry = entries.removeValue(forKey: id) else { return }
+    entry.expiry?.cancel()
+    await entry.session.stop()
+  }
+}
+
+/// Secrets that nobody guesses.
+enum Token {
+  /// 128 bits of the system's random numbers, in hexadecimal digits.
+  static func random() -> String {
+    let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max) }
+    return bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+  }
+
+  /// Whether two texts are equal, in a time that does not tell where they differ.
+  static func areEqual(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
+    let (one, other) = (Array(one.utf8), Array(other.utf8))
+    guard one.count == other.count else { return false }
+    return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
+  }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import PhotoSources
+import ThumbnailCore
+
+/// The images that a gallery page shows: a folder's, or those of a search, which grow as somebody scrolls.
+protocol ImageList: Sendable {
+  /// The newest state, and all that follow; one that falls behind gets only the newest.
+  var snapshots: AsyncStream<ListSnapshot> { get }
+  /// The newest state.
+  var current: ListSnapshot { get }
+
+  /// The photos at positions of the version; positions beyond its end are left out. Nil if there is a newer version.
+  func photos(in range: Range<Int>, version: Int) async throws(ProviderError) -> [ListedPhoto]?
+
+  func search(_ query: String) async
+  func setOrder(_ order: FolderIndex.Order) async
+  /// Tries again after a failure.
+  func retry() async
+  /// Leaves a photo out, for as long as the server runs, and removes its thumbnails from the caches.
+  func hide(_ id: String) async
+  func show(_ id: String) async
+  /// Tells the source that a photo is used: see `PhotoProvider.reportUse(of:)`.
+  func reportUse(of id: String) async
+  /// Says which image is the last in view, so that a search goes on in time.
+  func showed(upTo index: Int) async
+  /// Ends all work.
+  func stop() async
+}
+
+/// What a gallery page is told about its images.
+struct ListSnapshot: Sendable, Equatable, Encodable {
+  enum State: String, Sendable, Encodable {
+    case idle, loading, loaded, loadingNextPage, empty, failed, offline
+  }
+
+  struct Section: Sendable, Equatable, Encodable {
+    var title: String?
+    var count: Int
+  }
+
+  /// Raised when positions no longer mean the same images. Within a version images are only appended.
+  var version = 0
+  var query = ""
+  var state = State.idle
+  /// What happened and what to do about it.
+  var message: String?
+  /// Whether stored images are shown because the source cannot be reached.
+  var offline = false
+  /// The images that there are now.
+  var count = 0
+  /// How many the source has, if it tells.
+  var total: Int?
+  /// Whether more follow when the last one is shown.
+  var more = false
+  var sections: [Section] = []
+}
+
+/// A photo at a position of a list.
+struct ListedPhoto: Sendable {
+  /// Identifies it within the list.
+  let id: String
+  let photo: Photo
+  /// When its file was last changed, for files.
+  var modified: Date?
+}
+
+/// The photos that were hidden, for all lists of a server.
+actor HiddenPhotos {
+  private(set) var ids: Set<String> = []
+
+  func insert(_ id: String) { ids.insert(id) }
+  func remove(_ id: String) { ids.remove(id) }
+}

@@ -1,0 +1,110 @@
+import HTTPTransport
+import PhotoSources
+import ThumbnailCore
+import Thumbnailer
+
+/// The photos of a search, page by page, as the library's `Gallery` gives them.
+actor SearchList: ImageList {
+  nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
+  nonisolated var current: ListSnapshot { hub.current }
+
+  private let gallery: Gallery
+  private let provider: any PhotoProvider
+  private let pipeline: ThumbnailPipeline
+  private let headers: HostHeaders
+  private let hidden: HiddenPhotos
+  private let hub = LatestValue(ListSnapshot())
+  private var snapshot = ListSnapshot()
+  private var content: GalleryContent?
+  /// The items that are shown: those of the gallery that are not hidden.
+  private var items: [GalleryItem] = []
+  private var listening: Task<Void, Never>?
+
+  init(
+    provider: any PhotoProvider, pipeline: ThumbnailPipeline, headers: HostHeaders, pageSize: Int, hidden: HiddenPhotos
+  ) {
+    var options = Gallery.Options()
+    options.headers = headers
+    options.pageSize = pageSize
+    gallery = Gallery(provider: provider, pipeline: pipeline, options: options)
+    (self.provider, self.pipeline, self.headers, self.hidden) = (provider, pipeline, headers, hidden)
+  }
+
+  func search(_ query: String) async {
+    if listening == nil {
+      listening = Task { [weak self, snapshots = gallery.snapshots] in
+        for await snapshot in snapshots { await self?.take(snapshot.content) }
+      }
+    }
+    await gallery.search(query)
+  }
+
+  /// A search has the order of its source.
+  func setOrder(_ order: FolderIndex.Order) {}
+
+  func retry() async { await gallery.retry() }
+
+  func photos(in range: Range<Int>, version: Int) -> [ListedPhoto]? {
+    guard version == snapshot.version else { return nil }
+    return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
+  }
+
+  func hide(_ id: String) async {
+    await hidden.insert(id)
+    if let item = items.first(where: { "\($0.id)" == id }) {
+      await pipeline.remove(item.photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers))
+    }
+    if let content { await take(content) }
+  }
+
+  func show(_ id: String) async {
+    await hidden.remove(id)
+    if let content { await take(content) }
+  }
+
+  func reportUse(of id: String) async {
+    guard let item = items.first(where: { "\($0.id)" == id }) else { return }
+    // Failing to tell keeps nobody from a photo.
+    try? await provider.reportUse(of: item.photo)
+  }
+
+  func showed(upTo index: Int) async {
+    // The gallery counts hidden items, too.
+    let hiddenBefore = (content?.items.count ?? 0) - items.count
+    await gallery.showed(itemAt: index + hiddenBefore)
+  }
+
+  func stop() {
+    listening?.cancel()
+    hub.finish()
+  }
+
+  private func take(_ content: GalleryContent) async {
+    let hidden = await hidden.ids
+    self.content = content
+    let shown = hidden.isEmpty ? content.items : content.items.filter { !hidden.contains("\($0.id)") }
+    let isContinued =
+      shown.count >= items.count && content.query == snapshot.query
+      && zip(items, shown).allSatisfy { $0.id == $1.id }
+    if !isContinued { snapshot.version += 1 }
+    items = shown
+    snapshot.query = content.query ?? ""
+    snapshot.message = content.state.message
+    snapshot.offline = content.isOffline
+    snapshot.count = shown.count
+    snapshot.total = content.total
+    snapshot.more = content.hasMore
+    snapshot.sections = shown.isEmpty ? [] : [ListSnapshot.Section(title: nil, count: shown.count)]
+    snapshot.state =
+      switch content.state {
+      case .idle: .idle
+      case .loading: .loading
+      case .loaded: .loaded
+      case .loadingNextPage: .loadingNextPage
+      case .empty: .empty
+      case .failed: .failed
+      case .offline: .offline
+      }
+    hub.send(snapshot)
+  }
+}

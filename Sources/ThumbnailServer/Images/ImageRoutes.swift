@@ -1,0 +1,76 @@
+import Foundation
+import HTTPServer
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import PhotoSources
+import ThumbnailCore
+import Thumbnailer
+
+/// The images of galleries, by key: `/picture/KEY/400x400-cover`, and `/picture/KEY/original` for files.
+struct ImageRoutes: Sendable {
+  private typealias Problem = ServerResponse.Problem
+
+  let registry: ImageRegistry
+  let pipeline: ThumbnailPipeline
+  let thumbnails: ThumbnailResponder
+
+  /// The response if the thumbnail is in memory.
+  func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
+    guard let (source, variant) = thumbnail(path) else { return nil }
+    return thumbnails.cached(source, variant, storing(source), for: request)
+  }
+
+  /// The response to a request below `/picture`; the path without that.
+  func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
+    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
+    if let (source, variant) = thumbnail(path) {
+      return await thumbnails.made(source, variant, storing(source), for: request)
+    }
+    if path.count == 2, path[1] == "original", let photo = registry.photo(path[0]) { return original(photo) }
+    return .problem(.notFound)
+  }
+
+  private func thumbnail(_ path: [Substring]) -> (source: ImageSource, variant: Variant)? {
+    guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
+    return (registry.source(of: photo, for: form.variant), form.variant)
+  }
+
+  /// A changed file has another key; what a web server changes is asked for again after a day.
+  private func storing(_ source: ImageSource) -> String {
+    source.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
+  }
+
+  /// A file as it is.
+  private func original(_ photo: Photo) -> ServerResponse {
+    let source = photo.source(for: PixelSize(1, 1), fit: .cover)
+    guard source.isUserFile else { return .problem(.notFound) }
+    let descriptor = open(source.url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      if descriptor >= 0 { close(descriptor) }
+      return .problem(Problem(.notFound, "not-found", "the file is not there any more"))
+    }
+    return ServerResponse(
+      .ok,
+      headers: [
+        "content-type": "application/octet-stream", "cache-control": "no-store", "x-content-type-options": "nosniff",
+        "content-security-policy": "default-src 'none'; sandbox",
+        "content-disposition": ContentDisposition.attachment(named: source.url.lastPathComponent),
+      ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: Int(status.st_size)))
+  }
+}
+
+/// The header field that names a download.
+enum ContentDisposition {
+  /// A name with other characters than ASCII's goes as UTF-8 (RFC 6266), beside one without them.
+  static func attachment(named name: String) -> String {
+    let plain = String(
+      name.unicodeScalars.map { scalar in
+        scalar.isASCII && scalar.value >= 0x20 && scalar != "\"" && scalar != "\\" && scalar.value != 0x7f
+          ? Character(scalar) : "_"
+      })
+    let encoded = name.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    return "attachment; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+  }
+}

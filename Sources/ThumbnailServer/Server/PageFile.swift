@@ -1,0 +1,44 @@
+import CGalleryPage
+import Foundation
+import HTTPServer
+import NIOCore
+import NIOHTTP1
+
+/// A file of the gallery's page, embedded in the program.
+struct PageFile: Sendable {
+  private let type: String
+  private let tag: String
+  private let bytes: ByteBuffer
+
+  private static let all: [String: PageFile] = {
+    var files: [String: PageFile] = [:]
+    for index in 0..<gallery_page_file_count() {
+      let file = gallery_page_file_at(index)
+      let data = Data(bytes: file.bytes, count: file.length)
+      files[String(cString: file.name)] = PageFile(
+        type: String(cString: file.type), tag: EntityTag.of(data), bytes: ByteBuffer(bytes: data))
+    }
+    return files
+  }()
+
+  static func named(_ name: some StringProtocol) -> PageFile? { all[String(name)] }
+
+  /// Everything comes from this server, nothing stands in the page itself, and no other page may frame it.
+  private static let policy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+
+  func response(to request: ServerRequest) -> ServerResponse {
+    var headers: HTTPHeaders = [
+      // The next version of the program has other files of the same names.
+      "etag": tag, "cache-control": "no-cache", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
+    ]
+    if let condition = request.headers.first(name: "if-none-match"), EntityTag.matches(condition, tag) {
+      return ServerResponse(.notModified, headers: headers)
+    }
+    headers.add(name: "content-type", value: type)
+    headers.add(name: "content-security-policy", value: Self.policy)
+    headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+    return ServerResponse(.ok, headers: headers, body: .bytes(bytes))
+  }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPServer
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTP1
+
+/// The bodies and fields that responses have in common.
+extension ServerResponse {
+  /// What a JSON error says.
+  struct Problem: Error, Sendable {
+    let status: HTTPResponseStatus
+    /// A short, stable name for programs.
+    let code: String
+    /// One line for people: what is wrong and what to do about it.
+    let message: String
+    /// Seconds to wait before the same request.
+    var retryAfter: Int?
+
+    init(_ status: HTTPResponseStatus, _ code: String, _ message: String, retryAfter: Int? = nil) {
+      (self.status, self.code, self.message, self.retryAfter) = (status, code, message, retryAfter)
+    }
+
+    static let notFound = Problem(.notFound, "not-found", "there is nothing at this address")
+  }
+
+  private struct ProblemBody: Encodable {
+    let error: String
+    let message: String
+  }
+
+  /// An error, which nobody may store.
+  static func problem(_ problem: Problem) -> ServerResponse {
+    var response = json(ProblemBody(error: problem.code, message: problem.message), status: problem.status)
+    if let seconds = problem.retryAfter { response.headers.add(name: "retry-after", value: "\(seconds)") }
+    return response
+  }
+
+  /// A value as JSON, which nobody may store.
+  static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> ServerResponse {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+    guard let data = try? encoder.encode(value) else { return ServerResponse(.internalServerError) }
+    return ServerResponse(
+      status,
+      headers: [
+        "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff",
+      ], body: .bytes(ByteBuffer(data: data)))
+  }
+
+  /// Nothing, since all is done.
+  static let noContent = ServerResponse(.noContent, headers: ["cache-control": "no-store"])
+
+  /// A text.
+  static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> ServerResponse {
+    ServerResponse(
+      .ok, headers: ["content-type": type, "cache-control": "no-store", "x-content-type-options": "nosniff"],
+      body: .bytes(ByteBuffer(string: text)))
+  }
+}

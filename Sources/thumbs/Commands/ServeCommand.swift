@@ -1,0 +1,162 @@
+import ArgumentParser
+import Foundation
+import HTTPServer
+import PhotoSources
+import ThumbnailServer
+import Thumbnailer
+
+/// `thumbs serve`: a gallery in the browser.
+struct ServeCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "serve",
+    abstract: "Shows a folder, or what a photo service has, as a gallery in the browser.",
+    discussion: """
+      Examples:
+        thumbs serve Pictures
+        thumbs serve Pictures --open
+        thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
+        thumbs serve --urls list.txt --port 9000
+
+      Prints the address of the page, and serves until Ctrl-C. Only this machine
+      can reach it, unless --host says otherwise: then whoever can reach that
+      address sees all pictures of the gallery.
+
+      Thumbnails are made as the page needs them, ahead of who scrolls, and kept in
+      the same cache as those of thumbs prefetch. A folder that changes is noticed.
+      What is hidden in the page stays hidden until the server ends; no file is ever
+      changed.
+
+      Pictures are fetched from public addresses only; --allow-private-networks
+      lifts that.
+      """)
+
+  @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"))
+  var folder: String?
+
+  @OptionGroup(title: "Source") var source: ServedSourceOptions
+  @OptionGroup(title: "Server") var server: ServerOptions
+  @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
+  @OptionGroup(title: "Resources") var resources: PipelineOptions
+  @OptionGroup(title: "Network") var network: NetworkOptions
+  @OptionGroup(title: "Isolation") var isolation: IsolationOptions
+
+  func validate() throws {
+    try OptionCheck.oneOf([
+      ("FOLDER", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
+    ])
+    if folder == nil, source.provider == nil, source.urls == nil {
+      throw ValidationError("nothing to show: name a folder, such as thumbs serve Pictures, or give --provider NAME")
+    }
+  }
+
+  func run() async throws {
+    VerboseLog.start(false)
+    do {
+      try await serve().end()
+    } catch let error as ProviderError {
+      throw CommandFailure(error, isOffline: freshness.offline)
+    }
+  }
+
+  private func serve() async throws -> ExitCode {
+    let console = Console.standard
+    var configuration = ThumbnailPipeline.Configuration()
+    // Whoever can reach the page decides what is fetched.
+    configuration.addresses = .publicOnly
+    resources.apply(to: &configuration)
+    freshness.apply(to: &configuration)
+    try network.apply(to: &configuration)
+    isolation.apply(to: &configuration)
+    let pipeline = try ThumbnailPipeline(configuration)
+    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
+    if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
+
+    var served = server.configuration
+    served.headers = try network.hostHeaders()
+    served.gallery = try gallery(for: pipeline)
+    let thumbnails = ThumbnailServer(served, pipeline: pipeline)
+    let http = HTTPServer(server.listening, responder: thumbnails)
+    let address: String
+    do {
+      address = server.url(of: try await http.start())
+    } catch {
+      throw CommandFailure(.sourceUnavailable, server.message(of: error))
+    }
+    try console.print(address)
+    if !server.isLocal {
+      console.complain("everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
+    }
+    if server.open { Browser.open(address) }
+    let interruption = Interruption()
+    try? await interruption.cancelling { try await Task.sleep(for: .seconds(Int32.max)) }
+    await thumbnails.stop()
+    await http.stop(within: server.grace)
+    await pipeline.flush()
+    return interruption.signal.map { .stopped(by: $0) } ?? .success
+  }
+
+  private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
+    if let folder { return try self.folder(at: folder, pipeline) }
+    if let urls = source.urls { return .search(URLListProvider(path: urls), pageSize: source.perPage) }
+    let specification = try ProviderSpecification(parsing: source.provider ?? "auto")
+    if case .folder(let path) = specification { return try self.folder(at: path, pipeline) }
+    let environment = SecretVariables.environment
+    let provider =
+      freshness.offline
+      ? try specification.offlineProvider(for: pipeline, environment: environment)
+      : try specification.provider(for: pipeline, environment: environment, baseURL: source.providerURL)
+    return .search(provider, pageSize: source.perPage)
+  }
+
+  private func folder(at path: String, _ pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
+    let extensions = Set(pipeline.configuration.readableFormats.flatMap(\.fileExtensions))
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { throw .folderMissing(path: path) }
+    guard isFolder.boolValue else { throw .notAFolder(path: path) }
+    return .folder(FolderIndex(path: path, extensions: extensions))
+  }
+}
+
+/// What a gallery shows, but for the folder that is an argument.
+struct ServedSourceOptions: ParsableArguments {
+  @Option(
+    help: ArgumentHelp(
+      """
+      What to show: unsplash (key in UNSPLASH_ACCESS_KEY), pexels (key in PEXELS_API_KEY), commons, openverse, picsum, \
+      folder:PATH, or auto: unsplash or pexels if its key is set, else commons, and openverse in its place when it \
+      cannot be had.
+      """, valueName: "NAME"))
+  var provider: String?
+
+  @Option(help: ArgumentHelp("Where to reach the provider's API. (default: its own address)", valueName: "BASE"))
+  var providerURL: String?
+
+  @Option(help: ArgumentHelp("A list to show: a URL a line, or JSON lines with a url field.", valueName: "FILE"))
+  var urls: String?
+
+  @Option(help: ArgumentHelp("Pictures a page of a search.", valueName: "N"))
+  var perPage = 30
+
+  func validate() throws {
+    try OptionCheck.notEmpty("--urls", urls, "a file")
+    try OptionCheck.count("--per-page", perPage, atMost: 1000)
+    if providerURL != nil, provider == nil { throw ValidationError("--provider-url goes with --provider") }
+  }
+}
+
+/// Opens addresses in the user's browser.
+enum Browser {
+  /// Asks the desktop to open the address; says so if there is none.
+  static func open(_ address: String) {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+    process.arguments = ["xdg-open", address]
+    process.standardOutput = FileHandle.nullDevice
+    process.standardError = FileHandle.nullDevice
+    do {
+      try process.run()
+    } catch {
+      Console.standard.complain("no browser can be opened here; open \(address) yourself")
+    }
+  }
+}

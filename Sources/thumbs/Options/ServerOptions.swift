@@ -1,0 +1,59 @@
+import ArgumentParser
+import Foundation
+import HTTPServer
+import NIOCore
+import ThumbnailServer
+
+/// Where the server listens, and under which names.
+struct ServerOptions: ParsableArguments {
+  @Option(help: ArgumentHelp("The address to listen on; 0.0.0.0 for all of this machine.", valueName: "ADDRESS"))
+  var host = "127.0.0.1"
+
+  @Option(help: ArgumentHelp("The port to listen on; 0 for any free one.", valueName: "N"))
+  var port = 8080
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A name by which the server is addressed, beside localhost and --host, such as the one that a proxy in front of it \
+      passes on. May be given several times.
+      """, valueName: "NAME"))
+  var allowHost: [String] = []
+
+  @Flag(help: "Open the page in the browser.")
+  var open = false
+
+  /// How long running responses may take after the signal to end.
+  var grace: Duration { .seconds(10) }
+
+  func validate() throws {
+    try OptionCheck.notEmpty("--host", host, "an address")
+    try OptionCheck.value("--port", port, "give 0 to 65535") { (0...65_535).contains($0) }
+  }
+
+  var listening: HTTPServer.Configuration {
+    HTTPServer.Configuration(binding: .address(host: host, port: port))
+  }
+
+  var configuration: ThumbnailServer.Configuration {
+    var configuration = ThumbnailServer.Configuration()
+    configuration.hosts.formUnion(allowHost.map { $0.lowercased() })
+    configuration.hosts.insert(Self.bracketed(host).lowercased())
+    return configuration
+  }
+
+  /// Whether only this machine can reach it.
+  var isLocal: Bool { host == "localhost" || host.hasPrefix("127.") || host == "::1" }
+
+  func url(of address: SocketAddress) -> String {
+    "http://\(Self.bracketed(host)):\(address.port ?? port)/"
+  }
+
+  /// Why the server cannot listen, and what to do.
+  func message(of error: any Error) -> String {
+    let reason = (error as? IOError).map { String(cString: strerror($0.errnoCode)) } ?? "\(error)"
+    return "\(host) port \(port) cannot be listened on: \(reason); choose another --port or --host"
+  }
+
+  private static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+}
