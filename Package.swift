@@ -160,7 +160,7 @@ let package = Package(
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCore", "Thumbnailer",
+        "CGLib", "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCore", "Thumbnailer",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -31,7 +31,7 @@ struct Thumbs: AsyncParsableCommand {
     version: ThumbnailPipeline.version,
     subcommands: [
       PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
-      ServeCommand.self, DoctorCommand.self,
+      ServeCommand.self, SignCommand.self, DoctorCommand.self,
     ])
 
   static func main() async {

@@ -40,7 +40,9 @@ actor FolderList: ImageList {
 
   func photos(in range: Range<Int>, version: Int) throws(ProviderError) -> [ListedPhoto]? {
     guard version == snapshot.version, let arrangement else { return nil }
-    return try arrangement.photos(in: range).map { ListedPhoto(id: $0.photo.id, photo: $0.photo, modified: $0.modified) }
+    return try arrangement.photos(in: range).map { photo, modified in
+      ListedPhoto(id: photo.id, photo: photo, modified: modified)
+    }
   }
 
   func hide(_ id: String) async {

@@ -28,6 +28,8 @@ final class RequestAdmission: Sendable {
 extension ServerResponse.Problem {
   static let overloaded = Self(
     .tooManyRequests, "overloaded", "too many pictures are being made; try again in a second", retryAfter: 1)
+  static let tooManyRequests = Self(
+    .tooManyRequests, "rate-limited", "too many requests; try again in a second", retryAfter: 1)
   static let methodNotAllowed = Self(.methodNotAllowed, "method-not-allowed", "this address is only read")
 
   /// The error of a pipeline. Messages name files and hosts, which are the user's own on a gallery's page.

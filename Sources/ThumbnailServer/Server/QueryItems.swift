@@ -2,7 +2,8 @@ import Foundation
 
 /// The fields of a query, percent-decoded. Of a name that comes twice, the last counts.
 struct QueryItems {
-  private var values: [String: String] = [:]
+  /// The decoded values by name.
+  private(set) var values: [String: String] = [:]
 
   init(_ query: Substring?) {
     for field in query?.split(separator: "&") ?? [] {

@@ -13,7 +13,9 @@ struct RequestGuard: Sendable {
   let token: String
 
   /// What is wrong with a request; nil if it may be responded to.
-  func problem(with request: ServerRequest) -> ServerResponse.Problem? {
+  func problem(with request: ServerRequest, _ route: Route) -> ServerResponse.Problem? {
+    // Asked for by address, as by a load balancer, and telling nothing.
+    if route == .health || route == .ready { return nil }
     // A name that a stranger has pointed at this machine (DNS rebinding) would make his page one of ours to a browser.
     guard let host = request.headers.first(name: "host").map(Self.name(of:)), hosts.isEmpty || hosts.contains(host)
     else {
@@ -21,12 +23,14 @@ struct RequestGuard: Sendable {
         .misdirectedRequest, "wrong-host",
         "this server is not known by that name; --allow-host adds it")
     }
-    guard request.path.hasPrefix("/api/"), request.method != .GET, request.method != .HEAD else { return nil }
+    guard request.method != .GET, request.method != .HEAD else { return nil }
     if let origin = request.headers.first(name: "origin"),
       origin.lowercased().split(separator: "/").last.map({ Self.name(of: String($0)) }) != host
     {
       return .init(.forbidden, "wrong-origin", "another page may not change this gallery")
     }
+    // Servers that upload images have their own key, and change nothing.
+    guard route == .api else { return nil }
     guard let given = request.headers.first(name: Self.tokenField), Token.areEqual(given, token) else {
       return .init(.forbidden, "no-token", "the page is from an earlier run of the server; load it again")
     }

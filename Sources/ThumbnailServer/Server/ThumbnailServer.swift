@@ -2,64 +2,92 @@
 
 import Foundation
 package import HTTPServer
-package import HTTPTransport
 import NIOCore
 package import NIOHTTP1
-import PhotoSources
 import ThumbnailCore
 package import Thumbnailer
 
-/// Serves a gallery's page and its images.
+/// Serves a gallery's page and its images, and thumbnails of whatever may be asked for.
 package final class ThumbnailServer: HTTPResponder {
-  private let guarding: RequestGuard
-  private let images: ImageRoutes
-  private let sessions: GallerySessions?
-  private let gallery: GalleryRoutes?
   private let configuration: Configuration
+  private let pipeline: ThumbnailPipeline
+  private let requestGuard: RequestGuard
+  private let limiter: RateLimiter?
+  private let admission: RequestAdmission
+  private let metrics = ServerMetrics()
+  private let images: ImageRoutes
+  private let thumbnails: ThumbnailRoutes
+  private let imaginary: ImaginaryRoutes
+  private let imgproxy: ImgproxyRoutes
+  private let gallery: GalleryRoutes?
 
   /// A server of thumbnails that a pipeline makes. It is to be given to an `HTTPServer`.
   package init(_ configuration: Configuration, pipeline: ThumbnailPipeline) {
-    self.configuration = configuration
+    (self.configuration, self.pipeline) = (configuration, pipeline)
     let token = Token.random()
-    guarding = RequestGuard(hosts: configuration.hosts, token: token)
+    requestGuard = RequestGuard(hosts: configuration.hosts, token: token)
+    limiter = configuration.requestsPerSecond.map { RateLimiter(rate: $0) }
+    admission = RequestAdmission(limit: configuration.mostWaiting)
     let registry = ImageRegistry(headers: configuration.headers)
-    let admission = RequestAdmission(limit: configuration.mostWaiting)
     let responder = ThumbnailResponder(pipeline: pipeline, admission: admission)
+    let access = SourceAccess(
+      signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
+      headers: configuration.headers)
     images = ImageRoutes(registry: registry, pipeline: pipeline, thumbnails: responder)
-    sessions = configuration.gallery.map {
-      GallerySessions($0, pipeline: pipeline, headers: configuration.headers)
-    }
-    gallery = sessions.map {
-      GalleryRoutes(sessions: $0, registry: registry, pipeline: pipeline, token: token)
+    thumbnails = ThumbnailRoutes(
+      thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
+    imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
+    imgproxy = ImgproxyRoutes(
+      thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
+    gallery = configuration.gallery.map { source in
+      GalleryRoutes(
+        sessions: GallerySessions(source, pipeline: pipeline, headers: configuration.headers), registry: registry,
+        pipeline: pipeline, token: token)
     }
   }
 
   /// Ends the galleries' work, and with it the streams to their pages.
-  package func stop() async { await sessions?.endAll() }
+  package func stop() async {
+    await gallery?.sessions.endAll()
+    configuration.log?.flush()
+  }
 
-  package func bodyLimit(for head: HTTPRequestHead) -> Int { configuration.longestMessage }
+  package func bodyLimit(for head: HTTPRequestHead) -> Int {
+    Route(path: Route.parts(of: head.uri)) == .imaginary ? configuration.longestUpload : configuration.longestMessage
+  }
 
   package func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    if let problem = guarding.problem(with: request) { return .problem(problem) }
-    let path = request.path.split(separator: "/", omittingEmptySubsequences: true)
-    switch path.first {
-    case nil: return page("index.html", request)
-    case "page" where path.count == 2: return page(path[1], request)
-    case "picture": return images.immediateResponse(to: request, path: Array(path.dropFirst()))
-    default: return nil
+    let path = Route.parts(of: request.target)
+    let route = Route(path: path)
+    if let problem = requestGuard.problem(with: request, route) { return .problem(problem) }
+    if let limiter, !limiter.admits(request.client) { return .problem(.tooManyRequests) }
+    switch route {
+    case .page: return page(path.count == 2 ? path[1] : "index.html", request)
+    case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()))
+    case .thumb: return thumbnails.immediateResponse(to: request)
+    case .health: return .text("ok\n")
+    case .ready: return .text("ready\n")
+    case .metrics:
+      return .text(
+        metrics.text(pipeline: pipeline, waiting: admission.current), type: "text/plain; version=0.0.4; charset=utf-8")
+    case .help: return page("help.html", request)
+    case .none: return .problem(.notFound)
+    case .api, .imaginary, .imgproxy: return nil
     }
   }
 
   package func response(to request: ServerRequest) async -> ServerResponse {
-    let path = request.path.split(separator: "/", omittingEmptySubsequences: true)
-    let rest = Array(path.dropFirst())
-    switch path.first {
-    case "picture": return await images.response(to: request, path: rest)
-    case "api":
+    let path = Route.parts(of: request.target)
+    switch Route(path: path) {
+    case .picture: return await images.response(to: request, path: Array(path.dropFirst()))
+    case .thumb: return await thumbnails.response(to: request)
+    case .imgproxy: return await imgproxy.response(to: request)
+    case .imaginary where path[0] == "health": return imaginary.health()
+    case .imaginary: return await imaginary.response(to: request, operation: path[0])
+    case .api:
       guard let gallery else { return .problem(.notFound) }
-      return await gallery.response(to: request, path: rest)
-    case "healthz" where rest.isEmpty: return .text("ok\n")
-    default: return .problem(.notFound)
+      return await gallery.response(to: request, path: Array(path.dropFirst()))
+    case .page, .health, .ready, .metrics, .help, .none: return .problem(.notFound)
     }
   }
 
@@ -67,32 +95,16 @@ package final class ThumbnailServer: HTTPResponder {
     .problem(ServerResponse.Problem(status, "refused", status.reasonPhrase.lowercased()))
   }
 
-  package func finished(_ exchange: ServerExchange) {}
+  package func finished(_ exchange: ServerExchange) {
+    metrics.record(exchange, route: Route(path: Route.parts(of: exchange.target)))
+    configuration.log?.record(exchange)
+  }
 
   /// A file of the page.
   private func page(_ name: some StringProtocol, _ request: ServerRequest) -> ServerResponse {
-    guard gallery != nil, let file = PageFile.named(name) else { return .problem(.notFound) }
+    let name = gallery == nil && name == "index.html" ? "help.html" : String(name)
+    guard let file = PageFile.named(name) else { return .problem(.notFound) }
     guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     return file.response(to: request)
-  }
-}
-
-extension ThumbnailServer {
-  /// What a server serves, and to whom.
-  package struct Configuration: Sendable {
-    /// What the page shows; nil for no page.
-    package var gallery: GallerySource?
-    /// Header fields for the hosts that images come from.
-    package var headers = HostHeaders()
-    /// The hosts by which the server may be addressed, without the port. Any web page may have a browser send requests
-    /// to a port of this machine, but not under one of these names.
-    package var hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
-    /// The most requests whose thumbnails are being made at once, waiting ones included.
-    package var mostWaiting = 1024
-    /// The longest message of a page, in bytes.
-    package var longestMessage = 64 << 10
-
-    /// The defaults.
-    package init() {}
   }
 }

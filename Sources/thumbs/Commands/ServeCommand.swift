@@ -16,6 +16,7 @@ struct ServeCommand: AsyncParsableCommand {
         thumbs serve Pictures --open
         thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
         thumbs serve --urls list.txt --port 9000
+        thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
 
       Prints the address of the page, and serves until Ctrl-C. Only this machine
       can reach it, unless --host says otherwise: then whoever can reach that
@@ -26,6 +27,13 @@ struct ServeCommand: AsyncParsableCommand {
       What is hidden in the page stays hidden until the server ends; no file is ever
       changed.
 
+      Thumbnails can be asked for by address, too, with a gallery or without one:
+      /thumb/400x300,cover/ and the percent-encoded URL of a picture, or its path
+      within --root. /help lists the options. The addresses of imaginary (/pipeline,
+      /fit …) and, below /imgproxy, of imgproxy are understood as well. Keys in the
+      environment: THUMBS_SIGNING_KEYS, THUMBS_IMAGINARY_KEY, IMGPROXY_KEY and
+      IMGPROXY_SALT. /metrics is for Prometheus, /healthz for whoever watches.
+
       Pictures are fetched from public addresses only; --allow-private-networks
       lifts that.
       """)
@@ -35,6 +43,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   @OptionGroup(title: "Source") var source: ServedSourceOptions
   @OptionGroup(title: "Server") var server: ServerOptions
+  @OptionGroup(title: "Thumbnails by address") var service: ServiceOptions
   @OptionGroup(title: "Freshness") var freshness: FreshnessOptions
   @OptionGroup(title: "Resources") var resources: PipelineOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
@@ -44,9 +53,6 @@ struct ServeCommand: AsyncParsableCommand {
     try OptionCheck.oneOf([
       ("FOLDER", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
-    if folder == nil, source.provider == nil, source.urls == nil {
-      throw ValidationError("nothing to show: name a folder, such as thumbs serve Pictures, or give --provider NAME")
-    }
   }
 
   func run() async throws {
@@ -74,6 +80,7 @@ struct ServeCommand: AsyncParsableCommand {
     var served = server.configuration
     served.headers = try network.hostHeaders()
     served.gallery = try gallery(for: pipeline)
+    try service.apply(to: &served)
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     let http = HTTPServer(server.listening, responder: thumbnails)
     let address: String
@@ -84,7 +91,15 @@ struct ServeCommand: AsyncParsableCommand {
     }
     try console.print(address)
     if !server.isLocal {
-      console.complain("everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
+      if served.gallery != nil {
+        console.complain(
+          "everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
+      }
+      if service.isOpen {
+        console.complain(
+          "everybody who can reach \(server.host) may have thumbnails made of any picture of the web; --signing-keys or "
+            + "--allow-source limits that")
+      }
     }
     if server.open { Browser.open(address) }
     let interruption = Interruption()
@@ -95,7 +110,9 @@ struct ServeCommand: AsyncParsableCommand {
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
-  private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
+  /// What the page shows; nil for no page.
+  private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource? {
+    if folder == nil, source.provider == nil, source.urls == nil { return nil }
     if let folder { return try self.folder(at: folder, pipeline) }
     if let urls = source.urls { return .search(URLListProvider(path: urls), pageSize: source.perPage) }
     let specification = try ProviderSpecification(parsing: source.provider ?? "auto")

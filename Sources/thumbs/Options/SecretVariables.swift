@@ -11,6 +11,8 @@ enum SecretVariables {
   /// The values that were set, by name.
   static let values = ProcessPrivacy.takeVariables([
     ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
+    ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.imgproxyKeyVariable,
+    ServiceOptions.imgproxySaltVariable,
   ])
 
   /// The environment, with the secrets in it.

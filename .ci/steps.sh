@@ -1,0 +1,27 @@
+# shellcheck shell=bash
+# What the gate and the checks of a release share: steps under headings, and builds. To be sourced.
+# shellcheck source=Scripts/lib.sh
+. "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../Scripts/lib.sh"
+
+# Runs one step under a heading and says how long it took; ends the gate when it fails.
+step() {
+  local title=$1 begun=$SECONDS status=0
+  shift
+  printf '\n== %s\n' "$title"
+  # In a shell of its own: errexit has no effect in the condition of an `if` or `||`.
+  set +e
+  (set -e; "$@")
+  status=$?
+  set -e
+  if ((status != 0)); then
+    printf '== %s: FAILED after %d s\n' "$title" "$((SECONDS - begun))"
+    exit 1
+  fi
+  printf '== %s: %d s\n' "$title" "$((SECONDS - begun))"
+}
+
+# Runs `swift build` with the arguments given. The package makes warnings errors.
+build() {
+  # The progress of hundreds of files, `[12/345] Compiling …`, stays out of the report.
+  swift build "$@" 2>&1 | sed '/^\[[0-9]*\/[0-9]*\] /d'
+}

@@ -1,0 +1,28 @@
+/// What a request is for, by the first part of its path.
+enum Route: String, Sendable, CaseIterable {
+  case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, none
+
+  /// The route of a path, still percent-encoded.
+  init(path: [Substring]) {
+    switch path.first {
+    case nil: self = .page
+    case "page" where path.count == 2: self = .page
+    case "api": self = .api
+    case "picture": self = .picture
+    case "thumb": self = .thumb
+    case "imgproxy": self = .imgproxy
+    case "healthz" where path.count == 1: self = .health
+    case "health" where path.count == 1: self = .imaginary
+    case "readyz" where path.count == 1: self = .ready
+    case "metrics" where path.count == 1: self = .metrics
+    case "help" where path.count == 1: self = .help
+    case let first? where path.count == 1 && ImaginaryRoutes.operations.contains(first): self = .imaginary
+    default: self = .none
+    }
+  }
+
+  /// The parts of a target's path, without empty ones.
+  static func parts(of target: some StringProtocol) -> [Substring] {
+    Substring(target).prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: true)
+  }
+}

@@ -1,0 +1,41 @@
+package import HTTPTransport
+
+extension ThumbnailServer {
+  /// What a server serves, and to whom.
+  package struct Configuration: Sendable {
+    /// What the page shows; nil for no page.
+    package var gallery: GallerySource?
+    /// Header fields for the hosts that images come from.
+    package var headers = HostHeaders()
+    /// The names by which the server may be addressed, without the port; empty for any. Any web page may have a browser
+    /// send requests to a port of this machine, but not under one of these names.
+    package var hosts: Set<String> = ["localhost", "127.0.0.1", "[::1]"]
+    /// Checks the signatures of addresses; nil where none are needed.
+    package var signer: URLSigner?
+    /// The hosts whose images need no signature. If there are none, and no signer either, all images are served.
+    package var sourceHosts: [HostPattern] = []
+    /// The folder whose files may be asked for by path.
+    package var folder: ServedFolder?
+    /// Options of thumbnails by name: see `VariantPath`.
+    package var presets: [String: String] = [:]
+    /// What clients of imaginary have to send as their key; nil: none.
+    package var imaginaryKey: String?
+    /// What imgproxy's addresses are signed with; nil: they are served as other addresses are.
+    package var imgproxyKey: ImgproxyKey?
+    /// `Cache-Control` of thumbnails that were asked for by address.
+    package var storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
+    /// The most requests whose thumbnails are being made at once, waiting ones included.
+    package var mostWaiting = 1024
+    /// The requests that a client may have a second; nil: any number.
+    package var requestsPerSecond: Double?
+    /// The longest image that is uploaded, in bytes.
+    package var longestUpload = 64 << 20
+    /// The longest message of a page, in bytes.
+    package var longestMessage = 64 << 10
+    /// Where responses are logged; nil: nowhere.
+    package var log: AccessLog?
+
+    /// The defaults.
+    package init() {}
+  }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import HTTPServer
+import NIOHTTP1
+import ThumbnailCore
+
+/// The common part of imgproxy's addresses, below `/imgproxy`.
+struct ImgproxyRoutes: Sendable {
+  let thumbnails: ThumbnailResponder
+  let access: SourceAccess
+  /// Checks signatures; nil: the same images are served as at other addresses.
+  let key: ImgproxyKey?
+  let storing: String
+
+  func response(to request: ServerRequest) async -> ServerResponse {
+    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
+    do throws(ImgproxyRequest.Problem) {
+      let wanted = try ImgproxyRequest(path: request.path.dropFirst("/imgproxy".count))
+      return await response(to: request, wanted)
+    } catch {
+      return .problem(ServerResponse.Problem(.notFound, "invalid-request", error.message))
+    }
+  }
+
+  private func response(to request: ServerRequest, _ wanted: ImgproxyRequest) async -> ServerResponse {
+    if let key, !key.accepts(wanted) {
+      return .problem(ServerResponse.Problem(.forbidden, "refused", "Invalid signature"))
+    }
+    if let end = wanted.expires, Date().timeIntervalSince1970 >= Double(end) {
+      return .problem(ServerResponse.Problem(.notFound, "expired", "Expired URL"))
+    }
+    let negotiation = ContentNegotiation(request.headers)
+    let variant = wanted.variant(
+      accepted: negotiation.format(allowsAVIF: thumbnails.admission.current == 0))
+    do throws(ServerResponse.Problem) {
+      let source = try access.image(wanted.source, request, isSigned: key != nil)
+      return await thumbnails.made(
+        source, variant, storing, for: request, extra: wanted.format == nil ? ["vary": "Accept"] : [:])
+    } catch {
+      return .problem(error)
+    }
+  }
+}

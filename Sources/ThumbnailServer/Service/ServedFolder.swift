@@ -1,0 +1,81 @@
+import Foundation
+package import ThumbnailCore
+import Thumbnailer
+
+/// The folder whose files strangers may ask for by path. It is never left: each part of a path is opened within the one
+/// before it, and links are not followed, so no change to the folder in the meantime leads elsewhere.
+package final class ServedFolder: Sendable {
+  private let root: FileDescriptor
+
+  /// Opens the folder. Nil if it cannot be opened.
+  package init?(path: String) {
+    let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard descriptor >= 0 else { return nil }
+    root = FileDescriptor(owning: descriptor)
+  }
+
+  /// The image at a path within the folder; nil if there is no such file. Blocks for some system calls.
+  ///
+  /// - Parameter path: Percent-decoded, its parts separated by slashes.
+  package func image(at path: String) -> ImageSource? {
+    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    guard !parts.isEmpty, parts.allSatisfy(Self.isName), let file = file(parts) else { return nil }
+    var status = stat()
+    guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let state = FileState(status)
+    // Says nothing of the path: a file that was moved is the same image.
+    let identity = "\(state.device)-\(state.inode)-\(state.byteCount)-\(state.modified)"
+    return .loaded(by: ServedFile(file: file, byteCount: state.byteCount), identity: "file \(identity)")
+  }
+
+  /// Neither empty, nor hidden, nor a way out.
+  private static func isName(_ part: Substring) -> Bool {
+    !part.isEmpty && !part.hasPrefix(".") && !part.utf8.contains(0)
+  }
+
+  private func file(_ parts: [Substring]) -> FileDescriptor? {
+    var place = root
+    for (index, part) in parts.enumerated() {
+      // Without waiting: the other end of a pipe might never come.
+      let flags = index == parts.count - 1 ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY
+      let descriptor = openat(place.rawValue, String(part), flags | O_NOFOLLOW | O_CLOEXEC)
+      guard descriptor >= 0 else { return nil }
+      place = FileDescriptor(owning: descriptor)
+    }
+    return place
+  }
+}
+
+/// An open file as an image's bytes.
+private struct ServedFile: ImageLoading {
+  let file: FileDescriptor
+  let byteCount: Int
+
+  var isLocal: Bool { true }
+
+  func load(_ request: ImageLoadRequest) -> LoadedImage {
+    LoadedImage(expectedLength: byteCount, pieces: FilePieces(file: file))
+  }
+}
+
+/// The bytes of a file, piece by piece.
+private struct FilePieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
+  private static let pieceLength = 256 << 10
+
+  private let file: FileDescriptor
+  private var offset = 0
+
+  init(file: FileDescriptor) { self.file = file }
+
+  func makeAsyncIterator() -> FilePieces { self }
+
+  mutating func next() async throws -> Data? {
+    var piece = Data(count: Self.pieceLength)
+    let count = piece.withUnsafeMutableBytes { pread(file.rawValue, $0.baseAddress, $0.count, off_t(offset)) }
+    guard count >= 0 else {
+      throw ThumbnailError.refused(status: nil, reason: "the file cannot be read: \(SystemFailure.last.reason)")
+    }
+    offset += count
+    return count > 0 ? piece.prefix(count) : nil
+  }
+}

@@ -1,0 +1,87 @@
+package import Foundation
+import HTTPServer
+import HTTPTransport
+import NIOHTTP1
+import ThumbnailCore
+import Thumbnailer
+
+/// Which images may be asked for, and by whom.
+struct SourceAccess: Sendable {
+  private typealias Problem = ServerResponse.Problem
+
+  /// Checks signatures; nil where none are needed.
+  let signer: URLSigner?
+  /// The hosts whose images need no signature; if there are none, and no signer either, all are served.
+  let hosts: [HostPattern]
+  /// The folder whose files may be asked for.
+  let folder: ServedFolder?
+  /// Header fields for the hosts that images come from.
+  let headers: HostHeaders
+
+  /// The image that is named in a request.
+  ///
+  /// - Parameters:
+  ///   - source: A URL, or a path within the folder; percent-decoded.
+  ///   - isSigned: Whether another signature than ours allows it.
+  func image(
+    _ source: String, _ request: ServerRequest, isSigned: Bool = false
+  ) throws(ServerResponse.Problem) -> ImageSource {
+    let isURL = WebAddress.isURL(source)
+    let url = isURL ? URL(string: source) : nil
+    if !isSigned { try check(request, url) }
+    if let url { return ImageSource(url).adding(headers) }
+    guard !isURL else {
+      throw Problem(.badRequest, "invalid-request", "the address of the picture is not a URL; percent-encode it")
+    }
+    guard let image = folder?.image(at: source) else {
+      throw Problem(.notFound, "not-found", "there is no such picture")
+    }
+    return image
+  }
+
+  /// Throws unless the request is signed, or its source is one that everybody may ask for.
+  private func check(_ request: ServerRequest, _ url: URL?) throws(ServerResponse.Problem) {
+    if let url, hosts.contains(where: { $0.matches(url) }) { return }
+    guard let signer else {
+      guard url != nil, !hosts.isEmpty else { return }
+      throw Problem(.forbidden, "refused", "pictures of this host are not served")
+    }
+    do throws(URLSigner.Refusal) {
+      try signer.check(request.target)
+    } catch {
+      throw Problem(.forbidden, "refused", error.message)
+    }
+  }
+}
+
+extension URLSigner.Refusal {
+  /// One line for whoever asked.
+  var message: String {
+    switch self {
+    case .unsigned: "this address has to be signed"
+    case .unknownKey: "the key of the signature is not known"
+    case .expired: "this address has expired"
+    case .altered: "the signature is not that of this address"
+    }
+  }
+}
+
+/// A host by its whole name, or all below one: `*.example.org`.
+package struct HostPattern: Sendable, Hashable {
+  private let name: String
+  private let isSuffix: Bool
+
+  /// Parses a pattern. Nil for a star anywhere but at the front, and for an empty name.
+  package init?(parsing text: String) {
+    let text = text.lowercased()
+    isSuffix = text.hasPrefix("*.")
+    name = isSuffix ? String(text.dropFirst()) : text
+    guard !name.isEmpty, name != ".", !name.contains("*"), !name.contains("/") else { return nil }
+  }
+
+  /// Whether it stands for the host of a URL.
+  package func matches(_ url: URL) -> Bool {
+    guard let host = url.host()?.lowercased() else { return false }
+    return isSuffix ? host.hasSuffix(name) : host == name
+  }
+}

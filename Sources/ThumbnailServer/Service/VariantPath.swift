@@ -1,0 +1,139 @@
+package import ThumbnailCore
+
+/// The options in the path of a thumbnail, in any order: `400x300,cover,webp,q=70`.
+///
+///     400x300, 400, 400x, x300              the box, in CSS pixels; one number is a square
+///     contain, cover, fill                  how the image is fitted into it; contain by default
+///     centre, attention, entropy, north, …  what cover keeps
+///     auto, jpeg, png, webp, avif           the format; auto, the default, goes by the request's Accept
+///     q=70 or quality=70                    1 to 100
+///     dpr=2 or dpr=auto                     device pixels a CSS pixel, or by the request's DPR, in steps
+///     background=ffffff                     what is behind transparent parts
+///     enlarge                               images smaller than the box are enlarged
+///     NAME                                  a preset of the configuration: all of its options
+package struct VariantPath: Sendable, Equatable {
+  /// What is wrong with the options, and what to write.
+  package struct Problem: Error, Equatable {
+    package let message: String
+  }
+
+  /// How many device pixels a CSS pixel has.
+  enum Density: Sendable, Equatable {
+    case fixed(Double)
+    /// What the client says.
+    case client
+  }
+
+  /// The densities that thumbnails are made for, so that clients do not each get one of their own.
+  static let densitySteps = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4]
+  private static let densities = 0.1...8.0
+  private static let longestQuotation = 40
+
+  private(set) var size: TargetSize?
+  private(set) var fit: Fit?
+  private(set) var gravity = Gravity.centre
+  /// Nil: as the client accepts it.
+  private(set) var format: OutputFormat?
+  private(set) var quality = 80
+  private(set) var density = Density.fixed(1)
+  private(set) var background: RGBColor?
+  private(set) var enlarges = false
+
+  /// Parses options.
+  ///
+  /// - Parameter presets: The options of each name; they may not name others.
+  package init(parsing text: some StringProtocol, presets: [String: String] = [:]) throws(Problem) {
+    try read(text, presets)
+    guard size != nil else {
+      throw Problem(message: "write the size of the thumbnail, such as 400x300, or 400 for a square box")
+    }
+  }
+
+  private mutating func read(_ text: some StringProtocol, _ presets: [String: String]) throws(Problem) {
+    for option in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let option = String(option)
+      if let preset = presets[option] { try read(preset, [:]) } else { try read(option: option) }
+    }
+  }
+
+  private mutating func read(option: String) throws(Problem) {
+    let parts = option.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }
+    if parts.count == 2 { return try read(parts[0], parts[1]) }
+    if let size = TargetSize(parsing: option) {
+      self.size = size
+    } else if let fit = Fit(rawValue: option) {
+      self.fit = fit
+    } else if let gravity = Gravity(rawValue: option) {
+      self.gravity = gravity
+    } else if option == "enlarge" {
+      enlarges = true
+    } else if let format = Self.format(option) {
+      self.format = format.output
+    } else {
+      let name = option.prefix(Self.longestQuotation)
+      throw Problem(message: "“\(name)” is no option of a thumbnail and no preset; /help has them all")
+    }
+  }
+
+  private mutating func read(_ name: String, _ value: String) throws(Problem) {
+    switch name {
+    case "size": size = try Self.need(TargetSize(parsing: value), "a size such as 400x300")
+    case "fit": fit = try Self.need(Fit(rawValue: value), "fit=contain, cover or fill")
+    case "gravity": gravity = try Self.need(Gravity(rawValue: value), "gravity=centre, attention or entropy")
+    case "format": format = try Self.need(Self.format(value), "format=auto, jpeg, png, webp or avif").output
+    case "q", "quality":
+      let number = Int(value).flatMap { (1...100).contains($0) ? $0 : nil }
+      quality = try Self.need(number, "a quality from 1 to 100")
+    case "dpr" where value == "auto": density = .client
+    case "dpr":
+      let number = Double(value).flatMap { Self.densities.contains($0) ? $0 : nil }
+      density = .fixed(try Self.need(number, "dpr=auto or a number from 0.1 to 8"))
+    case "background": background = try Self.need(RGBColor(hex: value), "a background such as ffffff")
+    default:
+      throw Problem(message: "there is no option “\(name.prefix(Self.longestQuotation))”; /help has them all")
+    }
+  }
+
+  private static func need<Value>(_ value: Value?, _ advice: String) throws(Problem) -> Value {
+    if let value { return value }
+    throw Problem(message: "write \(advice)")
+  }
+
+  /// A format that browsers show; its output is nil for the one that the client chooses.
+  private static func format(_ text: String) -> (output: OutputFormat?, Void)? {
+    switch text {
+    case "auto": (nil, ())
+    case "jpeg", "jpg": (.jpeg, ())
+    case "png": (.png, ())
+    case "webp": (.webp, ())
+    case "avif": (.avif, ())
+    default: nil
+    }
+  }
+
+  /// The variant for a client.
+  ///
+  /// - Parameters:
+  ///   - clientDensity: The device pixels a CSS pixel that the client states.
+  ///   - accepted: The format that the client prefers where the options leave it open.
+  package func variant(density clientDensity: Double?, accepted: OutputFormat) -> Variant {
+    let scale =
+      switch density {
+      case .fixed(let scale): scale
+      case .client: Self.step(clientDensity ?? 1)
+      }
+    let longest = PixelSize.longestThumbnailSide
+    func scaled(_ side: Int) -> Int {
+      side == longest ? longest : min(longest, max(1, Int((Double(side) * scale).rounded())))
+    }
+    let box = size?.box ?? PixelSize(1, 1)
+    return Variant(
+      size: PixelSize(scaled(box.width), scaled(box.height)), fit: fit ?? .contain, gravity: gravity,
+      format: format ?? accepted, quality: quality, background: background, enlarges: enlarges)
+  }
+
+  /// The next step that is not below a density.
+  private static func step(_ density: Double) -> Double {
+    densitySteps.first { $0 >= density } ?? densitySteps[densitySteps.count - 1]
+  }
+}

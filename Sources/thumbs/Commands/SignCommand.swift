@@ -1,0 +1,50 @@
+import ArgumentParser
+import Foundation
+import ThumbnailServer
+
+/// `thumbs sign`: the address of a thumbnail, signed for a server that wants that.
+struct SignCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "sign",
+    abstract: "Signs the address of a thumbnail for a server that asks for signatures.",
+    discussion: """
+      Examples:
+        thumbs sign 400x300,cover https://example.org/a.jpg --signing-keys keys
+        thumbs sign card albums/lake.jpg --expires 7d --base https://img.example.org
+
+      A file of keys has NAME:SECRET lines, the secret in hexadecimal digits, as
+      from openssl rand -hex 32; the first one signs. To replace a key, put the new
+      one first, and remove the old one when its addresses are not used any more.
+      """)
+
+  @Argument(help: ArgumentHelp("The options of the thumbnail, as in its address.", valueName: "OPTIONS"))
+  var options: String
+
+  @Argument(help: ArgumentHelp("The picture: a URL, or a path within the server's --root.", valueName: "URL|PATH"))
+  var source: String
+
+  @Option(help: ArgumentHelp("The file with the keys.", valueName: "FILE"))
+  var signingKeys: String?
+
+  @Option(
+    help: ArgumentHelp("How long the address is good. (default: for ever)", valueName: "TIME"),
+    transform: Duration.option)
+  var expires: Duration?
+
+  @Option(help: ArgumentHelp("What comes before the path: the server's own address.", valueName: "URL"))
+  var base = ""
+
+  func run() throws {
+    guard let text = try SigningKeys.text(of: signingKeys) else {
+      throw ValidationError(
+        "there is no key: give --signing-keys FILE, or set \(ServiceOptions.signingKeysVariable)")
+    }
+    let signer = try SigningKeys.signer(text)
+    guard let path = ThumbnailAddress.path(options: options, source: source) else {
+      throw ValidationError("the address cannot be written; check the options and the source")
+    }
+    let end = expires.map { Int(Date().timeIntervalSince1970) + Int($0.components.seconds) }
+    let base = base.hasSuffix("/") ? String(base.dropLast()) : base
+    try Console.standard.print(base + signer.sign(path, expires: end))
+  }
+}

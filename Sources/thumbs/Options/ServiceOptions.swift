@@ -1,0 +1,161 @@
+import ArgumentParser
+import Foundation
+import ThumbnailServer
+import Thumbnailer
+
+/// Which thumbnails the server makes for whoever asks, beside those of the gallery.
+struct ServiceOptions: ParsableArguments {
+  /// The variables with secrets of the service.
+  static let signingKeysVariable = "THUMBS_SIGNING_KEYS"
+  static let imaginaryKeyVariable = "THUMBS_IMAGINARY_KEY"
+  static let imgproxyKeyVariable = "IMGPROXY_KEY"
+  static let imgproxySaltVariable = "IMGPROXY_SALT"
+
+  @Option(
+    help: ArgumentHelp(
+      "Serve thumbnails of the pictures in this folder, by path: /thumb/400x300/a/b.jpg. Links are not followed.",
+      valueName: "FOLDER"))
+  var root: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      Serve only addresses signed with one of these keys: a file with NAME:SECRET lines, the secret in hexadecimal \
+      digits. The first one signs. (default: those in \(signingKeysVariable), if it is set)
+      """, valueName: "FILE"))
+  var signingKeys: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A host whose pictures need no signature; *.example.org for all below it. May be given several times: then other \
+      hosts need one.
+      """, valueName: "HOST"), transform: HostPattern.option)
+  var allowSource: [HostPattern] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "A name for options of thumbnails, such as card=400x300,cover,webp. May be given several times.",
+      valueName: "NAME=OPTIONS"))
+  var preset: [String] = []
+
+  @Option(
+    help: ArgumentHelp("The longest picture that is uploaded. (default: 64MiB)", valueName: "SIZE"),
+    transform: ByteSize.option)
+  var maxUpload: ByteSize?
+
+  @Option(
+    help: ArgumentHelp("Thumbnails that may be in work or wait at once; beyond that the status is 429.", valueName: "N")
+  )
+  var queue = 1024
+
+  @Option(help: ArgumentHelp("Requests a second that one client may send. (default: no limit)", valueName: "N"))
+  var rateLimit: Double?
+
+  @Option(help: ArgumentHelp("Write a line for each response to stderr.", valueName: "text|json"))
+  var accessLog: AccessLog.Format?
+
+  func validate() throws {
+    try OptionCheck.notEmpty("--root", root, "a folder")
+    try OptionCheck.notEmpty("--signing-keys", signingKeys, "a file")
+    try OptionCheck.count("--queue", queue, atMost: 1_000_000)
+    try OptionCheck.count("--max-upload", maxUpload?.bytes)
+    if let rateLimit {
+      try OptionCheck.value("--rate-limit", rateLimit, "give 0.1 to 1000000") { (0.1...1_000_000).contains($0) }
+    }
+    _ = try presets
+  }
+
+  /// Sets what is given.
+  func apply(to configuration: inout ThumbnailServer.Configuration) throws {
+    configuration.presets = try presets
+    configuration.sourceHosts = allowSource
+    configuration.mostWaiting = queue
+    configuration.requestsPerSecond = rateLimit
+    if let maxUpload { configuration.longestUpload = maxUpload.bytes }
+    configuration.log = accessLog.map { AccessLog($0) }
+    configuration.signer = try signer
+    configuration.imaginaryKey = SecretVariables.values[Self.imaginaryKeyVariable]
+    configuration.imgproxyKey = try imgproxyKey
+    if let root {
+      guard let folder = ServedFolder(path: root) else {
+        throw ValidationError("--root \(root) cannot be opened; name a folder that you may read")
+      }
+      configuration.folder = folder
+    }
+  }
+
+  /// Whether anybody may ask for any picture.
+  var isOpen: Bool { (try? signer) == nil && allowSource.isEmpty }
+
+  var signer: URLSigner? {
+    get throws {
+      guard let text = try SigningKeys.text(of: signingKeys) else { return nil }
+      return try SigningKeys.signer(text)
+    }
+  }
+
+  private var imgproxyKey: ImgproxyKey? {
+    get throws {
+      guard let key = SecretVariables.values[Self.imgproxyKeyVariable] else { return nil }
+      let salt = SecretVariables.values[Self.imgproxySaltVariable] ?? ""
+      guard let key = ImgproxyKey(key: key, salt: salt) else {
+        throw ValidationError(
+          "\(Self.imgproxyKeyVariable) and \(Self.imgproxySaltVariable) must be hexadecimal digits; unset them to do "
+            + "without")
+      }
+      return key
+    }
+  }
+
+  private var presets: [String: String] {
+    get throws {
+      var presets: [String: String] = [:]
+      for text in preset {
+        let parts = text.split(separator: "=", maxSplits: 1).map { String($0) }
+        guard parts.count == 2 else { throw ValidationError("write --preset NAME=OPTIONS, such as card=400x300,cover") }
+        do throws(VariantPath.Problem) {
+          _ = try VariantPath(parsing: parts[1])
+        } catch {
+          throw ValidationError("--preset \(parts[0]) cannot be used: \(error.message)")
+        }
+        presets[parts[0]] = parts[1]
+      }
+      return presets
+    }
+  }
+}
+
+/// The keys that sign addresses, from a file or the environment.
+enum SigningKeys {
+  /// The keys' lines; nil if there are none.
+  static func text(of path: String?) throws -> String? {
+    guard let path else { return SecretVariables.values[ServiceOptions.signingKeysVariable] }
+    do {
+      return try String(contentsOfFile: path, encoding: .utf8)
+    } catch {
+      throw ValidationError("--signing-keys \(path) cannot be read; check the path and its permissions")
+    }
+  }
+
+  static func signer(_ text: String) throws -> URLSigner {
+    let lines = text.split(whereSeparator: { $0.isNewline || $0 == " " })
+    let keys = lines.compactMap { URLSigner.Key(parsing: $0) }
+    guard keys.count == lines.count, let signer = URLSigner(keys: keys) else {
+      throw ValidationError(
+        "the signing keys must be NAME:SECRET lines, the secret at least 32 hexadecimal digits, as from "
+          + "openssl rand -hex 32")
+    }
+    return signer
+  }
+}
+
+extension HostPattern {
+  /// Parses a pattern, or throws an error that explains the syntax.
+  static func option(_ text: String) throws -> HostPattern {
+    if let pattern = HostPattern(parsing: text) { return pattern }
+    throw ValidationError("write a host such as example.org, or *.example.org for all below it")
+  }
+}
+
+extension AccessLog.Format: ExpressibleByArgument {}
