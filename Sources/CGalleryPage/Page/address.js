@@ -9,15 +9,16 @@ export class Address {
   #state;
   #timer = 0;
 
-  /** `moved(state)` hears that the user went back or forward. */
+  /** `moved(state, former)` hears that the user went back or forward. */
   constructor(moved) {
     history.scrollRestoration = 'manual';
     this.#state = Address.#read();
     addEventListener('popstate', () => {
       clearTimeout(this.#timer);
       this.#timer = 0;
+      const former = this.#state;
       this.#state = Address.#read();
-      moved(this.#state);
+      moved(this.#state, former);
     });
     addEventListener('pagehide', () => this.#flush());
   }
@@ -31,7 +32,7 @@ export class Address {
   push(change) {
     this.#flush();
     this.#state = { ...this.#state, ...change };
-    history.pushState({ pushed: true }, '', this.#link());
+    history.pushState({ opens: Boolean(change.open) }, '', this.#link());
   }
 
   /** Changes the present entry. */
@@ -47,9 +48,9 @@ export class Address {
     this.#timer ||= setTimeout(() => this.#flush(), INTERVAL);
   }
 
-  /** Whether `history.back()` stays in this page. */
-  get canGoBack() {
-    return history.state?.pushed === true;
+  /** Whether the present entry was made to enlarge an item, so that `history.back()` closes it. */
+  get isOpenPushed() {
+    return history.state?.opens === true;
   }
 
   /** The address of an item, enlarged. */

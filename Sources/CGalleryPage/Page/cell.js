@@ -1,5 +1,5 @@
 import { imageAddress } from './image-size.js';
-import { placeholder } from './placeholder.js';
+import { drawPlaceholder, setPlaceholder } from './placeholder.js';
 import { label } from './words.js';
 
 /** An image that is decoded sooner than this came from a cache, and is shown without a fade; milliseconds. */
@@ -38,18 +38,23 @@ export class Cell {
     this.index = index;
     const url = item && imageAddress(item.key, form.box, form.fit);
     if (url === this.url && item === this.item) return;
-    const isSameImage = url !== null && url === this.url;
+    const isSameForm = url !== null && url === this.url;
+    const isSameImage = url !== null && item.key === this.item?.key;
+    if (isSameImage) item.placeholder ??= this.item.placeholder;
     this.item = item;
     this.element.setAttribute('aria-label', item ? label(item) : 'Loading');
-    if (isSameImage) return;
+    if (isSameForm) return;
     loader.cancel(this);
     this.url = url;
     this.attempts = 0;
     this.notBefore = 0;
+    if (isSameImage && this.state === 'shown') {
+      // Another form of the same image: the one that is there stays until it has come.
+      this.state = 'waiting';
+      return;
+    }
     this.image.removeAttribute('src');
-    const style = this.element.style;
-    style.backgroundColor = item?.color ?? '';
-    style.backgroundImage = item?.placeholder ?? '';
+    setPlaceholder(this.element, item);
     this.#setState(item ? 'waiting' : 'empty');
   }
 
@@ -59,7 +64,7 @@ export class Cell {
   }
 
   drawPlaceholder() {
-    this.element.style.backgroundImage = placeholder(this.item);
+    drawPlaceholder(this.element, this.item);
   }
 
   /** Width in CSS pixels, for rows whose cells differ. */

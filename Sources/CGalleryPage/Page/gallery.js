@@ -1,10 +1,13 @@
 import { ItemStore } from './items.js';
+import { JustifiedLayout } from './justified-layout.js';
 import { Sections } from './sections.js';
 import { SquareLayout } from './square-layout.js';
 
 /** Milliseconds for which former pictures stay while new ones are looked for: quick results follow without a flash. */
 const HOLD = 150;
-/** Screens that skeleton cells fill while nothing is known. */
+/** Items of a skeleton: more cells than any screen shows. */
+const SKELETON = 120;
+/** What is in the cells of a skeleton. */
 const NOTHING = { count: 0, at: () => null, setWindow() {}, close() {} };
 
 /**
@@ -23,15 +26,19 @@ export class Gallery {
   #place = 0;
   #hold = 0;
   #revision = 0;
+  #isJustified = false;
+  #aspects = new Uint8Array(0);
+  #justified = null;
+  #laying = 0;
+  #changed;
 
+  /** `changed(snapshot)` hears when the grid has taken a snapshot. */
   constructor(session, grid, notices, changed) {
     this.#session = session;
     this.#grid = grid;
     this.#notices = notices;
     this.#changed = changed;
   }
-
-  #changed;
 
   get count() {
     return this.#sections.count;
@@ -45,6 +52,13 @@ export class Gallery {
     return this.items === NOTHING;
   }
 
+  /** Whether images keep their shapes, in rows, or are cut to squares. */
+  set isJustified(isJustified) {
+    if (isJustified === this.#isJustified) return;
+    this.#isJustified = isJustified;
+    this.relayout();
+  }
+
   /** Where the next results are to be shown from: the index of an item. */
   set place(index) {
     this.#place = index;
@@ -54,8 +68,7 @@ export class Gallery {
   take(snapshot) {
     clearTimeout(this.#hold);
     this.#hold = 0;
-    const isWaiting = snapshot.count === 0 && (snapshot.state === 'loading' || snapshot.state === 'idle');
-    if (isWaiting && this.count > 0) {
+    if (isWaiting(snapshot) && this.count > 0) {
       this.#hold = setTimeout(() => this.#apply(snapshot), HOLD);
     } else {
       this.#apply(snapshot);
@@ -65,9 +78,9 @@ export class Gallery {
   /** Lays the items out again, for another width or look, around the first item on screen. */
   relayout() {
     if (!this.snapshot) return;
-    const { layout, offset, first } = this.#grid;
-    const anchor = layout?.count ? layout.row(layout.rowOf(first)).top - offset : 0;
-    this.#lay(this.isSkeleton ? skeleton() : this.#sections, (next) => {
+    this.#lay(isWaiting(this.snapshot) ? skeleton() : this.#sections, (next) => {
+      const { layout, offset, first } = this.#grid;
+      const anchor = layout?.count ? layout.row(layout.rowOf(first)).top - offset : 0;
       const top = offset > 0 && first < next.count ? next.row(next.rowOf(first)).top - anchor : 0;
       this.#grid.show(next, this.items, top);
     });
@@ -104,10 +117,9 @@ export class Gallery {
     this.#generation = snapshot.generation;
     this.#shown = { query: snapshot.query, order: this.#session.orderWanted };
     this.items.close();
-    const isWaiting = snapshot.count === 0 && (snapshot.state === 'loading' || snapshot.state === 'idle');
     this.#sections = new Sections(snapshot.count ? snapshot.sections : []);
     this.items = snapshot.count ? this.#store(snapshot) : NOTHING;
-    this.#lay(isWaiting ? skeleton() : this.#sections, (layout) => {
+    this.#lay(isWaiting(snapshot) ? skeleton() : this.#sections, (layout) => {
       this.#grid.setActive(0);
       this.#grid.show(layout, this.items, 0);
       this.#goToPlace();
@@ -163,12 +175,43 @@ export class Gallery {
     if (isThere || !this.snapshot.more) this.#place = 0;
   }
 
+  /** Hands the layout of all items to `use`: square cells at once, justified rows when they have been computed. */
   #lay(sections, use) {
-    use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight));
+    this.#laying += 1;
+    if (this.#isJustified && !this.isSkeleton) this.#justify(sections, this.#laying, use);
+    else use(new SquareLayout(sections, this.#grid.width, this.#grid.viewportHeight));
+  }
+
+  async #justify(sections, laying, use) {
+    const isStale = () => laying !== this.#laying;
+    const { version, more } = this.snapshot;
+    const { width } = this.#grid;
+    const held = this.#justified?.items === this.items && this.#justified.layout.width === width;
+    if (this.#justified?.items !== this.items) this.#aspects = new Uint8Array(0);
+    try {
+      if (this.#aspects.length < sections.count) {
+        const added = await this.#session.aspects(version, this.#aspects.length);
+        if (isStale()) return;
+        const aspects = new Uint8Array(this.#aspects.length + added.length);
+        aspects.set(this.#aspects);
+        aspects.set(added, this.#aspects.length);
+        this.#aspects = aspects;
+      }
+      const layout = held ? this.#justified.layout : new JustifiedLayout(width);
+      this.#justified = { items: this.items, layout };
+      if (await layout.extend(sections, this.#aspects, more, isStale)) use(layout);
+      else this.#justified = null;
+    } catch {
+      // The results have changed, or the server is gone: a newer snapshot lays them out again.
+    }
   }
 }
 
-/** More cells than any screen shows. */
 function skeleton() {
-  return new Sections([{ title: null, count: 120 }]);
+  return new Sections([{ title: null, count: SKELETON }]);
+}
+
+/** Whether results may still come, and none is there. */
+function isWaiting({ state, count }) {
+  return count === 0 && state === 'loading';
 }

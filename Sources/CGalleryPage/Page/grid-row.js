@@ -1,4 +1,4 @@
-import { Cell } from './cell.js';
+import { thumbnailBox } from './image-size.js';
 
 /** One row of the grid, used again for other rows. */
 export class GridRow {
@@ -6,7 +6,6 @@ export class GridRow {
   number = -1;
   #top = 0;
   #height = 0;
-  #spare = [];
 
   constructor() {
     this.element = document.createElement('div');
@@ -14,8 +13,12 @@ export class GridRow {
     this.element.setAttribute('role', 'row');
   }
 
-  /** Shows row `number` of a layout. `base` is the place in the content that the container of the rows stands at. */
-  bind(number, layout, items, form, base, loader) {
+  /**
+   * Shows row `number` of a layout. `content` has `layout`, `items`, `form` of thumbnails, `base` (the place in the
+   * content where the container of the rows stands), `loader` and `pool`.
+   */
+  bind(number, content) {
+    const { layout, items, form, base, loader } = content;
     const { top, height, first, count } = layout.row(number);
     if (number !== this.number) {
       this.number = number;
@@ -27,11 +30,18 @@ export class GridRow {
       this.#height = height;
       this.element.style.height = `${height}px`;
     }
-    this.#setCount(count, loader);
+    this.#setCount(count, first, content);
     for (let position = 0; position < count; position += 1) {
       const cell = this.cells[position];
-      cell.setWidth(layout.cellWidth(first + position, height));
-      cell.bind(first + position, items.at(first + position), form, loader);
+      const width = layout.cellWidth(first + position, height);
+      cell.setWidth(width);
+      const isWide = width > layout.cell.width;
+      cell.bind(
+        first + position,
+        items.at(first + position),
+        isWide ? { box: thumbnailBox(width), fit: form.fit } : form,
+        loader,
+      );
     }
   }
 
@@ -49,15 +59,17 @@ export class GridRow {
     this.number = -1;
   }
 
-  #setCount(count, loader) {
-    while (this.cells.length > count) {
-      const cell = this.cells.pop();
-      cell.bind(-1, null, null, loader);
-      cell.element.remove();
-      this.#spare.push(cell);
-    }
+  /** Gives its cells away together with what they show. */
+  dissolve(pool) {
+    for (const cell of this.cells) pool.keep(cell);
+    this.cells = [];
+    this.number = -1;
+  }
+
+  #setCount(count, first, { items, loader, pool }) {
+    while (this.cells.length > count) pool.give(this.cells.pop(), loader);
     while (this.cells.length < count) {
-      const cell = this.#spare.pop() ?? new Cell();
+      const cell = pool.take(items.at(first + this.cells.length)?.key);
       this.cells.push(cell);
       cell.element.setAttribute('aria-colindex', this.cells.length);
       this.element.append(cell.element);

@@ -1,10 +1,11 @@
+import { CellPool } from './cell-pool.js';
 import { GridRow } from './grid-row.js';
 import { thumbnailBox } from './image-size.js';
 import { ImageLoader } from './image-loader.js';
 import { ScrollSpace } from './scroll-space.js';
 
 /** Most cells at a time: with two elements each, the document stays below 300. */
-const MOST_CELLS = 108;
+const MOST_CELLS = 84;
 /** Rows that are kept ready beyond the edges of the viewport, in the order in which the budget goes to them. */
 const AHEAD_THEN_BEHIND = [1, -1, 1, -1, 1];
 /** Faster than so many viewports a second, images would have left before they came. */
@@ -33,6 +34,7 @@ export class Grid {
   #handlers;
   #space = new ScrollSpace();
   #loader = new ImageLoader();
+  #pool = new CellPool();
   #rows = new Map();
   #spare = [];
   #headers = new Map();
@@ -48,13 +50,16 @@ export class Grid {
   #isFling = false;
   #lastFrame = 0;
   #restTimer = 0;
+  #scrubbedAt = -Infinity;
 
   /** `elements`: space, grid, headers. `handlers`: `moved(isMoving)` after each frame that shows something else. */
   constructor(elements, handlers) {
     this.#elements = elements;
     this.#handlers = handlers;
     addEventListener('scroll', () => this.#scrolled(), { passive: true });
-    addEventListener('scrollend', () => this.#rested());
+    addEventListener('scrollend', () => {
+      if (performance.now() - this.#scrubbedAt > REST) this.#rested();
+    });
   }
 
   get offset() {
@@ -90,8 +95,11 @@ export class Grid {
     if (layout.columns) this.#elements.grid.setAttribute('aria-colcount', layout.columns);
     else this.#elements.grid.removeAttribute('aria-colcount');
     this.measure();
-    this.#release();
+    this.#dissolve();
     this.jumpTo(offset);
+    // At once, as cells that show the same images go on to show them.
+    this.#showWindow(this.#space.offset);
+    this.#pool.settle(this.#loader);
   }
 
   /** Takes a layout in which items were only appended. */
@@ -118,6 +126,15 @@ export class Grid {
     this.#space.place(offset, scrollY);
     this.#lastFrame = 0;
     this.invalidate();
+  }
+
+  /** Goes to an offset while the scrubber is dragged: as in a fling, images wait until it stays. */
+  scrub(offset) {
+    this.jumpTo(offset);
+    this.#isFling = true;
+    this.#scrubbedAt = performance.now();
+    clearTimeout(this.#restTimer);
+    this.#restTimer = setTimeout(() => this.#rested(), REST);
   }
 
   /** Scrolls as little as shows an item whole; `start` puts its row at the top. */
@@ -213,7 +230,8 @@ export class Grid {
   #showWindow(offset) {
     const { layout } = this;
     if (layout.rowCount === 0) {
-      this.#release();
+      this.#dissolve();
+      this.#pool.settle(this.#loader);
       this.first = 0;
       this.last = -1;
       return;
@@ -275,7 +293,14 @@ export class Grid {
   }
 
   #bind(number) {
-    this.#rows.get(number).bind(number, this.layout, this.items, this.#form, this.#base, this.#loader);
+    this.#rows.get(number).bind(number, {
+      layout: this.layout,
+      items: this.items,
+      form: this.#form,
+      base: this.#base,
+      loader: this.#loader,
+      pool: this.#pool,
+    });
   }
 
   /** A row that is not needed stays ready outside of the document. */
@@ -286,14 +311,19 @@ export class Grid {
     row.element.remove();
   }
 
-  #release() {
+  /** Takes all rows out of the document, with cells that can be found by their image. */
+  #dissolve() {
+    const { grid } = this.#elements;
+    if (grid.contains(document.activeElement)) grid.focus({ preventScroll: true });
     for (const row of this.#rows.values()) {
+      row.dissolve(this.#pool);
+      row.element.remove();
       this.#spare.push(row);
-      this.#leave(row);
     }
     this.#rows.clear();
     for (const header of this.#headers.values()) header.element.remove();
     this.#headers.clear();
+    this.#tabStop = null;
   }
 
   #placeHeaders(from, to) {

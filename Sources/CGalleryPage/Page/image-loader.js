@@ -1,3 +1,5 @@
+import { diagnose } from './image-failure.js';
+
 /**
  * Requests at a time. Browsers open six connections to a host: the event stream holds one, and one is left for items.
  */
@@ -6,7 +8,6 @@ const LANES = 4;
 const PATIENCE = 5000;
 /** Times that an image is asked for again by itself where the server says that it is busy. */
 const BUSY_RETRIES = 6;
-const SECOND = 1000;
 
 /**
  * Gives cells their thumbnails, few at a time and in the order of the grid, so that nothing waits behind cells that
@@ -49,32 +50,20 @@ export class ImageLoader {
       await image.decode();
       if (isCurrent()) cell.show(performance.now() - began);
     } catch {
-      if (isCurrent()) await this.#diagnose(cell, isCurrent);
+      if (isCurrent()) await this.#recover(cell, isCurrent);
     }
     clearTimeout(impatience);
     if (isCurrent()) this.#active.delete(cell);
     this.#pump();
   }
 
-  /** An image element does not tell why it failed; a request does. */
-  async #diagnose(cell, isCurrent) {
-    let reason = 'The server does not respond.';
-    let pause = null;
-    try {
-      const response = await fetch(cell.url);
-      if (response.status === 429 || response.status === 503) {
-        pause = (Number(response.headers.get('Retry-After')) || 1) * SECOND;
-      } else if (response.ok) {
-        pause = 0;
-      }
-      reason = (await response.json().catch(() => ({}))).message ?? 'This picture cannot be shown.';
-    } catch {
-      // There was no response: the reason above stands until the connection is back.
-    }
+  async #recover(cell, isCurrent) {
+    const { reason, pause } = await diagnose(cell.url);
     if (!isCurrent()) return;
     cell.image.removeAttribute('src');
     cell.attempts += 1;
-    if (pause === null || cell.attempts > BUSY_RETRIES || (pause === 0 && cell.attempts > 1)) cell.fail(reason);
+    const most = pause === 0 ? 1 : BUSY_RETRIES;
+    if (pause === null || cell.attempts > most) cell.fail(reason);
     else this.#postpone(cell, pause);
   }
 

@@ -2,20 +2,25 @@ import { Address } from './address.js';
 import { Api } from './api.js';
 import { Gallery } from './gallery.js';
 import { Grid } from './grid.js';
+import { GridKeyboard } from './keyboard.js';
 import { Notices } from './notices.js';
+import { Scrubber } from './scrubber.js';
 import { SearchField } from './search-field.js';
 import { Session } from './session.js';
+import { Toast } from './toast.js';
+import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
 import { scale } from './image-size.js';
+import { caption } from './words.js';
 
 const find = (id) => document.getElementById(id);
 
-const address = new Address((state) => show(state));
+const address = new Address((state, former) => show(state, former));
 const session = new Session(new Api(), {
   gallery: describe,
   snapshot: (snapshot) => gallery.take(snapshot),
   connection,
-  refused: (error) => notices.say(error.message),
+  refused: (error) => tell(error.message),
 });
 const notices = new Notices(
   { strip: find('strip'), state: find('state'), foot: find('foot'), count: find('count'), live: find('live') },
@@ -26,10 +31,33 @@ const grid = new Grid(
   { moved },
 );
 const gallery = new Gallery(session, grid, notices, changed);
+const scrubber = new Scrubber(find('scrubber'), grid);
+const toast = new Toast(find('toast'));
+const viewer = new Viewer(find('viewer'), gallery, grid, {
+  opened: (id) => {
+    toast.moveTo(viewer.element);
+    if (address.state.open !== id) address.push({ open: id });
+  },
+  moved: (id) => address.replace({ open: id }),
+  closed: () => {
+    if (address.isOpenPushed) history.back();
+    else {
+      address.replace({ open: null });
+      close();
+    }
+  },
+  hide,
+  download,
+});
 const report = new ViewportReport((viewport) => session.reportViewport(viewport));
 const field = new SearchField(find('search'), find('query'), search);
 
 let description = { title: document.title };
+/** An item that the address names, to be enlarged when it is here. */
+let wantedItem = null;
+/** An item that is to be shown again, if the enlarged view is open. */
+let undone = null;
+let shownItems = null;
 /** A query whose results are to get an entry of the history. */
 let pushed = null;
 
@@ -62,8 +90,17 @@ function push(query) {
 }
 
 /** Shows what the address says, after back or forward. */
-function show({ query, order, at }) {
+function show({ query, order, at, open }, former) {
   pushed = null;
+  if (query === former.query && order === former.order) {
+    // Only the enlarged view was opened or closed: the grid stays where it is.
+    address.setPlace(grid.offset > 0 ? grid.first : 0);
+    if (open) viewer.openItem(open, at);
+    else close();
+    return;
+  }
+  close();
+  wantedItem = open;
   gallery.place = at;
   field.query = query;
   find('order').value = order;
@@ -72,9 +109,48 @@ function show({ query, order, at }) {
   session.order(order);
 }
 
+function close() {
+  toast.moveTo(document.body);
+  viewer.close();
+}
+
 function changed(snapshot) {
   const hasCome = snapshot.state === 'loaded' || snapshot.state === 'empty' || snapshot.count > 0;
   if (pushed !== null && snapshot.query === pushed && hasCome) push(pushed);
+  if (wantedItem && snapshot.count > address.state.at && snapshot.query === address.state.query) {
+    const id = wantedItem;
+    wantedItem = null;
+    viewer.openItem(id, address.state.at).then((isThere) => isThere || address.replace({ open: null }));
+  }
+  if (gallery.items !== shownItems) {
+    shownItems = gallery.items;
+    viewer.refresh(undone ?? undefined);
+    undone = null;
+  }
+}
+
+function tell(text, options) {
+  toast.show(text, { host: viewer.isOpen ? viewer.element : document.body, ...options });
+}
+
+async function hide(item) {
+  if (!item || !(await session.hide(item.id))) return;
+  tell(`“${caption(item)}” is hidden.`, {
+    label: 'Undo',
+    action: () => {
+      undone = item.id;
+      session.undo(item.id);
+    },
+  });
+}
+
+/** A photo service is told before a download of its image begins, as its terms ask. */
+async function download(item, event) {
+  if (description.kind !== 'search' || event.isTrusted === false) return;
+  event.preventDefault();
+  const link = event.currentTarget;
+  await session.use(item.id);
+  link.click();
 }
 
 function connection(isAlive) {
@@ -85,9 +161,11 @@ function connection(isAlive) {
 }
 
 function moved(isFling, isMoving) {
+  scrubber.update();
+  if (isMoving) scrubber.wake();
   if (gallery.isSkeleton) return;
   const { first, last } = grid;
-  gallery.items.setWindow(first, last, isFling);
+  grid.items.setWindow(first, last, isFling);
   address.setPlace(grid.offset > 0 ? first : 0);
   const { layout, form } = grid;
   const { width, height, columns, fit } = layout.cell;
@@ -110,13 +188,83 @@ function moved(isFling, isMoving) {
   );
 }
 
+/** The item of a cell that was clicked, and the cell. */
+function clicked({ target }) {
+  const { cell } = target.closest('.cell') ?? {};
+  return cell?.item ? cell : null;
+}
+
+find('grid').addEventListener('click', (event) => {
+  const cell = clicked(event);
+  if (!cell) return;
+  if (event.ctrlKey || event.metaKey) openTab(cell);
+  else open(cell);
+});
+find('grid').addEventListener('auxclick', (event) => {
+  const cell = clicked(event);
+  if (cell && event.button === 1) openTab(cell);
+});
+
+function open(cell) {
+  grid.setActive(cell.index);
+  if (cell.state === 'failed') grid.retry(cell);
+  else viewer.open(cell.index);
+}
+
+function openTab({ item, index }) {
+  window.open(address.linkTo(item.id, index), '_blank', 'noopener');
+}
+
+new GridKeyboard(find('grid'), grid, {
+  open: (index) => {
+    const cell = grid.cellOf(index);
+    if (cell?.item) open(cell);
+  },
+  hide: (index) => hide(gallery.items.at(index)),
+});
+
+/** Where the choice between squares and rows is kept. */
+const LAYOUT = 'layout';
+
+function setJustified(isJustified) {
+  find('rows').setAttribute('aria-pressed', isJustified);
+  gallery.isJustified = isJustified;
+}
+
+find('rows').addEventListener('click', () => {
+  const isJustified = find('rows').getAttribute('aria-pressed') !== 'true';
+  setJustified(isJustified);
+  try {
+    localStorage.setItem(LAYOUT, isJustified ? 'rows' : 'squares');
+  } catch {
+    // Without storage the choice holds for this page.
+  }
+});
+try {
+  setJustified(localStorage.getItem(LAYOUT) === 'rows');
+} catch {
+  setJustified(false);
+}
+
 find('order').value = address.state.order;
-field.query = address.state.query;
-gallery.place = address.state.at;
 find('order').addEventListener('change', ({ target }) => {
   address.push({ order: target.value, at: 0, open: null });
   session.order(target.value);
 });
-new ResizeObserver(() => gallery.relayout()).observe(find('space'));
-addEventListener('resize', () => grid.measure());
+
+let width = grid.width;
+new ResizeObserver(() => {
+  if (grid.width === width) return;
+  width = grid.width;
+  gallery.relayout();
+}).observe(find('space'));
+addEventListener('resize', () => {
+  grid.measure();
+  scrubber.measure();
+  grid.invalidate();
+});
+
+field.query = address.state.query;
+gallery.place = address.state.at;
+wantedItem = address.state.open;
 session.open(address.state.query, address.state.order);

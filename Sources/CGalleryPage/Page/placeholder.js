@@ -9,23 +9,32 @@ export function aspectOf(item) {
 }
 
 /**
- * The `background-image` that stands for an item's image until there is a thumbnail: its ThumbHash, made once and kept
- * with the item. Empty without a hash, or if it is damaged.
+ * Shows what stands for an item's image until there is a thumbnail, as the background of an element: its ThumbHash,
+ * made once and kept with the item, on its colour. Only the colour without a hash, or if it is damaged.
  */
-export function placeholder(item) {
+export function drawPlaceholder(element, item) {
   if (item.placeholder === undefined) item.placeholder = draw(item);
-  return item.placeholder;
+  setPlaceholder(element, item);
 }
 
+/** Shows as much of the placeholder as there is without drawing it. */
+export function setPlaceholder(element, item) {
+  const { style } = element;
+  style.backgroundColor = item?.color ?? '';
+  style.backgroundImage = item?.placeholder?.image ?? '';
+  style.backgroundSize = item?.placeholder?.size ?? '';
+}
+
+/** The size covers a little more than the element, as the browser fades the edges of what it enlarges. */
 function draw(item) {
-  if (!item.hash) return '';
+  if (!item.hash) return null;
   try {
     const { width, height, pixels } = decodeThumbHash(item.hash, aspectOf(item) ?? undefined);
     canvas.width = width;
     canvas.height = height;
     context.putImageData(new ImageData(pixels, width, height), 0, 0);
-    return `url(${canvas.toDataURL()})`;
+    return { image: `url(${canvas.toDataURL()})`, size: width > height ? 'auto 106%' : '106% auto' };
   } catch {
-    return '';
+    return null;
   }
 }

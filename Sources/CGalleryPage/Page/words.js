@@ -16,6 +16,14 @@ export function day(date) {
   return Number.isNaN(time) ? '' : dates.format(time);
 }
 
+/** A number of bytes for people: `1.2 MB`. */
+export function bytes(count) {
+  const units = ['B', 'kB', 'MB', 'GB'];
+  const power = Math.min(Math.floor(Math.log10(Math.max(count, 1)) / 3), units.length - 1);
+  const value = count / 1000 ** power;
+  return `${value.toFixed(power > 0 && value < 10 ? 1 : 0)} ${units[power]}`;
+}
+
 /** What an item is called where there is room for one line. */
 export function caption(item) {
   return item.description || item.name || 'Picture';

@@ -1,0 +1,84 @@
+/** Moves between the cells of the grid by keys, as in a table: only one of them takes part in the tab order. */
+export class GridKeyboard {
+  #grid;
+
+  /** `open(index)` and `hide(index)` are what Enter and Delete ask for. */
+  constructor(element, grid, { open, hide }) {
+    this.#grid = grid;
+    element.addEventListener('keydown', (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || !grid.layout?.count) return;
+      const { active } = grid;
+      if (event.key === 'Enter' || event.key === ' ') open(active);
+      else if (event.key === 'Delete') hide(active);
+      else {
+        const target = this.#target(event.key, active);
+        if (target === null) return;
+        grid.focus(Math.min(Math.max(target, 0), grid.layout.count - 1));
+      }
+      event.preventDefault();
+    });
+    element.addEventListener('focusin', ({ target }) => {
+      if (target.cell) grid.setActive(target.cell.index);
+    });
+  }
+
+  #target(key, active) {
+    switch (key) {
+      case 'ArrowLeft':
+        return active - 1;
+      case 'ArrowRight':
+        return active + 1;
+      case 'ArrowUp':
+        return this.#vertical(active, (row) => row - 1);
+      case 'ArrowDown':
+        return this.#vertical(active, (row) => row + 1);
+      case 'PageUp':
+        return this.#vertical(active, (row) => this.#page(row, -1));
+      case 'PageDown':
+        return this.#vertical(active, (row) => this.#page(row, 1));
+      case 'Home':
+        return 0;
+      case 'End':
+        return this.#grid.layout.count - 1;
+      default:
+        return null;
+    }
+  }
+
+  /** The row a screen farther, and one at least. */
+  #page(row, direction) {
+    const { layout, viewportHeight } = this.#grid;
+    const { top, height } = layout.row(row);
+    const target = layout.rowAt(Math.max(top + direction * (viewportHeight - height), 0));
+    return direction > 0 ? Math.max(target, row + 1) : Math.min(target, row - 1);
+  }
+
+  /** The item of another row that is nearest to the middle of the active one. */
+  #vertical(active, move) {
+    const { layout } = this.#grid;
+    const row = layout.rowOf(active);
+    const target = move(row);
+    if (target < 0) return row === 0 ? active : this.#nearest(0, this.#middle(row, active));
+    if (target >= layout.rowCount) return layout.count - 1;
+    return this.#nearest(target, this.#middle(row, active));
+  }
+
+  #middle(row, index) {
+    const { layout } = this.#grid;
+    const { first, height } = layout.row(row);
+    let left = 0;
+    for (let other = first; other < index; other += 1) left += layout.cellWidth(other, height) + layout.spacing;
+    return left + layout.cellWidth(index, height) / 2;
+  }
+
+  #nearest(row, middle) {
+    const { layout } = this.#grid;
+    const { first, count, height } = layout.row(row);
+    let right = 0;
+    for (let index = first; index < first + count; index += 1) {
+      right += layout.cellWidth(index, height) + layout.spacing;
+      if (right > middle) return index;
+    }
+    return first + count - 1;
+  }
+}

@@ -1,0 +1,161 @@
+import { number } from './words.js';
+
+/** Least height of the thumb in CSS pixels, so that a finger can grasp it. */
+const LEAST_THUMB = 44;
+/** Least distance of two years in CSS pixels. */
+const YEAR_DISTANCE = 26;
+/** Most years that are written beside the track. */
+const MOST_YEARS = 16;
+/** Milliseconds until it withdraws after scrolling. */
+const STAY = 1200;
+/** Parts of the gallery that a page key moves by where there are no sections. */
+const PAGES = 20;
+
+/** The scroll bar of the grid: goes anywhere at once, and tells the month that is there. */
+export class Scrubber {
+  #element;
+  #grid;
+  #label = document.createElement('div');
+  #thumb = document.createElement('div');
+  #years = document.createElement('div');
+  #layout = null;
+  #track = 0;
+  #thumbHeight = 0;
+  #grasp = null;
+  #timer = 0;
+
+  constructor(element, grid) {
+    this.#element = element;
+    this.#grid = grid;
+    this.#thumb.className = 'thumb';
+    this.#label.className = 'label';
+    this.#years.className = 'years';
+    element.append(this.#years, this.#thumb, this.#label);
+    element.addEventListener('pointerdown', (event) => this.#press(event));
+    element.addEventListener('pointermove', (event) => this.#drag(event));
+    element.addEventListener('lostpointercapture', () => this.#release());
+    element.addEventListener('keydown', (event) => this.#key(event));
+    element.addEventListener('focus', () => this.#describe());
+  }
+
+  /** Follows the grid; called once a frame. */
+  update() {
+    const { layout, end, offset } = this.#grid;
+    const isNeeded = layout !== null && end > this.#grid.viewportHeight / 2;
+    if (this.#element.hidden === isNeeded) this.#element.hidden = !isNeeded;
+    if (!isNeeded) return;
+    if (layout !== this.#layout || this.#track === 0) this.measure();
+    const top = end > 0 ? Math.min(offset / end, 1) * (this.#track - this.#thumbHeight) : 0;
+    this.#thumb.style.transform = `translateY(${top}px)`;
+    const text = this.#text();
+    if (text !== this.#label.textContent) this.#label.textContent = text;
+    this.#label.style.transform = `translateY(${top + this.#thumbHeight / 2}px)`;
+  }
+
+  /** Shows itself for a while: the grid is scrolled. */
+  wake() {
+    this.#element.classList.add('awake');
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#element.classList.remove('awake');
+      this.#describe();
+    }, STAY);
+  }
+
+  /** Reads its size; for another layout or another viewport. */
+  measure() {
+    const { layout, end, viewportHeight } = this.#grid;
+    this.#layout = layout;
+    this.#track = this.#element.clientHeight;
+    this.#thumbHeight = Math.max(LEAST_THUMB, (this.#track * viewportHeight) / (end + viewportHeight));
+    this.#thumb.style.height = `${this.#thumbHeight}px`;
+    this.#writeYears();
+  }
+
+  #writeYears() {
+    const { layout, end } = this.#grid;
+    const years = [];
+    let last = { year: null, top: -YEAR_DISTANCE };
+    for (const [number, { title }] of (layout.sections?.all ?? []).entries()) {
+      const year = /\b\d{4}\b/.exec(title ?? '')?.[0];
+      if (!year || year === last.year) continue;
+      const top = (layout.sectionTop(number) / Math.max(end, 1)) * (this.#track - this.#thumbHeight);
+      if (top - last.top < YEAR_DISTANCE || years.length === MOST_YEARS) continue;
+      last = { year, top };
+      const element = document.createElement('span');
+      element.textContent = year;
+      element.style.transform = `translateY(${top + this.#thumbHeight / 2}px)`;
+      years.push(element);
+    }
+    this.#years.replaceChildren(...years);
+  }
+
+  #text() {
+    const { layout, first } = this.#grid;
+    const { sections } = layout;
+    const title = sections?.count ? sections.title(sections.of(first)) : null;
+    return title ?? `${number(first + 1)} of ${number(layout.count)}`;
+  }
+
+  #press(event) {
+    if (event.button !== 0) return;
+    event.preventDefault();
+    this.#element.focus({ preventScroll: true });
+    this.#element.setPointerCapture(event.pointerId);
+    const within = event.clientY - this.#thumb.getBoundingClientRect().top;
+    const isOnThumb = within >= 0 && within <= this.#thumbHeight;
+    this.#grasp = isOnThumb ? within : this.#thumbHeight / 2;
+    this.#element.classList.add('dragged');
+    if (!isOnThumb) this.#drag(event);
+  }
+
+  #drag(event) {
+    if (this.#grasp === null) return;
+    const top = event.clientY - this.#element.getBoundingClientRect().top - this.#grasp;
+    this.#go((top / Math.max(this.#track - this.#thumbHeight, 1)) * this.#grid.end);
+  }
+
+  #release() {
+    this.#grasp = null;
+    this.#element.classList.remove('dragged');
+    this.#describe();
+  }
+
+  #key(event) {
+    const { offset, end, viewportHeight } = this.#grid;
+    const targets = {
+      ArrowUp: offset - viewportHeight,
+      ArrowDown: offset + viewportHeight,
+      PageUp: this.#section(-1),
+      PageDown: this.#section(1),
+      Home: 0,
+      End: end,
+    };
+    const target = targets[event.key];
+    if (target === undefined) return;
+    event.preventDefault();
+    this.#go(target);
+    this.wake();
+  }
+
+  /** The top of the next or the former section, or a part of the whole farther. */
+  #section(direction) {
+    const { layout, first, offset, end } = this.#grid;
+    const { sections } = layout;
+    if (!sections || sections.all.length < 2) return offset + (direction * end) / PAGES;
+    const section = sections.of(first) + direction;
+    return section < 0 ? 0 : section < sections.all.length ? layout.sectionTop(section) : end;
+  }
+
+  #go(offset) {
+    this.#grid.scrub(Math.min(Math.max(offset, 0), this.#grid.end));
+  }
+
+  /** Tells assistive technology where it is, at rest: each frame would be too often. */
+  #describe() {
+    const { offset, end } = this.#grid;
+    if (!this.#grid.layout?.count) return;
+    this.#element.setAttribute('aria-valuenow', end > 0 ? Math.round((100 * offset) / end) : 0);
+    this.#element.setAttribute('aria-valuetext', this.#text());
+  }
+}

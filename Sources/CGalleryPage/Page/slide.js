@@ -1,0 +1,127 @@
+import { diagnose } from './image-failure.js';
+import { enlargedBox, imageAddress } from './image-size.js';
+import { aspectOf, drawPlaceholder, setPlaceholder } from './placeholder.js';
+
+/** Shape that an image is taken to have until it is known: width to height. */
+const UNKNOWN = 1.5;
+/** Times that an image is asked for again by itself where the server says that it is busy. */
+const BUSY_RETRIES = 6;
+
+/**
+ * One image in the enlarged view: its placeholder in the frame that the image will have, on it the thumbnail of the
+ * grid, and over both the large form when it has come.
+ */
+export class Slide {
+  item = null;
+  #stage = { width: 1, height: 1 };
+  #form = null;
+  #url = null;
+  #timer = 0;
+  #attempts = 0;
+
+  constructor() {
+    this.element = document.createElement('div');
+    this.element.className = 'slide';
+    this.frame = document.createElement('div');
+    this.frame.className = 'frame';
+    this.thumbnail = document.createElement('img');
+    this.thumbnail.className = 'thumbnail';
+    this.thumbnail.alt = '';
+    this.image = document.createElement('img');
+    this.image.className = 'large';
+    this.image.alt = '';
+    this.frame.append(this.thumbnail, this.image);
+    this.element.append(this.frame);
+  }
+
+  /** Shows an item, or nothing for null. `form`: box and fit of the thumbnails in the grid, which the browser has. */
+  show(item, form, stage) {
+    const isSame = item !== null && item.key === this.item?.key;
+    this.item = item;
+    this.#stage = stage;
+    if (!isSame) this.#clear(form);
+    this.fit(stage);
+  }
+
+  /** Sizes the frame to a stage of `width` and `height` CSS pixels. */
+  fit(stage) {
+    this.#stage = stage;
+    const { item, image } = this;
+    this.element.hidden = item === null;
+    if (!item) return;
+    const aspect = aspectOf(item) ?? (image.naturalWidth ? image.naturalWidth / image.naturalHeight : UNKNOWN);
+    const most = item.width ? item.width : Infinity;
+    const width = Math.min(stage.width, stage.height * aspect, most);
+    const height = width / aspect;
+    this.frame.style.width = `${width}px`;
+    this.frame.style.height = `${height}px`;
+    // A square thumbnail is the middle of the image.
+    const isCut = this.#form?.fit === 'cover';
+    const side = Math.min(width, height);
+    this.thumbnail.style.width = `${isCut ? side : width}px`;
+    this.thumbnail.style.height = `${isCut ? side : height}px`;
+  }
+
+  /** Loads the large form; `isUrgent` if it is on screen. Resolves when it is there or has failed. */
+  async load(isUrgent) {
+    const { item, image } = this;
+    if (!item) return;
+    const box = enlargedBox(Math.max(this.#stage.width, this.#stage.height));
+    const url = imageAddress(item.key, box, 'contain');
+    if (url === this.#url && this.element.dataset.state !== 'failed') return;
+    this.#url = url;
+    this.#attempts = 0;
+    image.fetchPriority = isUrgent ? 'high' : 'low';
+    image.alt = item.description || item.name || '';
+    await this.#request(url);
+  }
+
+  /** What the user is told if the large form did not come. */
+  get failure() {
+    return this.element.dataset.state === 'failed' ? this.element.title : null;
+  }
+
+  async #request(url) {
+    const { image, element } = this;
+    element.dataset.state = 'loading';
+    image.src = url;
+    try {
+      await image.decode();
+      if (url !== this.#url) return;
+      element.dataset.state = 'shown';
+      if (!aspectOf(this.item)) this.fit(this.#stage);
+    } catch {
+      if (url === this.#url) await this.#recover(url);
+    }
+  }
+
+  async #recover(url) {
+    const { reason, pause } = await diagnose(url);
+    if (url !== this.#url) return;
+    this.image.removeAttribute('src');
+    this.#attempts += 1;
+    if (pause === null || this.#attempts > (pause === 0 ? 1 : BUSY_RETRIES)) {
+      this.element.title = reason;
+      this.element.dataset.state = 'failed';
+      return;
+    }
+    await new Promise((resolve) => {
+      this.#timer = setTimeout(resolve, pause);
+    });
+    if (url === this.#url) await this.#request(url);
+  }
+
+  #clear(form) {
+    clearTimeout(this.#timer);
+    this.#form = form;
+    this.#url = null;
+    this.element.dataset.state = '';
+    this.element.removeAttribute('title');
+    this.image.removeAttribute('src');
+    this.thumbnail.removeAttribute('src');
+    const { item } = this;
+    if (item) drawPlaceholder(this.frame, item);
+    else setPlaceholder(this.frame, null);
+    if (item) this.thumbnail.src = imageAddress(item.key, form.box, form.fit);
+  }
+}

@@ -1,0 +1,64 @@
+/** Milliseconds that a message stays. */
+const STAY = 8000;
+
+/** A message at the lower edge that goes by itself, and may offer one action, such as to undo. */
+export class Toast {
+  #element;
+  #timer = 0;
+  #action = null;
+
+  constructor(element) {
+    this.#element = element;
+    const hold = () => clearTimeout(this.#timer);
+    element.addEventListener('pointerenter', hold);
+    element.addEventListener('pointerleave', () => this.#wait());
+    element.addEventListener('focusin', hold);
+    element.addEventListener('focusout', () => this.#wait());
+    addEventListener('keydown', (event) => {
+      const isUndo = event.key === 'z' && (event.ctrlKey || event.metaKey) && !event.shiftKey;
+      if (!isUndo || !this.#action || event.target.matches?.('input')) return;
+      event.preventDefault();
+      this.#act();
+    });
+  }
+
+  /** Shows a text in place of the former one. `host` is what is on top: a modal dialog makes all else inert. */
+  show(text, { host = document.body, label = null, action = null } = {}) {
+    this.#action = action;
+    const words = document.createElement('span');
+    words.textContent = text;
+    this.#element.replaceChildren(words);
+    if (label) {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.textContent = label;
+      button.addEventListener('click', () => this.#act());
+      this.#element.append(button);
+    }
+    host.append(this.#element);
+    this.#element.hidden = false;
+    this.#wait();
+  }
+
+  /** Moves what is shown to what is on top now. */
+  moveTo(host) {
+    host.append(this.#element);
+  }
+
+  #act() {
+    const action = this.#action;
+    this.#close();
+    action?.();
+  }
+
+  #wait() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#close(), STAY);
+  }
+
+  #close() {
+    clearTimeout(this.#timer);
+    this.#action = null;
+    this.#element.hidden = true;
+  }
+}

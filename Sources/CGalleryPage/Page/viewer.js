@@ -1,0 +1,233 @@
+import { savesData } from './image-size.js';
+import { Slide } from './slide.js';
+import { followSwipes } from './swipe.js';
+import { ViewerDetails } from './viewer-details.js';
+
+/** Milliseconds that an image has to stay before its large form is asked for, while a key is held down. */
+const SETTLE = 120;
+/** Milliseconds of a slide to the next image; as in the style sheet. */
+const SLIDE = 240;
+
+/**
+ * The enlarged view: a dialog over the grid with one image, its neighbours at both sides, and what is known of it.
+ * The grid follows beneath, so that items are loaded and the place is right when the dialog closes.
+ */
+export class Viewer {
+  #dialog;
+  #gallery;
+  #grid;
+  #handlers;
+  #details;
+  #track;
+  #slides = [new Slide(), new Slide(), new Slide()];
+  #index = -1;
+  #id = null;
+  #timer = 0;
+  #isSliding = false;
+  #isHeld = false;
+
+  /** `handlers`: `opened(id)`, `moved(id)`, `closed()`, `hide(item)`, `download(item)`. */
+  constructor(dialog, gallery, grid, handlers) {
+    this.#dialog = dialog;
+    this.#gallery = gallery;
+    this.#grid = grid;
+    this.#handlers = handlers;
+    this.#details = new ViewerDetails(dialog);
+    const find = (name) => dialog.querySelector(name);
+    this.#track = find('.track');
+    this.#track.append(...this.#slides.map((slide) => slide.element));
+    find('.previous').addEventListener('click', () => this.go(-1));
+    find('.next').addEventListener('click', () => this.go(1));
+    find('.close').addEventListener('click', () => handlers.closed());
+    find('.hide').addEventListener('click', () => handlers.hide(this.#slides[1].item));
+    find('.download').addEventListener('click', (event) => handlers.download(this.#slides[1].item, event));
+    this.#track.addEventListener('click', (event) => this.#clicked(event));
+    dialog.addEventListener('cancel', (event) => {
+      event.preventDefault();
+      handlers.closed();
+    });
+    dialog.addEventListener('keydown', (event) => this.#key(event));
+    addEventListener('resize', () => this.isOpen && this.#fit());
+    followSwipes(find('.stage'), {
+      moved: (x, y) => this.#drag(x, y),
+      swiped: (step) => this.#slide(step),
+      dismissed: () => {
+        this.#drag(0, 0);
+        handlers.closed();
+      },
+    });
+  }
+
+  get isOpen() {
+    return this.#dialog.open;
+  }
+
+  get element() {
+    return this.#dialog;
+  }
+
+  get index() {
+    return this.#index;
+  }
+
+  /** Shows the item at an index, once it is here. */
+  async open(index) {
+    const { items } = this.#gallery;
+    await items.load(index, index + 1);
+    if (items !== this.#gallery.items || !items.at(index)) return;
+    if (!this.isOpen) {
+      this.#dialog.showModal();
+      this.#handlers.opened(items.at(index).id);
+    }
+    this.#show(index);
+  }
+
+  /** Shows the item with an identifier, which is near an index; returns whether it is there. */
+  async openItem(id, near) {
+    const { items } = this.#gallery;
+    const index = await items.locate(id, near).catch(() => -1);
+    if (index < 0 || items !== this.#gallery.items) return false;
+    await this.open(index);
+    return true;
+  }
+
+  close() {
+    if (!this.isOpen) return;
+    clearTimeout(this.#timer);
+    const index = this.#index;
+    this.#index = -1;
+    this.#id = null;
+    this.#dialog.close();
+    for (const slide of this.#slides) slide.show(null, null, this.#stage);
+    if (this.#gallery.count > 0) this.#grid.focus(Math.min(index, this.#gallery.count - 1));
+  }
+
+  go(step) {
+    const index = this.#index + step;
+    if (index < 0 || index >= this.#gallery.count) return;
+    this.open(index);
+  }
+
+  /** Looks for its item in results that have changed; where it is gone, the one in its place is shown. */
+  async refresh(id = this.#id) {
+    if (!this.isOpen) return;
+    if (this.#gallery.count === 0) {
+      this.#handlers.closed();
+      return;
+    }
+    const index = Math.min(this.#index, this.#gallery.count - 1);
+    if (this.#gallery.items.at(index)?.id === id) this.#show(index);
+    else if (!(await this.openItem(id, index))) await this.open(index);
+  }
+
+  get #stage() {
+    return { width: this.#track.clientWidth, height: this.#track.clientHeight };
+  }
+
+  #show(index) {
+    const { items, count } = this.#gallery;
+    const item = items.at(index);
+    this.#index = index;
+    if (item.id !== this.#id) {
+      this.#id = item.id;
+      this.#handlers.moved(item.id);
+    }
+    this.#grid.setActive(index);
+    this.#grid.reveal(index);
+    this.#arrange(item);
+    const stage = this.#stage;
+    const { form } = this.#grid;
+    this.#slides[0].show(index > 0 ? items.at(index - 1) : null, form, stage);
+    this.#slides[1].show(item, form, stage);
+    this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, stage);
+    this.#place();
+    this.#details.show(item, index, this.#gallery.snapshot.total ?? count);
+    this.#dialog.querySelector('.previous').disabled = index === 0;
+    this.#dialog.querySelector('.next').disabled = index + 1 >= count;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#load(), SETTLE);
+    if (!this.#isHeld) this.#slides[1].load(true).then(() => this.#tellFailure(item));
+  }
+
+  async #load() {
+    const [previous, current, next] = this.#slides;
+    const { item } = current;
+    await current.load(true);
+    this.#tellFailure(item);
+    if (savesData() || current.item !== item || !this.isOpen) return;
+    await next.load(false);
+    if (current.item === item && this.isOpen) await previous.load(false);
+  }
+
+  #tellFailure(item) {
+    if (this.isOpen && this.#slides[1].item === item) this.#details.failure = this.#slides[1].failure;
+  }
+
+  /** Reorders the slides so that what is already loaded stays with its item. */
+  #arrange(item) {
+    if (this.#slides[2].item?.key === item.key) this.#slides.push(this.#slides.shift());
+    else if (this.#slides[0].item?.key === item.key) this.#slides.unshift(this.#slides.pop());
+  }
+
+  #place() {
+    this.#isSliding = false;
+    this.#track.classList.remove('sliding');
+    this.#drag(0, 0);
+    for (const [position, { element }] of this.#slides.entries()) {
+      element.style.transform = `translateX(${(position - 1) * 100}%)`;
+      element.inert = position !== 1;
+    }
+  }
+
+  #fit() {
+    for (const slide of this.#slides) slide.fit(this.#stage);
+    this.#load();
+  }
+
+  #drag(x, y) {
+    if (this.#isSliding) return;
+    this.#track.style.transform = x || y ? `translate(${x}px, ${y}px)` : '';
+  }
+
+  /** Ends a swipe: goes on to a neighbour, or back to the middle. */
+  #slide(step) {
+    const index = this.#index + step;
+    const target = index < 0 || index >= this.#gallery.count ? 0 : step;
+    this.#isSliding = true;
+    this.#track.classList.add('sliding');
+    this.#track.style.transform = target ? `translate(${-100 * target}%, 0)` : '';
+    const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+    setTimeout(
+      () => {
+        if (!this.isOpen || !this.#isSliding) return;
+        if (target) this.go(target);
+        else this.#place();
+      },
+      still ? 0 : SLIDE,
+    );
+  }
+
+  #clicked({ target }) {
+    const [, current] = this.#slides;
+    if (current.failure && current.element.contains(target)) {
+      this.#details.failure = null;
+      this.#load();
+    } else if (!target.closest('.frame')) {
+      this.#handlers.closed();
+    }
+  }
+
+  #key(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const steps = { ArrowLeft: -1, ArrowRight: 1, PageUp: -1, PageDown: 1 };
+    if (event.key in steps) {
+      this.#isHeld = event.repeat;
+      this.go(steps[event.key]);
+      this.#isHeld = false;
+    } else if (event.key === 'Home') this.open(0);
+    else if (event.key === 'End') this.open(this.#gallery.count - 1);
+    else if (event.key === 'Delete') this.#handlers.hide(this.#slides[1].item);
+    else return;
+    event.preventDefault();
+  }
+}
