@@ -160,7 +160,8 @@ let package = Package(
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGLib", "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCore", "Thumbnailer",
+        "CGLib", "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCache", "ThumbnailCore",
+        "Thumbnailer",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

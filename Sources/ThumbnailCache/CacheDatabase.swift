@@ -123,7 +123,7 @@ final class CacheDatabase: Sendable {
     do {
       let writer = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       switch try writer.writeWithoutTransaction({ try DiskCacheSchema.inspect($0) }) {
-      case .usable: break
+      case .usable: try writer.writeWithoutTransaction { try DiskCacheSchema.complete(in: $0) }
       case .empty: try writer.writeWithoutTransaction { try DiskCacheSchema.create(in: $0) }
       case .unfinished:
         try writer.close()

@@ -57,6 +57,7 @@ enum DiskCacheSchema {
             source_bytes INTEGER NOT NULL,
             checksum INTEGER NOT NULL,
             bytes INTEGER NOT NULL,
+            placeholder BLOB,
             UNIQUE (source, variant)
           );
           CREATE TABLE piece (
@@ -87,6 +88,13 @@ enum DiskCacheSchema {
       for tables in [CacheTotals.schema, HistoryTable.schema, PageTable.schema] { try db.execute(sql: tables) }
       return .commit
     }
+  }
+
+  /// Adds what files of earlier programs lack. Those programs go on with them as they did.
+  static func complete(in db: Database) throws {
+    let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
+    guard !columns.contains("placeholder") else { return }
+    try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN placeholder BLOB")
   }
 
   private static let parts = [

@@ -15,7 +15,7 @@ enum ThumbnailTable {
 
   private static let columns = """
     t.id, t.width, t.height, t.format, t.source_width, t.source_height, t.source_format, t.source_bytes, t.checksum,
-    p.data
+    p.data, t.placeholder
     """
   private static let pieces = "LEFT JOIN piece p ON \(PieceTable.ofThumbnail)"
 
@@ -76,7 +76,8 @@ enum ThumbnailTable {
     guard source.size.width > 0, source.size.height > 0, source.byteCount > 0 else { return nil }
     return Thumbnail(
       data: try row.decode(atIndex: 9),
-      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format, source: source)
+      size: PixelSize(try row.decode(atIndex: 1), try row.decode(atIndex: 2)), format: format, source: source,
+      placeholder: row.decodePlaceholder(atIndex: 10))
   }
 
   /// Reads one thumbnail to check it; nil when it is gone. Without its source its checksum cannot be verified.
@@ -90,10 +91,10 @@ enum ThumbnailTable {
     guard let row = try rows.next() else { return nil }
     // Text is decoded as 0.
     var isSound = [4, 5, 7].allSatisfy { (try? row.decode(Int.self, atIndex: $0)) ?? 0 >= 1 }
-    let length = try? row.decode(Int.self, atIndex: 10)
-    let key = row.hasNull(atIndex: 11) ? nil : (try? row.decode(Data.self, atIndex: 11)) ?? Data()
+    let length = try? row.decode(Int.self, atIndex: 11)
+    let key = row.hasNull(atIndex: 12) ? nil : (try? row.decode(Data.self, atIndex: 12)) ?? Data()
     // One of another encoder version is not damaged.
-    let token = try? row.decode(String.self, atIndex: 12)
+    let token = try? row.decode(String.self, atIndex: 13)
     isSound = isSound && token.map { !$0.hasPrefix("\(Variant.encoderVersion);") || Variant(token: $0) != nil } == true
     guard let (thumbnail, expected) = try decode(row, rows) else { return (0, true) }
     isSound = isSound && thumbnail.data.count == length && thumbnail.size.isValidThumbnailSize
@@ -153,14 +154,15 @@ enum ThumbnailTable {
     let insert = try db.cachedStatement(
       sql: """
         INSERT INTO thumbnail (source, variant, width, height, format, source_width, source_height, source_format,
-          source_bytes, checksum, bytes)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+          source_bytes, checksum, bytes, placeholder)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """)
     let variant = try variantRow(of: VariantTokens.shared.token(of: entry.variant), in: db)
     try insert.execute(arguments: [
       row, variant, thumbnail.size.width, thumbnail.size.height, thumbnail.format.rawValue,
       thumbnail.source.size.width, thumbnail.source.size.height, thumbnail.source.format.rawValue,
       thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
+      thumbnail.placeholder?.bytes,
     ])
     try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
   }

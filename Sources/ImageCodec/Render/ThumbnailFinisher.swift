@@ -27,6 +27,9 @@ package struct ThumbnailFinisher: Sendable {
     }
     let (data, format) = try Encoder.encode(
       final, for: variant, source: source.format, kept: pixels.kept, timing: pixels.timing)
-    return Thumbnail(data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged)
+    // An animation's frames are one raster, of which the first is what is seen first; it has no placeholder.
+    let placeholder = pixels.timing == nil ? Placeholder(final) : nil
+    return Thumbnail(
+      data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder)
   }
 }

@@ -14,12 +14,16 @@ public struct Thumbnail: Sendable, Equatable {
   public var source: SourceDescription
   /// Whether the source image is truncated or damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged: Bool
+  /// What can be shown before it; nil for a thumbnail that an earlier version has stored.
+  public var placeholder: Placeholder?
 
   /// Makes a thumbnail.
   public init(
-    data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false
+    data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false,
+    placeholder: Placeholder? = nil
   ) {
     self.isDamaged = isDamaged
+    self.placeholder = placeholder
     self.data = data
     self.size = size
     self.format = format

@@ -1,6 +1,8 @@
 import Foundation
 import PhotoSources
+import ThumbnailCache
 import ThumbnailCore
+import Thumbnailer
 
 /// What a page is told about a gallery.
 struct GalleryDescription: Encodable {
@@ -67,28 +69,23 @@ struct ItemMessage: Encodable {
   /// Where it can be downloaded as it is.
   let download: String?
 
-  init(_ listed: ListedPhoto, key: String, placeholder: Placeholder?) {
+  /// - Parameter stored: What the cache has to show before the thumbnail.
+  init(_ listed: ListedPhoto, key: SourceKey, stored: StoredPlaceholder?) {
     let photo = listed.photo
-    (id, self.key) = (listed.id, key)
+    (id, self.key) = (listed.id, key.hex)
     let isFile = photo.provider == FolderIndex.provider
     name = isFile ? photo.id : photo.title ?? photo.id
     description = isFile ? nil : photo.title
-    let size = photo.size ?? placeholder?.size
+    let size = photo.size ?? stored?.size
     (width, height) = (size?.width, size?.height)
-    (hash, color) = (placeholder?.hash, placeholder?.color)
+    hash = stored?.placeholder.thumbHash.base64EncodedString()
+    color = stored.map { "#\($0.placeholder.colour.hex)" }
     (author, authorURL) = (photo.author, photo.authorURL)
     page = photo.pageURL
     (licence, licenceURL) = (photo.licence?.name, photo.licence?.url)
     date = listed.modified.map { ISODay.text($0) }
-    download = isFile ? "/picture/\(key)/original" : nil
+    download = isFile ? "/picture/\(key.hex)/original" : nil
   }
-}
-
-/// What is shown of an image before its thumbnail.
-struct Placeholder: Sendable {
-  var size: PixelSize?
-  var hash: String?
-  var color: String?
 }
 
 /// Days as ISO 8601 writes them.

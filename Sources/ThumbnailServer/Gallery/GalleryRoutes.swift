@@ -111,7 +111,9 @@ struct GalleryRoutes: Sendable {
 
   private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     let (version, from, photos) = try await photos(of: session, query, most: Self.mostItems)
-    let items = photos.map { ItemMessage($0, key: registry.admit($0.photo), placeholder: nil) }
+    let keys = photos.map { registry.admit($0.photo) }
+    let stored = await pipeline.storedPlaceholders(of: keys)
+    let items = zip(photos, keys).map { ItemMessage($0, key: $1, stored: stored[$1]) }
     return .json(ItemsMessage(version: version, from: from, items: items))
   }
 

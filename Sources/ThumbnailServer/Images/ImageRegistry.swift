@@ -21,9 +21,9 @@ final class ImageRegistry: Sendable {
   init(headers: HostHeaders) { self.headers = headers }
 
   /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
-  func admit(_ photo: Photo) -> String {
-    let key = photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key.hex
-    state.withLock { $0.insert(photo, key, capacity: Self.capacity) }
+  func admit(_ photo: Photo) -> SourceKey {
+    let key = photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key
+    state.withLock { $0.insert(photo, key.hex, capacity: Self.capacity) }
     return key
   }
 

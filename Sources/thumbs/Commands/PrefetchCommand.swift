@@ -80,10 +80,11 @@ struct PrefetchCommand: AsyncParsableCommand {
 
       --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
-      bytes, downloaded, left}, thumbnails [{path, width, height, format, bytes}],
-      ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
+      bytes, downloaded, left}, thumbnails [{path, width, height, format, bytes,
+      thumbHash, colour}], ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. path is the file that
-      --export wrote or found. The last line holds the summary, with exportedFiles
+      --export wrote or found; thumbHash (in Base64) and colour are what a page can
+      show before the thumbnail. The last line holds the summary, with exportedFiles
       after --export. error stands there only for
       a failure, source only if it is known. made is what was made and not stored,
       since its server forbids that or the disk cache cannot be written,

@@ -130,6 +130,8 @@ struct PictureReport {
       "format": thumbnail.format.rawValue,
       "bytes": thumbnail.data.count,
       "damaged": thumbnail.isDamaged.unlessFalse,
+      "thumbHash": thumbnail.placeholder?.thumbHash.base64EncodedString(),
+      "colour": thumbnail.placeholder.map { "#\($0.colour.hex)" },
     ]
   }
 
