@@ -19,7 +19,7 @@ enum PlaceholderTable {
         SELECT t.placeholder, s.width, s.height FROM source s JOIN thumbnail t ON t.source = s.id
         WHERE s.key = ? AND t.placeholder IS NOT NULL ORDER BY t.width * t.height DESC LIMIT 1
         """)
-    guard let row = try Row.fetchCursor(statement, arguments: [source.bytes]).next(),
+    guard let row = try Row.fetchOne(statement, arguments: [source.bytes]),
       let placeholder = row.decodePlaceholder(atIndex: 0), let width = try? row.decode(Int.self, atIndex: 1),
       let height = try? row.decode(Int.self, atIndex: 2), width > 0, height > 0
     else { return nil }
