@@ -60,7 +60,7 @@ export class Cell {
 
   /** Whether the ThumbHash of the item has yet to be drawn. */
   get lacksPlaceholder() {
-    return this.state === 'waiting' && this.item.placeholder === undefined;
+    return this.item !== null && this.item.placeholder === undefined && this.state !== 'shown';
   }
 
   drawPlaceholder() {

@@ -5,7 +5,7 @@ import { ImageLoader } from './image-loader.js';
 import { ScrollSpace } from './scroll-space.js';
 
 /** Most cells at a time: with two elements each, the document stays below 300. */
-const MOST_CELLS = 84;
+const MOST_CELLS = 78;
 /** Rows that are kept ready beyond the edges of the viewport, in the order in which the budget goes to them. */
 const AHEAD_THEN_BEHIND = [1, -1, 1, -1, 1];
 /** Faster than so many viewports a second, images would have left before they came. */
@@ -48,6 +48,9 @@ export class Grid {
   #wantsFocus = false;
   #isForward = true;
   #isFling = false;
+  #wasFling = false;
+  /** Whether cells show something else than in the last frame. */
+  #isChanged = false;
   #lastFrame = 0;
   #restTimer = 0;
   #scrubbedAt = -Infinity;
@@ -155,11 +158,13 @@ export class Grid {
   /** Tries all failed thumbnails on screen again. */
   retryFailed() {
     for (const cell of this.#cells()) if (cell.state === 'failed') cell.retry();
+    this.#isChanged = true;
     this.invalidate();
   }
 
   retry(cell) {
     cell.retry();
+    this.#isChanged = true;
     this.invalidate();
   }
 
@@ -215,14 +220,19 @@ export class Grid {
     const elapsed = this.#lastFrame ? time - this.#lastFrame : 0;
     this.#lastFrame = time;
     if (offset !== before) this.#isForward = offset > before;
+    const wasFling = this.#wasFling;
     if (elapsed > 0 && this.#restTimer) {
       const speed = (Math.abs(offset - before) / elapsed) * 1000;
       this.#isFling = speed > FLING * this.#viewport;
     }
+    this.#wasFling = this.#isFling;
     this.#showWindow(offset);
     this.#setTabStop();
-    this.#drawPlaceholders();
-    this.#loader.want(this.#wanted(), this.#isFling);
+    if (this.#isChanged || wasFling !== this.#isFling) {
+      this.#isChanged = false;
+      this.#drawPlaceholders();
+      this.#loader.want(this.#wanted(), this.#isFling);
+    }
     this.#handlers.moved(this.#isFling, this.#restTimer !== 0);
   }
 
@@ -268,6 +278,7 @@ export class Grid {
 
   #place(from, to) {
     const { grid } = this.#elements;
+    if (this.#rows.size === to - from + 1 && this.#rows.has(from) && this.#rows.has(to)) return;
     for (const [number, row] of this.#rows) {
       if (number >= from && number <= to) continue;
       this.#rows.delete(number);
@@ -293,6 +304,7 @@ export class Grid {
   }
 
   #bind(number) {
+    this.#isChanged = true;
     this.#rows.get(number).bind(number, {
       layout: this.layout,
       items: this.items,
@@ -376,7 +388,11 @@ export class Grid {
     const end = performance.now() + PLACEHOLDER_BUDGET;
     for (const cell of this.#cells()) {
       if (!cell.lacksPlaceholder) continue;
-      if (performance.now() > end) return this.invalidate();
+      if (performance.now() > end) {
+        this.#isChanged = true;
+        this.invalidate();
+        return;
+      }
       cell.drawPlaceholder();
     }
   }

@@ -6,6 +6,7 @@ import { diagnose } from './image-failure.js';
 const LANES = 4;
 /** Milliseconds after which an image lets others go first; doubled each time it has to. */
 const PATIENCE = 5000;
+const LATENESS = 5;
 /** Times that an image is asked for again by itself where the server says that it is busy. */
 const BUSY_RETRIES = 6;
 
@@ -77,6 +78,7 @@ export class ImageLoader {
 
   #postpone(cell, pause) {
     cell.notBefore = performance.now() + pause;
-    setTimeout(() => this.#pump(), pause);
+    // Timers may fire a little early by this clock.
+    setTimeout(() => this.#pump(), pause + LATENESS);
   }
 }

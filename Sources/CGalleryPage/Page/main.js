@@ -67,6 +67,7 @@ function describe(gallery) {
   field.hint = gallery.hint;
   find('title').textContent = gallery.title;
   find('order').hidden = gallery.kind !== 'folder';
+  document.documentElement.dataset.kind = gallery.kind;
   entitle();
 }
 

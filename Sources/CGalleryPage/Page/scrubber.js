@@ -5,7 +5,7 @@ const LEAST_THUMB = 44;
 /** Least distance of two years in CSS pixels. */
 const YEAR_DISTANCE = 26;
 /** Most years that are written beside the track. */
-const MOST_YEARS = 16;
+const MOST_YEARS = 10;
 /** Milliseconds until it withdraws after scrolling. */
 const STAY = 1200;
 /** Parts of the gallery that a page key moves by where there are no sections. */

@@ -3,7 +3,7 @@ import { lastAtMost } from './sections.js';
 /** Height of the name above a section, in CSS pixels. */
 export const HEADER = 52;
 /** Most cells that a viewport may hold: wider columns are taken on screens that would need more. */
-const MOST_CELLS = 76;
+const MOST_CELLS = 70;
 const FEWEST_COLUMNS = 2;
 
 /** Space between cells, in CSS pixels. */

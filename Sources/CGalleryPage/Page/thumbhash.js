@@ -1,12 +1,13 @@
 /** Longer side of a decoded placeholder in pixels: seven waves at most need little more. */
-const SIDE = 28;
+const SIDE = 24;
 
 /**
  * Decodes a ThumbHash: the average colour of an image and the lowest frequencies of its discrete cosine transform, in
  * about 25 bytes. Channels are luminance (L), yellow to blue (P), red to green (Q) and opacity (A); each frequency has
- * four bits. `aspect` is width to height; without it the approximate one of the hash is taken.
+ * four bits. Opacity is left out: transparent pixels have the average colour. `aspect` is width to height; without it
+ * the approximate one of the hash is taken.
  *
- * Returns `{width, height, pixels}` with pixels as RGBA.
+ * Returns `{width, height, pixels}` with pixels as RGB.
  */
 export function decodeThumbHash(base64, aspect) {
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
@@ -37,16 +38,14 @@ export function decodeThumbHash(base64, aspect) {
   const luminance = channel(across, down, (head & 63) / 63, ((head >> 18) & 31) / 31);
   const yellow = channel(3, 3, ((head >> 6) & 63) / 31.5 - 1, (((tail >> 3) & 63) / 63) * 1.25);
   const red = channel(3, 3, ((head >> 12) & 63) / 31.5 - 1, (((tail >> 9) & 63) / 63) * 1.25);
-  const alpha = hasAlpha ? channel(5, 5, (bytes[5] & 15) / 15, (bytes[5] >> 4) / 15) : null;
 
-  const pixels = new Uint8ClampedArray(width * height * 4);
+  const pixels = new Uint8ClampedArray(width * height * 3);
   for (let pixel = 0; pixel < width * height; pixel += 1) {
     const b = luminance[pixel] - (2 / 3) * yellow[pixel];
     const r = (3 * luminance[pixel] - b + red[pixel]) / 2;
-    pixels[pixel * 4] = 255 * r;
-    pixels[pixel * 4 + 1] = 255 * (r - red[pixel]);
-    pixels[pixel * 4 + 2] = 255 * b;
-    pixels[pixel * 4 + 3] = alpha ? 255 * alpha[pixel] : 255;
+    pixels[pixel * 3] = 255 * r;
+    pixels[pixel * 3 + 1] = 255 * (r - red[pixel]);
+    pixels[pixel * 3 + 2] = 255 * b;
   }
   return { width, height, pixels };
 }

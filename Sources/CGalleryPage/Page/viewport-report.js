@@ -19,7 +19,7 @@ export class ViewportReport {
 
   /** `key` tells reports of different results apart, even if the viewport is the same. */
   report(viewport, key) {
-    this.#next = { viewport, text: key + JSON.stringify(viewport) };
+    this.#next = { viewport, key };
     if (this.#timer === 0 && !this.#isSending) this.#flush();
   }
 
@@ -31,8 +31,10 @@ export class ViewportReport {
   async #flush() {
     const next = this.#next;
     this.#next = null;
-    if (!next || next.text === this.#last) return;
-    this.#last = next.text;
+    if (!next) return;
+    const text = next.key + JSON.stringify(next.viewport);
+    if (text === this.#last) return;
+    this.#last = text;
     this.#isSending = true;
     this.#timer = setTimeout(() => {
       this.#timer = 0;
