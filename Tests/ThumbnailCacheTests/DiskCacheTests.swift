@@ -37,7 +37,8 @@ struct DiskCacheTests {
   @Test func aThumbnailComesBackWithAllThatIsKnownOfIt() async throws {
     let thumbnail = Thumbnail(
       data: Data([1, 2, 3]), size: PixelSize(3, 4), format: .webp,
-      source: SourceDescription(size: PixelSize(50, 60), format: .png, byteCount: 700))
+      source: SourceDescription(size: PixelSize(50, 60), format: .png, byteCount: 700),
+      placeholder: Placeholder(thumbHash: Data(1...20), colour: RGBColor(red: 7, green: 8, blue: 9)))
     let key = Sample.key(1)
     try await cache.store([CacheEntry(variant: key.variant, thumbnail: thumbnail)], of: Sample.record(1))
     try await cache.flush()

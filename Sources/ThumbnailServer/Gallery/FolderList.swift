@@ -113,9 +113,12 @@ actor FolderList: ImageList {
 
   private func watch() {
     watching = Task { [weak self, index] in
-      while !Task.isCancelled {
-        do { try await Task.sleep(for: Self.watchInterval) } catch { return }
-        if await index.notesChanges() { await self?.arrange(showingProgress: false) }
+      var generation = await index.currentGeneration()
+      while (try? await Task.sleep(for: Self.watchInterval)) != nil {
+        let current = await index.currentGeneration()
+        guard current != generation else { continue }
+        generation = current
+        await self?.arrange(showingProgress: false)
       }
     }
   }

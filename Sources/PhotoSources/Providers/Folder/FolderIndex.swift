@@ -21,8 +21,13 @@ package final class FolderIndex: Sendable {
   /// The folder's absolute path.
   package let path: String
 
+  private struct State {
+    var listing: FolderListing?
+    var generation = 0
+  }
+
   private let extensions: Set<String>
-  private let listing = Mutex<FolderListing?>(nil)
+  private let state = Mutex(State())
   /// A single thread, so that a folder is not listed twice at once.
   private let pool = WorkerPool(name: "folder-index", threads: 1)
 
@@ -52,23 +57,24 @@ package final class FolderIndex: Sendable {
     }
   }
 
-  /// Whether files were added to, removed from or renamed in the folder since it was listed. If so, the next arrangement
-  /// lists it anew. Asks for the state of each of its folders.
-  package func notesChanges() async -> Bool {
-    let hasChanged = try? await pool.provide { _ throws(ProviderError) in
-      self.listing.withLock { listing in
-        guard let known = listing, known.hasChanged() else { return false }
-        listing = nil
-        return true
+  /// A number that is raised when files were added to, removed from or renamed in the folder since it was listed; the
+  /// next arrangement then lists it anew. Asks for the state of each of its folders.
+  package func currentGeneration() async -> Int {
+    // The error of a cancelled task: nothing was looked at.
+    try? await pool.provide { _ throws(ProviderError) in
+      self.state.withLock { state in
+        guard let listing = state.listing, listing.hasChanged() else { return }
+        state.listing = nil
+        state.generation += 1
       }
     }
-    return hasChanged ?? false
+    return state.withLock { $0.generation }
   }
 
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
-    if let known = listing.withLock({ $0 }) { return known }
+    if let known = state.withLock({ $0.listing }) { return known }
     let new = try FolderListing(root: path, extensions: extensions, cancelled: cancelled)
-    listing.withLock { $0 = new }
+    state.withLock { $0.listing = new }
     return new
   }
 }

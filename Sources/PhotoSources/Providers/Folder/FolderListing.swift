@@ -5,13 +5,16 @@ import ThumbnailCore
 final class FolderListing: Sendable {
   /// How many paths are held at once while all are gone through.
   private static let chunk = 4096
+  /// Times of files are steps of a clock that runs this coarsely, in nanoseconds, with a margin.
+  private static let clockStep = 20_000_000
 
   let root: String
   private let paths: PathList
   /// Seconds since 1970, by the path's index; 0 for a file that has vanished meanwhile.
   private let modified: [UInt32]
-  /// The folders, with their states at the time they were opened.
-  private let folders: [(path: String, state: FileState)]
+  /// The folders, with their states at the time they were opened; nil for one that had just been changed, since another
+  /// change within the same step of the clock would not show.
+  private let folders: [(path: String, state: FileState?)]
 
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
@@ -20,9 +23,11 @@ final class FolderListing: Sendable {
   init(root: String, extensions: Set<String>, cancelled: CancellationFlag) throws(ProviderError) {
     self.root = root
     var walk = FolderWalk(root: root, extensions: extensions)
+    let begun = Int(Date().timeIntervalSince1970 * 1e9)
     paths = try walk.run(cancelled: cancelled)
     folders = walk.folders.map { folder in
-      (folder.path.isEmpty ? root : "\(root)/\(String(decoding: folder.path, as: UTF8.self))", folder.state)
+      let path = folder.path.isEmpty ? root : "\(root)/\(String(decoding: folder.path, as: UTF8.self))"
+      return (path, folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var modified: [UInt32] = []
     modified.reserveCapacity(paths.count)
@@ -42,7 +47,10 @@ final class FolderListing: Sendable {
 
   /// Whether any folder is in another state than when it was listed.
   func hasChanged() -> Bool {
-    folders.contains { folder in (try? FileState(of: RawPath(folder.path))) != folder.state }
+    folders.contains { folder in
+      guard let known = folder.state else { return true }
+      return (try? FileState(of: RawPath(folder.path))) != known
+    }
   }
 
   func arrangement(
