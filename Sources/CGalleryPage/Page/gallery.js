@@ -59,6 +59,11 @@ export class Gallery {
     this.relayout();
   }
 
+  /** Whether it is still on the way to the place where results are to be shown from. */
+  get isPlacing() {
+    return this.#place > 0;
+  }
+
   /** Where the next results are to be shown from: the index of an item. */
   set place(index) {
     this.#place = index;

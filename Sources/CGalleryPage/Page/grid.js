@@ -53,16 +53,13 @@ export class Grid {
   #isChanged = false;
   #lastFrame = 0;
   #restTimer = 0;
-  #scrubbedAt = -Infinity;
 
   /** `elements`: space, grid, headers. `handlers`: `moved(isMoving)` after each frame that shows something else. */
   constructor(elements, handlers) {
     this.#elements = elements;
     this.#handlers = handlers;
     addEventListener('scroll', () => this.#scrolled(), { passive: true });
-    addEventListener('scrollend', () => {
-      if (performance.now() - this.#scrubbedAt > REST) this.#rested();
-    });
+    addEventListener('scrollend', () => this.#settle());
   }
 
   get offset() {
@@ -135,7 +132,6 @@ export class Grid {
   scrub(offset) {
     this.jumpTo(offset);
     this.#isFling = true;
-    this.#scrubbedAt = performance.now();
     clearTimeout(this.#restTimer);
     this.#restTimer = setTimeout(() => this.#rested(), REST);
   }
@@ -205,11 +201,15 @@ export class Grid {
   }
 
   #rested() {
-    clearTimeout(this.#restTimer);
     this.#restTimer = 0;
     this.#isFling = false;
-    if (this.#space.hasDrifted(SLACK)) this.jumpTo(this.offset);
+    if (!('onscrollend' in window)) this.#settle();
     this.invalidate();
+  }
+
+  /** Mends the scroll position, which must not be touched while the finger or the wheel still moves it. */
+  #settle() {
+    if (this.#space.hasDrifted(SLACK)) this.jumpTo(this.offset);
   }
 
   #frame(time) {
@@ -246,7 +246,7 @@ export class Grid {
       this.last = -1;
       return;
     }
-    let from = layout.rowAt(offset + layout.spacing);
+    let from = layout.rowAt(offset + layout.spacing + 1);
     let to = layout.rowAt(offset + this.#viewport);
     this.first = layout.row(from).first;
     const end = layout.row(to);

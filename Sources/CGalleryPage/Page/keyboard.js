@@ -1,3 +1,6 @@
+/** Part of the viewport that a page key moves by. */
+const PAGE = 0.9;
+
 /** Moves between the cells of the grid by keys, as in a table: only one of them takes part in the tab order. */
 export class GridKeyboard {
   #grid;
@@ -48,8 +51,8 @@ export class GridKeyboard {
   /** The row a screen farther, and one at least. */
   #page(row, direction) {
     const { layout, viewportHeight } = this.#grid;
-    const { top, height } = layout.row(row);
-    const target = layout.rowAt(Math.max(top + direction * (viewportHeight - height), 0));
+    const { top } = layout.row(row);
+    const target = layout.rowAt(Math.max(top + direction * viewportHeight * PAGE, 0));
     return direction > 0 ? Math.max(target, row + 1) : Math.min(target, row - 1);
   }
 

@@ -167,7 +167,7 @@ function moved(isFling, isMoving) {
   if (gallery.isSkeleton) return;
   const { first, last } = grid;
   grid.items.setWindow(first, last, isFling);
-  address.setPlace(grid.offset > 0 ? first : 0);
+  if (!gallery.isPlacing) address.setPlace(grid.offset > 0 ? first : 0);
   const { layout, form } = grid;
   const { width, height, columns, fit } = layout.cell;
   report.report(
@@ -252,6 +252,11 @@ find('order').addEventListener('change', ({ target }) => {
   address.push({ order: target.value, at: 0, open: null });
   session.order(target.value);
 });
+
+// Who scrolls does not want to be taken elsewhere.
+for (const type of ['wheel', 'touchmove', 'keydown', 'pointerdown']) {
+  addEventListener(type, () => (gallery.place = 0), { passive: true, capture: true });
+}
 
 let width = grid.width;
 new ResizeObserver(() => {

@@ -1,0 +1,143 @@
+/**
+ * Stands in for the server within the page: requests below /api/ and the event stream end here, so that tests can put
+ * the page into any state. `standIn.set({…})` changes the snapshot and sends it. Tests choose `window.standInSetup`.
+ */
+(() => {
+  const setup = { kind: 'search', count: 40, total: 40, sections: null, ...window.standInSetup };
+  const streams = new Set();
+  const standIn = {
+    sent: [],
+    isDown: false,
+    version: 1,
+    hidden: [],
+    snapshot: {
+      version: 1,
+      query: '',
+      state: 'loaded',
+      message: null,
+      offline: false,
+      count: setup.count,
+      total: setup.total,
+      more: setup.total > setup.count,
+      sections: setup.sections ?? [{ title: null, count: setup.count }],
+    },
+    /** What a search does; tests replace it. */
+    search(query) {
+      standIn.revise({ query });
+    },
+    set(change) {
+      Object.assign(standIn.snapshot, change);
+      if (change.count !== undefined && !change.sections) {
+        standIn.snapshot.sections = [{ title: null, count: change.count }];
+      }
+      for (const stream of streams) stream.deliver();
+    },
+    /** A change after which former indexes no longer hold. */
+    revise(change) {
+      standIn.version += 1;
+      standIn.set({ version: standIn.version, ...change });
+    },
+    down() {
+      standIn.isDown = true;
+      for (const stream of [...streams]) stream.fail();
+    },
+    up() {
+      standIn.isDown = false;
+    },
+  };
+  window.standIn = standIn;
+
+  /** The item at an index, given those that are hidden. */
+  function item(index) {
+    let number = index;
+    for (const hidden of standIn.hidden) if (hidden <= number) number += 1;
+    return {
+      id: `i${number}`,
+      key: number.toString(16).padStart(32, '0'),
+      name: `lake-${number}.jpg`,
+      width: 600,
+      height: 400,
+      hash: 'JBgSDYKGeId3Z3iIeHd3eHiHeA',
+      color: '#336699',
+      description: null,
+      author: setup.kind === 'search' ? 'Ada Lindqvist' : null,
+      authorURL: null,
+      page: setup.kind === 'search' ? 'https://photos.invalid/1' : null,
+      licence: setup.kind === 'search' ? 'CC BY 4.0' : null,
+      licenceURL: null,
+      date: '2026-11-20',
+      bytes: 123456,
+      download: `/picture/${number.toString(16).padStart(32, '0')}/original`,
+      ...setup.item,
+    };
+  }
+
+  const commands = {
+    search: ({ query }) => standIn.search(query),
+    order: () => standIn.revise({}),
+    delete({ id }) {
+      standIn.hidden.push(Number(id.slice(1)));
+      standIn.hidden.sort((a, b) => a - b);
+      standIn.revise({ count: standIn.snapshot.count - 1, total: standIn.snapshot.total - 1 });
+    },
+    undo({ id }) {
+      standIn.hidden = standIn.hidden.filter((number) => number !== Number(id.slice(1)));
+      standIn.revise({ count: standIn.snapshot.count + 1, total: standIn.snapshot.total + 1 });
+    },
+  };
+
+  const realFetch = window.fetch;
+  window.fetch = async (path, options = {}) => {
+    const url = new URL(path, location.href);
+    if (!url.pathname.startsWith('/api/')) return realFetch(path, options);
+    if (standIn.isDown) throw new TypeError('Failed to fetch');
+    const body = options.body ? JSON.parse(options.body) : null;
+    const verb = url.pathname.split('/').at(-1);
+    standIn.sent.push({ verb, body, token: options.headers?.['X-Thumbs-Token'], time: performance.now() });
+    const { count, version } = standIn.snapshot;
+    if (verb === 'gallery') {
+      const { kind } = setup;
+      return Response.json({ title: 'Lakes', kind, hint: 'Search in Lakes', picksRandom: true, token: 'secret' });
+    }
+    if (verb === 'sessions') {
+      standIn.snapshot.query = body.query;
+      return Response.json({ id: 'S' }, { status: 201 });
+    }
+    const from = Number(url.searchParams.get('from'));
+    if (verb === 'items' || verb === 'aspects') {
+      if (Number(url.searchParams.get('version')) !== version) {
+        return Response.json({ error: 'version', message: 'gone' }, { status: 409 });
+      }
+      const end = verb === 'aspects' ? count : Math.min(from + Number(url.searchParams.get('count')), count);
+      const indexes = Array.from({ length: Math.max(end - from, 0) }, (_, position) => from + position);
+      if (verb === 'aspects') return new Response(Uint8Array.from(indexes, (index) => 128 + (index % 3) * 19));
+      return Response.json({ version, from, items: indexes.map(item) });
+    }
+    commands[verb]?.(body);
+    return new Response(null, { status: 204 });
+  };
+
+  window.EventSource = class {
+    constructor() {
+      setTimeout(() => {
+        if (standIn.isDown) return this.onerror?.();
+        streams.add(this);
+        this.onopen?.();
+        this.deliver();
+      });
+    }
+
+    deliver() {
+      this.onmessage?.({ data: JSON.stringify(standIn.snapshot) });
+    }
+
+    fail() {
+      streams.delete(this);
+      this.onerror?.();
+    }
+
+    close() {
+      streams.delete(this);
+    }
+  };
+})();

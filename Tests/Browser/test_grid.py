@@ -1,0 +1,187 @@
+"""What the grid keeps in the document, asks for and shows."""
+
+MONTHS = [{"title": f"Month {number}", "count": 2000} for number in range(500)]
+INDEXES = "[...document.querySelectorAll('.cell')].map(cell => cell.cell.index)"
+
+
+def test_a_phone_has_two_columns_and_a_wide_screen_more(gallery):
+    columns = "document.querySelector('.row').children.length"
+    phone = gallery(390, 844).open()
+    phone.wait_for_pictures()
+    assert phone.page.evaluate(columns) == 2
+    wide = gallery(2560, 1440).open(count=400, total=400)
+    wide.wait_for_pictures()
+    assert wide.page.evaluate(columns) >= 7
+
+
+def test_the_document_has_at_most_300_nodes(gallery):
+    for width, height in [(390, 844), (1280, 800), (2560, 1440), (1440, 2560)]:
+        view = gallery(width, height).open(count=1_000_000, total=1_000_000, sections=MONTHS, kind="folder")
+        view.wait_for_pictures()
+        for _ in range(5):
+            view.page.evaluate("scrollBy({ top: innerHeight * 0.7, behavior: 'instant' })")
+            view.page.evaluate("new Promise(requestAnimationFrame)")
+            count = """() => {
+              const walker = document.createTreeWalker(document, NodeFilter.SHOW_ALL);
+              let nodes = 1;
+              while (walker.nextNode()) nodes += 1;
+              return nodes;
+            }"""
+            assert view.page.evaluate(count) <= 300
+
+
+def test_cells_ask_for_a_step_of_the_pixels_that_the_screen_has(gallery):
+    plain = gallery(1280, 800).open()
+    plain.wait_for_pictures()
+    assert all(path.endswith("/256x256-cover") for path in plain.pictures)
+    dense = gallery(390, 844, device_scale_factor=3).open()
+    dense.wait_for_pictures()
+    assert all(path.endswith("/640x640-cover") for path in dense.pictures)
+
+
+def test_nothing_shifts(gallery):
+    view = gallery().open(count=3000, total=3000, kind="folder", sections=MONTHS[:1] + [{"title": "May", "count": 1000}])
+    view.wait_for_pictures()
+    for _ in range(4):
+        view.page.mouse.move(400, 400)
+        view.page.mouse.wheel(0, 900)
+        view.wait_for_pictures()
+    view.set(offline=True)
+    view.page.wait_for_selector("#strip:visible")
+    assert view.page.evaluate("shifts") == 0
+
+
+def test_placeholders_are_there_before_pictures(gallery):
+    view = gallery()
+    view.context.route("**/picture/**", lambda route: None)
+    view.open()
+    view.wait("document.querySelector('.cell')?.style.backgroundImage.startsWith('url(\"data:image/bmp')")
+    assert view.page.evaluate("document.querySelector('.cell').style.backgroundColor") == "rgb(51, 102, 153)"
+
+
+def test_a_million_items_are_reached_by_the_scrubber_in_the_next_frame(gallery):
+    view = gallery().open(count=1_000_000, total=1_000_000, sections=MONTHS, kind="folder")
+    view.wait_for_pictures()
+    height = view.page.evaluate("document.querySelector('#space').offsetHeight")
+    assert height < 8_000_000
+    box = view.page.locator("#scrubber").bounding_box()
+    view.page.mouse.move(box["x"] + 4, box["y"] + box["height"] / 2)
+    view.page.mouse.down()
+    frame = f"new Promise((resolve) => requestAnimationFrame(() => resolve({INDEXES})))"
+    indexes = view.page.evaluate(frame)
+    assert 400_000 < min(indexes) < 600_000
+    view.page.mouse.up()
+    view.wait_for_pictures()
+    assert view.page.inner_text("#scrubber .label").startswith("Month 2")
+
+
+def test_scrolling_after_a_jump_moves_one_to_one(gallery):
+    view = gallery().open(count=1_000_000, total=1_000_000, sections=MONTHS, kind="folder")
+    view.wait_for_pictures()
+    view.page.focus("#scrubber")
+    for _ in range(3):
+        view.page.keyboard.press("PageDown")
+    view.wait_for_pictures()
+    assert view.page.evaluate(f"{INDEXES}.includes(6000)")
+    view.page.evaluate("scrollBy({ top: 2500, behavior: 'instant' })")
+    view.wait("() => ![...document.querySelectorAll('.cell')].some(cell => cell.cell.index === 6000)")
+    first = view.page.evaluate(f"Math.min(...{INDEXES})")
+    assert 6030 <= first <= 6060
+
+
+def test_the_end_of_a_million_items_is_the_last_one(gallery):
+    for rows in (False, True):
+        view = gallery().open(count=1_000_000, total=1_000_000, sections=MONTHS, kind="folder")
+        view.wait_for_pictures()
+        if rows:
+            view.page.click("#rows")
+            view.wait("new Set([...document.querySelectorAll('.cell')].map(cell => cell.offsetWidth)).size > 1")
+        view.page.focus("#scrubber")
+        view.page.keyboard.press("End")
+        view.wait(f"{INDEXES}.includes(999999)")
+        view.wait_for_pictures()
+
+
+def test_justified_rows_fill_the_width_and_keep_the_shapes(gallery):
+    view = gallery().open(count=200, total=200)
+    view.wait_for_pictures()
+    view.page.click("#rows")
+    view.wait("new Set([...document.querySelectorAll('.cell')].map(cell => cell.offsetWidth)).size > 1")
+    widths = view.page.evaluate(
+        """[...document.querySelectorAll('.row')].map((row) => {
+          const last = row.lastElementChild.getBoundingClientRect();
+          return Math.abs(last.right - document.querySelector('#space').getBoundingClientRect().right);
+        })"""
+    )
+    assert max(widths) < 1
+    view.page.reload()
+    view.page.wait_for_selector("#rows[aria-pressed=true]")
+
+
+def test_the_viewport_is_reported_at_most_ten_times_a_second_and_at_rest(gallery):
+    view = gallery().open(count=3000, total=3000)
+    view.wait_for_pictures()
+    view.page.evaluate("standIn.sent.length = 0")
+    view.page.mouse.move(400, 400)
+    for _ in range(40):
+        view.page.mouse.wheel(0, 120)
+        view.page.evaluate("new Promise(requestAnimationFrame)")
+    view.wait_for_pictures()
+    offset = view.page.evaluate("scrollY")
+    view.wait("offset => standIn.sent.some(({ verb, body }) => verb === 'viewport' && body.offset === offset)", offset)
+    times = view.page.evaluate("standIn.sent.filter(({ verb }) => verb === 'viewport').map(({ time }) => time)")
+    assert all(later - earlier > 95 for earlier, later in zip(times, times[1:]))
+    report = view.sent("viewport")[-1]
+    assert report["columns"] == 5 and report["box"] == "256x256" and report["fit"] == "cover"
+    assert report["last"] > report["first"] > 0
+
+
+def test_a_fling_asks_for_few_pictures(gallery):
+    view = gallery().open(count=50_000, total=50_000)
+    view.wait_for_pictures()
+    view.pictures.clear()
+    passed = view.page.evaluate(
+        """async () => {
+          for (let step = 0; step < 60; step += 1) {
+            scrollBy({ top: 700, behavior: 'instant' });
+            await new Promise(requestAnimationFrame);
+          }
+          return Math.min(...[...document.querySelectorAll('.cell')].map(cell => cell.cell.index));
+        }"""
+    )
+    view.wait_for_pictures()
+    assert passed > 500
+    assert len(view.pictures) < 150
+
+
+def test_a_failed_picture_is_retried_by_a_click(gallery):
+    view = gallery()
+    view.refusals["3".zfill(32)] = (502, {})
+    view.open()
+    view.page.wait_for_selector(".cell[data-state=failed]")
+    assert "could not be fetched" in view.page.get_attribute(".cell[data-state=failed]", "title")
+    view.refusals.clear()
+    view.page.click(".cell[data-state=failed]")
+    view.page.wait_for_selector(".cell[data-state=failed]", state="detached")
+    assert not view.page.evaluate("document.querySelector('#viewer').open")
+
+
+def test_a_busy_server_is_asked_again_by_itself(gallery):
+    view = gallery()
+    view.refusals["3".zfill(32)] = (503, {"Retry-After": "1"})
+    view.open()
+    view.wait("document.querySelectorAll('.cell[data-state=waiting]').length === 1")
+    view.refusals.clear()
+    view.wait_for_pictures()
+
+
+def test_saving_data_asks_for_one_pixel_a_point(gallery):
+    view = gallery(390, 844, device_scale_factor=3)
+    view.page.add_init_script("Object.defineProperty(navigator, 'connection', { value: { saveData: true } });")
+    view.open()
+    view.wait_for_pictures()
+    assert all(path.endswith("/192x192-cover") for path in view.pictures)
+    view.page.click(".cell")
+    view.page.wait_for_selector(".slide[data-state=shown]")
+    view.page.wait_for_timeout(0)
+    assert len([path for path in view.pictures if path.endswith("-contain")]) == 1

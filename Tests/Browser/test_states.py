@@ -1,0 +1,75 @@
+"""What the page says and offers in each state of the results, and of the connection."""
+
+
+def test_cells_without_pictures_stand_while_results_are_looked_for(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.revise(query="", state="loading", count=0, total=None, more=False)
+    view.wait("document.querySelectorAll('.cell[data-state=empty]').length > 10")
+    assert view.page.is_hidden("#state")
+
+
+def test_an_empty_result_says_so(gallery):
+    view = gallery().open("/?q=nothing")
+    view.revise(query="nothing", state="empty", count=0, total=0, more=False)
+    view.page.wait_for_selector("#state:visible")
+    assert "No pictures for “nothing”" in view.page.inner_text("#state")
+    view.wait("document.querySelector('#live').textContent.includes('No pictures')")
+
+
+def test_a_failed_search_can_be_retried(gallery):
+    view = gallery().open()
+    view.revise(state="failed", message="The photo service does not answer.", count=0, total=None, more=False)
+    view.page.wait_for_selector("#state:visible")
+    assert "does not answer" in view.page.inner_text("#state")
+    view.page.click("#state button")
+    view.wait("standIn.sent.some(({ verb }) => verb === 'retry')")
+    view.revise(state="loaded", message=None, count=40, total=40)
+    view.wait_for_pictures()
+    assert view.page.is_hidden("#state")
+
+
+def test_the_next_page_is_announced_and_can_be_retried(gallery):
+    view = gallery().open(count=40, total=80)
+    view.wait_for_pictures()
+    view.set(state="loadingNextPage")
+    view.page.wait_for_selector("#foot[data-kind=loading]")
+    view.set(state="failed", message="The next page did not come.")
+    view.page.wait_for_selector("#foot[data-kind=failed]")
+    view.page.click("#foot button")
+    view.wait("standIn.sent.some(({ verb }) => verb === 'retry')")
+    view.set(state="loaded", message=None, count=80)
+    view.page.focus("#scrubber")
+    view.page.keyboard.press("End")
+    view.wait("[...document.querySelectorAll('.cell')].some(cell => cell.cell.index === 79)")
+
+
+def test_offline_shows_a_strip_until_the_connection_is_back(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.set(offline=True)
+    view.page.wait_for_selector("#strip:visible")
+    assert "Stored pictures are shown" in view.page.inner_text("#strip")
+    assert view.page.evaluate("document.querySelectorAll('.cell[data-state=shown]').length") > 10
+    view.set(offline=False)
+    view.page.wait_for_selector("#strip", state="hidden")
+
+
+def test_a_lost_server_is_reconnected_without_a_reload(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.page.evaluate("window.isSamePage = true; standIn.down()")
+    view.page.wait_for_selector("#strip:visible")
+    assert "The server does not respond" in view.page.inner_text("#strip")
+    view.page.evaluate("standIn.up()")
+    view.page.wait_for_selector("#strip", state="hidden")
+    assert view.page.evaluate("window.isSamePage")
+    assert view.page.evaluate("document.querySelectorAll('.cell[data-state=shown]').length") > 10
+
+
+def test_every_request_with_an_effect_has_the_token(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.wait("standIn.sent.some(({ verb }) => verb === 'viewport')")
+    calls = view.page.evaluate("standIn.sent.filter(({ body }) => body)")
+    assert {call["token"] for call in calls} == {"secret"}
