@@ -9,7 +9,7 @@ public struct AddressPolicy: Hashable, Sendable {
   public static let publicOnly = AddressPolicy(isPublicOnly: true)
 
   /// Whether only public addresses are allowed, apart from `allowed`.
-  private let isPublicOnly: Bool
+  package let isPublicOnly: Bool
   /// Allowed although not public, such as an image server of one's own. Default: none.
   public var allowed: [AddressRange] = []
   /// Refused in any case, also where `allowed` contains them: public addresses that are only meant for some, such as this

@@ -55,3 +55,11 @@ extension AddressRange {
   /// IPv4 addresses behind a NAT64 (RFC 6052), as networks without IPv4 reach them.
   static let wellKnownNAT64 = AddressRange(groups: [0x64, 0xff9b], bits: 96)
 }
+
+extension AddressRange: CustomStringConvertible {
+  /// One address, or the first one and the number of bits, as `init(_:)` takes them.
+  public var description: String {
+    let isOne = if case .v4 = base { length == 32 } else { length == 128 }
+    return isOne ? "\(base)" : "\(base)/\(length)"
+  }
+}

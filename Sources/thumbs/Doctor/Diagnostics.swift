@@ -88,6 +88,8 @@ struct Diagnostics: Sendable {
   var cache: CacheExamination?
   /// The limits in force.
   var limits: [Limit]
+  /// Which addresses may be reached.
+  var addresses: AddressPolicy
   /// What libcurl offers; nil if there is none.
   var network: CurlFeatures?
   /// What is wrong or missing, problems first.
@@ -117,6 +119,7 @@ extension Diagnostics {
   /// Blocks.
   private init(_ configuration: ThumbnailPipeline.Configuration, _ cancellation: CancellationFlag) {
     network = CurlFeatures()
+    addresses = configuration.addresses
     components = [
       ("thumbs", ThumbnailPipeline.version),
       ("Swift", Self.swiftVersion),

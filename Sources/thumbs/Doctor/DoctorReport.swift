@@ -76,12 +76,28 @@ struct DoctorReport {
   }
 
   private var network: [String] {
-    guard let network = diagnostics.network else { return ["network: none without libcurl"] }
+    guard let network = diagnostics.network else { return ["network: none without libcurl", addresses] }
     return [
       "network: " + network.httpVersions.map { "HTTP/\($0)" }.joined(separator: ", ")
         + ", TLS: \(network.tls ?? "none"), compressions: \(network.compressions.joined(separator: ", "))",
       "  libcurl's protocols: \(network.protocols.joined(separator: ", ")); thumbs uses http and https",
+      addresses,
     ]
+  }
+
+  /// Which addresses may be reached.
+  private var addresses: String {
+    let policy = diagnostics.addresses
+    func names(_ ranges: [AddressRange]) -> String { ranges.map { "\($0)" }.joined(separator: ", ") }
+    var text = "  addresses: "
+    if policy.isPublicOnly {
+      text += "public ones only"
+      if !policy.allowed.isEmpty { text += ", and \(names(policy.allowed))" }
+    } else {
+      text += "all, private networks and this machine, too"
+    }
+    if !policy.refused.isEmpty { text += "; never \(names(policy.refused))" }
+    return text
   }
 
   private var findings: [String] {
@@ -105,6 +121,11 @@ struct DoctorReport {
       "cache": diagnostics.cache.map(Self.json),
       "limits": diagnostics.limits.map(Self.json),
       "network": diagnostics.network.map(Self.json),
+      "addresses": [
+        "publicOnly": diagnostics.addresses.isPublicOnly,
+        "allowed": diagnostics.addresses.allowed.map { "\($0)" },
+        "refused": diagnostics.addresses.refused.map { "\($0)" },
+      ] as JSONObject,
       "findings": diagnostics.findings.map {
         ["severity": $0.severity.rawValue, "message": $0.message] as JSONObject
       },

@@ -20,6 +20,10 @@ struct DoctorCommandTests {
       let value: Int
     }
     struct Network: Decodable { let protocols, httpVersions, compressions: [String] }
+    struct Addresses: Decodable, Equatable {
+      let publicOnly: Bool
+      let allowed, refused: [String]
+    }
     struct Finding: Decodable { let severity, message: String }
 
     let healthy: Bool
@@ -28,6 +32,7 @@ struct DoctorCommandTests {
     let cache: Cache?
     let limits: [Limit]
     let network: Network?
+    let addresses: Addresses
     let findings: [Finding]
   }
 
@@ -76,6 +81,25 @@ struct DoctorCommandTests {
     #expect(run.lines.first?.hasPrefix("thumbs ") == true)
     #expect(run.lines.contains { $0.hasPrefix("read in process:  JPEG, PNG") })
     #expect(run.lines.contains { $0.contains("memory budget") && $0.contains("MiB") })
+  }
+
+  @Test func tellsWhichAddressesMayBeReached() async throws {
+    let open = try await bench.run("doctor")
+    #expect(open.lines.contains("  addresses: all, private networks and this machine, too"))
+    #expect(
+      try report(try await bench.run("doctor", "--json")).addresses
+        == Report.Addresses(publicOnly: false, allowed: [], refused: []))
+    let options = [
+      "--public-addresses-only", "--allow-network", "10.20.0.0/16", "--allow-network", "fd12::1", "--refuse-network",
+      "2001:4860::/32",
+    ]
+    let guarded = try await bench.start(["doctor"] + options).run()
+    #expect(
+      guarded.lines.contains("  addresses: public ones only, and 10.20.0.0/16, fd12::1; never 2001:4860::/32"),
+      "\(guarded.lines)")
+    #expect(
+      try report(try await bench.start(["doctor", "--json"] + options).run()).addresses
+        == Report.Addresses(publicOnly: true, allowed: ["10.20.0.0/16", "fd12::1"], refused: ["2001:4860::/32"]))
   }
 
   @Test func librariesThatAreMissingAreToldAndJPEGsAreMadeWithoutThem() async throws {
