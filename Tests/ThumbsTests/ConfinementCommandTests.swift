@@ -74,4 +74,29 @@ struct ConfinementCommandTests {
     process.send(SIGKILL)
     _ = await process.result()
   }
+
+  /// The files in `/proc/PID` of a process that may not be inspected belong to root, who may always: so not as root.
+  @Test func aRunningCommandMayNotBeInspected() async throws {
+    let nobody: uid_t = 65_534
+    let (user, launcher) =
+      getuid() == 0
+      ? (nobody, ["/usr/bin/setpriv", "--reuid=\(nobody)", "--regid=\(nobody)", "--clear-groups"]) : (getuid(), [])
+    chmod(bench.url(".").path, 0o777)
+    try Data(HelperBench.endless).write(to: bench.url("endless.svg"))
+    let process = try bench.start(
+      ["get", "endless.svg", "--output", "a.png", "--helper-deadline", "600"], launcher: launcher)
+    let folder = "/proc/\(process.pid)"
+    func owner(_ path: String) -> uid_t? {
+      var status = stat()
+      return stat(path, &status) == 0 ? status.st_uid : nil
+    }
+    let isHidden = await eventually {
+      let status = (try? String(contentsOfFile: "\(folder)/status", encoding: .utf8)) ?? ""
+      return status.contains("Name:\tthumbs\n") && status.contains("Uid:\t\(user)\t")
+        && ["environ", "mem", "maps", "fd"].allSatisfy { owner("\(folder)/\($0)") == 0 }
+    }
+    #expect(isHidden)
+    process.send(SIGKILL)
+    _ = await process.result()
+  }
 }
