@@ -120,13 +120,18 @@ struct ResumedRunTests {
     let arguments = ["get", "\(origin.url("/a.jpg"))", "-o", "a.jpg"]
     let first = try bench.start(arguments)
     let partial = bench.cache.appendingPathComponent("partial")
+    // The label, without which the bytes are of no use, is written meanwhile by another thread, perhaps later.
     #expect(
       await eventually {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: partial.path)) ?? []
-        return names.contains { name in
-          let attributes = try? FileManager.default.attributesOfItem(atPath: "\(partial.path)/\(name)")
-          return attributes?[.size] as? Int == 1_200_000
+        let sizes = names.map { name in
+          (try? FileManager.default.attributesOfItem(atPath: "\(partial.path)/\(name)"))?[.size] as? Int
         }
+        let hasLabel = names.contains { name in
+          let label = FileManager.default.contents(atPath: "\(partial.path)/\(name)") ?? Data()
+          return name.hasSuffix(".json") && (try? JSONSerialization.jsonObject(with: label)) != nil
+        }
+        return hasLabel && sizes.contains(1_200_000)
       })
     first.send(signal)
     _ = await first.run()
