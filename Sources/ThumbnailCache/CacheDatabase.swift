@@ -128,7 +128,7 @@ final class CacheDatabase: Sendable {
       case .unfinished:
         try writer.close()
         // Pages are written whole: a piece of one is what is left of a file that was cut off.
-        let isCutOff = try FileState(of: RawPath(path)).byteCount % 4096 != 0
+        let isCutOff = try FileState(of: RawPath(path)).byteCount % DiskCacheLimits.pageSize != 0
         removeFiles()
         return .replaced(isCutOff ? .damaged(path: path, reason: "it was cut off") : nil)
       case .foreign(let reason):

@@ -54,7 +54,7 @@ final class CurlThread: TransferRunner {
     }
   }
 
-  /// Starts the thread. Returns false if there is none to be had.
+  /// Starts the thread. Returns false if the system has no thread left.
   private func start(_ mailbox: CurlMailbox) -> Bool {
     SystemThread.start(name: "thumbnail-curl", stackBytes: 1 << 20) { [maximumIdleConnections] in
       // With CURLOPT_NOSIGNAL libcurl does not ignore SIGPIPE, so a write to a closed connection could end the process.

@@ -158,7 +158,7 @@ package final class WorkerPool: Sendable {
     }.get()
   }
 
-  /// Returns false if there is no thread to be had.
+  /// Returns false if the system has no thread left.
   private func startThread() -> Bool {
     SystemThread.start(name: name, stackBytes: stackBytes) { [shared, onThreadExit] in
       var hasFinished = false

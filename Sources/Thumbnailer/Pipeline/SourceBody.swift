@@ -49,7 +49,7 @@ struct SourceBody: Sendable {
   var mayReadCoefficients: Bool { ownReaders != .nowhere }
 
   /// Our own readers have handed it over.
-  mutating func isHandedOver() {
+  mutating func handOver() {
     ownReaders = isDistrusted && ownReaders == .here ? .inHelper : .nowhere
   }
 

@@ -203,7 +203,7 @@ struct SourceJob: Sendable {
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }
         if retry == .withoutPreview { body.mayUsePreview = false }
-        if retry == .withoutCoefficients { body.isHandedOver() }
+        if retry == .withoutCoefficients { body.handOver() }
       }
     }
   }

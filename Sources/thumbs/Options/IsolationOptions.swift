@@ -7,6 +7,16 @@ struct IsolationOptions: ConfigurationOptions {
   /// What the helper decodes.
   enum Scope: String, ExpressibleByArgument, CaseIterable {
     case web, unsafe, all, off
+
+    /// Nil where there is no helper.
+    var formats: DecodeIsolation.Formats? {
+      switch self {
+      case .web: .web
+      case .unsafe: .unsafeOnly
+      case .all: .all
+      case .off: nil
+      }
+    }
   }
 
   @Option(
@@ -66,12 +76,15 @@ struct IsolationOptions: ConfigurationOptions {
 
   /// The isolation, with this executable as its own helper.
   var isolation: DecodeIsolation {
-    if isolate == .off { return .none }
+    guard let formats = isolate.formats else { return .none }
     // Not the executable's path, which may point to another version by the time a helper is started.
     var isolation = DecodeIsolation.helper(
-      executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false),
-      formats: isolate == .all ? .all : isolate == .web ? .web : .unsafeOnly)
-    isolation.unsafeSources = safeFormatsOnly ? .none : unsafeFromWeb ? .anywhere : .userFiles
+      executable: URL(fileURLWithPath: "/proc/self/exe", isDirectory: false), formats: formats)
+    if safeFormatsOnly {
+      isolation.unsafeSources = .none
+    } else {
+      isolation.unsafeSources = unsafeFromWeb ? .anywhere : .userFiles
+    }
     isolation.requiresConfinement = requireConfinement
     if let helperMemory { isolation.memoryLimit = helperMemory }
     if let helperDeadline { isolation.deadline = .seconds(helperDeadline) }
