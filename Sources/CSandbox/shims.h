@@ -26,18 +26,18 @@
 
 // --- Descriptors over a socket: CMSG_DATA and its kin are macros -----------------------------------------------------
 
-// Sends `length` bytes with a descriptor beside the first of them. As sendmsg(2) returns.
-static inline ssize_t csandbox_send(int socket, const void *bytes, size_t length, int descriptor) {
+// Sends the bytes of all pieces, with a descriptor beside the first of them unless it is -1. As sendmsg(2) returns.
+static inline ssize_t csandbox_send(int socket, const struct iovec *pieces, size_t count, int descriptor) {
   union {
     char bytes[CMSG_SPACE(sizeof(int))];
     struct cmsghdr align;
   } control;
   memset(&control, 0, sizeof control);
-  struct iovec piece = {(void *)bytes, length};
   struct msghdr message;
   memset(&message, 0, sizeof message);
-  message.msg_iov = &piece;
-  message.msg_iovlen = 1;
+  message.msg_iov = (struct iovec *)pieces;
+  message.msg_iovlen = count;
+  if (descriptor < 0) return sendmsg(socket, &message, MSG_NOSIGNAL);
   message.msg_control = control.bytes;
   message.msg_controllen = sizeof control.bytes;
   struct cmsghdr *header = CMSG_FIRSTHDR(&message);

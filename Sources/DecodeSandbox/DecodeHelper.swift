@@ -46,8 +46,8 @@ public enum DecodeHelper {
     }
   }
 
-  /// Carries out one request: the response, and the bytes that follow it.
-  typealias Work = (HelperRequest, FileDescriptor) -> (HelperResponse, [[UInt8]])
+  /// Carries out one request for an image: the response, and what follows it.
+  typealias Work = (HelperRequest, ByteSource) -> (HelperResponse, [HelperAttachment])
 
   /// Serves with something else than a decoder, which tests put behind the same walls.
   static func serveIfAsked(_ arguments: [String], worker: (Settings) -> Work) {
@@ -81,8 +81,8 @@ public enum DecodeHelper {
       try channel.send(HelperGreeting(gaps: gaps))
       while true {
         let (request, image) = try channel.receiveRequest()
-        let (response, bodies) = work(request, image)
-        try channel.send(response, followedBy: bodies)
+        let (response, attachments) = work(request, image)
+        try channel.send(response, followedBy: attachments)
       }
     } catch {
       // The pipeline has closed the connection.

@@ -10,10 +10,13 @@ import ThumbnailCore
 struct HelperChannel: ~Copyable {
   /// How often a blocked thread checks for cancellation, in milliseconds.
   private static let interval: Int32 = 20
-  /// How much is sent at once, in bytes, as each piece wakes the other end.
-  private static let longestPiece = 512 << 10
-  /// How much is received at once, in bytes.
-  private static let pieceLength = 64 << 10
+  /// The most parts that are sent at once.
+  private static let mostParts = 64
+  /// How much is received at once if less is asked for, in bytes: a message, and of what follows it as much as is
+  /// quickly copied once more.
+  private static let leastReceived = 4 << 10
+  /// The most that is received at once into the channel's own memory, in bytes.
+  private static let mostReceived = 64 << 10
 
   private let socket: FileDescriptor
   private let started = SuspendingClock.now
@@ -32,35 +35,48 @@ struct HelperChannel: ~Copyable {
     (self.socket, limits) = (socket, (deadline, cancellation))
   }
 
-  /// Sends one message, with an open file attached to its first byte, and bytes behind it.
+  /// Sends one message, with an open file attached to its first byte, and what follows it.
   func send(
-    _ message: some HelperCoded, passing file: FileDescriptor? = nil, followedBy bodies: [[UInt8]] = []
+    _ message: some HelperCoded, passing file: FileDescriptor? = nil, followedBy others: [HelperAttachment] = []
   ) throws(HelperFailure) {
-    var bytes = HelperMessage.encode(message)
-    for body in bodies {
-      if bytes.count + body.count > Self.longestPiece {
-        try send(bytes, passing: file)
-        bytes = body
-      } else {
-        bytes += body
-      }
-    }
-    try send(bytes, passing: file)
+    try send([.bytes(HelperMessage.encode(message))] + others, passing: file)
   }
 
-  /// Sends bytes, with an open file attached to the first of them.
-  func send(_ bytes: [UInt8], passing file: FileDescriptor? = nil) throws(HelperFailure) {
-    var sent = 0
-    while sent < bytes.count {
-      let count = bytes.withUnsafeBytes { bytes in
-        let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
-        return if let file, sent == 0 {
-          csandbox_send(socket.rawValue, rest.baseAddress, rest.count, file.rawValue)
-        } else {
-          Glibc.send(socket.rawValue, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
-        }
+  /// Sends parts, with an open file attached to the first byte. As few calls as possible: each wakes the other end.
+  func send(_ parts: [HelperAttachment], passing file: FileDescriptor? = nil) throws(HelperFailure) {
+    for start in stride(from: 0, to: parts.count, by: Self.mostParts) {
+      let some = parts[start..<min(start + Self.mostParts, parts.count)]
+      try send(some, after: [], passing: start == 0 ? file : nil)
+    }
+  }
+
+  /// Sends parts after others, whose memory is known already.
+  private func send(
+    _ parts: ArraySlice<HelperAttachment>, after others: [iovec], passing file: FileDescriptor?
+  ) throws(HelperFailure) {
+    guard let first = parts.first else { return try send(others, passing: file) }
+    try first.withBytes { bytes throws(HelperFailure) in
+      let piece = iovec(iov_base: UnsafeMutableRawPointer(mutating: bytes.baseAddress), iov_len: bytes.count)
+      try send(parts.dropFirst(), after: others + [piece], passing: file)
+    }
+  }
+
+  private func send(_ pieces: [iovec], passing file: FileDescriptor?) throws(HelperFailure) {
+    var (rest, file) = (pieces, file)
+    rest.removeFirst(bytes: 0)
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBufferPointer { pieces in
+        // The helper may make no other call for several pieces: sendmsg(2) could send descriptors.
+        limits == nil
+          ? writev(socket.rawValue, pieces.baseAddress, Int32(pieces.count))
+          : csandbox_send(socket.rawValue, pieces.baseAddress, pieces.count, file?.rawValue ?? -1)
       }
-      if count > 0 { sent += count } else { try wait(for: POLLOUT, error: errno) }
+      if count > 0 {
+        rest.removeFirst(bytes: count)
+        file = nil
+      } else {
+        try wait(for: POLLOUT, error: errno)
+      }
     }
   }
 
@@ -71,10 +87,10 @@ struct HelperChannel: ~Copyable {
     return try HelperMessage.decode(type, try receive(length))
   }
 
-  /// Receives a request and the image's file, which is attached to it.
-  mutating func receiveRequest() throws(HelperFailure) -> (HelperRequest, FileDescriptor) {
+  /// Receives a request and the image: the file that is attached to it, or the bytes that follow it.
+  mutating func receiveRequest() throws(HelperFailure) -> (HelperRequest, ByteSource) {
     var descriptor: Int32 = -1
-    received = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { [socket] buffer, filled in
+    received = [UInt8](unsafeUninitializedCapacity: Self.leastReceived) { [socket] buffer, filled in
       var got = 0
       repeat {
         got = csandbox_receive(socket.rawValue, buffer.baseAddress, buffer.count, &descriptor)
@@ -82,9 +98,16 @@ struct HelperChannel: ~Copyable {
       filled = max(0, got)
     }
     taken = 0
-    guard descriptor >= 0 else { throw .nonsense(detail: "a request without a file") }
-    let image = FileDescriptor(owning: descriptor)
-    return (try receive(HelperRequest.self), image)
+    let file = descriptor < 0 ? nil : FileDescriptor(owning: descriptor)
+    let request = try receive(HelperRequest.self)
+    if request.isInline {
+      guard (0...HelperRequest.longestInline).contains(request.byteCount) else {
+        throw .nonsense(detail: "an image of \(request.byteCount) bytes after a request")
+      }
+      return (request, .memory(try receive(request.byteCount)))
+    }
+    guard let file else { throw .nonsense(detail: "a request without an image") }
+    return (request, .file(file, count: request.byteCount))
   }
 
   /// Receives exactly `count` bytes.
@@ -96,7 +119,7 @@ struct HelperChannel: ~Copyable {
       bytes += piece
       taken += piece.count
       if bytes.count == count { return bytes }
-      try receiveMore()
+      try receiveMore(min(max(Self.leastReceived, count - bytes.count), Self.mostReceived))
     }
   }
 
@@ -112,12 +135,12 @@ struct HelperChannel: ~Copyable {
     }
   }
 
-  /// Waits for the next bytes; those before are used up.
-  private mutating func receiveMore() throws(HelperFailure) {
+  /// Waits for the next bytes, up to `most`; those before are used up.
+  private mutating func receiveMore(_ most: Int) throws(HelperFailure) {
     taken = 0
     repeat {
       var error: Int32 = 0
-      received = [UInt8](unsafeUninitializedCapacity: Self.pieceLength) { buffer, filled in
+      received = [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
         (filled, error) = receiveSome(into: UnsafeMutableRawBufferPointer(buffer))
       }
       if received.isEmpty { try wait(for: POLLIN, error: error) }
@@ -145,5 +168,17 @@ struct HelperChannel: ~Copyable {
       var polled = pollfd(fd: socket.rawValue, events: Int16(event), revents: 0)
       if poll(&polled, 1, timeout) > 0 { return }
     }
+  }
+}
+
+extension [iovec] {
+  /// Removes bytes that were sent, and the pieces that are empty then.
+  fileprivate mutating func removeFirst(bytes count: Int) {
+    var count = count
+    while let first, first.iov_len <= count {
+      count -= first.iov_len
+      removeFirst()
+    }
+    if let first, count > 0 { self[0] = iovec(iov_base: first.iov_base + count, iov_len: first.iov_len - count) }
   }
 }

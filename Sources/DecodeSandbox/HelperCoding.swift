@@ -107,6 +107,11 @@ extension Int: HelperCoded {
   init(from message: inout MessageReader) throws(HelperFailure) { self = try message.number() }
 }
 
+extension Bool: HelperCoded {
+  func write(to message: inout MessageWriter) { message.add(self) }
+  init(from message: inout MessageReader) throws(HelperFailure) { self = try message.flag() }
+}
+
 extension String: HelperCoded {
   func write(to message: inout MessageWriter) { message.add(self) }
   init(from message: inout MessageReader) throws(HelperFailure) { self = try message.text() }

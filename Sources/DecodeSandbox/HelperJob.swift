@@ -35,9 +35,10 @@ package struct HelperJob: Sendable {
     ResponseRules(variants: variants, format: format, size: probe?.size, limits: limits, mostBytes: mostBytes)
   }
 
-  func request(byteCount: Int) -> HelperRequest {
-    HelperRequest(
-      format: format, byteCount: byteCount, variants: variants.map(\.token), limits: limits,
+  func request(for image: ByteSource) -> HelperRequest {
+    let isInline = if case .memory = image { true } else { false }
+    return HelperRequest(
+      format: format, byteCount: image.count, isInline: isInline, variants: variants.map(\.token), limits: limits,
       terms: terms, acceptsDamage: acceptsDamage)
   }
 

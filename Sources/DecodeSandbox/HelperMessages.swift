@@ -5,13 +5,14 @@ import ThumbnailCore
 /// The messages between a pipeline and its helper.
 ///
 /// Each is a big-endian length of four bytes and that many bytes of values (`MessageWriter`). A request carries the
-/// image's open file; a response is followed by the thumbnails' samples and profiles, one after the other. No encoded
+/// image's open file, or is followed by a short image's bytes; a response is followed by the thumbnails' samples and
+/// profiles, one after the other. No encoded
 /// thumbnail is sent: decoders run in the pipeline's process as well, and would read what a compromised helper made.
 enum HelperMessage {
   /// The most bytes that a message may have.
   static let longest = 1 << 20
   /// The protocol version, which both sides compare so that different versions of the program do not work together.
-  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).4"
+  static let greeting = "thumbnailer-decode-helper \(Variant.encoderVersion).5"
 
   static func encode(_ value: some HelperCoded) -> [UInt8] {
     var message = MessageWriter()

@@ -52,6 +52,12 @@ package final class HelperPool: Sendable {
       defer { idle = [] }
       return idle
     }
+    Self.end(helpers)
+  }
+
+  /// Ends processes, all at once.
+  private static func end(_ helpers: [HelperProcess]) {
+    for helper in helpers { helper.beginEnd() }
     for helper in helpers { helper.end() }
   }
 
@@ -59,7 +65,7 @@ package final class HelperPool: Sendable {
     let helpers = idle.withLock { $0 }
     guard !helpers.isEmpty else { return }
     // The pipeline may be released on a thread that must not block.
-    let end: @Sendable () -> Void = { for helper in helpers { helper.end() } }
+    let end: @Sendable () -> Void = { Self.end(helpers) }
     if !SystemThread.start(name: "thumbnailer.helpers", stackBytes: 512 << 10, end) { end() }
   }
 
@@ -69,10 +75,10 @@ package final class HelperPool: Sendable {
     _ body: ByteSource, _ job: HelperJob, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     do throws(CodecError) {
-      let image = try Self.file(of: body, job.format)
+      let image = try Self.image(in: body, job.format)
       let made: (size: PixelSize?, results: [Rendered<ThumbnailRaster>])
       do throws(HelperFailure) {
-        made = try pixels(of: image, byteCount: body.count, job, cancellation)
+        made = try pixels(of: image, job, cancellation)
       } catch {
         throw error == .cancelled ? .cancelled : .helperFailed(error)
       }
@@ -83,10 +89,10 @@ package final class HelperPool: Sendable {
   }
 
   private func pixels(
-    of image: FileDescriptor, byteCount: Int, _ job: HelperJob, _ cancellation: CancellationFlag
+    of image: ByteSource, _ job: HelperJob, _ cancellation: CancellationFlag
   ) throws(HelperFailure) -> (PixelSize?, [Rendered<ThumbnailRaster>]) {
     let rules = job.rules
-    var (request, kind) = (job.request(byteCount: byteCount), job.kind)
+    var (request, kind) = (job.request(for: image), job.kind)
     var wantsFresh = false
     while true {
       if cancellation.isSet { throw .cancelled }
@@ -97,11 +103,11 @@ package final class HelperPool: Sendable {
       busy.withLock { $0.append(helper.pid) }
       defer { busy.withLock { $0.removeAll { $0 == helper.pid } } }
       do throws(HelperFailure) {
-        let answer = try helper.decode(
+        let response = try helper.decode(
           request, of: image, rules: rules, deadline: isolation.deadline * job.patience, cancellation: cancellation)
         let most = helper.kind == .full ? Self.mostServed : Self.mostServedWithoutLibvips
         if helper.served < most { idle.withLock { $0.append(helper) } }
-        switch answer {
+        switch response {
         case .rendered(let size, let results): return (size, results)
         case .needsLibvips: (kind, wantsFresh) = (.full, false)
         }
@@ -127,16 +133,18 @@ package final class HelperPool: Sendable {
   /// helper's reach for all but files without one.
   package static func isCopied(_ format: ImageFormat) -> Bool { format == .openEXR }
 
-  /// The body as an open file that cannot be changed through it.
-  private static func file(of body: ByteSource, _ format: ImageFormat) throws(CodecError) -> FileDescriptor {
+  /// The body as it is sent: a short one's bytes, or an open file that cannot be changed through it. The readers of
+  /// formats that only a helper decodes need a file.
+  private static func image(in body: ByteSource, _ format: ImageFormat) throws(CodecError) -> ByteSource {
     switch body {
-    case .file where isCopied(format): return try copy(of: body)
-    case .file(let file, _):
+    case .memory(let bytes) where format.isReadInProcess && bytes.count <= HelperRequest.longestInline: return body
+    case .file where isCopied(format): return .file(try copy(of: body), count: body.count)
+    case .file(let file, let count):
       // Reopened, so that the helper gets neither write access nor the shared file offset.
       let descriptor = open("/proc/self/fd/\(file.rawValue)", O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { throw .unreadableBody(detail: SystemFailure.last.reason) }
-      return FileDescriptor(owning: descriptor)
-    case .memory: return try copy(of: body)
+      return .file(FileDescriptor(owning: descriptor), count: count)
+    case .memory: return .file(try copy(of: body), count: body.count)
     }
   }
 

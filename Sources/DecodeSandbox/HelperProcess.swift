@@ -8,6 +8,11 @@ import ThumbnailCore
 ///
 /// The process is killed and reaped after its first failure, and on `deinit`.
 final class HelperProcess: Sendable {
+  /// The CPU time in reserve beyond the deadline, in seconds.
+  private static let computingReserve = 5
+  /// How long a limit of the CPU time serves for the images that follow: no more than a small part of the reserve is
+  /// used up meanwhile.
+  private static let limitLasts = Duration.milliseconds(250)
   /// The time limit from a process' start to its greeting: libvips and its many libraries are loaded meanwhile.
   private static let startDeadline = Duration.seconds(20)
 
@@ -18,6 +23,10 @@ final class HelperProcess: Sendable {
   private let socket: FileDescriptor
   private let isCollected = Mutex(false)
   private let servedCount = Atomic(0)
+  /// The memory of the last thumbnail that was received.
+  private let spare = SparePixelMemory()
+  /// When its computing time was last limited.
+  private let limited = Mutex<SuspendingClock.Instant?>(nil)
   /// Nil until it has been received.
   private let greeting = Mutex<HelperGreeting?>(nil)
 
@@ -56,8 +65,8 @@ final class HelperProcess: Sendable {
     return received.gaps
   }
 
-  /// The answer to a request.
-  enum Answer {
+  /// A response that has been checked.
+  enum Response {
     /// The image's size, and one result per variant.
     case rendered(PixelSize?, [Rendered<ThumbnailRaster>])
     /// Another kind of helper is needed.
@@ -66,15 +75,18 @@ final class HelperProcess: Sendable {
 
   /// Decodes one image and validates the response.
   func decode(
-    _ request: HelperRequest, of image: FileDescriptor, rules: ResponseRules, deadline: Duration,
+    _ request: HelperRequest, of image: ByteSource, rules: ResponseRules, deadline: Duration,
     cancellation: CancellationFlag
-  ) throws(HelperFailure) -> Answer {
+  ) throws(HelperFailure) -> Response {
     try awaitGreeting(cancellation)
     servedCount.add(1, ordering: .relaxed)
     limitComputing()
     do throws(HelperFailure) {
       var channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
-      try channel.send(request, passing: image)
+      switch image {
+      case .memory(let bytes): try channel.send(request, followedBy: [.bytes(bytes)])
+      case .file(let file, _): try channel.send(request, passing: file)
+      }
       let response = try channel.receive(HelperResponse.self)
       if response.needsLibvips {
         guard kind == .common, response.outcomes.isEmpty else { throw .nonsense(detail: "libvips is not enough") }
@@ -102,7 +114,9 @@ final class HelperProcess: Sendable {
     var failure: HelperFailure?
     let raster: Raster
     do throws(CodecError) {
-      raster = try Raster(size: pixels.rasterSize, bands: pixels.bands, space: pixels.space) { samples in
+      raster = try Raster(
+        size: pixels.rasterSize, bands: pixels.bands, space: pixels.space, losesChroma: pixels.losesChroma, from: spare
+      ) { samples in
         do throws(HelperFailure) { try channel.receive(into: samples) } catch { failure = error }
       }
     } catch {
@@ -119,14 +133,24 @@ final class HelperProcess: Sendable {
           kept: pixels.kept(profile: profile), isDamaged: pixels.isDamaged)))
   }
 
-  /// Limits the CPU time from now on, with 5 s in reserve, as a backstop to the deadline.
+  /// Limits the CPU time from now on, as a backstop to the deadline.
   private func limitComputing() {
+    let now = SuspendingClock.now
+    let isLimited = limited.withLock { last in
+      if let last, now - last < Self.limitLasts { return true }
+      last = now
+      return false
+    }
+    if isLimited { return }
     var clock: clockid_t = 0
     var used = timespec()
     guard clock_getcpuclockid(pid, &clock) == 0, clock_gettime(clock, &used) == 0 else { return }
     let most = Int((isolation.deadline / .seconds(1)).rounded(.up))
-    _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + most + 5))
+    _ = csandbox_limit_cpu_time(pid, UInt64(used.tv_sec + most + Self.computingReserve))
   }
+
+  /// Kills the process, which takes a while, without waiting for its end.
+  func beginEnd() { isCollected.withLock { isCollected in if !isCollected { kill(pid, SIGKILL) } } }
 
   /// Kills the process and reaps it. Has no effect if that was done already.
   func end() {

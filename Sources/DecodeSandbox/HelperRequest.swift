@@ -1,12 +1,17 @@
 import ImageCodec
 import ThumbnailCore
 
-/// One image to decode; its file is attached.
+/// One image to decode, whose file is attached, or whose bytes follow.
 struct HelperRequest: Equatable, Sendable {
+  /// The most bytes of an image that are sent after the request, which for them takes less time than making a file.
+  static let longestInline = 128 << 10
+
   /// The format that the pipeline has sniffed.
   var format: ImageFormat
-  /// The length of the image file in bytes.
+  /// The length of the image in bytes.
   var byteCount: Int
+  /// Whether the image's bytes follow, and no file is attached.
+  var isInline = false
   /// The variants as tokens.
   var variants: [String]
   var limits: DecodeLimits
@@ -23,6 +28,7 @@ extension HelperRequest: HelperCoded {
   func write(to message: inout MessageWriter) {
     message.add(format.rawValue)
     message.add(byteCount)
+    message.add(isInline)
     message.add(variants)
     limits.write(to: &message)
     message.add(terms)
@@ -32,7 +38,8 @@ extension HelperRequest: HelperCoded {
 
   init(from message: inout MessageReader) throws(HelperFailure) {
     self.init(
-      format: try message.named(), byteCount: try message.number(), variants: try message.list(),
+      format: try message.named(), byteCount: try message.number(), isInline: try message.flag(),
+      variants: try message.list(),
       limits: try DecodeLimits(from: &message), terms: try message.optional(), usesImageMagick: try message.flag(),
       acceptsDamage: try message.flag())
   }

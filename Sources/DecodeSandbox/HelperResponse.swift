@@ -18,6 +18,8 @@ struct HelperResponse: Equatable, Sendable {
     var profileLength: Int?
     var fields: [KeptMetadata.Field] = []
     var isDamaged = false
+    /// See `Raster.losesChroma`; nil where the helper did not need it.
+    var losesChroma: Bool?
   }
 
   /// The result for one variant: pixels or an error.
@@ -40,7 +42,7 @@ extension HelperResponse.Pixels {
     self.init(
       size: pixels.size, rasterSize: raster.size, space: raster.space, bands: raster.bands, timing: pixels.timing,
       keepsMetadata: pixels.kept != nil, profileLength: pixels.kept?.profile?.count, fields: pixels.kept?.fields ?? [],
-      isDamaged: pixels.isDamaged)
+      isDamaged: pixels.isDamaged, losesChroma: raster.knownLossOfChroma)
   }
 
   /// The metadata to keep, with the profile that was sent.
@@ -89,13 +91,15 @@ extension HelperResponse.Pixels: HelperCoded {
     message.add(profileLength)
     message.add(fields)
     message.add(isDamaged)
+    message.add(losesChroma)
   }
 
   init(from message: inout MessageReader) throws(HelperFailure) {
     self.init(
       size: try PixelSize(from: &message), rasterSize: try PixelSize(from: &message), space: try message.named(),
       bands: try message.number(), timing: try message.optional(), keepsMetadata: try message.flag(),
-      profileLength: try message.optional(), fields: try message.list(), isDamaged: try message.flag())
+      profileLength: try message.optional(), fields: try message.list(), isDamaged: try message.flag(),
+      losesChroma: try message.optional())
   }
 }
 

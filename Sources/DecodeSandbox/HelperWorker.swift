@@ -5,18 +5,20 @@ import ThumbnailCore
 
 /// Decodes in the helper: with the pipeline's own readers for the formats that they support, with libvips' other
 /// loaders for the rest.
-struct HelperWorker {
+final class HelperWorker {
   private let memoryLimit: Int
   private let kind: HelperKind
+  /// The variants of the last request, which are mostly those of the next one.
+  private var known: (tokens: [String], variants: [Variant]) = ([], [])
 
   init(_ settings: DecodeHelper.Settings) { (memoryLimit, kind) = (settings.memoryLimit, settings.kind) }
 
   /// The result for each variant, in the order of the plan, and the image's size.
   private typealias Results = (results: [Rendered<ThumbnailRaster>], size: PixelSize)
 
-  /// One outcome per variant, and the bytes of the thumbnails' samples and profiles.
-  func carryOut(_ request: HelperRequest, _ image: FileDescriptor) -> (HelperResponse, [[UInt8]]) {
-    let variants = request.variants.compactMap { Variant(token: $0) }
+  /// One outcome per variant, and the thumbnails' samples and profiles.
+  func carryOut(_ request: HelperRequest, _ image: ByteSource) -> (HelperResponse, [HelperAttachment]) {
+    let variants = variants(request.variants)
     do throws(CodecError) {
       guard variants.count == request.variants.count else { throw .invalidSize(PixelSize(0, 0)) }
       guard kind == .full || request.format.isReadInProcess else { throw .needsLibvips }
@@ -28,19 +30,24 @@ struct HelperWorker {
     }
   }
 
+  private func variants(_ tokens: [String]) -> [Variant] {
+    if known.tokens != tokens { known = (tokens, tokens.compactMap { Variant(token: $0) }) }
+    return known.variants
+  }
+
   private func render(
-    _ request: HelperRequest, _ image: FileDescriptor, _ variants: [Variant]
+    _ request: HelperRequest, _ image: ByteSource, _ variants: [Variant]
   ) throws(CodecError) -> Results {
     guard request.format.isReadInProcess else {
-      let body = ByteSource.file(image, count: request.byteCount)
+      guard case .file(let file, _) = image else { throw .unreadableBody(detail: "it is in no file") }
       let downsampler = HelperOnlyDownsampler(
-        body: body, file: image, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
+        body: image, file: file, format: request.format, limits: request.limits, memoryLimit: memoryLimit,
         usesImageMagick: request.usesImageMagick)
       return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
         try downsampler.pixels(for: variants, isTolerant: isTolerant)
       }
     }
-    let body = try body(image, count: request.byteCount)
+    let body = try inMemory(image)
     let probe = try probe(body, limits: request.limits)
     if let terms = request.terms { return (try pixels(of: body, probe, variants, terms), probe.size) }
     return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
@@ -68,12 +75,11 @@ struct HelperWorker {
   /// Files up to this length are read at once, in bytes.
   private static let shortFile = 1 << 20
 
-  private func body(_ image: FileDescriptor, count: Int) throws(CodecError) -> ByteSource {
-    let file = ByteSource.file(image, count: count)
-    guard count <= Self.shortFile else { return file }
+  private func inMemory(_ image: ByteSource) throws(CodecError) -> ByteSource {
+    guard case .file = image, image.count <= Self.shortFile else { return image }
     do {
-      let bytes = try file.read(at: 0, length: count)
-      return bytes.count == count ? .memory(bytes) : file
+      let bytes = try image.read(at: 0, length: image.count)
+      return bytes.count == image.count ? .memory(bytes) : image
     } catch {
       throw .unreadableBody(detail: "\(error)")
     }
@@ -112,25 +118,25 @@ struct HelperWorker {
 
   private func response(
     _ made: Results, to variants: [Variant]
-  ) throws(CodecError) -> (HelperResponse, [[UInt8]]) {
+  ) throws(CodecError) -> (HelperResponse, [HelperAttachment]) {
     if made.results.contains(where: \.isForLibvips) { throw .needsLibvips }
     var response = HelperResponse(size: made.size, outcomes: [])
-    var bodies: [[UInt8]] = []
+    var attachments: [HelperAttachment] = []
     for variant in variants {
       switch made.results.first(where: { $0.variant == variant })?.result {
       case .success(let pixels)?:
-        bodies.append(try pixels.raster.withBytes { Array($0) })
-        if let profile = pixels.kept?.profile { bodies.append(profile) }
+        attachments.append(.samples(pixels.raster))
+        if let profile = pixels.kept?.profile { attachments.append(.bytes(profile)) }
         response.outcomes.append(.pixels(HelperResponse.Pixels(pixels)))
       case .failure(let error)?: response.outcomes.append(.failure(explained(error)))
       case nil: response.outcomes.append(.failure(.damaged(.shrink, detail: "no thumbnail was made")))
       }
     }
-    return (response, bodies)
+    return (response, attachments)
   }
 
-  private func isGzip(_ image: FileDescriptor) -> Bool {
-    (try? ByteSource.file(image, count: 2).read(at: 0, length: 2)) == [0x1F, 0x8B]
+  private func isGzip(_ image: ByteSource) -> Bool {
+    (try? image.read(at: 0, length: 2)) == [0x1F, 0x8B]
   }
 
   /// Distinguishes lack of memory from a fault of the image. libvips says so only in its error text, which is reliable

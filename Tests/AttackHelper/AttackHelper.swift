@@ -14,7 +14,7 @@ enum AttackHelper {
   static func main() {
     DecodeHelper.serveIfAsked(CommandLine.arguments) { settings in
       let worker = HelperWorker(settings)
-      return { request, image in Intruder(request, image)?.response() ?? worker.carryOut(request, image) }
+      return { request, image in Intruder(image)?.response() ?? worker.carryOut(request, image) }
     }
     let words = Array(CommandLine.arguments.dropFirst())
     switch words.first {

@@ -13,9 +13,8 @@ struct Intruder {
 
   /// Nil if the image is one. An order is a line `attempt`, `exhaust` or `lie`, a line with its name, and one with the
   /// path of the parent's file.
-  init?(_ request: HelperRequest, _ image: FileDescriptor) {
-    let body = ByteSource.file(image, count: request.byteCount)
-    guard let bytes = try? body.read(at: 0, length: request.byteCount) else { return nil }
+  init?(_ image: ByteSource) {
+    guard case .file(let file, _) = image, let bytes = try? image.read(at: 0, length: image.count) else { return nil }
     let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: 3, omittingEmptySubsequences: false)
     guard lines.count == 4, ["attempt", "exhaust", "lie"].contains(String(decoding: lines[0], as: UTF8.self)) else {
       return nil
@@ -25,11 +24,11 @@ struct Intruder {
     // The last word of a helper's command line is its parent's number.
     scene = Attempt.Scene(
       parent: CommandLine.arguments.last.flatMap { Int($0) } ?? 0, file: String(decoding: lines[2], as: UTF8.self),
-      image: Int(image.rawValue))
+      image: Int(file.rawValue))
   }
 
   /// A true account of what came of it, or a lie.
-  func response() -> (HelperResponse, [[UInt8]]) {
+  func response() -> (HelperResponse, [HelperAttachment]) {
     switch order {
     case "lie": return Lie(rawValue: name)?.response() ?? account("no such lie")
     case "exhaust": return account(Exhaustion(rawValue: name)?.run(scene) ?? "no such exhaustion")
@@ -39,7 +38,7 @@ struct Intruder {
     }
   }
 
-  private func account(_ text: String) -> (HelperResponse, [[UInt8]]) {
+  private func account(_ text: String) -> (HelperResponse, [HelperAttachment]) {
     (HelperResponse(size: nil, outcomes: [.failure(.damaged(.decode, detail: text))]), [])
   }
 }

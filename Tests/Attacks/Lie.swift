@@ -11,7 +11,7 @@ enum Lie: String, CaseIterable, Sendable {
   case cancelled, noOutcome, twoOutcomes, needsLibvips
 
   /// The response to a request for one thumbnail of at most 40×40 pixels, and its samples: gray of 17×13.
-  func response() -> (HelperResponse, [[UInt8]]) {
+  func response() -> (HelperResponse, [HelperAttachment]) {
     let size = PixelSize(17, 13)
     var pixels = HelperResponse.Pixels(size: size, rasterSize: size, space: .gray, bands: 1)
     var response = HelperResponse(size: size, outcomes: [])
@@ -46,7 +46,7 @@ enum Lie: String, CaseIterable, Sendable {
     let outcome = failure.map { HelperResponse.Outcome.failure($0) } ?? .pixels(pixels)
     let count = [.noOutcome, .needsLibvips].contains(self) ? 0 : self == .twoOutcomes ? 2 : 1
     response.outcomes = Array(repeating: outcome, count: count)
-    return (response, [bytes])
+    return (response, [.bytes(bytes)])
   }
 
   /// Whether the parent waits in vain for the bytes that were promised.

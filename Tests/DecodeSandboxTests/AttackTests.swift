@@ -31,7 +31,9 @@ struct AttackTests {
   private func outcome(
     _ order: String, _ name: String, in bench: HelperBench, _ kind: HelperKind = .full
   ) async throws -> CodecError? {
-    let image = Array("\(order)\n\(name)\n\(file.path)\n".utf8)
+    // Longer than what is sent without a file, which some attempts are about.
+    let image =
+      Array("\(order)\n\(name)\n\(file.path)\n".utf8) + [UInt8](repeating: 0, count: HelperRequest.longestInline)
     let (format, box) = (kind == .full ? ImageFormat.pnm : .png, PixelSize(40, 40))
     let probe = kind == .full ? nil : ImageProbe(format: format, storedSize: box)
     return try await bench.render(image, format, [Variant(size: box)], probe: probe).first?.failure

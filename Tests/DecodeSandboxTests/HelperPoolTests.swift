@@ -77,6 +77,18 @@ struct HelperPoolTests {
     #expect(seen.count == 1)
   }
 
+  @Test(arguments: [-1, 0, 1])
+  func aPictureIsTheSameWhetherItsBytesOrItsFileAreSent(beyondTheLongest count: Int) async throws {
+    let picture = try bytes("formats/icc-adobe-rgb.jpg")
+    let bench = HelperBench()
+    let expected = try #require(try await bench.render(picture, .jpeg).first).get()
+    // What is behind the end of a JPEG is not read.
+    let padding = [UInt8](repeating: 0, count: HelperRequest.longestInline + count - picture.count)
+    let thumbnail = try #require(try await bench.render(picture + padding, .jpeg).first).get()
+    #expect(thumbnail.data == expected.data)
+    #expect(bench.pool.waiting.count == 1)
+  }
+
   @Test func aPictureThatHangsCostsItselfAndNothingElse() async throws {
     // Long enough for a good picture on a busy machine.
     let bench = HelperBench(deadline: .seconds(6))

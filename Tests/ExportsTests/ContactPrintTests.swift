@@ -20,7 +20,7 @@ import Testing
   private func colours(_ data: Data, _ places: [(x: Int, y: Int)]) throws -> [[UInt8]] {
     let size = try probe(.memory(Array(data))).size
     let raster = try Raster(reading: Array(data), within: size)
-    return try raster.withBytes { bytes in
+    return raster.withBytes { bytes in
       places.map { place in (0..<3).map { bytes[(place.y * size.width + place.x) * 3 + $0] } }
     }
   }

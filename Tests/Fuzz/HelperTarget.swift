@@ -47,7 +47,10 @@ private func receiveResponse(_ input: FuzzInput) {
 
 private func receiveRequest(_ input: FuzzInput) {
   withChannel(input, passing: FileDescriptor(owning: dup(0))) { channel throws(HelperFailure) in
-    let (request, _) = try channel.receiveRequest()
+    let (request, image) = try channel.receiveRequest()
+    if case .memory(let bytes) = image {
+      require(bytes.count <= HelperRequest.longestInline, "an image of \(bytes.count) bytes")
+    }
     require(sentAgain(request) == request, "another request when it is sent again")
     for token in request.variants {
       if let variant = Variant(token: token) { require(variant.token == token, "\(token) is \(variant.token)") }
@@ -78,7 +81,8 @@ private func withChannel(
     channel = HelperChannel(socket: near, deadline: .seconds(5), cancellation: CancellationFlag())
   }
   do throws(HelperFailure) {
-    try HelperChannel(socket: far).send(input.bytes, passing: file)
+    try HelperChannel(socket: far, deadline: .seconds(5), cancellation: CancellationFlag())
+      .send([.bytes(input.bytes)], passing: file)
     shutdown(far.rawValue, Int32(SHUT_WR))
     try body(&channel)
   } catch {

@@ -77,7 +77,7 @@ struct ReadPicture: Equatable, CustomStringConvertible {
   init(_ decoder: CoefficientDecoder) {
     result = Result { () throws(CodecError) in
       let raster = try Raster(decoder)
-      let samples = try raster.withBytes { bytes throws(CodecError) in Array(bytes) }
+      let samples = raster.withBytes { Array($0) }
       return Pixels(size: raster.size, bands: raster.bands, samples: samples)
     }
   }

@@ -28,7 +28,7 @@ struct MatrixProfileTests {
     let ours = try #require(ICCProfile(profile).flatMap { MatrixProfile($0) }).converted(raster)
     // The image points into the raster's memory.
     let theirs = try withExtendedLifetime(raster) { try Raster(computing: try raster.image().standardColours()) }
-    let pairs = zip(try ours.withBytes { Array($0) }, try theirs.withBytes { Array($0) })
+    let pairs = zip(ours.withBytes { Array($0) }, theirs.withBytes { Array($0) })
     let found = pairs.map { abs(Int($0) - Int($1)) }
     return (found.max() ?? 0, Double(found.reduce(0, +)) / Double(found.count))
   }
@@ -99,7 +99,7 @@ struct MatrixProfileTests {
     let raster = try colours(profile(curve), bands: 4)
     let ours = try #require(ICCProfile(profile(curve)).flatMap { MatrixProfile($0) }).converted(raster)
     #expect(ours.profile == nil && ours.bands == 4)
-    let samples = try ours.withBytes { Array($0) }
+    let samples = ours.withBytes { Array($0) }
     #expect((0..<4096).allSatisfy { samples[$0 * 4 + 3] == UInt8($0 & 255) })
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 enum AllowedCalls {
   /// The rules of a process with this number, which talks through this socket.
   static func rules(socket: Int32, process: pid_t) -> [CallRule] {
-    conversation(Int(socket)) + files + memory + threads(Int(process)) + clocks + triedInVain
+    conversation(Int(socket)) + files(Int(socket)) + memory + threads(Int(process)) + clocks + triedInVain
   }
 
   /// Requests and responses: no other socket, and no address that a message could be sent to.
@@ -20,7 +20,7 @@ enum AllowedCalls {
 
   /// Reading: the image, which is open already, and what `ReadableFiles` lists. Fontconfig and ImageMagick try to write
   /// their caches and temporary files, and go on without.
-  private static var files: [CallRule] {
+  private static func files(_ socket: Int) -> [CallRule] {
     [
       .allow(SYS_read, SYS_pread64, SYS_readv, SYS_lseek, SYS_close, SYS_fadvise64, SYS_dup),
       .allow(
@@ -30,9 +30,9 @@ enum AllowedCalls {
       // Descriptors of its own; no locks, no signals to owners, no sizes of pipes.
       .allow(
         SYS_fcntl, if: .argument(1, isOneOf: [F_GETFD, F_SETFD, F_GETFL, F_DUPFD, F_DUPFD_CLOEXEC].map { Int($0) })),
-      // Standard output and errors, which are /dev/null.
+      // Standard output and errors, which are /dev/null; and responses, which have several parts.
       .allow(SYS_write, if: .argument(0, isOneOf: [1, 2])),
-      .allow(SYS_writev, if: .argument(0, isOneOf: [1, 2])),
+      .allow(SYS_writev, if: .argument(0, isOneOf: [1, 2, socket])),
       // Before it writes to one of these, the C library asks whether it is a terminal.
       .allow(SYS_ioctl, if: .argument(1, isOneOf: [Int(TCGETS)])),
     ] + older { [.allow(SYS_access, SYS_readlink, SYS_stat, SYS_lstat)] }

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import ThumbnailCore
 
 /// The memory of an image's pixels: 1 to 4 bands of 8 bits, rows from the top down, without padding.
@@ -7,18 +8,72 @@ final class PixelMemory {
   let bands: Int
   let byteCount: Int
   let start: UnsafeMutablePointer<UInt8>
+  private let spare: SparePixelMemory?
+  /// The length of the block, which may be larger than what was asked for.
+  private let capacity: Int
 
-  /// Uninitialised memory.
+  /// Uninitialised memory: the spare one, to which it returns, if that is large enough.
   ///
   /// - Throws: `.damaged(.shrink, …)` for an invalid size or if there is no memory.
-  init(_ size: PixelSize, bands: Int) throws(CodecError) {
+  init(_ size: PixelSize, bands: Int, from spare: SparePixelMemory? = nil) throws(CodecError) {
     let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: bands)
-    guard size.width > 0, size.height > 0, (1...4).contains(bands), !overflow, let memory = malloc(count) else {
+    guard size.width > 0, size.height > 0, (1...4).contains(bands), !overflow,
+      let block = spare?.take(count) ?? SparePixelMemory.Block(count)
+    else {
       throw .damaged(.shrink, detail: "no memory for a raster of \(size) and \(bands) bands")
     }
-    (self.size, self.bands, byteCount) = (size, bands, count)
-    start = memory.assumingMemoryBound(to: UInt8.self)
+    (self.size, self.bands, byteCount, self.spare, capacity) = (size, bands, count, spare, block.capacity)
+    start = block.start
   }
 
-  deinit { free(start) }
+  deinit {
+    let block = SparePixelMemory.Block(start: start, capacity: capacity)
+    if let spare { spare.keep(block) } else { free(block.start) }
+  }
+}
+
+/// The block of memory that was freed last, for the next pixels: the system clears the pages of a new one, which takes
+/// longer than receiving the samples of a small thumbnail.
+package final class SparePixelMemory: Sendable {
+  /// Larger blocks are not kept, in bytes.
+  private static let mostKept = 1 << 20
+
+  struct Block: @unchecked Sendable {
+    // Safety: whoever has the block is the only one.
+    let start: UnsafeMutablePointer<UInt8>
+    let capacity: Int
+  }
+
+  private let block = Mutex<Block?>(nil)
+
+  package init() {}
+
+  deinit { free(block.withLock { $0?.start }) }
+
+  /// The block, if it is large enough.
+  func take(_ count: Int) -> Block? {
+    block.withLock { block in
+      guard let known = block, known.capacity >= count else { return nil }
+      block = nil
+      return known
+    }
+  }
+
+  /// Keeps a block in the place of the one before.
+  func keep(_ new: Block) {
+    guard new.capacity <= Self.mostKept else { return free(new.start) }
+    let old = block.withLock { block in
+      defer { block = new }
+      return block
+    }
+    free(old?.start)
+  }
+}
+
+extension SparePixelMemory.Block {
+  /// New memory; nil if there is none.
+  init?(_ count: Int) {
+    guard let memory = malloc(count) else { return nil }
+    self.init(start: memory.assumingMemoryBound(to: UInt8.self), capacity: count)
+  }
 }

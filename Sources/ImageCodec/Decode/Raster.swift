@@ -60,16 +60,19 @@ package final class Raster {
   }
 
   /// Makes a raster whose samples `fill` writes: all `size.width * size.height * bands` bytes, which are uninitialised.
-  /// They are gray or RGB if no other space is named.
+  /// They are gray or RGB if no other space is named. `losesChroma` is what is known of them. The
+  /// memory may be a spare one.
   ///
   /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size or if there is no memory.
   package convenience init(
-    size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil,
+    size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil, losesChroma: Bool? = nil,
+    from spare: SparePixelMemory? = nil,
     filling fill: (UnsafeMutableRawBufferPointer) throws(CodecError) -> Void
   ) throws(CodecError) {
-    let pixels = try PixelMemory(size, bands: bands)
+    let pixels = try PixelMemory(size, bands: bands, from: spare)
     try fill(UnsafeMutableRawBufferPointer(start: pixels.start, count: pixels.byteCount))
     self.init(taking: pixels, space: space ?? (bands < 3 ? .gray : .rgb), profile: profile)
+    knownLossOfChroma = losesChroma
   }
 
   /// Decodes a JPEG's coefficients: the image as stored, not upright, gray or RGB, with the file's ICC profile. Blocks;
@@ -89,8 +92,16 @@ package final class Raster {
     ) { target in image.compose(into: target) }
   }
 
-  /// `ChromaLoss.levels`, computed once.
-  private(set) lazy var chromaLoss = ChromaLoss.levels(self)
+  /// Whether halved chroma would lose saturated edges; nil where nobody has asked yet.
+  package private(set) var knownLossOfChroma: Bool?
+
+  /// Whether halved chroma would lose saturated edges, computed once. See `ChromaLoss`.
+  var losesChroma: Bool {
+    if let knownLossOfChroma { return knownLossOfChroma }
+    let loses = ChromaLoss.levels(self) > ChromaLoss.most
+    knownLossOfChroma = loses
+    return loses
+  }
 
   var hasAlpha: Bool { space != .cmyk && (bands == 2 || bands == 4) }
 
@@ -101,9 +112,9 @@ package final class Raster {
   }
 
   /// Passes the samples to `body`; they are valid during the call.
-  package func withBytes<Result>(
-    _ body: (UnsafeRawBufferPointer) throws(CodecError) -> Result
-  ) throws(CodecError) -> Result {
+  package func withBytes<Result, Failure: Error>(
+    _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
     defer { withExtendedLifetime(self) {} }
     return try body(UnsafeRawBufferPointer(start: pixels.start, count: pixels.byteCount))
   }

@@ -83,7 +83,7 @@ private struct FrameStrip {
     guard raster.size == frame, raster.bands == 4 else {
       throw .damaged(.shrink, detail: "a frame of \(raster.size) and \(raster.bands) bands")
     }
-    let samples = try raster.withBytes { Array($0) }
+    let samples = raster.withBytes { Array($0) }
     bytes += samples
   }
 

@@ -29,7 +29,7 @@ struct JPEGEncoder {
   private func coding(of raster: Raster) -> (quality: Int, halvesChroma: Bool) {
     let quality = min(max(quality, 1), 100)
     if quality >= Self.fullChromaQuality { return (quality, false) }
-    guard raster.chromaLoss > ChromaLoss.most else { return (quality, true) }
+    guard raster.losesChroma else { return (quality, true) }
     // libjpeg's percentage by which the standard's quantisers are multiplied.
     let scale = (quality < 50 ? 5000 / Double(quality) : Double(200 - 2 * quality)) * Self.fullChromaFactor
     let equal = scale <= 100 ? (200 - scale) / 2 : 5000 / scale

@@ -118,7 +118,7 @@ package struct Montage {
   private mutating func write(_ part: () throws(CodecError) -> LibvipsImage) throws(MontageFailure) {
     let pixels = try Self.codec { () throws(CodecError) in try Raster(computing: part()) }
     let result = try Self.codec { () throws(CodecError) in
-      try pixels.withBytes { bytes in
+      pixels.withBytes { bytes in
         Result { () throws(SystemFailure) in try NewFile.write(bytes, to: file.rawValue) }
       }
     }

@@ -53,7 +53,7 @@ struct PreviewComparison {
   /// The number of rows from the top before the mid-grey of missing data. The last two may be incomplete.
   private static func decodedRows(of raster: Raster) throws(CodecError) -> Int {
     let row = raster.size.width * raster.bands
-    return try raster.withBytes { bytes in
+    return raster.withBytes { bytes in
       let last = (0..<raster.size.height).last { y in bytes[y * row..<(y + 1) * row].contains { $0 != 128 } }
       guard let last else { return 0 }
       return last == raster.size.height - 1 ? raster.size.height : max(0, last - 1)
@@ -63,7 +63,7 @@ struct PreviewComparison {
   /// The mean samples of each cell of a grid over the first rows, with the samples of a cell adjacent.
   private static func grid(_ raster: Raster, rows: Int, across: Int, down: Int) throws(CodecError) -> [Double] {
     let (width, bands) = (raster.size.width, raster.bands)
-    return try raster.withBytes { bytes in
+    return raster.withBytes { bytes in
       var means: [Double] = []
       for cellY in 0..<down {
         let top = cellY * rows / down

@@ -44,7 +44,7 @@ extension Raster {
   func processed(by processor: ThumbnailProcessor, frame: PixelSize) throws(CodecError) -> Raster {
     let pixels = try rgba()
     let length = 4 * frame.pixelCount
-    var frames: [ThumbnailPixels] = try pixels.withBytes { bytes in
+    var frames: [ThumbnailPixels] = pixels.withBytes { bytes in
       stride(from: 0, to: bytes.count, by: length).map { start in
         let bytes = Array(bytes[start..<min(bytes.count, start + length)])
         return ThumbnailPixels(width: frame.width, height: frame.height, bytes: bytes)

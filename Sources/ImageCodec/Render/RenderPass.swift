@@ -69,7 +69,7 @@ struct RenderPass {
     let steps = pass.steps.indices.filter { pass.steps[$0].parent == .base }
     var rasters = try render(try decoder.rows(), steps)
     // Saturated edges come out differently where each pixel is brought into range before it is averaged.
-    if decoder.canConvertRows, let first = rasters.first, first.chromaLoss > ChromaLoss.most {
+    if decoder.canConvertRows, let first = rasters.first, first.losesChroma {
       if decoder.plan.avoidsLibraries { throw .handedOver(reason: "saturated edges") }
       // One reading's views at a time are in memory.
       rasters = []

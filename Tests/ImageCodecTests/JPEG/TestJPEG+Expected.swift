@@ -15,7 +15,7 @@ struct Samples: Equatable {
   init(size: PixelSize, bands: Int, bytes: [UInt8]) { (self.size, self.bands, self.bytes) = (size, bands, bytes) }
 
   init(_ raster: Raster) throws {
-    let bytes = try raster.withBytes { bytes throws(CodecError) in Array(bytes) }
+    let bytes = raster.withBytes { Array($0) }
     self.init(size: raster.size, bands: raster.bands, bytes: bytes)
   }
 
