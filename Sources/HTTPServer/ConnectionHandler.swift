@@ -28,23 +28,37 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private static let mostPostponedBytes = 64 << 10
+  /// What the memory for a body of unknown length grows by.
+  private static let reservationStep = 256 << 10
 
   private let configuration: HTTPServer.Configuration
   private let responder: any HTTPResponder
+  private let memory: BodyMemory
   private var state = State.idle
-  /// Ends the connection when it passes; one timer follows it, however often it is moved.
+  /// Ends the connection when it passes; one timer follows it, however often it is moved to a later time.
   private var deadline: NIODeadline?
   private var timer: Scheduled<Void>?
+  private var timerTime = NIODeadline.distantFuture
   private var task: Task<Void, Never>?
   private var context: ChannelHandlerContext?
   private let eventLoop: any EventLoop
   private var client = ""
   private var postponed: [HTTPServerRequestPart] = []
   private var postponedBytes = 0
+  /// What came after the request that is being responded to, and is no request.
+  private var postponedRefusal: HTTPResponseStatus?
   private var isEnding = false
+  /// The bytes of `memory` that this connection holds, and its place in the queue for more.
+  private var reservedBytes = 0
+  private var memoryWait: (id: Int, byteCount: Int)?
+  /// The rest of the response's body.
+  private var outgoing: OutgoingBody?
 
-  init(configuration: HTTPServer.Configuration, responder: any HTTPResponder, on eventLoop: any EventLoop) {
-    (self.configuration, self.responder, self.eventLoop) = (configuration, responder, eventLoop)
+  init(
+    configuration: HTTPServer.Configuration, responder: any HTTPResponder, memory: BodyMemory,
+    on eventLoop: any EventLoop
+  ) {
+    (self.configuration, self.responder, self.memory, self.eventLoop) = (configuration, responder, memory, eventLoop)
   }
 
   // MARK: Connection
@@ -63,6 +77,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     task?.cancel()
     timer?.cancel()
     timer = nil
+    releaseMemory()
+    closeOutgoing()
     if case .responding(var exchange) = state {
       state = .closing
       exchange.status = nil
@@ -80,8 +96,20 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   func errorCaught(context: ChannelHandlerContext, error: any Error) {
-    guard let error = error as? HTTPParserError, case .idle = state else { return context.close(promise: nil) }
-    refuse(error == .headerOverflow ? .requestHeaderFieldsTooLarge : .badRequest)
+    guard let error = error as? HTTPParserError else { return context.close(promise: nil) }
+    let status: HTTPResponseStatus =
+      switch error {
+      case .headerOverflow: .requestHeaderFieldsTooLarge
+      case .invalidVersion: .httpVersionNotSupported
+      default: .badRequest
+      }
+    switch state {
+    case .idle: refuse(status)
+    case .receiving(let head, _, _): refuse(status, of: head)
+    // The response before it is still on its way.
+    case .responding: postponedRefusal = status
+    case .closing: close()
+    }
   }
 
   // MARK: Request
@@ -96,6 +124,9 @@ final class ConnectionHandler: ChannelInboundHandler {
       state = .idle
       body.writeBuffer(&bytes)
       if body.readableBytes > limit { return refuse(.payloadTooLarge, of: head) }
+      guard memoryWait != nil || hasMemory(for: body.readableBytes) else {
+        return refuse(.serviceUnavailable, of: head)
+      }
       state = .receiving(head, body, limit: limit)
     case (.end, .receiving(let head, let body, _)): respond(to: head, body)
     case (_, .responding(let exchange)) where exchange.keepsAlive: postpone(part)
@@ -112,27 +143,80 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private func receive(_ head: HTTPRequestHead) {
-    guard head.uri.utf8.count <= configuration.maximumTargetLength else { return refuse(.uriTooLong, of: head) }
-    guard head.uri.utf8.first == UInt8(ascii: "/") || head.method == .OPTIONS else {
-      return refuse(.badRequest, of: head)
+    var head = head
+    if let status = RequestHeadRules.normalise(&head, maximumTargetLength: configuration.maximumTargetLength) {
+      return refuse(status, of: head)
     }
     let limit = responder.bodyLimit(for: head)
-    let stated = head.headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+    let stated = head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0
     guard stated <= limit else { return refuse(.payloadTooLarge, of: head) }
-    if stated > 0 || head.headers.contains(name: "transfer-encoding") {
-      setDeadline(configuration.bodyTimeout)
-      if head.headers.first(name: "expect")?.lowercased() == "100-continue" {
-        context?.writeAndFlush(
-          wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
-      }
-    }
     state = .receiving(head, ByteBuffer(), limit: limit)
+    guard stated > 0 || head.headers.contains(name: "transfer-encoding") else { return }
+    setDeadline(configuration.bodyTimeout)
+    guard hasMemory(for: stated) else { return waitForMemory(stated) }
+    inviteBody()
+  }
+
+  /// Tells a client that asks first to send its body.
+  private func inviteBody() {
+    guard case .receiving(let head, let body, _) = state, body.readableBytes == 0, head.version.minor > 0,
+      head.headers.first(name: "expect")?.lowercased() == "100-continue"
+    else { return }
+    context?.writeAndFlush(
+      wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
+  }
+
+  /// Whether a body of that length has its share of the memory, which is reserved if it is free.
+  private func hasMemory(for byteCount: Int) -> Bool {
+    guard byteCount > reservedBytes else { return true }
+    // The first step is what a stated length says.
+    let more = max(byteCount - reservedBytes, reservedBytes > 0 ? Self.reservationStep : 0)
+    guard memory.reserve(more) else { return false }
+    reservedBytes += more
+    return true
+  }
+
+  /// Reads no more of the body until there is room for all of it.
+  private func waitForMemory(_ byteCount: Int) {
+    setReading(false)
+    let handler = NIOLoopBound(self, eventLoop: eventLoop)
+    let id = memory.wait(for: byteCount) { [eventLoop] in
+      eventLoop.execute { handler.value.memoryGranted(byteCount) }
+    }
+    memoryWait = (id, byteCount)
+  }
+
+  private func memoryGranted(_ byteCount: Int) {
+    // Whoever stopped waiting in the meantime has released it.
+    guard memoryWait != nil else { return }
+    memoryWait = nil
+    reservedBytes += byteCount
+    setDeadline(configuration.bodyTimeout)
+    inviteBody()
+    setReading(true)
+  }
+
+  private func releaseMemory() {
+    if let (id, byteCount) = memoryWait {
+      memoryWait = nil
+      // Otherwise it was granted, and nobody has taken it yet.
+      if !memory.stopWaiting(id) { memory.release(byteCount) }
+      setReading(true)
+    }
+    memory.release(reservedBytes)
+    reservedBytes = 0
+  }
+
+  private func setReading(_ isOn: Bool) {
+    // Fails on a closed connection only, which reads nothing any more.
+    try? context?.channel.syncOptions?.setOption(.autoRead, value: isOn)
   }
 
   private func respond(to head: HTTPRequestHead, _ body: ByteBuffer) {
     guard let context else { return }
     deadline = nil
-    let keepsAlive = head.isKeepAlive && !isEnding
+    // The parser reads nothing more after a request for another protocol.
+    let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: keepsAlive))
     let request = ServerRequest(head.method, head.uri, headers: head.headers, body: body, client: client)
     if let response = responder.immediateResponse(to: request) { return write(response) }
@@ -145,6 +229,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   /// Responds to a request that is not read to its end, and closes the connection.
   private func refuse(_ status: HTTPResponseStatus, of head: HTTPRequestHead? = nil) {
+    releaseMemory()
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: false))
     write(responder.refusal(of: status))
   }
@@ -158,7 +243,30 @@ final class ConnectionHandler: ChannelInboundHandler {
       return
     }
     exchange.status = response.status
+    let isHead = exchange.head?.method == .HEAD
+    let hasBody = !isHead && response.status.mayHaveResponseBody
+    let length: Int? =
+      switch response.body {
+      case .bytes(let bytes): bytes.readableBytes
+      case .file(_, let length): length
+      case .stream: nil
+      }
+    // The end of such a body is that of the connection; and the encoder would send the end of one to HEAD, too.
+    if length == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
     state = .responding(exchange)
+    context.write(wrapOutboundOut(.head(head(of: response, exchange, length: length))), promise: nil)
+    switch response.body {
+    case .bytes(let bytes) where hasBody && bytes.readableBytes > 0: send(OutgoingBody(bytes))
+    case .file(let file, let length) where hasBody && length > 0: send(OutgoingBody(file, length: length))
+    case .file(let file, _):
+      try? file.close()
+      finish()
+    case .stream(let parts) where hasBody: stream(parts, context)
+    case .bytes, .stream: finish()
+    }
+  }
+
+  private func head(of response: ServerResponse, _ exchange: Exchange, length: Int?) -> HTTPResponseHead {
     var headers = response.headers
     headers.add(name: "date", value: DateHeader.shared.value)
     if !exchange.keepsAlive {
@@ -166,35 +274,32 @@ final class ConnectionHandler: ChannelInboundHandler {
     } else if exchange.head?.version.minor == 0 {
       headers.add(name: "connection", value: "keep-alive")
     }
-    let length: Int? =
-      switch response.body {
-      case .bytes(let bytes): bytes.readableBytes
-      case .file(_, let length): length
-      case .stream: nil
-      }
-    let hasBody = exchange.head?.method != .HEAD && response.status.mayHaveResponseBody
     if let length, response.status.mayHaveResponseBody {
       headers.add(name: "content-length", value: String(length))
     }
-    let head = HTTPResponseHead(
-      version: exchange.head?.version ?? .http1_1, status: response.status, headers: headers)
-    context.write(wrapOutboundOut(.head(head)), promise: nil)
-    switch response.body {
-    case .bytes(let bytes) where hasBody && bytes.readableBytes > 0:
-      context.write(wrapOutboundOut(.body(.byteBuffer(bytes))), promise: nil)
-      finish(byteCount: bytes.readableBytes)
-    case .file(let file, let length) where hasBody && length > 0:
-      let region = FileRegion(fileHandle: file, readerIndex: 0, endIndex: length)
-      let written = context.eventLoop.makePromise(of: Void.self)
-      written.futureResult.whenComplete { _ in try? file.close() }
-      context.write(wrapOutboundOut(.body(.fileRegion(region))), promise: written)
-      finish(byteCount: length)
-    case .file(let file, _):
-      try? file.close()
-      finish(byteCount: 0)
-    case .stream(let parts) where hasBody: stream(parts, context)
-    case .bytes, .stream: finish(byteCount: 0)
+    return HTTPResponseHead(version: exchange.head?.version ?? .http1_1, status: response.status, headers: headers)
+  }
+
+  private func send(_ body: OutgoingBody) {
+    outgoing = body
+    sendNextPart()
+  }
+
+  private func sendNextPart() {
+    guard let context, let (part, isLast) = outgoing?.next() else { return }
+    count(part.readableBytes)
+    setDeadline(configuration.writeTimeout)
+    let written = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(.body(part)), promise: written)
+    written.futureResult.assumeIsolated().whenComplete { [self] result in
+      if isLast { closeOutgoing() } else if case .success = result { sendNextPart() }
     }
+    if isLast { finish() } else { context.flush() }
+  }
+
+  private func closeOutgoing() {
+    outgoing?.close()
+    outgoing = nil
   }
 
   /// Sends the parts of a stream, each once the client has taken the one before it.
@@ -206,17 +311,16 @@ final class ConnectionHandler: ChannelInboundHandler {
         let sent = loop.flatSubmit { handler.value.send(part) }
         guard (try? await sent.get()) != nil else { return }
       }
-      loop.execute { handler.value.finish(byteCount: 0) }
+      loop.execute { handler.value.finish() }
     }
   }
 
   private func send(_ part: ByteBuffer) -> EventLoopFuture<Void> {
     // The connection may have been closed in the meantime.
-    guard let context, case .responding(var exchange) = state else {
+    guard let context, case .responding = state else {
       return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
     }
-    exchange.byteCount += part.readableBytes
-    state = .responding(exchange)
+    count(part.readableBytes)
     setDeadline(configuration.writeTimeout)
     let sent = context.eventLoop.makePromise(of: Void.self)
     context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: sent)
@@ -224,12 +328,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     return sent.futureResult
   }
 
-  /// Ends the response. The next request waits until the client has taken it.
-  private func finish(byteCount: Int) {
-    guard let context, case .responding(var exchange) = state else { return }
-    task = nil
+  private func count(_ byteCount: Int) {
+    guard case .responding(var exchange) = state else { return }
     exchange.byteCount += byteCount
     state = .responding(exchange)
+  }
+
+  /// Ends the response. The next request waits until the client has taken it.
+  private func finish() {
+    guard let context, case .responding = state else { return }
+    task = nil
     setDeadline(configuration.writeTimeout)
     let written = context.eventLoop.makePromise(of: Void.self)
     written.futureResult.assumeIsolated().whenSuccess { [self] in endExchange() }
@@ -239,6 +347,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func endExchange() {
     guard case .responding(let exchange) = state else { return }
     report(exchange)
+    releaseMemory()
     guard exchange.keepsAlive, !isEnding else {
       state = .closing
       // Closed at once, what the client still sends would be responded to with a reset, which can cost it the response.
@@ -250,26 +359,33 @@ final class ConnectionHandler: ChannelInboundHandler {
     let parts = postponed
     (postponed, postponedBytes) = ([], 0)
     for part in parts { take(part) }
+    guard let status = postponedRefusal else { return }
+    postponedRefusal = nil
+    if case .idle = state { refuse(status) } else if case .receiving(let head, _, _) = state { refuse(status, of: head) }
   }
 
   // MARK: Deadline
 
   private func setDeadline(_ time: TimeAmount) {
-    deadline = .now() + time
-    if timer == nil { startTimer(in: time) }
+    let end = NIODeadline.now() + time
+    deadline = end
+    if timer == nil || timerTime > end { startTimer(until: end) }
   }
 
-  private func startTimer(in time: TimeAmount) {
+  private func startTimer(until end: NIODeadline) {
+    timer?.cancel()
+    timerTime = end
     let handler = NIOLoopBound(self, eventLoop: eventLoop)
-    timer = eventLoop.scheduleTask(in: time) { handler.value.timerFired() }
+    timer = eventLoop.scheduleTask(deadline: end) { handler.value.timerFired() }
   }
 
   private func timerFired() {
     timer = nil
     guard let deadline else { return }
-    let rest = deadline - .now()
-    if rest > .zero { return startTimer(in: rest) }
-    if case .receiving(let head, _, _) = state { return refuse(.requestTimeout, of: head) }
+    if deadline > .now() { return startTimer(until: deadline) }
+    if case .receiving(let head, _, _) = state {
+      return refuse(memoryWait == nil ? .requestTimeout : .serviceUnavailable, of: head)
+    }
     close()
   }
 

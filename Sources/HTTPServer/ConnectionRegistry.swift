@@ -46,18 +46,20 @@ final class ConnectionRegistry: Sendable {
 
   /// Returns when the last one is closed, or after that time.
   func waitUntilEmpty(for time: Duration) async {
-    let timer = Task {
-      try? await Task.sleep(for: time)
-      resumeWaiters()
-    }
-    defer { timer.cancel() }
+    var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
         if !state.channels.isEmpty { state.waiters.append(continuation) }
         return state.channels.isEmpty
       }
-      if isEmpty { continuation.resume() }
+      if isEmpty { return continuation.resume() }
+      // Not before somebody waits: else its end could be missed.
+      timer = Task {
+        try? await Task.sleep(for: time)
+        resumeWaiters()
+      }
     }
+    timer?.cancel()
   }
 
   private func remove(_ id: ObjectIdentifier) {

@@ -13,6 +13,7 @@ package final class HTTPServer: Sendable {
   private let responder: any HTTPResponder
   private let group: MultiThreadedEventLoopGroup
   private let connections: ConnectionRegistry
+  private let memory: BodyMemory
   private let listener = Mutex<(any Channel)?>(nil)
 
   /// A server that does not listen yet.
@@ -21,6 +22,7 @@ package final class HTTPServer: Sendable {
     self.responder = responder
     group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
     connections = ConnectionRegistry(limit: configuration.maximumConnections)
+    memory = BodyMemory(capacity: configuration.bodyMemory)
   }
 
   /// Listens, and returns the address that it listens on.
@@ -34,19 +36,31 @@ package final class HTTPServer: Sendable {
       .serverChannelOption(.maxMessagesPerRead, value: 64)
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
-      .childChannelInitializer { [configuration, responder, connections] channel in
+      .childChannelInitializer { [configuration, responder, connections, memory] channel in
         guard connections.insert(channel) else { return channel.close() }
         return channel.eventLoop.makeCompletedFuture {
-          try channel.pipeline.syncOperations.configureHTTPServerPipeline(withErrorHandling: false)
-          try channel.pipeline.syncOperations.addHandler(
-            ConnectionHandler(configuration: configuration, responder: responder, on: channel.eventLoop))
+          let pipeline = channel.pipeline.syncOperations
+          try pipeline.addHandlers(
+            HTTPResponseEncoder(),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: configuration.headLimits)),
+            HTTPServerPipelineHandler(),
+            NIOHTTPResponseHeadersValidator())
+          try pipeline.addHandler(
+            ConnectionHandler(
+              configuration: configuration, responder: responder, memory: memory, on: channel.eventLoop))
         }
       }
-    let channel =
-      switch configuration.binding {
-      case .address(let host, let port): try await bootstrap.bind(host: host, port: port).get()
-      case .socket(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
-      }
+    let channel: any Channel
+    do {
+      channel =
+        switch configuration.binding {
+        case .address(let host, let port): try await bootstrap.bind(host: host, port: port).get()
+        case .socket(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
+        }
+    } catch {
+      try? await group.shutdownGracefully()
+      throw error
+    }
     listener.withLock { $0 = channel }
     guard let address = channel.localAddress else { throw ChannelError.unknownLocalAddress }
     return address
@@ -55,11 +69,20 @@ package final class HTTPServer: Sendable {
   /// The number of open connections.
   package var openConnections: Int { connections.count }
 
-  /// Accepts no more connections, closes idle ones, and waits until those that are in use have had their responses, for
-  /// at most that long; then closes them.
-  package func stop(within time: Duration) async {
-    try? await listener.withLock { $0 }?.close()
+  /// Accepts no more connections, and closes idle ones and those that are in use after their responses.
+  package func beginStopping() async {
+    let listening = listener.withLock { listener in
+      defer { listener = nil }
+      return listener
+    }
+    try? await listening?.close()
     connections.endWhenIdle()
+  }
+
+  /// Begins to stop, and waits until the connections that are in use have had their responses, for at most that long;
+  /// then closes them.
+  package func stop(within time: Duration) async {
+    await beginStopping()
     await connections.waitUntilEmpty(for: time)
     connections.closeAll()
     try? await group.shutdownGracefully()
@@ -93,6 +116,22 @@ extension HTTPServer {
     package var lingerTimeout = TimeAmount.seconds(2)
     /// The longest request target, in bytes. Default: 8 KiB.
     package var maximumTargetLength = 8 << 10
+    /// The longest header field of a request with its name, in bytes. Default: 16 KiB.
+    package var maximumFieldLength = 16 << 10
+    /// The header fields of a request together, in bytes. Default: 32 KiB.
+    package var maximumHeadLength = 32 << 10
+    /// The most header fields of a request. Default: 100.
+    package var maximumFields = 100
+    /// What the bodies of all requests may take together, in bytes; one that finds no room waits. Default: 128 MiB.
+    package var bodyMemory = 128 << 20
+
+    var headLimits: NIOHTTPDecoderLimitConfiguration {
+      var limits = NIOHTTPDecoderLimitConfiguration()
+      limits.maxHeaderFieldSize = maximumFieldLength
+      limits.maxHeaderListSize = maximumHeadLength
+      limits.maxHeaderFieldCount = maximumFields
+      return limits
+    }
 
     /// The defaults for a binding.
     package init(binding: Binding) { self.binding = binding }

@@ -1,0 +1,40 @@
+import NIOHTTP1
+
+/// What a request's head must be like, beyond what the parser checks (RFC 9112).
+enum RequestHeadRules {
+  /// Brings the target into the form that responders expect: a path and a query, or `*`.
+  ///
+  /// - Returns: The status with which to refuse the request; nil if it is in order.
+  static func normalise(_ head: inout HTTPRequestHead, maximumTargetLength: Int) -> HTTPResponseStatus? {
+    guard head.uri.utf8.count <= maximumTargetLength else { return .uriTooLong }
+    if head.version.minor == 0, head.headers.contains(name: "transfer-encoding") { return .badRequest }
+    let hosts = head.headers["host"]
+    // With two of them, a proxy in front may have checked the other one.
+    guard hosts.count <= 1, hosts.count == 1 || head.version.minor == 0 else { return .badRequest }
+    if let host = hosts.first, !isAuthority(host) { return .badRequest }
+    return normaliseTarget(of: &head)
+  }
+
+  private static func normaliseTarget(of head: inout HTTPRequestHead) -> HTTPResponseStatus? {
+    if head.uri.utf8.first == UInt8(ascii: "/") { return nil }
+    if head.method == .OPTIONS, head.uri == "*" { return nil }
+    // As proxies write it: its host counts, whatever the field says.
+    guard let scheme = ["http://", "https://"].first(where: { head.uri.lowercased().hasPrefix($0) }) else {
+      return .badRequest
+    }
+    let rest = head.uri.dropFirst(scheme.count)
+    let authority = rest.prefix { $0 != "/" && $0 != "?" }
+    guard !authority.isEmpty, isAuthority(authority) else { return .badRequest }
+    let path = rest.dropFirst(authority.count)
+    head.headers.replaceOrAdd(name: "host", value: String(authority))
+    head.uri = path.hasPrefix("/") ? String(path) : "/\(path)"
+    return nil
+  }
+
+  /// Whether a text is a host with an optional port, and nothing that two programs could read differently.
+  private static func isAuthority(_ text: some StringProtocol) -> Bool {
+    text.utf8.allSatisfy { byte in
+      byte > 0x20 && byte < 0x7f && !"/\\@,;?#\"<>".utf8.contains(byte)
+    }
+  }
+}
