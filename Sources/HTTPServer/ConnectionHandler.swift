@@ -361,7 +361,11 @@ final class ConnectionHandler: ChannelInboundHandler {
     for part in parts { take(part) }
     guard let status = postponedRefusal else { return }
     postponedRefusal = nil
-    if case .idle = state { refuse(status) } else if case .receiving(let head, _, _) = state { refuse(status, of: head) }
+    if case .idle = state {
+      refuse(status)
+    } else if case .receiving(let head, _, _) = state {
+      refuse(status, of: head)
+    }
   }
 
   // MARK: Deadline

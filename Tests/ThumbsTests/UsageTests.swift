@@ -104,6 +104,22 @@ struct UsageTests {
     Mistake("cache prune --older-than 9999999999w", "--older-than", "7d"),
     Mistake("cache prune --to lots", "'lots'", "--to", "256MiB"),
     Mistake("cache prune --host https://example.org/a", "--host https://example.org/a", "images.example.org"),
+    Mistake("cache remove", "URL|PATH", "thumbs cache remove --help"),
+    Mistake("cache remove ftp://host/a.jpg", "ftp://host/a.jpg", "http or https"),
+    Mistake("serve a --urls b", "FOLDER", "--urls", "exclude each other"),
+    Mistake("serve missing", "missing", "folder"),
+    Mistake("serve --port 70000", "--port 70000", "0 to 65535"),
+    Mistake("serve --provider-url http://x", "--provider-url", "--provider"),
+    Mistake("serve --allow-source a*b", "'a*b'", "*.example.org"),
+    Mistake("serve --preset card", "--preset NAME=OPTIONS"),
+    Mistake("serve --preset card=tall", "--preset card", "tall"),
+    Mistake("serve --deadline 0s", "--deadline", "at least 1s"),
+    Mistake("serve --fallback none.txt", "--fallback none.txt", "1 MiB"),
+    Mistake("serve --root none", "--root none", "folder"),
+    Mistake("serve --config none.json", "--config none.json", "cannot be read"),
+    Mistake("serve --access-log xml", "'xml'", "--access-log", "'json'"),
+    Mistake("sign 400", "URL|PATH", "thumbs sign --help"),
+    Mistake("sign 400 a.jpg", "--signing-keys", "THUMBS_SIGNING_KEYS"),
     Mistake("cache empty", "'cache empty'", "thumbs cache --help"),
     Mistake("fetch", "'fetch'", "thumbs --help"),
     Mistake("prefech --query a", "'prefech'", "did you mean 'prefetch'"),
@@ -129,7 +145,7 @@ struct UsageTests {
 
   @Test(arguments: [
     "", "prefetch", "search", "convert", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
-    "cache verify", "cache prune", "cache clear",
+    "cache verify", "cache prune", "cache remove", "cache clear", "serve", "sign",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)

@@ -13,6 +13,8 @@ struct GalleryRoutes: Sendable {
 
   /// The most images of a list that one response describes.
   private static let mostItems = 500
+  /// More images than a list has.
+  private static let longestList = 1 << 32
   /// How often a silent event stream says that it is alive.
   private static let keepAliveInterval = Duration.seconds(15)
   /// How far ahead of the view, in heights of it, more images of a search are asked for.
@@ -94,7 +96,9 @@ struct GalleryRoutes: Sendable {
   private func photos(
     of session: GallerySession, _ query: QueryItems, most: Int
   ) async throws(Problem) -> (version: Int, from: Int, photos: [ListedPhoto]) {
-    guard let version = query.integer("version"), let from = query.integer("from"), version >= 0, from >= 0 else {
+    guard let version = query.integer("version"), let from = query.integer("from"), version >= 0,
+      (0...Self.longestList).contains(from)
+    else {
       throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
     }
     let count = min(max(0, query.integer("count") ?? most), most)
@@ -119,7 +123,7 @@ struct GalleryRoutes: Sendable {
 
   /// The aspects of the images, a byte each, for justified rows.
   private func aspects(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    let (_, _, photos) = try await photos(of: session, query, most: .max / 2)
+    let (_, _, photos) = try await photos(of: session, query, most: Self.longestList)
     var bytes = ByteBuffer()
     for listed in photos { bytes.writeInteger(AspectByte.encode(listed.photo.size)) }
     return ServerResponse(

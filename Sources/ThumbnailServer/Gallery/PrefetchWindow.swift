@@ -98,14 +98,20 @@ actor PrefetchWindow {
     // A window that begins with a row of the grid.
     let begin = max(0, visible.lowerBound - Self.length / 2) / columns * columns
     let wanted = begin..<min(count, begin + Self.length)
+    let before = (self.version, known, prefetcher?.variant)
     if version == self.version, wanted.lowerBound == known.lowerBound, wanted.upperBound > known.upperBound {
-      guard let more = await sources(known.upperBound..<wanted.upperBound, version) else { return }
+      guard let more = await sources(known.upperBound..<wanted.upperBound, version), isStill(before) else { return }
       prefetcher?.append(contentsOf: more)
     } else {
-      guard let all = await sources(wanted, version) else { return }
+      guard let all = await sources(wanted, version), isStill(before) else { return }
       prefetcher?.setItems(all)
     }
     (self.version, known) = (version, wanted)
+  }
+
+  /// Whether no other message has moved the window in the meantime.
+  private func isStill(_ state: (version: Int, known: Range<Int>, variant: Variant?)) -> Bool {
+    state.version == version && state.known == known && state.variant == prefetcher?.variant
   }
 
   private func sources(_ range: Range<Int>, _ version: Int) async -> [ImageSource]? {

@@ -18,18 +18,21 @@ struct ImageRoutes: Sendable {
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest, path: [Substring]) -> ServerResponse? {
     guard let (source, variant) = thumbnail(path) else { return nil }
-    return thumbnails.cached(source, variant, storing(source), for: request)
+    return thumbnails.cached(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
   }
 
   /// The response to a request below `/picture`; the path without that.
   func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
     guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     if let (source, variant) = thumbnail(path) {
-      return await thumbnails.made(source, variant, storing(source), for: request)
+      return await thumbnails.made(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
     }
     if path.count == 2, path[1] == "original", let photo = registry.photo(path[0]) { return original(photo) }
     return .problem(.notFound)
   }
+
+  /// No other page can find out what somebody's gallery shows.
+  private static let ownPagesOnly: HTTPHeaders = ["cross-origin-resource-policy": "same-origin"]
 
   private func thumbnail(_ path: [Substring]) -> (source: ImageSource, variant: Variant)? {
     guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
@@ -55,7 +58,7 @@ struct ImageRoutes: Sendable {
       .ok,
       headers: [
         "content-type": "application/octet-stream", "cache-control": "no-store", "x-content-type-options": "nosniff",
-        "content-security-policy": "default-src 'none'; sandbox",
+        "content-security-policy": "default-src 'none'; sandbox", "cross-origin-resource-policy": "same-origin",
         "content-disposition": ContentDisposition.attachment(named: source.url.lastPathComponent),
       ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: Int(status.st_size)))
   }

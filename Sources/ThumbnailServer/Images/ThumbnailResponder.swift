@@ -10,6 +10,12 @@ import Thumbnailer
 struct ThumbnailResponder: Sendable {
   let pipeline: ThumbnailPipeline
   let admission: RequestAdmission
+  /// How long a thumbnail may take, with all waiting; nil for as long as it takes.
+  var deadline: Duration?
+  /// Whether errors name the image and its host, as they may for whoever has chosen the images.
+  var namesSources = false
+  /// Sent with errors in place of their description, where images are expected.
+  var fallback: FallbackImage?
 
   /// The response if the thumbnail is in the memory cache.
   ///
@@ -25,17 +31,71 @@ struct ThumbnailResponder: Sendable {
   /// The response once the thumbnail is there, or an error.
   func made(
     _ source: ImageSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
-    options: RequestOptions = RequestOptions(), extra: HTTPHeaders = [:]
+    extra: HTTPHeaders = [:]
   ) async -> ServerResponse {
-    guard admission.enter() else { return .problem(.overloaded) }
-    defer { admission.leave() }
-    var wanted = ThumbnailRequest(source, variant: variant)
-    wanted.options = options
-    do throws(ThumbnailError) {
-      return Self.response(with: try await pipeline.thumbnail(for: wanted), storing, for: request, extra: extra)
+    do throws(ServerResponse.Problem) {
+      let thumbnail = try await thumbnail(source, variant)
+      return Self.response(with: thumbnail, storing, for: request, extra: extra)
     } catch {
-      return .problem(ServerResponse.Problem(error))
+      return response(to: error)
     }
+  }
+
+  /// The response to a request for an image that failed: the fallback image, or a description.
+  func response(to problem: ServerResponse.Problem) -> ServerResponse {
+    fallback?.response(to: problem) ?? .problem(problem)
+  }
+
+  /// The format in which a thumbnail is sent to a client, where its address leaves that open. AVIF takes ten times as
+  /// long to make as WebP: it is sent where it is stored, or nobody waits.
+  func format(
+    for negotiation: ContentNegotiation, of source: ImageSource, variant: (OutputFormat) -> Variant
+  ) async -> OutputFormat {
+    let best = negotiation.format(allowsAVIF: true)
+    guard best == .avif, admission.current > 0 else { return best }
+    let stored = Self.request(source, variant(.avif), RequestOptions(cacheMode: .offline))
+    return await (try? pipeline.thumbnail(for: stored)) != nil ? .avif : negotiation.format(allowsAVIF: false)
+  }
+
+  /// The thumbnail, if there is room in the queue, within the deadline.
+  func thumbnail(
+    _ source: ImageSource, _ variant: Variant, options: RequestOptions = RequestOptions()
+  ) async throws(ServerResponse.Problem) -> Thumbnail {
+    guard admission.enter() else { throw .overloaded }
+    defer { admission.leave() }
+    do throws(ThumbnailError) {
+      return try await withinDeadline(Self.request(source, variant, options))
+    } catch {
+      throw ServerResponse.Problem(error, namesSources: namesSources)
+    }
+  }
+
+  private static func request(
+    _ source: ImageSource, _ variant: Variant, _ options: RequestOptions
+  ) -> ThumbnailRequest {
+    var request = ThumbnailRequest(source, variant: variant)
+    request.options = options
+    return request
+  }
+
+  private func withinDeadline(_ request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
+    guard let deadline else { return try await pipeline.thumbnail(for: request) }
+    let result = await withTaskGroup(of: Result<Thumbnail, ThumbnailError>.self) { group in
+      group.addTask { [pipeline] in
+        do throws(ThumbnailError) {
+          return .success(try await pipeline.thumbnail(for: request))
+        } catch {
+          return .failure(error)
+        }
+      }
+      group.addTask {
+        try? await Task.sleep(for: deadline)
+        return .failure(.timedOut(reason: "the thumbnail was not made within \(deadline.inWords); try again later"))
+      }
+      defer { group.cancelAll() }
+      return await group.next() ?? .failure(.cancelled)
+    }
+    return try result.get()
   }
 
   private static func response(
@@ -46,9 +106,7 @@ struct ThumbnailResponder: Sendable {
       "etag": tag, "cache-control": storing, "x-content-type-options": "nosniff",
     ]
     headers.add(contentsOf: extra)
-    if let condition = request.headers.first(name: "if-none-match"), EntityTag.matches(condition, tag) {
-      return ServerResponse(.notModified, headers: headers)
-    }
+    if EntityTag.isNamed(tag, in: request) { return ServerResponse(.notModified, headers: headers) }
     headers.add(name: "content-type", value: thumbnail.mediaType)
     // Opened by itself, an image can run nothing and load nothing.
     headers.add(name: "content-security-policy", value: "default-src 'none'; sandbox")
@@ -74,6 +132,11 @@ enum EntityTag {
       for byte in bytes[offset...] { digest = (digest ^ UInt64(byte)) &* prime }
     }
     return "\"\(String(digest, radix: 36))-\(String(data.count, radix: 36))\""
+  }
+
+  /// Whether a client has the version with that tag.
+  static func isNamed(_ tag: String, in request: ServerRequest) -> Bool {
+    request.headers["if-none-match"].contains { matches($0, tag) }
   }
 
   /// Whether a value of `If-None-Match` names the tag.

@@ -13,35 +13,59 @@ package final class AccessLog: Sendable {
   }
 
   private static let delay = DispatchTimeInterval.milliseconds(100)
+  /// What may wait for whoever reads the log; further lines are left out, and counted.
+  private static let mostBytes = 1 << 20
+
+  /// What is written of a target, in bytes.
+  private static let longestTarget = 1000
+
+  private struct State {
+    var buffer: [UInt8] = []
+    var leftOut = 0
+  }
 
   private let format: Format
-  private let buffer = Mutex<[UInt8]>([])
+  private let descriptor: Int32
+  private let state = Mutex(State())
   private let queue = DispatchQueue(label: "thumbnailer.access-log", qos: .utility)
 
   /// A log of that format.
-  package init(_ format: Format) { self.format = format }
+  ///
+  /// - Parameter descriptor: Where it is written. Default: standard error.
+  package init(_ format: Format, to descriptor: Int32 = STDERR_FILENO) {
+    (self.format, self.descriptor) = (format, descriptor)
+  }
 
   func record(_ exchange: ServerExchange) {
     let line = format == .text ? Self.text(exchange) : Self.json(exchange)
-    let isFirst = buffer.withLock { buffer in
-      defer {
-        buffer.append(contentsOf: line.utf8)
-        buffer.append(UInt8(ascii: "\n"))
+    let isFirst = state.withLock { state in
+      guard state.buffer.count < Self.mostBytes else {
+        state.leftOut += 1
+        return false
       }
-      return buffer.isEmpty
+      defer {
+        state.buffer.append(contentsOf: line.utf8)
+        state.buffer.append(UInt8(ascii: "\n"))
+      }
+      return state.buffer.isEmpty
     }
     if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in flush() } }
   }
 
   /// Writes what is left.
   func flush() {
-    let lines = buffer.withLock { buffer in
-      defer { buffer = [] }
-      return buffer
+    let waiting = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    var lines = waiting.buffer
+    if waiting.leftOut > 0 {
+      lines += Array("thumbs: \(waiting.leftOut) lines of the access log were left out; nobody has read it\n".utf8)
     }
     var rest = lines[...]
     while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count < 0, errno == EINTR { continue }
       // Nobody reads the log any more, which is no reason to end.
       guard count > 0 else { return }
       rest = rest.dropFirst(count)
@@ -53,14 +77,19 @@ package final class AccessLog: Sendable {
     return "\(tenths / 10).\(tenths % 10)"
   }
 
-  /// Signatures and keys do not belong into a log.
+  /// Signatures and keys do not belong into a log, however they are spelled.
   private static func target(_ exchange: ServerExchange) -> String {
-    let secrets = ["signature=", "key="]
-    guard let query = exchange.target.firstIndex(of: "?") else { return exchange.target }
-    let fields = exchange.target[exchange.target.index(after: query)...].split(separator: "&").map { field in
-      secrets.first { field.hasPrefix($0) }.map { "\($0)…" } ?? String(field)
+    let target = exchange.target
+    let path = target.prefix { $0 != "?" }
+    var shown = String(path)
+    let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
+    if parts.count > 2, parts[0] == "imgproxy" { shown = "/imgproxy/***/\(parts[2])" }
+    guard path.endIndex < target.endIndex else { return shown }
+    let fields = target[target.index(after: path.endIndex)...].split(separator: "&").map { field in
+      let name = field.prefix { $0 != "=" }
+      return ["signature", "key"].contains(name.removingPercentEncoding ?? "") ? "\(name)=***" : String(field)
     }
-    return exchange.target[..<query] + "?" + fields.joined(separator: "&")
+    return shown + "?" + fields.joined(separator: "&")
   }
 
   private static func text(_ exchange: ServerExchange) -> String {
@@ -82,7 +111,8 @@ package final class AccessLog: Sendable {
     func isPlain(_ byte: UInt8) -> Bool {
       byte > 0x1f && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
-    if text.utf8.allSatisfy(isPlain) { return text }
-    return String(decoding: text.utf8.map { isPlain($0) ? $0 : UInt8(ascii: "?") }, as: UTF8.self)
+    if text.utf8.count <= longestTarget, text.utf8.allSatisfy(isPlain) { return text }
+    let plain = text.utf8.prefix(longestTarget).map { isPlain($0) ? $0 : UInt8(ascii: "?") }
+    return String(decoding: plain, as: UTF8.self) + (text.utf8.count > longestTarget ? "..." : "")
   }
 }

@@ -26,19 +26,18 @@ struct PageFile: Sendable {
   /// Everything comes from this server, nothing stands in the page itself, and no other page may frame it.
   private static let policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    + "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
   func response(to request: ServerRequest) -> ServerResponse {
     var headers: HTTPHeaders = [
       // The next version of the program has other files of the same names.
       "etag": tag, "cache-control": "no-cache", "x-content-type-options": "nosniff", "referrer-policy": "no-referrer",
     ]
-    if let condition = request.headers.first(name: "if-none-match"), EntityTag.matches(condition, tag) {
-      return ServerResponse(.notModified, headers: headers)
-    }
+    if EntityTag.isNamed(tag, in: request) { return ServerResponse(.notModified, headers: headers) }
     headers.add(name: "content-type", value: type)
     headers.add(name: "content-security-policy", value: Self.policy)
     headers.add(name: "cross-origin-opener-policy", value: "same-origin")
+    headers.add(name: "cross-origin-resource-policy", value: "same-origin")
     return ServerResponse(.ok, headers: headers, body: .bytes(bytes))
   }
 }

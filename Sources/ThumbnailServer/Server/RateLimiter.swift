@@ -3,8 +3,9 @@ import Synchronization
 
 /// Limits the requests of each client, by token buckets: a burst of twice the rate, then the rate.
 final class RateLimiter: Sendable {
-  /// Beyond so many clients those are forgotten that have full buckets.
+  /// Beyond so many clients those are forgotten that have full buckets, and if that does not help, all.
   private static let mostClients = 10_000
+  private static let cleaningInterval = TimeAmount.seconds(1)
 
   private struct Bucket {
     var tokens: Double
@@ -12,27 +13,48 @@ final class RateLimiter: Sendable {
   }
 
   private let rate: Double
-  private let buckets = Mutex<[String: Bucket]>([:])
+  private struct State {
+    var buckets: [String: Bucket] = [:]
+    var nextCleaning = NIODeadline.uptimeNanoseconds(0)
+  }
+
+  private let state = Mutex(State())
 
   /// - Parameter rate: Requests a second.
   init(rate: Double) { self.rate = rate }
 
   /// Whether the client may have one more request now.
   func admits(_ client: String, at now: NIODeadline = .now()) -> Bool {
-    let burst = 2 * rate
-    return buckets.withLock { buckets in
-      if buckets.count > Self.mostClients {
-        buckets = buckets.filter { Self.tokens(of: $0.value, rate, now) < burst }
+    // At least one, or nobody would ever be admitted.
+    let burst = max(1, 2 * rate)
+    let client = Self.network(of: client)
+    return state.withLock { state in
+      if state.buckets.count > Self.mostClients, now >= state.nextCleaning {
+        state.nextCleaning = now + Self.cleaningInterval
+        state.buckets = state.buckets.filter { Self.tokens(of: $0.value, rate, now) < burst }
+        if state.buckets.count > Self.mostClients { state.buckets = [:] }
       }
-      var bucket = buckets[client] ?? Bucket(tokens: burst, time: now)
+      var bucket = state.buckets[client] ?? Bucket(tokens: burst, time: now)
       bucket.tokens = min(burst, Self.tokens(of: bucket, rate, now))
       bucket.time = now
-      defer { buckets[client] = bucket }
+      defer { state.buckets[client] = bucket }
       guard bucket.tokens >= 1 else { return false }
       bucket.tokens -= 1
       return true
     }
   }
+
+  /// An address, but of IPv6 its network: a client has all of the addresses in there.
+  private static func network(of client: String) -> String {
+    guard client.contains(":"), !client.contains("."), let address = try? SocketAddress(ipAddress: client, port: 0),
+      case .v6(let parts) = address
+    else { return client }
+    let bytes = withUnsafeBytes(of: parts.address.sin6_addr) { Array($0.prefix(networkLength)) }
+    return bytes.map { String($0, radix: 16) }.joined(separator: ".")
+  }
+
+  /// Of an IPv6 address, in bytes.
+  private static let networkLength = 8
 
   private static func tokens(of bucket: Bucket, _ rate: Double, _ now: NIODeadline) -> Double {
     bucket.tokens + rate * Double((now - bucket.time).nanoseconds) / 1e9

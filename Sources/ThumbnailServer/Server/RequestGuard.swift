@@ -1,5 +1,6 @@
 import Foundation
 import HTTPServer
+import NIOCore
 import NIOHTTP1
 
 /// Keeps other web pages from using the server through a browser that can reach it.
@@ -17,16 +18,14 @@ struct RequestGuard: Sendable {
     // Asked for by address, as by a load balancer, and telling nothing.
     if route == .health || route == .ready { return nil }
     // A name that a stranger has pointed at this machine (DNS rebinding) would make his page one of ours to a browser.
-    guard let host = request.headers.first(name: "host").map(Self.name(of:)), hosts.isEmpty || hosts.contains(host)
-    else {
+    let authority = request.headers.first(name: "host")?.lowercased() ?? ""
+    guard hosts.isEmpty || isKnown(Self.name(of: authority)) else {
       return .init(
         .misdirectedRequest, "wrong-host",
         "this server is not known by that name; --allow-host adds it")
     }
     guard request.method != .GET, request.method != .HEAD else { return nil }
-    if let origin = request.headers.first(name: "origin"),
-      origin.lowercased().split(separator: "/").last.map({ Self.name(of: String($0)) }) != host
-    {
+    if Self.isForeign(request, authority) {
       return .init(.forbidden, "wrong-origin", "another page may not change this gallery")
     }
     // Servers that upload images have their own key, and change nothing.
@@ -37,9 +36,23 @@ struct RequestGuard: Sendable {
     return nil
   }
 
-  /// A host without its port, in lower case.
+  /// An address cannot be pointed elsewhere, as a name can: any address of this machine is fine.
+  private func isKnown(_ name: String) -> Bool {
+    hosts.contains(name) || (try? SocketAddress(ipAddress: name.filter { $0 != "[" && $0 != "]" }, port: 0)) != nil
+  }
+
+  /// Whether a browser says that a page of another origin has sent the request. Other programs say nothing.
+  private static func isForeign(_ request: ServerRequest, _ authority: String) -> Bool {
+    if let site = request.headers.first(name: "sec-fetch-site"), !["same-origin", "none"].contains(site.lowercased()) {
+      return true
+    }
+    guard let origin = request.headers.first(name: "origin")?.lowercased() else { return false }
+    // The scheme may differ behind a proxy that speaks TLS; the port is part of an origin.
+    return !["http://", "https://"].contains { origin == $0 + authority }
+  }
+
+  /// A host without its port.
   private static func name(of host: String) -> String {
-    let host = host.lowercased()
     if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
     return String(host.prefix { $0 != ":" })
   }

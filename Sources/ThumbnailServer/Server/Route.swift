@@ -1,6 +1,6 @@
 /// What a request is for, by the first part of its path.
 enum Route: String, Sendable, CaseIterable {
-  case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, none
+  case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
 
   /// The route of a path, still percent-encoded.
   init(path: [Substring]) {
@@ -16,6 +16,7 @@ enum Route: String, Sendable, CaseIterable {
     case "readyz" where path.count == 1: self = .ready
     case "metrics" where path.count == 1: self = .metrics
     case "help" where path.count == 1: self = .help
+    case "cache" where path.count == 1: self = .cache
     case let first? where path.count == 1 && ImaginaryRoutes.operations.contains(first): self = .imaginary
     default: self = .none
     }

@@ -2,29 +2,27 @@ import Foundation
 import HTTPServer
 import NIOCore
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
 /// What the server counts, as Prometheus reads it.
 final class ServerMetrics: Sendable {
-  /// The upper bounds of the buckets of response times, in seconds.
-  private static let bounds = [0.0005, 0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
-
   private struct Series: Hashable {
     let route: Route
     /// The status, or 499 where the client left before.
     let status: UInt
   }
 
-  private struct Times {
-    var buckets = [Int](repeating: 0, count: ServerMetrics.bounds.count)
-    var count = 0
-    var sum = 0.0
+  /// The parts of the work for a thumbnail whose times the pipeline tells.
+  private enum Stage: String {
+    case diskRead = "disk-read", download, render
   }
 
   private struct State {
     var requests: [Series: Int] = [:]
     var bytes = 0
-    var times: [Route: Times] = [:]
+    var times: [Route: Histogram] = [:]
+    var stages: [Stage: Histogram] = [:]
   }
 
   private static let clientLeft: UInt = 499
@@ -34,14 +32,29 @@ final class ServerMetrics: Sendable {
   func record(_ exchange: ServerExchange, route: Route) {
     let seconds = Double(exchange.duration.nanoseconds) / 1e9
     let series = Series(route: route, status: exchange.status?.code ?? Self.clientLeft)
-    let bucket = Self.bounds.firstIndex { seconds <= $0 }
     state.withLock { state in
       state.requests[series, default: 0] += 1
       state.bytes += exchange.byteCount
-      state.times[route, default: Times()].count += 1
-      state.times[route, default: Times()].sum += seconds
-      if let bucket { state.times[route, default: Times()].buckets[bucket] += 1 }
+      state.times[route, default: Histogram()].add(seconds)
     }
+  }
+
+  /// Counts the times of a pipeline's stages until the task is cancelled or the pipeline ends.
+  func follow(_ pipeline: ThumbnailPipeline) -> Task<Void, Never> {
+    Task { [weak self, events = pipeline.events()] in
+      for await event in events { self?.record(event.kind) }
+    }
+  }
+
+  private func record(_ event: PipelineEvent.Kind) {
+    let time: (stage: Stage, duration: Duration)
+    switch event {
+    case .diskHit(_, _, let duration): time = (.diskRead, duration)
+    case .downloaded(_, _, _, _, _, let duration): time = (.download, duration)
+    case .rendered(_, let duration): time = (.render, duration)
+    default: return
+    }
+    state.withLock { $0.stages[time.stage, default: Histogram()].add(time.duration.seconds) }
   }
 
   /// Everything in Prometheus' text format.
@@ -60,15 +73,13 @@ final class ServerMetrics: Sendable {
     page.begin(
       "thumbs_http_request_duration_seconds", "histogram", "From the end of a request to that of its response.")
     for (route, times) in state.times.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-      let label = "route=\"\(route.rawValue)\""
-      var total = 0
-      for (bound, count) in zip(Self.bounds, times.buckets) {
-        total += count
-        page.add("thumbs_http_request_duration_seconds_bucket", "\(label),le=\"\(bound)\"", total)
-      }
-      page.add("thumbs_http_request_duration_seconds_bucket", "\(label),le=\"+Inf\"", times.count)
-      page.add("thumbs_http_request_duration_seconds_sum", label, times.sum)
-      page.add("thumbs_http_request_duration_seconds_count", label, times.count)
+      page.add("thumbs_http_request_duration_seconds", "route=\"\(route.rawValue)\"", times)
+    }
+    page.begin(
+      "thumbs_stage_duration_seconds", "histogram",
+      "Reading from the disk cache, downloading, and decoding and encoding of source images.")
+    for (stage, times) in state.stages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+      page.add("thumbs_stage_duration_seconds", "stage=\"\(stage.rawValue)\"", times)
     }
     add(pipeline, waiting, to: &page)
     return page.text
@@ -97,20 +108,5 @@ final class ServerMetrics: Sendable {
       page.begin(name, "gauge", help)
       page.add(name, value)
     }
-  }
-}
-
-/// Prometheus' text format.
-private struct MetricsPage {
-  private(set) var text = ""
-
-  mutating func begin(_ name: String, _ type: String, _ help: String) {
-    text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-  }
-
-  mutating func add(_ name: String, _ value: some CustomStringConvertible) { text += "\(name) \(value)\n" }
-
-  mutating func add(_ name: String, _ labels: String, _ value: some CustomStringConvertible) {
-    text += "\(name){\(labels)} \(value)\n"
   }
 }

@@ -22,6 +22,14 @@ extension ThumbnailServer {
     package var imaginaryKey: String?
     /// What imgproxy's addresses are signed with; nil: they are served as other addresses are.
     package var imgproxyKey: ImgproxyKey?
+    /// What has to be sent to remove thumbnails from the caches; nil: nobody may.
+    package var purgeKey: String?
+    /// Sent with errors of thumbnails that were asked for by address, in place of their description.
+    package var fallback: FallbackImage?
+    /// Whether errors on a gallery's page name files and hosts, as they may where nobody else sees the page.
+    package var namesSources = true
+    /// How long a thumbnail may take, with all waiting; nil for as long as it takes. Default: a minute.
+    package var deadline: Duration? = .seconds(60)
     /// `Cache-Control` of thumbnails that were asked for by address.
     package var storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
     /// The most requests whose thumbnails are being made at once, waiting ones included.

@@ -4,6 +4,7 @@ import Foundation
 package import HTTPServer
 import NIOCore
 package import NIOHTTP1
+import Synchronization
 import ThumbnailCore
 package import Thumbnailer
 
@@ -19,7 +20,10 @@ package final class ThumbnailServer: HTTPResponder {
   private let thumbnails: ThumbnailRoutes
   private let imaginary: ImaginaryRoutes
   private let imgproxy: ImgproxyRoutes
+  private let purge: PurgeRoute
   private let gallery: GalleryRoutes?
+  private let following: Task<Void, Never>
+  private let isStopping = Atomic(false)
 
   /// A server of thumbnails that a pipeline makes. It is to be given to an `HTTPServer`.
   package init(_ configuration: Configuration, pipeline: ThumbnailPipeline) {
@@ -29,14 +33,20 @@ package final class ThumbnailServer: HTTPResponder {
     limiter = configuration.requestsPerSecond.map { RateLimiter(rate: $0) }
     admission = RequestAdmission(limit: configuration.mostWaiting)
     let registry = ImageRegistry(headers: configuration.headers)
-    let responder = ThumbnailResponder(pipeline: pipeline, admission: admission)
+    following = metrics.follow(pipeline)
+    var responder = ThumbnailResponder(
+      pipeline: pipeline, admission: admission, deadline: configuration.deadline,
+      namesSources: configuration.namesSources)
     let access = SourceAccess(
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
     images = ImageRoutes(registry: registry, pipeline: pipeline, thumbnails: responder)
+    responder.namesSources = false
+    imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
+    purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
+    responder.fallback = configuration.fallback
     thumbnails = ThumbnailRoutes(
       thumbnails: responder, access: access, presets: configuration.presets, storing: configuration.storing)
-    imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     imgproxy = ImgproxyRoutes(
       thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
     gallery = configuration.gallery.map { source in
@@ -46,33 +56,42 @@ package final class ThumbnailServer: HTTPResponder {
     }
   }
 
-  /// Ends the galleries' work, and with it the streams to their pages.
+  deinit { following.cancel() }
+
+  /// Says that the server is not ready any more, and ends the galleries' work, and with it the streams to their pages.
   package func stop() async {
+    isStopping.store(true, ordering: .releasing)
     await gallery?.sessions.endAll()
-    configuration.log?.flush()
   }
 
+  /// Writes what is left of the log. To be called at the end.
+  package func flushLog() { configuration.log?.flush() }
+
   package func bodyLimit(for head: HTTPRequestHead) -> Int {
-    Route(path: Route.parts(of: head.uri)) == .imaginary ? configuration.longestUpload : configuration.longestMessage
+    head.method == .POST && Route(path: Route.parts(of: head.uri)) == .imaginary
+      ? configuration.longestUpload : configuration.longestMessage
   }
 
   package func immediateResponse(to request: ServerRequest) -> ServerResponse? {
     let path = Route.parts(of: request.target)
     let route = Route(path: path)
     if let problem = requestGuard.problem(with: request, route) { return .problem(problem) }
-    if let limiter, !limiter.admits(request.client) { return .problem(.tooManyRequests) }
+    if let limiter, route != .health, route != .ready, !limiter.admits(request.client) {
+      return .problem(.tooManyRequests)
+    }
     switch route {
     case .page: return page(path.count == 2 ? path[1] : "index.html", request)
     case .picture: return images.immediateResponse(to: request, path: Array(path.dropFirst()))
     case .thumb: return thumbnails.immediateResponse(to: request)
     case .health: return .text("ok\n")
-    case .ready: return .text("ready\n")
+    case .ready: return readiness
     case .metrics:
       return .text(
         metrics.text(pipeline: pipeline, waiting: admission.current), type: "text/plain; version=0.0.4; charset=utf-8")
     case .help: return page("help.html", request)
     case .none: return .problem(.notFound)
-    case .api, .imaginary, .imgproxy: return nil
+    case .api where isStopping.load(ordering: .acquiring): return .problem(.stopping)
+    case .api, .imaginary, .imgproxy, .cache: return nil
     }
   }
 
@@ -82,6 +101,7 @@ package final class ThumbnailServer: HTTPResponder {
     case .picture: return await images.response(to: request, path: Array(path.dropFirst()))
     case .thumb: return await thumbnails.response(to: request)
     case .imgproxy: return await imgproxy.response(to: request)
+    case .cache: return await purge.response(to: request)
     case .imaginary where path[0] == "health": return imaginary.health()
     case .imaginary: return await imaginary.response(to: request, operation: path[0])
     case .api:
@@ -98,6 +118,16 @@ package final class ThumbnailServer: HTTPResponder {
   package func finished(_ exchange: ServerExchange) {
     metrics.record(exchange, route: Route(path: Route.parts(of: exchange.target)))
     configuration.log?.record(exchange)
+  }
+
+  /// Whether to send requests here. What is wrong with the cache names its folder, so it is left out.
+  private var readiness: ServerResponse {
+    if isStopping.load(ordering: .acquiring) { return .problem(.stopping) }
+    guard pipeline.cacheProblem == nil else {
+      return .problem(
+        ServerResponse.Problem(.serviceUnavailable, "cache-problem", "the disk cache cannot be used at the moment"))
+    }
+    return .text("ready\n")
   }
 
   /// A file of the page.

@@ -7,6 +7,8 @@ struct ContentNegotiation: Sendable {
   private let accepted: Set<Substring>
   /// Device pixels a CSS pixel, from the client hints.
   let density: Double?
+  /// The width of the image in device pixels, from the client hints.
+  let width: Int?
 
   init(_ headers: HTTPHeaders) {
     let fields = headers["accept"].joined(separator: ",").lowercased().split(separator: ",")
@@ -17,6 +19,7 @@ struct ContentNegotiation: Sendable {
         return isRefused ? nil : parts.first
       })
     density = (headers.first(name: "sec-ch-dpr") ?? headers.first(name: "dpr")).flatMap { Double($0) }
+    width = (headers.first(name: "sec-ch-width") ?? headers.first(name: "width")).flatMap { Int($0) }
   }
 
   /// The format to send. Only types that are named count: `*/*` and `image/*` are sent by clients that show neither.

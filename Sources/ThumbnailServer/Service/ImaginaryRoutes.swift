@@ -29,6 +29,13 @@ struct ImaginaryRoutes: Sendable {
     guard request.method == .POST || request.method == .GET else {
       return Self.problem(.methodNotAllowed, "Method not allowed")
     }
+    if key == nil, request.method == .POST {
+      do throws(ServerResponse.Problem) {
+        try access.checkUpload(request)
+      } catch {
+        return Self.problem(error.status, error.message)
+      }
+    }
     do throws(ImaginaryRequest.Problem) {
       let wanted =
         operation == "pipeline"
@@ -59,15 +66,15 @@ struct ImaginaryRoutes: Sendable {
     of request: ServerRequest, _ query: QueryItems
   ) throws(ImaginaryRequest.Problem) -> ImageSource {
     if request.method == .POST {
-      guard let bytes = MultipartForm.file(of: request) ?? Optional(request.body), bytes.readableBytes > 0 else {
-        throw .init(message: "Empty or unreadable image")
-      }
+      let bytes = MultipartForm.isForm(request) ? MultipartForm.file(of: request) : request.body
+      guard let bytes, bytes.readableBytes > 0 else { throw .init(message: "Empty or unreadable image") }
       // Nothing of it is kept, so it needs a name of its own instead of a digest.
-      return .data(Data(buffer: bytes), identity: "upload \(Token.random())")
+      return .data(Data(buffer: bytes, byteTransferStrategy: .noCopy), identity: "upload \(Token.random())")
     }
     guard let named = query["url"] ?? query["file"] else { throw .init(message: "Missing required param: url or file") }
     do throws(ServerResponse.Problem) {
-      return try access.image(named, request)
+      // Whoever has the key may have anything made.
+      return try access.image(named, request, isSigned: key != nil)
     } catch {
       throw .init(message: error.message)
     }
@@ -76,9 +83,7 @@ struct ImaginaryRoutes: Sendable {
   private func image(
     _ source: ImageSource, _ wanted: ImaginaryRequest, _ request: ServerRequest
   ) async -> ServerResponse {
-    guard thumbnails.admission.enter() else { return Self.problem(.tooManyRequests, "Too many requests") }
-    defer { thumbnails.admission.leave() }
-    do throws(ThumbnailError) {
+    do throws(ServerResponse.Problem) {
       let thumbnail = try await make(source, wanted.variant, stores: request.method == .GET)
       return ServerResponse(
         .ok,
@@ -88,7 +93,7 @@ struct ImaginaryRoutes: Sendable {
           "cache-control": request.method == .GET ? "public, max-age=86400" : "no-store",
         ], body: .bytes(ByteBuffer(data: thumbnail.data)))
     } catch {
-      return Self.problem(HTTPResponseStatus(statusCode: error.httpStatus), error.message)
+      return Self.problem(error.status, error.message)
     }
   }
 
@@ -99,21 +104,20 @@ struct ImaginaryRoutes: Sendable {
       let type: String
       let space = "srgb"
     }
-    do throws(ThumbnailError) {
+    do throws(ServerResponse.Problem) {
       let description = try await make(source, Variant(size: PixelSize(1, 1)), stores: false).source
       return .json(
         Info(width: description.size.width, height: description.size.height, type: description.format.rawValue))
     } catch {
-      return Self.problem(HTTPResponseStatus(statusCode: error.httpStatus), error.message)
+      return Self.problem(error.status, error.message)
     }
   }
 
   private func make(
     _ source: ImageSource, _ variant: Variant, stores: Bool
-  ) async throws(ThumbnailError) -> Thumbnail {
-    var request = ThumbnailRequest(source, variant: variant)
-    if !stores { request.options.cacheMode = .noStore }
-    return try await thumbnails.pipeline.thumbnail(for: request)
+  ) async throws(ServerResponse.Problem) -> Thumbnail {
+    try await thumbnails.thumbnail(
+      source, variant, options: stores ? RequestOptions() : RequestOptions(cacheMode: .noStore))
   }
 
   /// An error as imaginary's clients read it.

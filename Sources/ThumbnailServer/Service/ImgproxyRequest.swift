@@ -29,21 +29,26 @@ struct ImgproxyRequest: Sendable, Equatable {
 
   /// Parses a path without imgproxy's prefix, still percent-encoded.
   init(path: Substring) throws(Problem) {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: true)
-    guard parts.count >= 2, let first = parts.first else { throw Problem(message: "Invalid path") }
-    signature = String(first)
-    signed = "/" + parts.dropFirst().joined(separator: "/")
-    var rest = parts.dropFirst()
-    while let option = rest.first, option != "plain", option.contains(":") {
-      rest = rest.dropFirst()
+    // Empty parts count: a plain source has them, and so has what is signed.
+    var rest = path.drop { $0 == "/" }
+    signature = String(rest.prefix { $0 != "/" })
+    rest = rest.dropFirst(signature.count)
+    signed = String(rest)
+    guard !signature.isEmpty, rest.count > 1 else { throw Problem(message: "Invalid path") }
+    rest = rest.dropFirst()
+    while true {
+      let option = rest.prefix { $0 != "/" }
+      guard option != "plain", option.contains(":") else { break }
+      rest = rest.dropFirst(option.count + 1)
       let values = option.split(separator: ":", omittingEmptySubsequences: false)
       try read(values[0], values.dropFirst().map { String($0) })
     }
-    if rest.first == "plain" { try readPlain(rest.dropFirst()) } else { try readBase64(rest) }
+    let plain = "plain/"
+    if rest.hasPrefix(plain) { try readPlain(String(rest.dropFirst(plain.count))) } else { try readBase64(rest) }
   }
 
-  private mutating func readPlain(_ parts: ArraySlice<Substring>) throws(Problem) {
-    var text = parts.joined(separator: "/")
+  private mutating func readPlain(_ text: String) throws(Problem) {
+    var text = text
     if let at = text.lastIndex(of: "@") {
       try readFormat(String(text[text.index(after: at)...]))
       text = String(text[..<at])
@@ -52,9 +57,9 @@ struct ImgproxyRequest: Sendable, Equatable {
     source = plain
   }
 
-  private mutating func readBase64(_ parts: ArraySlice<Substring>) throws(Problem) {
+  private mutating func readBase64(_ encoded: Substring) throws(Problem) {
     // Slashes may break up a long text.
-    var text = parts.joined()
+    var text = encoded.filter { $0 != "/" }
     if let dot = text.lastIndex(of: ".") {
       try readFormat(String(text[text.index(after: dot)...]))
       text = String(text[..<dot])

@@ -28,15 +28,15 @@ struct ImgproxyRoutes: Sendable {
     if let end = wanted.expires, Date().timeIntervalSince1970 >= Double(end) {
       return .problem(ServerResponse.Problem(.notFound, "expired", "Expired URL"))
     }
-    let negotiation = ContentNegotiation(request.headers)
-    let variant = wanted.variant(
-      accepted: negotiation.format(allowsAVIF: thumbnails.admission.current == 0))
     do throws(ServerResponse.Problem) {
       let source = try access.image(wanted.source, request, isSigned: key != nil)
+      let negotiation = ContentNegotiation(request.headers)
+      let format = await thumbnails.format(for: negotiation, of: source) { wanted.variant(accepted: $0) }
       return await thumbnails.made(
-        source, variant, storing, for: request, extra: wanted.format == nil ? ["vary": "Accept"] : [:])
+        source, wanted.variant(accepted: format), storing, for: request,
+        extra: wanted.format == nil ? ["vary": "Accept"] : [:])
     } catch {
-      return .problem(error)
+      return thumbnails.response(to: error)
     }
   }
 }

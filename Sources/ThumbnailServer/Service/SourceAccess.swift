@@ -39,13 +39,25 @@ struct SourceAccess: Sendable {
     return image
   }
 
+  /// Throws unless whoever has no key may send images: those who may not ask for images may not upload them either.
+  func checkUpload(_ request: ServerRequest) throws(ServerResponse.Problem) {
+    if signer == nil, hosts.isEmpty { return }
+    guard signer != nil else { throw Problem(.forbidden, "refused", "uploads need a key (THUMBS_IMAGINARY_KEY)") }
+    try checkSignature(request)
+  }
+
   /// Throws unless the request is signed, or its source is one that everybody may ask for.
   private func check(_ request: ServerRequest, _ url: URL?) throws(ServerResponse.Problem) {
     if let url, hosts.contains(where: { $0.matches(url) }) { return }
-    guard let signer else {
+    guard signer != nil else {
       guard url != nil, !hosts.isEmpty else { return }
       throw Problem(.forbidden, "refused", "pictures of this host are not served")
     }
+    try checkSignature(request)
+  }
+
+  private func checkSignature(_ request: ServerRequest) throws(ServerResponse.Problem) {
+    guard let signer else { return }
     do throws(URLSigner.Refusal) {
       try signer.check(request.target)
     } catch {
@@ -76,7 +88,9 @@ package struct HostPattern: Sendable, Hashable {
     let text = text.lowercased()
     isSuffix = text.hasPrefix("*.")
     name = isSuffix ? String(text.dropFirst()) : text
-    guard !name.isEmpty, name != ".", !name.contains("*"), !name.contains("/") else { return nil }
+    // A port is not part of a host, and brackets those of an IPv6 address.
+    let hasPort = name.contains(":") && !name.hasPrefix("[")
+    guard !name.isEmpty, name != ".", !hasPort, !name.contains(where: { "*/@ ".contains($0) }) else { return nil }
   }
 
   /// Whether it stands for the host of a URL.

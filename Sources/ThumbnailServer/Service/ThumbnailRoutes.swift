@@ -29,7 +29,7 @@ struct ThumbnailRoutes: Sendable {
       WebAddress.isURL(wanted.source), let source = try? access.image(wanted.source, request)
     else { return nil }
     for allowsAVIF in [true, false] {
-      let variant = variant(wanted, allowsAVIF: allowsAVIF)
+      let variant = variant(wanted, wanted.negotiation.format(allowsAVIF: allowsAVIF))
       if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(wanted)) { return hit }
     }
     return nil
@@ -40,11 +40,10 @@ struct ThumbnailRoutes: Sendable {
     do throws(Problem) {
       let wanted = try wanted(request)
       let source = try access.image(wanted.source, request)
-      // AVIF takes long: only where nobody waits for it.
-      let variant = variant(wanted, allowsAVIF: thumbnails.admission.current == 0)
-      return await thumbnails.made(source, variant, storing, for: request, extra: vary(wanted))
+      let format = await thumbnails.format(for: wanted.negotiation, of: source) { variant(wanted, $0) }
+      return await thumbnails.made(source, variant(wanted, format), storing, for: request, extra: vary(wanted))
     } catch {
-      return .problem(error)
+      return thumbnails.response(to: error)
     }
   }
 
@@ -63,20 +62,22 @@ struct ThumbnailRoutes: Sendable {
     }
   }
 
-  private func variant(_ wanted: Wanted, allowsAVIF: Bool) -> Variant {
+  private func variant(_ wanted: Wanted, _ accepted: OutputFormat) -> Variant {
     wanted.options.variant(
-      density: wanted.negotiation.density, accepted: wanted.negotiation.format(allowsAVIF: allowsAVIF))
+      density: wanted.negotiation.density, width: wanted.negotiation.width, accepted: accepted)
   }
 
   /// What the response depends on, beside the address.
   private func vary(_ wanted: Wanted) -> HTTPHeaders {
     var fields: [String] = []
     if wanted.options.format == nil { fields.append("Accept") }
-    let followsClient = wanted.options.density == .client
-    if followsClient { fields += ["Sec-CH-DPR", "DPR"] }
+    var hints: [String] = []
+    if wanted.options.density == .client { hints.append("DPR") }
+    if wanted.options.followsWidth { hints.append("Width") }
+    fields += hints.flatMap { ["Sec-CH-\($0)", $0] }
     guard !fields.isEmpty else { return [:] }
     var headers: HTTPHeaders = ["vary": fields.joined(separator: ", ")]
-    if followsClient { headers.add(name: "accept-ch", value: "Sec-CH-DPR") }
+    if !hints.isEmpty { headers.add(name: "accept-ch", value: hints.map { "Sec-CH-\($0)" }.joined(separator: ", ")) }
     return headers
   }
 }

@@ -49,15 +49,27 @@ package struct URLSigner: Sendable {
 
   /// Checks the signature of a request's target.
   package func check(_ target: String, now: Date = Date()) throws(Refusal) {
-    guard let place = target.range(of: Self.marker, options: .backwards) else { throw .unsigned }
-    let signed = target[..<place.lowerBound]
+    guard let (signed, given) = Self.parts(of: target) else { throw .unsigned }
     let fields = QueryItems(signed.firstIndex(of: "?").map { signed[signed.index(after: $0)...] })
     guard let key = keys.first(where: { $0.name == fields["key"] }) else { throw .unknownKey }
-    guard Token.areEqual(target[place.upperBound...], Self.signature(of: String(signed), key.secret)) else {
+    guard Token.areEqual(given, Self.signature(of: String(signed), key.secret)) else {
       throw .altered
     }
     guard let end = fields["expires"] else { return }
     guard let seconds = Int(end), now.timeIntervalSince1970 < Double(seconds) else { throw .expired }
+  }
+
+  /// What is signed, and the signature: what follows the last marker, byte by byte.
+  private static func parts(of target: String) -> (signed: Substring, signature: Substring)? {
+    let bytes = target.utf8
+    guard var start = bytes.index(bytes.endIndex, offsetBy: -marker.utf8.count, limitedBy: bytes.startIndex) else {
+      return nil
+    }
+    while !bytes[start...].starts(with: marker.utf8) {
+      guard start > bytes.startIndex else { return nil }
+      start = bytes.index(before: start)
+    }
+    return (target[..<start], target[bytes.index(start, offsetBy: marker.utf8.count)...])
   }
 
   private static func signature(of text: String, _ secret: [UInt8]) -> String {

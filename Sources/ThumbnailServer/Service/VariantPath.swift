@@ -8,6 +8,7 @@ package import ThumbnailCore
 ///     auto, jpeg, png, webp, avif           the format; auto, the default, goes by the request's Accept
 ///     q=70 or quality=70                    1 to 100
 ///     dpr=2 or dpr=auto                     device pixels a CSS pixel, or by the request's DPR, in steps
+///     width=auto                            as wide as the request's Width says, in steps; the box where it says nothing
 ///     background=ffffff                     what is behind transparent parts
 ///     enlarge                               images smaller than the box are enlarged
 ///     NAME                                  a preset of the configuration: all of its options
@@ -26,6 +27,8 @@ package struct VariantPath: Sendable, Equatable {
 
   /// The densities that thumbnails are made for, so that clients do not each get one of their own.
   static let densitySteps = [1, 1.25, 1.5, 1.75, 2, 2.5, 3, 4]
+  /// The widths that thumbnails are made in for clients that state theirs, in device pixels.
+  static let widthSteps = [160, 320, 480, 640, 960, 1280, 1920, 2560]
   private static let densities = 0.1...8.0
   private static let longestQuotation = 40
 
@@ -36,6 +39,8 @@ package struct VariantPath: Sendable, Equatable {
   private(set) var format: OutputFormat?
   private(set) var quality = 80
   private(set) var density = Density.fixed(1)
+  /// Whether the client says how wide the thumbnail is to be.
+  private(set) var followsWidth = false
   private(set) var background: RGBColor?
   private(set) var enlarges = false
 
@@ -44,8 +49,11 @@ package struct VariantPath: Sendable, Equatable {
   /// - Parameter presets: The options of each name; they may not name others.
   package init(parsing text: some StringProtocol, presets: [String: String] = [:]) throws(Problem) {
     try read(text, presets)
-    guard size != nil else {
+    guard let size else {
       throw Problem(message: "write the size of the thumbnail, such as 400x300, or 400 for a square box")
+    }
+    if followsWidth, size.width == nil {
+      throw Problem(message: "write a size with a width, such as 400x300 or 400x, for width=auto")
     }
   }
 
@@ -84,6 +92,8 @@ package struct VariantPath: Sendable, Equatable {
     case "q", "quality":
       let number = Int(value).flatMap { (1...100).contains($0) ? $0 : nil }
       quality = try Self.need(number, "a quality from 1 to 100")
+    case "width" where value == "auto": followsWidth = true
+    case "width": throw Problem(message: "write width=auto, or a size such as 400x")
     case "dpr" where value == "auto": density = .client
     case "dpr":
       let number = Double(value).flatMap { Self.densities.contains($0) ? $0 : nil }
@@ -115,10 +125,15 @@ package struct VariantPath: Sendable, Equatable {
   ///
   /// - Parameters:
   ///   - clientDensity: The device pixels a CSS pixel that the client states.
+  ///   - clientWidth: The device pixels that the client shows the thumbnail in, as it states.
   ///   - accepted: The format that the client prefers where the options leave it open.
-  package func variant(density clientDensity: Double?, accepted: OutputFormat) -> Variant {
+  package func variant(density clientDensity: Double?, width clientWidth: Int? = nil, accepted: OutputFormat) -> Variant
+  {
+    let box = size?.box ?? PixelSize(1, 1)
     let scale =
       switch density {
+      // A stated width is in device pixels already.
+      case _ where followsWidth && clientWidth != nil: Double(Self.step(clientWidth ?? box.width)) / Double(box.width)
       case .fixed(let scale): scale
       case .client: Self.step(clientDensity ?? 1)
       }
@@ -126,7 +141,6 @@ package struct VariantPath: Sendable, Equatable {
     func scaled(_ side: Int) -> Int {
       side == longest ? longest : min(longest, max(1, Int((Double(side) * scale).rounded())))
     }
-    let box = size?.box ?? PixelSize(1, 1)
     return Variant(
       size: PixelSize(scaled(box.width), scaled(box.height)), fit: fit ?? .contain, gravity: gravity,
       format: format ?? accepted, quality: quality, background: background, enlarges: enlarges)
@@ -135,5 +149,10 @@ package struct VariantPath: Sendable, Equatable {
   /// The next step that is not below a density.
   private static func step(_ density: Double) -> Double {
     densitySteps.first { $0 >= density } ?? densitySteps[densitySteps.count - 1]
+  }
+
+  /// The next step that is not below a width.
+  private static func step(_ width: Int) -> Int {
+    widthSteps.first { $0 >= width } ?? widthSteps[widthSteps.count - 1]
   }
 }

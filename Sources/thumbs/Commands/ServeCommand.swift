@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPServer
+import NIOCore
 import PhotoSources
 import ThumbnailServer
 import Thumbnailer
@@ -17,6 +18,7 @@ struct ServeCommand: AsyncParsableCommand {
         thumbs serve --provider commons --user-agent 'fjords/1 (me@example.org)'
         thumbs serve --urls list.txt --port 9000
         thumbs serve --root Pictures --signing-keys keys --host 0.0.0.0
+        thumbs serve --config server.json
 
       Prints the address of the page, and serves until Ctrl-C. Only this machine
       can reach it, unless --host says otherwise: then whoever can reach that
@@ -32,7 +34,9 @@ struct ServeCommand: AsyncParsableCommand {
       within --root. /help lists the options. The addresses of imaginary (/pipeline,
       /fit …) and, below /imgproxy, of imgproxy are understood as well. Keys in the
       environment: THUMBS_SIGNING_KEYS, THUMBS_IMAGINARY_KEY, IMGPROXY_KEY and
-      IMGPROXY_SALT. /metrics is for Prometheus, /healthz for whoever watches.
+      IMGPROXY_SALT. With THUMBS_PURGE_KEY set, DELETE /cache?url=… removes a
+      picture's thumbnails. /metrics is for Prometheus, /healthz and /readyz for
+      whoever watches. A socket that systemd passes is taken in place of --host.
 
       Pictures are fetched from public addresses only; --allow-private-networks
       lifts that.
@@ -40,6 +44,13 @@ struct ServeCommand: AsyncParsableCommand {
 
   @Argument(help: ArgumentHelp("The folder to show.", valueName: "FOLDER"))
   var folder: String?
+
+  @Option(
+    help: ArgumentHelp(
+      """
+      A file with options in JSON, named as here without the dashes: {"port": 8080, "root": "/srv/pictures"}. What the       command line says counts more.
+      """, valueName: "FILE"))
+  var config: String?
 
   @OptionGroup(title: "Source") var source: ServedSourceOptions
   @OptionGroup(title: "Server") var server: ServerOptions
@@ -49,13 +60,23 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
 
+  /// The part of the memory budget that uploads may take on their way.
+  private static let bodyShare = 2
+
   func validate() throws {
     try OptionCheck.oneOf([
       ("FOLDER", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
   }
 
+  /// Whether there is something to show.
+  var hasSource: Bool { folder != nil || source.provider != nil || source.urls != nil }
+
   func run() async throws {
+    if let config {
+      let given = CommandLine.arguments.drop { $0 != Self.configuration.commandName }.dropFirst()
+      return try await ServerConfigurationFile(path: config).command(with: Array(given)).run()
+    }
     VerboseLog.start(false)
     do {
       try await serve().end()
@@ -81,16 +102,20 @@ struct ServeCommand: AsyncParsableCommand {
     served.headers = try network.hostHeaders()
     served.gallery = try gallery(for: pipeline)
     try service.apply(to: &served)
+    served.namesSources = server.isPrivate
+    DescriptorLimit.raise()
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
-    let http = HTTPServer(server.listening, responder: thumbnails)
-    let address: String
+    var listening = server.listening
+    listening.bodyMemory = configuration.memoryBudget.bytes / Self.bodyShare
+    let http = HTTPServer(listening, responder: thumbnails)
+    let bound: SocketAddress
     do {
-      address = server.url(of: try await http.start())
+      bound = try await http.start()
     } catch {
       throw CommandFailure(.sourceUnavailable, server.message(of: error))
     }
-    try console.print(address)
-    if !server.isLocal {
+    let address = server.url(of: bound)
+    if !server.isLocal(bound) {
       if served.gallery != nil {
         console.complain(
           "everybody who can reach \(server.host) sees this gallery; --host 127.0.0.1 keeps it to yourself")
@@ -101,18 +126,29 @@ struct ServeCommand: AsyncParsableCommand {
             + "--allow-source limits that")
       }
     }
-    if server.open { Browser.open(address) }
     let interruption = Interruption()
-    try? await interruption.cancelling { try await Task.sleep(for: .seconds(Int32.max)) }
+    do {
+      try await interruption.cancelling { [server] in
+        try console.print(address)
+        if server.open { Browser.open(address) }
+        try await Task.sleep(for: .seconds(Int32.max))
+      }
+    } catch let error as Console.WriteError {
+      throw error
+    } catch {
+      // Stopped by a signal.
+    }
+    await http.beginStopping()
     await thumbnails.stop()
     await http.stop(within: server.grace)
     await pipeline.flush()
+    thumbnails.flushLog()
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
   /// What the page shows; nil for no page.
   private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource? {
-    if folder == nil, source.provider == nil, source.urls == nil { return nil }
+    guard hasSource else { return nil }
     if let folder { return try self.folder(at: folder, pipeline) }
     if let urls = source.urls { return .search(URLListProvider(path: urls), pageSize: source.perPage) }
     let specification = try ProviderSpecification(parsing: source.provider ?? "auto")

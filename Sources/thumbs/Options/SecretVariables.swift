@@ -12,7 +12,7 @@ enum SecretVariables {
   static let values = ProcessPrivacy.takeVariables([
     ProviderSpecification.unsplashKeyVariable, ProviderSpecification.pexelsKeyVariable, keyPassword,
     ServiceOptions.signingKeysVariable, ServiceOptions.imaginaryKeyVariable, ServiceOptions.imgproxyKeyVariable,
-    ServiceOptions.imgproxySaltVariable,
+    ServiceOptions.imgproxySaltVariable, ServiceOptions.purgeKeyVariable,
   ])
 
   /// The environment, with the secrets in it.

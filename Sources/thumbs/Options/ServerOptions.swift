@@ -31,8 +31,10 @@ struct ServerOptions: ParsableArguments {
     try OptionCheck.value("--port", port, "give 0 to 65535") { (0...65_535).contains($0) }
   }
 
+  /// Where to listen: at the given address, or at the socket that systemd passes.
   var listening: HTTPServer.Configuration {
-    HTTPServer.Configuration(binding: .address(host: host, port: port))
+    HTTPServer.Configuration(
+      binding: SocketActivation.socket.map { .socket($0) } ?? .address(host: host, port: port))
   }
 
   var configuration: ThumbnailServer.Configuration {
@@ -42,11 +44,22 @@ struct ServerOptions: ParsableArguments {
     return configuration
   }
 
-  /// Whether only this machine can reach it.
-  var isLocal: Bool { host == "localhost" || host.hasPrefix("127.") || host == "::1" }
+  /// Whether nobody else can reach it by the options: not by an address of the machine, nor by a proxy's name.
+  var isPrivate: Bool {
+    allowHost.isEmpty && SocketActivation.socket == nil
+      && (host == "localhost" || host == "::1" || host.hasPrefix("127."))
+  }
+
+  /// Whether only this machine can reach it at an address.
+  func isLocal(_ address: SocketAddress) -> Bool {
+    guard let text = address.ipAddress else { return true }
+    return text == "::1" || text.hasPrefix("127.")
+  }
 
   func url(of address: SocketAddress) -> String {
-    "http://\(Self.bracketed(host)):\(address.port ?? port)/"
+    guard let text = address.ipAddress else { return "unix:\(address.pathname ?? "")" }
+    let shown = SocketActivation.socket == nil ? host : text
+    return "http://\(Self.bracketed(shown)):\(address.port ?? port)/"
   }
 
   /// Why the server cannot listen, and what to do.

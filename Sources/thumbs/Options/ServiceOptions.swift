@@ -10,6 +10,7 @@ struct ServiceOptions: ParsableArguments {
   static let imaginaryKeyVariable = "THUMBS_IMAGINARY_KEY"
   static let imgproxyKeyVariable = "IMGPROXY_KEY"
   static let imgproxySaltVariable = "IMGPROXY_SALT"
+  static let purgeKeyVariable = "THUMBS_PURGE_KEY"
 
   @Option(
     help: ArgumentHelp(
@@ -49,6 +50,17 @@ struct ServiceOptions: ParsableArguments {
   )
   var queue = 1024
 
+  @Option(
+    help: ArgumentHelp("How long a thumbnail may take, with all waiting. (default: 60s)", valueName: "TIME"),
+    transform: Duration.option)
+  var deadline: Duration?
+
+  @Option(
+    help: ArgumentHelp(
+      "A picture to send with errors of /thumb and /imgproxy, at most 1 MiB: what pages show in place of the picture.",
+      valueName: "FILE"))
+  var fallback: String?
+
   @Option(help: ArgumentHelp("Requests a second that one client may send. (default: no limit)", valueName: "N"))
   var rateLimit: Double?
 
@@ -60,6 +72,10 @@ struct ServiceOptions: ParsableArguments {
     try OptionCheck.notEmpty("--signing-keys", signingKeys, "a file")
     try OptionCheck.count("--queue", queue, atMost: 1_000_000)
     try OptionCheck.count("--max-upload", maxUpload?.bytes)
+    try OptionCheck.notEmpty("--fallback", fallback, "a picture")
+    try OptionCheck.value("--deadline", deadline?.inWords, "give at least 1s") { _ in
+      (deadline ?? .seconds(1)) >= .seconds(1)
+    }
     if let rateLimit {
       try OptionCheck.value("--rate-limit", rateLimit, "give 0.1 to 1000000") { (0.1...1_000_000).contains($0) }
     }
@@ -72,6 +88,15 @@ struct ServiceOptions: ParsableArguments {
     configuration.sourceHosts = allowSource
     configuration.mostWaiting = queue
     configuration.requestsPerSecond = rateLimit
+    if let deadline { configuration.deadline = deadline }
+    if let fallback {
+      guard let image = FallbackImage(path: fallback) else {
+        throw ValidationError(
+          "--fallback \(fallback) cannot be used: name a JPEG, PNG, WebP, AVIF, GIF or SVG of at most 1 MiB")
+      }
+      configuration.fallback = image
+    }
+    configuration.purgeKey = SecretVariables.values[Self.purgeKeyVariable]
     if let maxUpload { configuration.longestUpload = maxUpload.bytes }
     configuration.log = accessLog.map { AccessLog($0) }
     configuration.signer = try signer

@@ -16,6 +16,6 @@ struct CacheCommand: AsyncParsableCommand {
       """,
     subcommands: [
       CacheStatsCommand.self, CacheListCommand.self, CacheExportCommand.self, CacheVerifyCommand.self,
-      CachePruneCommand.self, CacheClearCommand.self,
+      CachePruneCommand.self, CacheRemoveCommand.self, CacheClearCommand.self,
     ])
 }
