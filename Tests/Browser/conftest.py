@@ -91,7 +91,7 @@ class Gallery:
         return self
 
     def wait(self, expression, argument=None):
-        """Waits until an expression of the page is true; Playwright's own way needs `eval`, which the policy forbids."""
+        """Waits until an expression of the page is true; Playwright's own way needs `eval`, which is forbidden."""
         deadline = time.monotonic() + TIMEOUT / 1000
         while not self.page.evaluate(expression, argument):
             assert time.monotonic() < deadline, f"not true in time: {expression}"
@@ -112,7 +112,7 @@ class Gallery:
         return self.page.evaluate("location.search")
 
     def wait_for_pictures(self):
-        self.wait("document.querySelector('.cell[data-state=shown]') && !document.querySelector('[data-state=waiting]')")
+        self.wait("document.querySelector('[data-state=shown]') && !document.querySelector('[data-state=waiting]')")
 
 
 @pytest.fixture(scope="session")

@@ -40,7 +40,8 @@ def test_cells_ask_for_a_step_of_the_pixels_that_the_screen_has(gallery):
 
 
 def test_nothing_shifts(gallery):
-    view = gallery().open(count=3000, total=3000, kind="folder", sections=MONTHS[:1] + [{"title": "May", "count": 1000}])
+    sections = MONTHS[:1] + [{"title": "May", "count": 1000}]
+    view = gallery().open(count=3000, total=3000, kind="folder", sections=sections)
     view.wait_for_pictures()
     for _ in range(4):
         view.page.mouse.move(400, 400)
@@ -89,6 +90,18 @@ def test_scrolling_after_a_jump_moves_one_to_one(gallery):
     assert 6030 <= first <= 6060
 
 
+def test_page_keys_of_the_scrubber_go_from_month_to_month(gallery):
+    sections = [{"title": f"Month {number}", "count": 60} for number in range(9)]
+    view = gallery().open(count=540, total=540, sections=sections, kind="folder")
+    view.wait_for_pictures()
+    view.page.click("#rows")
+    view.wait("new Set([...document.querySelectorAll('.cell')].map(cell => cell.offsetWidth)).size > 1")
+    view.page.focus("#scrubber")
+    for number in (1, 2, 3):
+        view.page.keyboard.press("PageDown")
+        view.wait(f"document.querySelector('#scrubber .label').textContent === 'Month {number}'")
+
+
 def test_the_end_of_a_million_items_is_the_last_one(gallery):
     for rows in (False, True):
         view = gallery().open(count=1_000_000, total=1_000_000, sections=MONTHS, kind="folder")
@@ -130,7 +143,7 @@ def test_the_viewport_is_reported_at_most_ten_times_a_second_and_at_rest(gallery
     offset = view.page.evaluate("scrollY")
     view.wait("offset => standIn.sent.some(({ verb, body }) => verb === 'viewport' && body.offset === offset)", offset)
     times = view.page.evaluate("standIn.sent.filter(({ verb }) => verb === 'viewport').map(({ time }) => time)")
-    assert all(later - earlier > 95 for earlier, later in zip(times, times[1:]))
+    assert min(later - earlier for earlier, later in zip(times, times[1:])) > 95, times
     report = view.sent("viewport")[-1]
     assert report["columns"] == 5 and report["box"] == "256x256" and report["fit"] == "cover"
     assert report["last"] > report["first"] > 0
@@ -183,5 +196,4 @@ def test_saving_data_asks_for_one_pixel_a_point(gallery):
     assert all(path.endswith("/192x192-cover") for path in view.pictures)
     view.page.click(".cell")
     view.page.wait_for_selector(".slide[data-state=shown]")
-    view.page.wait_for_timeout(0)
     assert len([path for path in view.pictures if path.endswith("-contain")]) == 1

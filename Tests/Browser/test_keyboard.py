@@ -48,9 +48,8 @@ def test_cells_tell_what_they_show_and_where_they_are(gallery):
 
 
 def test_the_scrubber_is_a_slider(gallery):
-    view = gallery().open(
-        kind="folder", count=600, total=600, sections=[{"title": "May 2026", "count": 300}, {"title": "April 2026", "count": 300}]
-    )
+    sections = [{"title": "May 2026", "count": 300}, {"title": "April 2026", "count": 300}]
+    view = gallery().open(kind="folder", count=600, total=600, sections=sections)
     view.wait_for_pictures()
     view.page.focus("#scrubber")
     view.page.keyboard.press("PageDown")

@@ -9,7 +9,8 @@ def test_the_folder_is_shown_searched_and_enlarged(browser, served):
     page.goto(served + "/")
     page.wait_for_selector(".cell[data-state=shown]")
     page.fill("#query", "lake")
-    page.keyboard.press("Enter")
+    with page.expect_response("**/items?*"):
+        page.keyboard.press("Enter")
     page.wait_for_selector(".cell[data-state=shown]")
     page.click(".cell[data-state=shown]")
     page.wait_for_selector(".slide[data-state=shown]")

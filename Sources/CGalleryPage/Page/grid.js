@@ -1,5 +1,4 @@
-import { CellPool } from './cell-pool.js';
-import { GridRow } from './grid-row.js';
+import { GridWindow } from './grid-window.js';
 import { thumbnailBox } from './image-size.js';
 import { ImageLoader } from './image-loader.js';
 import { ScrollSpace } from './scroll-space.js';
@@ -34,12 +33,8 @@ export class Grid {
   #handlers;
   #space = new ScrollSpace();
   #loader = new ImageLoader();
-  #pool = new CellPool();
-  #rows = new Map();
-  #spare = [];
-  #headers = new Map();
+  #window;
   #form = { box: '', fit: 'cover' };
-  #base = 0;
   #top = 0;
   #viewport = 1;
   #isScheduled = false;
@@ -49,15 +44,14 @@ export class Grid {
   #isForward = true;
   #isFling = false;
   #wasFling = false;
-  /** Whether cells show something else than in the last frame. */
-  #isChanged = false;
   #lastFrame = 0;
   #restTimer = 0;
 
-  /** `elements`: space, grid, headers. `handlers`: `moved(isMoving)` after each frame that shows something else. */
+  /** `elements`: space, grid, headers. `handlers`: `moved(isFling, isMoving)` after each frame. */
   constructor(elements, handlers) {
     this.#elements = elements;
     this.#handlers = handlers;
+    this.#window = new GridWindow(elements, this.#loader);
     addEventListener('scroll', () => this.#scrolled(), { passive: true });
     addEventListener('scrollend', () => this.#settle());
   }
@@ -95,11 +89,12 @@ export class Grid {
     if (layout.columns) this.#elements.grid.setAttribute('aria-colcount', layout.columns);
     else this.#elements.grid.removeAttribute('aria-colcount');
     this.measure();
-    this.#dissolve();
+    this.#window.dissolve();
+    this.#window.content = { layout, items, form: this.#form };
     this.jumpTo(offset);
     // At once, as cells that show the same images go on to show them.
     this.#showWindow(this.#space.offset);
-    this.#pool.settle(this.#loader);
+    this.#window.settle();
   }
 
   /** Takes a layout in which items were only appended. */
@@ -107,8 +102,8 @@ export class Grid {
     this.layout = layout;
     this.#elements.grid.setAttribute('aria-rowcount', layout.rowCount);
     this.measure();
-    for (const number of this.#rows.keys()) if (number < layout.rowCount) this.#bind(number);
-    this.invalidate();
+    this.#window.content.layout = layout;
+    this.refresh();
   }
 
   /** Reads the sizes of the viewport and sets that of the scrolled element. */
@@ -147,26 +142,27 @@ export class Grid {
 
   /** Looks again at items that have come since, in the next frame. */
   refresh() {
-    for (const number of this.#rows.keys()) this.#bind(number);
+    if (!this.layout) return;
+    this.#window.refresh();
     this.invalidate();
   }
 
   /** Tries all failed thumbnails on screen again. */
   retryFailed() {
-    for (const cell of this.#cells()) if (cell.state === 'failed') cell.retry();
-    this.#isChanged = true;
+    for (const cell of this.#window.cells()) if (cell.state === 'failed') cell.retry();
+    this.#window.isChanged = true;
     this.invalidate();
   }
 
   retry(cell) {
     cell.retry();
-    this.#isChanged = true;
+    this.#window.isChanged = true;
     this.invalidate();
   }
 
   /** The cell of an item, if it is in the document. */
   cellOf(index) {
-    return index < (this.layout?.count ?? 0) ? this.#rows.get(this.layout.rowOf(index))?.cellOf(index) : undefined;
+    return index < (this.layout?.count ?? 0) ? this.#window.cell(this.layout.rowOf(index), index) : undefined;
   }
 
   /** The item that the keyboard is at. */
@@ -228,8 +224,8 @@ export class Grid {
     this.#wasFling = this.#isFling;
     this.#showWindow(offset);
     this.#setTabStop();
-    if (this.#isChanged || wasFling !== this.#isFling) {
-      this.#isChanged = false;
+    if (this.#window.isChanged || wasFling !== this.#isFling) {
+      this.#window.isChanged = false;
       this.#drawPlaceholders();
       this.#loader.want(this.#wanted(), this.#isFling);
     }
@@ -240,8 +236,8 @@ export class Grid {
   #showWindow(offset) {
     const { layout } = this;
     if (layout.rowCount === 0) {
-      this.#dissolve();
-      this.#pool.settle(this.#loader);
+      this.#window.dissolve();
+      this.#window.settle();
       this.first = 0;
       this.last = -1;
       return;
@@ -260,107 +256,9 @@ export class Grid {
       from = Math.min(from, next);
       to = Math.max(to, next);
     }
-    this.#setBase(offset);
-    this.#place(from, to);
-    this.#placeHeaders(from, to);
-  }
-
-  #setBase(offset) {
-    const base = Math.floor((offset - this.#space.shift) / BASE) * BASE;
-    const shift = this.#space.shift + base;
-    if (shift === this.#base) return;
-    this.#base = shift;
-    this.#elements.grid.style.top = `${base}px`;
-    this.#elements.headers.style.top = `${base}px`;
-    for (const row of this.#rows.values()) row.move(shift);
-    for (const header of this.#headers.values()) this.#moveHeader(header);
-  }
-
-  #place(from, to) {
-    const { grid } = this.#elements;
-    if (this.#rows.size === to - from + 1 && this.#rows.has(from) && this.#rows.has(to)) return;
-    for (const [number, row] of this.#rows) {
-      if (number >= from && number <= to) continue;
-      this.#rows.delete(number);
-      this.#spare.push(row);
-    }
-    let lowest = Infinity;
-    for (const number of this.#rows.keys()) lowest = Math.min(lowest, number);
-    for (let number = Math.min(lowest, to + 1) - 1; number >= from; number -= 1) {
-      grid.prepend(this.#take(number).element);
-    }
-    for (let number = from; number <= to; number += 1) {
-      if (!this.#rows.has(number)) grid.append(this.#take(number).element);
-    }
-    for (const row of this.#spare) this.#leave(row);
-  }
-
-  #take(number) {
-    const row = this.#spare.pop() ?? new GridRow();
-    if (row.element.contains(document.activeElement)) this.#elements.grid.focus({ preventScroll: true });
-    this.#rows.set(number, row);
-    this.#bind(number);
-    return row;
-  }
-
-  #bind(number) {
-    this.#isChanged = true;
-    this.#rows.get(number).bind(number, {
-      layout: this.layout,
-      items: this.items,
-      form: this.#form,
-      base: this.#base,
-      loader: this.#loader,
-      pool: this.#pool,
-    });
-  }
-
-  /** A row that is not needed stays ready outside of the document. */
-  #leave(row) {
-    if (!row.element.isConnected) return;
-    if (row.element.contains(document.activeElement)) this.#elements.grid.focus({ preventScroll: true });
-    row.clear(this.#loader);
-    row.element.remove();
-  }
-
-  /** Takes all rows out of the document, with cells that can be found by their image. */
-  #dissolve() {
-    const { grid } = this.#elements;
-    if (grid.contains(document.activeElement)) grid.focus({ preventScroll: true });
-    for (const row of this.#rows.values()) {
-      row.dissolve(this.#pool);
-      row.element.remove();
-      this.#spare.push(row);
-    }
-    this.#rows.clear();
-    for (const header of this.#headers.values()) header.element.remove();
-    this.#headers.clear();
-    this.#tabStop = null;
-  }
-
-  #placeHeaders(from, to) {
-    const shown = new Set();
-    for (let number = from; number <= to; number += 1) {
-      const section = this.layout.row(number).heads;
-      if (section < 0) continue;
-      shown.add(section);
-      if (this.#headers.has(section)) continue;
-      const element = document.createElement('h2');
-      element.textContent = this.layout.sections.title(section);
-      const header = { element, top: this.layout.sectionTop(section) };
-      this.#headers.set(section, header);
-      this.#moveHeader(header);
-      this.#elements.headers.append(element);
-    }
-    for (const [section, { element }] of this.#headers) {
-      if (shown.has(section)) continue;
-      element.remove();
-      this.#headers.delete(section);
-    }
-  }
-
-  #moveHeader({ element, top }) {
-    element.style.transform = `translateY(${top - this.#base}px)`;
+    const top = Math.floor((offset - this.#space.shift) / BASE) * BASE;
+    this.#window.setBase(this.#space.shift + top, top);
+    this.#window.place(from, to);
   }
 
   /** One cell takes part in the tab order: the active one, or else the first on screen. */
@@ -379,17 +277,13 @@ export class Grid {
     }
   }
 
-  *#cells() {
-    for (const row of this.#rows.values()) yield* row.cells;
-  }
-
   /** Placeholders of what is on screen, as far as the budget of this frame goes. */
   #drawPlaceholders() {
     const end = performance.now() + PLACEHOLDER_BUDGET;
-    for (const cell of this.#cells()) {
+    for (const cell of this.#window.cells()) {
       if (!cell.lacksPlaceholder) continue;
       if (performance.now() > end) {
-        this.#isChanged = true;
+        this.#window.isChanged = true;
         this.invalidate();
         return;
       }
@@ -404,6 +298,6 @@ export class Grid {
       if (index > this.last) return (index - this.last) * 2 + (this.#isForward ? 0 : MOST_CELLS) + MOST_CELLS;
       return index - this.first;
     };
-    return [...this.#cells()].filter((cell) => cell.state === 'waiting').sort((a, b) => urgency(a) - urgency(b));
+    return [...this.#window.cells()].filter((cell) => cell.state === 'waiting').sort((a, b) => urgency(a) - urgency(b));
   }
 }

@@ -88,7 +88,9 @@ export class JustifiedLayout {
   }
 
   rowAt(y) {
-    return lastAtMost(this.#tops, y, this.rowCount);
+    const row = lastAtMost(this.#tops, y, this.rowCount);
+    const isBelow = y > this.#tops[row] + this.#heights[row] + this.spacing;
+    return isBelow && row + 1 < this.rowCount ? row + 1 : row;
   }
 
   row(number) {

@@ -85,6 +85,7 @@ function search(query, isEntered) {
 
 function push(query) {
   pushed = null;
+  if (viewer.isOpen) close();
   address.push({ query, at: 0, open: null });
   gallery.place = 0;
   entitle();

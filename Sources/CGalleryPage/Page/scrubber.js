@@ -140,9 +140,10 @@ export class Scrubber {
 
   /** The top of the next or the former section, or a part of the whole farther. */
   #section(direction) {
-    const { layout, first, offset, end } = this.#grid;
+    const { layout, offset, end } = this.#grid;
     const { sections } = layout;
     if (!sections || sections.all.length < 2) return offset + (direction * end) / PAGES;
+    const { first } = layout.row(layout.rowAt(offset + layout.spacing + 1));
     const section = sections.of(first) + direction;
     return section < 0 ? 0 : section < sections.all.length ? layout.sectionTop(section) : end;
   }

@@ -2,7 +2,7 @@ import { RequestError } from './api.js';
 
 /** Pauses before the attempts to reach the server again, in milliseconds; the last one repeats. */
 const PAUSES = [500, 1000, 2000, 4000, 8000];
-/** A stream that ends sooner than this after it began counts as a failed attempt, so that attempts keep their pauses. */
+/** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
 
 /**
@@ -75,7 +75,8 @@ export class Session {
   }
 
   async items(version, from, count, signal) {
-    return (await this.#api.json(`${this.#path('items')}?version=${version}&from=${from}&count=${count}`, signal)).items;
+    const path = `${this.#path('items')}?version=${version}&from=${from}&count=${count}`;
+    return (await this.#api.json(path, signal)).items;
   }
 
   aspects(version, from, signal) {

@@ -36,12 +36,13 @@ export class ViewportReport {
     if (text === this.#last) return;
     this.#last = text;
     this.#isSending = true;
+    const sending = this.#send(next.viewport);
     this.#timer = setTimeout(() => {
       this.#timer = 0;
       if (!this.#isSending) this.#flush();
     }, INTERVAL);
     try {
-      await this.#send(next.viewport);
+      await sending;
     } catch {
       // The event stream notices a lost server, and the viewport is reported again once it is back.
       this.#last = '';

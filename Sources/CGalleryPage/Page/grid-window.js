@@ -1,0 +1,145 @@
+import { CellPool } from './cell-pool.js';
+import { GridRow } from './grid-row.js';
+
+/**
+ * The rows and the headers of sections that are in the document. Rows that leave it are used again, and stand in the
+ * order in which they are seen, as screen readers need.
+ */
+export class GridWindow {
+  /** Whether cells show something else since this was last set to false. */
+  isChanged = false;
+  /** Layout, items and form of the thumbnails. */
+  content = null;
+  #elements;
+  #loader;
+  #pool = new CellPool();
+  #rows = new Map();
+  #spare = [];
+  #headers = new Map();
+  #base = 0;
+
+  /** `elements`: grid, headers. */
+  constructor(elements, loader) {
+    this.#elements = elements;
+    this.#loader = loader;
+  }
+
+  /** Takes all rows out of the document, for another layout. Their cells can be found by their image until `settle`. */
+  dissolve() {
+    this.#keepFocus(this.#elements.grid);
+    for (const row of this.#rows.values()) {
+      row.dissolve(this.#pool);
+      row.element.remove();
+      this.#spare.push(row);
+    }
+    this.#rows.clear();
+    for (const header of this.#headers.values()) header.element.remove();
+    this.#headers.clear();
+  }
+
+  /** Drops the cells of the former layout that the present one has not taken. */
+  settle() {
+    this.#pool.settle(this.#loader);
+  }
+
+  /** Has the rows `from…to` in the document, and no others. */
+  place(from, to) {
+    if (this.#rows.size === to - from + 1 && this.#rows.has(from) && this.#rows.has(to)) return;
+    const { grid } = this.#elements;
+    for (const [number, row] of this.#rows) {
+      if (number >= from && number <= to) continue;
+      this.#rows.delete(number);
+      this.#spare.push(row);
+    }
+    let lowest = to + 1;
+    for (const number of this.#rows.keys()) lowest = Math.min(lowest, number);
+    for (let number = lowest - 1; number >= from; number -= 1) grid.prepend(this.#take(number));
+    for (let number = from; number <= to; number += 1) if (!this.#rows.has(number)) grid.append(this.#take(number));
+    for (const row of this.#spare) this.#leave(row);
+    this.#placeHeaders(from, to);
+  }
+
+  /**
+   * Moves all to a base: the containers stand at `top` in the scrolled element, which is the place `base` in the
+   * content.
+   */
+  setBase(base, top) {
+    if (base === this.#base) return;
+    this.#base = base;
+    this.#elements.grid.style.top = `${top}px`;
+    this.#elements.headers.style.top = `${top}px`;
+    for (const row of this.#rows.values()) row.move(base);
+    for (const header of this.#headers.values()) this.#moveHeader(header);
+  }
+
+  /** Looks again at the items of all rows. */
+  refresh() {
+    for (const number of this.#rows.keys()) if (number < this.content.layout.rowCount) this.#bind(number);
+  }
+
+  /** The cell of an item in a row, if that is in the document. */
+  cell(row, index) {
+    return this.#rows.get(row)?.cellOf(index);
+  }
+
+  *cells() {
+    for (const row of this.#rows.values()) yield* row.cells;
+  }
+
+  #take(number) {
+    const row = this.#spare.pop() ?? new GridRow();
+    this.#keepFocus(row.element);
+    this.#rows.set(number, row);
+    this.#bind(number);
+    return row.element;
+  }
+
+  #bind(number) {
+    this.isChanged = true;
+    this.#rows.get(number).bind(number, {
+      ...this.content,
+      base: this.#base,
+      loader: this.#loader,
+      pool: this.#pool,
+    });
+  }
+
+  /** A row that is not needed stays ready outside of the document. */
+  #leave(row) {
+    if (!row.element.isConnected) return;
+    this.#keepFocus(row.element);
+    row.clear(this.#loader);
+    row.element.remove();
+  }
+
+  /** The grid takes over the focus of what leaves the document. */
+  #keepFocus(element) {
+    if (element.contains(document.activeElement)) this.#elements.grid.focus({ preventScroll: true });
+  }
+
+  #placeHeaders(from, to) {
+    const { layout } = this.content;
+    const shown = new Set();
+    for (let number = from; number <= to; number += 1) {
+      const section = layout.row(number).heads;
+      if (section < 0) continue;
+      shown.add(section);
+      if (this.#headers.has(section)) continue;
+      const element = document.createElement('h2');
+      element.textContent = layout.sections.title(section);
+      const header = { element, top: layout.sectionTop(section) };
+      this.#headers.set(section, header);
+      this.#moveHeader(header);
+      this.#elements.headers.append(element);
+    }
+    for (const [section, { element }] of this.#headers) {
+      if (shown.has(section)) continue;
+      element.remove();
+      this.#headers.delete(section);
+    }
+  }
+
+  #moveHeader({ element, top }) {
+    element.style.transform = `translateY(${top - this.#base}px)`;
+  }
+}
