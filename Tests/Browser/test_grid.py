@@ -40,10 +40,11 @@ def test_cells_ask_for_a_step_of_the_pixels_that_the_screen_has(gallery):
 
 
 def test_nothing_shifts(gallery):
-    sections = MONTHS[:1] + [{"title": "May", "count": 1000}]
-    view = gallery().open(count=3000, total=3000, kind="folder", sections=sections)
+    titles = ["September 2026", "May 2026", "May", "A folder with a long name", "9 of 12"]
+    sections = [{"title": title, "count": 15} for title in titles * 10]
+    view = gallery().open(count=750, total=750, kind="folder", sections=sections)
     view.wait_for_pictures()
-    for _ in range(4):
+    for _ in range(8):
         view.page.mouse.move(400, 400)
         view.page.mouse.wheel(0, 900)
         view.wait_for_pictures()

@@ -100,7 +100,7 @@ export class Scrubber {
   #press(event) {
     if (event.button !== 0) return;
     event.preventDefault();
-    this.#element.focus({ preventScroll: true });
+    if (event.pointerType === 'mouse') this.#element.focus({ preventScroll: true });
     this.#element.setPointerCapture(event.pointerId);
     const within = event.clientY - this.#thumb.getBoundingClientRect().top;
     const isOnThumb = within >= 0 && within <= this.#thumbHeight;
