@@ -4,7 +4,7 @@
 def test_cells_without_pictures_stand_while_results_are_looked_for(gallery):
     view = gallery().open()
     view.wait_for_pictures()
-    view.revise(query="", state="loading", count=0, total=None, more=False)
+    view.revise(query="lake", state="loading", count=0, total=None, more=False)
     view.wait("document.querySelectorAll('.cell[data-state=empty]').length > 10")
     assert view.page.is_hidden("#state")
 
@@ -65,6 +65,24 @@ def test_a_lost_server_is_reconnected_without_a_reload(gallery):
     view.page.wait_for_selector("#strip", state="hidden")
     assert view.page.evaluate("window.isSamePage")
     assert view.page.evaluate("document.querySelectorAll('.cell[data-state=shown]').length") > 10
+
+
+def test_a_server_that_has_to_search_again_keeps_the_place(gallery):
+    view = gallery().open(count=500, total=500, kind="folder")
+    view.wait_for_pictures()
+    view.page.focus("#scrubber")
+    view.page.keyboard.press("PageDown")
+    view.page.keyboard.press("PageDown")
+    view.wait_for_pictures()
+    place = view.page.evaluate("scrollY")
+    assert place > 0
+    view.revise(state="loading", count=0, total=None)
+    view.wait("document.querySelector('#count').textContent === ''")
+    assert view.page.evaluate("document.querySelectorAll('.cell[data-state=shown]').length") > 10
+    view.revise(state="loaded", count=500, total=500)
+    view.wait("document.querySelector('#count').textContent === '500 pictures'")
+    view.wait_for_pictures()
+    assert view.page.evaluate("scrollY") == place
 
 
 def test_every_request_with_an_effect_has_the_token(gallery):

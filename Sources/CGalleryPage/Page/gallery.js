@@ -83,7 +83,7 @@ export class Gallery {
   /** Lays the items out again, for another width or look, around the first item on screen. */
   relayout() {
     if (!this.snapshot) return;
-    this.#lay(isWaiting(this.snapshot) ? skeleton() : this.#sections, (next) => {
+    this.#lay(this.isSkeleton && isWaiting(this.snapshot) ? skeleton() : this.#sections, (next) => {
       const { layout, offset, first } = this.#grid;
       const anchor = layout?.count ? layout.row(layout.rowOf(first)).top - offset : 0;
       const top = offset > 0 && first < next.count ? next.row(next.rowOf(first)).top - anchor : 0;
@@ -99,6 +99,8 @@ export class Gallery {
       if (snapshot.count > previous.count) this.#grow(snapshot);
     } else if (isSameQuery && this.count > 0 && snapshot.count > 0) {
       this.#revise(snapshot);
+    } else if (isSameQuery && this.count > 0 && isWaiting(snapshot)) {
+      // A server that was started again looks for the same results: what is shown stays until they are here.
     } else {
       this.#reset(snapshot);
     }
