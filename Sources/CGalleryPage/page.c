@@ -24,6 +24,9 @@ static const unsigned char gallery_js[] = {
 static const unsigned char grid_row_js[] = {
 #embed "Page/grid-row.js"
 };
+static const unsigned char grid_window_js[] = {
+#embed "Page/grid-window.js"
+};
 static const unsigned char grid_js[] = {
 #embed "Page/grid.js"
 };
@@ -111,6 +114,7 @@ static const struct gallery_page_file files[] = {
   {"gallery.css", "text/css; charset=utf-8", gallery_css, sizeof gallery_css},
   {"gallery.js", "text/javascript; charset=utf-8", gallery_js, sizeof gallery_js},
   {"grid-row.js", "text/javascript; charset=utf-8", grid_row_js, sizeof grid_row_js},
+  {"grid-window.js", "text/javascript; charset=utf-8", grid_window_js, sizeof grid_window_js},
   {"grid.js", "text/javascript; charset=utf-8", grid_js, sizeof grid_js},
   {"icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
   {"image-failure.js", "text/javascript; charset=utf-8", image_failure_js, sizeof image_failure_js},

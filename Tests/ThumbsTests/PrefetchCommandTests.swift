@@ -97,7 +97,7 @@ struct PrefetchCommandTests {
         let source = try #require(object["source"] as? [String: Int])
         #expect(Set(source.keys) == ["width", "height", "bytes", "downloaded", "left"])
         let thumbnail = try #require((object["thumbnails"] as? [[String: Any]])?.first)
-        #expect(Set(thumbnail.keys) == ["width", "height", "format", "bytes"])
+        #expect(Set(thumbnail.keys) == ["width", "height", "format", "bytes", "thumbHash", "colour"])
         #expect(thumbnail["format"] as? String == "jpeg")
       }
     }
