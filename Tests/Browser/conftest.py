@@ -1,12 +1,12 @@
 """Fixtures of the browser tests: Debian's Chromium, the page with a stand-in for the server, and the real server.
 
-The page's files are read from the source tree; only tests with the `served` fixture need a built program, which is
-taken from the environment variable THUMBS, or a server that already runs, from THUMBS_SERVE_URL.
+The page's files are read from the source tree; only the tests of test_server.py need a built program, which the
+environment variable THUMBS names.
 """
 
+import contextlib
 import json
 import os
-import re
 import struct
 import subprocess
 import time
@@ -15,6 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from photo_service import PhotoService
 from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -41,6 +42,11 @@ def png(width, height, color):
 
 
 PICTURE = png(60, 40, (40, 110, 160))
+
+
+def numbered_picture(number):
+    """A picture whose colour and width tell its number."""
+    return png(300 + number % 30, 200, (number * 8 % 256, 120, 255 - number * 8 % 256))
 
 
 class Gallery:
@@ -139,27 +145,58 @@ def gallery(browser):
         assert each.errors == []
 
 
-@pytest.fixture(scope="session")
-def served(tmp_path_factory):
-    """The address of a server that shows a folder of thirty pictures."""
-    if os.environ.get("THUMBS_SERVE_URL"):
-        yield os.environ["THUMBS_SERVE_URL"].rstrip("/")
-        return
+@contextlib.contextmanager
+def serving(*arguments, environment):
+    """Runs `thumbs serve`, and yields its address."""
     program = os.environ.get("THUMBS")
     if not program:
         pytest.skip("THUMBS names no program")
+    command = [program, "serve", *map(str, arguments), "--port", "0"]
+    environment = {**os.environ, **environment}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
+        try:
+            address = server.stdout.readline().strip()
+            assert address.startswith("http://127.0.0.1:"), "the server told no address"
+            yield address.rstrip("/")
+        finally:
+            server.terminate()
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    """The address of a server that shows a folder of thirty pictures."""
     folder = tmp_path_factory.mktemp("pictures")
     for number in range(30):
-        picture = png(300 + number, 200, (number * 8, 120, 255 - number * 8))
-        (folder / f"lake-{number:02}.png").write_bytes(picture)
-    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}
-    command = [program, "serve", str(folder), "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as server:
-        for line in server.stdout:
-            found = re.search(r"http://127\.0\.0\.1:\d+", line)
-            if found:
-                yield found[0]
-                break
-        else:
-            pytest.fail("the server told no address")
-        server.terminate()
+        (folder / f"lake-{number:02}.png").write_bytes(numbered_picture(number))
+    with serving(folder, environment={"XDG_CACHE_HOME": str(tmp_path_factory.mktemp("cache"))}) as address:
+        yield address
+
+
+@pytest.fixture
+def service():
+    """A photo service of 600 photos."""
+    service = PhotoService(numbered_picture, 600)
+    yield service
+    service.stop()
+
+
+@pytest.fixture
+def searched(service, tmp_path):
+    """The address of a server that searches the photo service."""
+    arguments = ["--provider", "unsplash", "--provider-url", service.base, "--allow-private-networks"]
+    environment = {"XDG_CACHE_HOME": str(tmp_path), "UNSPLASH_ACCESS_KEY": "key"}
+    with serving(*arguments, environment=environment) as address:
+        yield address
+
+
+@pytest.fixture
+def tab(browser):
+    """A tab; every one must have ended without an error of its script."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT)
+    errors = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert errors == []

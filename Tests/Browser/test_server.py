@@ -1,22 +1,86 @@
-"""The page with the real server."""
+"""The page with the real server, its pipeline and its cache; photo services are on loopback."""
+
+SHOWN = ".cell[data-state=shown]"
 
 
-def test_the_folder_is_shown_searched_and_enlarged(browser, served):
-    page = browser.new_page()
-    errors = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    page.goto(served + "/")
-    page.wait_for_selector(".cell[data-state=shown]")
-    page.fill("#query", "lake")
-    with page.expect_response("**/items?*"):
-        page.keyboard.press("Enter")
-    page.wait_for_selector(".cell[data-state=shown]")
-    page.click(".cell[data-state=shown]")
-    page.wait_for_selector(".slide[data-state=shown]")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector(".slide[data-state=shown]")
-    page.keyboard.press("Escape")
-    page.wait_for_selector("#viewer", state="hidden")
-    assert errors == []
-    page.close()
+def test_a_folder_is_shown_searched_and_enlarged(tab, served):
+    tab.goto(served + "/")
+    tab.wait_for_selector(SHOWN)
+    tab.fill("#query", "lake-1")
+    tab.keyboard.press("Enter")
+    tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")
+    tab.click(SHOWN)
+    tab.wait_for_selector(".slide[data-state=shown]")
+    tab.keyboard.press("ArrowRight")
+    tab.wait_for_selector(".slide[data-state=shown]")
+    tab.keyboard.press("Escape")
+    tab.wait_for_selector("#viewer", state="hidden")
+
+
+def test_a_second_visit_has_placeholders_from_the_first_moment(tab, served):
+    tab.goto(served + "/")
+    tab.wait_for_selector(SHOWN)
+    with tab.expect_response("**/items?*") as response:
+        tab.goto(served + "/")
+    items = response.value.json()["items"]
+    assert len(items) == 30
+    assert all(len(item["hash"]) >= 8 and item["color"].startswith("#") for item in items[:5])
+    assert (items[0]["width"], items[0]["height"]) != (None, None)
+
+
+def test_a_search_is_scrolled_to_its_tenth_page_and_its_end(tab, service, searched):
+    tab.goto(searched + "/?q=lake")
+    tab.wait_for_selector(SHOWN)
+    for _ in range(80):
+        tab.mouse.wheel(0, 1200)
+        tab.evaluate("new Promise(requestAnimationFrame)")
+        if service.pages and max(service.pages) >= 10:
+            break
+        tab.wait_for_timeout(100)
+    assert max(service.pages) >= 10
+    assert sorted(set(service.pages)) == list(range(1, max(service.pages) + 1))
+    tab.wait_for_selector(SHOWN)
+    assert "at=" in tab.evaluate("location.search")
+
+
+def test_the_address_goes_back_and_forward_between_searches(tab, searched):
+    tab.goto(searched + "/?q=lake")
+    tab.wait_for_selector(SHOWN)
+    tab.fill("#query", "hills")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**q=hills**")
+    tab.wait_for_selector(SHOWN)
+    tab.go_back()
+    tab.wait_for_url("**q=lake**")
+    assert tab.input_value("#query") == "lake"
+    tab.go_forward()
+    tab.wait_for_url("**q=hills**")
+
+
+def test_nothing_found_has_its_words(tab, searched):
+    tab.goto(searched + "/?q=nothing")
+    tab.wait_for_selector(".cell", state="detached")
+    tab.wait_for_function("() => document.body.innerText.toLowerCase().includes('no picture for')")
+
+
+def test_what_was_seen_is_shown_offline_and_the_search_goes_on_once_the_service_is_back(tab, service, searched):
+    tab.goto(searched + "/?q=lake")
+    tab.wait_for_selector(SHOWN)
+    service.is_reachable = False
+    tab.goto(searched + "/?q=lake")
+    tab.wait_for_function("() => document.body.innerText.toLowerCase().includes('offline')", timeout=30_000)
+    tab.wait_for_selector(SHOWN)
+    service.is_reachable = True
+    tab.wait_for_function("() => !document.body.innerText.toLowerCase().includes('offline')", timeout=30_000)
+    tab.wait_for_selector(SHOWN)
+
+
+def test_a_hidden_picture_goes_and_comes_back_and_its_file_stays(tab, served):
+    tab.goto(served + "/?q=lake-2")
+    tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")
+    tab.click(SHOWN)
+    tab.wait_for_selector(".slide[data-state=shown]")
+    tab.keyboard.press("Delete")
+    tab.wait_for_function("() => document.body.innerText.includes('9 pictures')")
+    tab.get_by_role("button", name="Undo").click()
+    tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")

@@ -5,6 +5,10 @@ import Thumbnailer
 
 /// The photos of a search, page by page, as the library's `Gallery` gives them.
 actor SearchList: ImageList {
+  /// How soon a source that cannot be reached is asked again, and how seldom in the end.
+  private static let firstProbe = Duration.seconds(3)
+  private static let longestPause = Duration.seconds(60)
+
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
   nonisolated var current: ListSnapshot { hub.current }
 
@@ -19,6 +23,8 @@ actor SearchList: ImageList {
   /// The items that are shown: those of the gallery that are not hidden.
   private var items: [GalleryItem] = []
   private var listening: Task<Void, Never>?
+  /// Asks the source again while it cannot be reached.
+  private var probing: Task<Void, Never>?
 
   init(
     provider: any PhotoProvider, pipeline: ThumbnailPipeline, headers: HostHeaders, pageSize: Int, hidden: HiddenPhotos
@@ -76,7 +82,26 @@ actor SearchList: ImageList {
 
   func stop() {
     listening?.cancel()
+    probing?.cancel()
     hub.finish()
+  }
+
+  /// A gallery goes back to its source once more photos are wanted of it. Somebody who looks at a page wants to be told
+  /// without that.
+  private func probe(while isOffline: Bool) {
+    guard isOffline else {
+      probing?.cancel()
+      probing = nil
+      return
+    }
+    guard probing == nil else { return }
+    probing = Task { [gallery] in
+      var pause = Self.firstProbe
+      while (try? await Task.sleep(for: pause)) != nil {
+        await gallery.retry()
+        pause = min(pause * 2, Self.longestPause)
+      }
+    }
   }
 
   private func take(_ content: GalleryContent) async {
@@ -106,5 +131,6 @@ actor SearchList: ImageList {
       case .offline: .offline
       }
     hub.send(snapshot)
+    probe(while: snapshot.state == .offline)
   }
 }
