@@ -251,7 +251,7 @@ let package = Package(
     .testTarget(
       name: "DecodeSandboxTests",
       dependencies: [
-        "AttackHelper", "Attacks", "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin",
+        "AttackHelper", "Attacks", "CSandbox", "CVips", "CodecTestSupport", "DecodeSandbox", "ImageCodec", "TestOrigin",
         "TestSupport", "ThumbnailCore",
       ],
       swiftSettings: strict

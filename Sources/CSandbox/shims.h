@@ -134,6 +134,10 @@ static inline int csandbox_drop_capabilities(void) {
 
 // --- The filter of system calls --------------------------------------------------------------------------------------
 
+// The architectures that there is a filter for.
+static const uint32_t csandbox_x86_64 = AUDIT_ARCH_X86_64;
+static const uint32_t csandbox_arm64 = AUDIT_ARCH_AARCH64;
+
 // The architecture whose calls are meant, which stands beside each call's number; 0 where there is no filter.
 #if defined(__x86_64__)
 static const uint32_t csandbox_architecture = AUDIT_ARCH_X86_64;

@@ -14,12 +14,14 @@ enum CallFilter {
   }
 
   /// The rules as a program: it compares the call's number with that of each rule in turn, and skips those of others.
-  static func program(for rules: [CallRule]) -> [sock_filter] {
+  static func program(
+    for rules: [CallRule], architecture: UInt32 = csandbox_architecture
+  ) -> [sock_filter] {
     var program = [load(offsetOfArchitecture)]
-    program += [jump(BPF_JEQ, csandbox_architecture, ifTrue: 1, ifFalse: 0), returning(.end), load(offsetOfNumber)]
-    #if arch(x86_64)
+    program += [jump(BPF_JEQ, architecture, ifTrue: 1, ifFalse: 0), returning(.end), load(offsetOfNumber)]
+    if architecture == csandbox_x86_64 {
       program += [jump(BPF_JGE, x32Begins, ifTrue: 0, ifFalse: 1), returning(.end)]
-    #endif
+    }
     for rule in rules {
       let body = rule.conditions.flatMap { check($0, otherwise: rule.otherwise) } + [returning(rule.outcome)]
       for call in rule.calls {
