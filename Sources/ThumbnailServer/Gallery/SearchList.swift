@@ -6,8 +6,8 @@ import Thumbnailer
 /// The photos of a search, page by page, as the library's `Gallery` gives them.
 actor SearchList: ImageList {
   /// How soon a source that cannot be reached is asked again, and how seldom in the end.
-  private static let firstProbe = Duration.seconds(3)
-  private static let longestPause = Duration.seconds(60)
+  private static let firstProbe = Duration.seconds(2)
+  private static let longestPause = Duration.seconds(15)
 
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
   nonisolated var current: ListSnapshot { hub.current }
