@@ -299,6 +299,25 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "HTTPServerTests",
+      dependencies: [
+        "HTTPServer", "TestOrigin", "TestSupport",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ThumbnailServerTests",
+      dependencies: [
+        "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "PipelineTestSupport", "TestOrigin",
+        "TestSupport", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "ExampleTests",
       dependencies: [
         "PhotoSources", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerMetrics",

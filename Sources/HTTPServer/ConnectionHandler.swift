@@ -79,11 +79,14 @@ final class ConnectionHandler: ChannelInboundHandler {
     timer = nil
     releaseMemory()
     closeOutgoing()
-    if case .responding(var exchange) = state {
-      state = .closing
+    switch state {
+    case .responding(var exchange):
       exchange.status = nil
       report(exchange)
+    case .receiving(let head, _, _): report(Exchange(head: head, begun: .now(), keepsAlive: false))
+    case .idle, .closing: break
     }
+    state = .closing
     context.fireChannelInactive()
   }
 
@@ -104,6 +107,8 @@ final class ConnectionHandler: ChannelInboundHandler {
       default: .badRequest
       }
     switch state {
+    // The client has left in the middle of a request.
+    case .idle where error == .invalidEOFState, .receiving where error == .invalidEOFState: close()
     case .idle: refuse(status)
     case .receiving(let head, _, _): refuse(status, of: head)
     // The response before it is still on its way.
@@ -360,11 +365,15 @@ final class ConnectionHandler: ChannelInboundHandler {
     (postponed, postponedBytes) = ([], 0)
     for part in parts { take(part) }
     guard let status = postponedRefusal else { return }
-    postponedRefusal = nil
-    if case .idle = state {
+    switch state {
+    case .idle:
+      postponedRefusal = nil
       refuse(status)
-    } else if case .receiving(let head, _, _) = state {
+    case .receiving(let head, _, _):
+      postponedRefusal = nil
       refuse(status, of: head)
+    // Another response comes before it.
+    case .responding, .closing: break
     }
   }
 

@@ -8,7 +8,7 @@ import Testing
 
   @Test func allOfThemExist() throws {
     let declared = try declaredNames()
-    for page in ["docs/reliability.md", "docs/security.md", "docs/addresses.md"] {
+    for page in ["docs/reliability.md", "docs/security.md", "docs/addresses.md", "docs/serving.md"] {
       let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
       let words = Set(text.split { !$0.isLetter && !$0.isNumber && $0 != "/" }.map { String($0) })
       // A suite, a module of tests, or a sentence: other names in code have fewer capitals.

@@ -53,7 +53,10 @@ struct RequestGuard: Sendable {
 
   /// A host without its port.
   private static func name(of host: String) -> String {
-    if host.hasPrefix("["), let end = host.firstIndex(of: "]") { return String(host[...end]) }
+    if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
+      let rest = host[host.index(after: end)...]
+      return rest.isEmpty || rest.hasPrefix(":") ? String(host[...end]) : host
+    }
     return String(host.prefix { $0 != ":" })
   }
 }

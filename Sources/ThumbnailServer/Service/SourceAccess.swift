@@ -27,7 +27,8 @@ struct SourceAccess: Sendable {
     _ source: String, _ request: ServerRequest, isSigned: Bool = false
   ) throws(ServerResponse.Problem) -> ImageSource {
     let isURL = WebAddress.isURL(source)
-    let url = isURL ? URL(string: source) : nil
+    // Programs differ in what a backslash stands for.
+    let url = isURL && !source.contains("\\") ? URL(string: source) : nil
     if !isSigned { try check(request, url) }
     if let url { return ImageSource(url).adding(headers) }
     guard !isURL else {
@@ -87,9 +88,11 @@ package struct HostPattern: Sendable, Hashable {
   package init?(parsing text: String) {
     let text = text.lowercased()
     isSuffix = text.hasPrefix("*.")
-    name = isSuffix ? String(text.dropFirst()) : text
-    // A port is not part of a host, and brackets those of an IPv6 address.
-    let hasPort = name.contains(":") && !name.hasPrefix("[")
+    // URLs name the host without the brackets of an IPv6 address.
+    let isIPv6 = text.hasPrefix("[") && text.hasSuffix("]")
+    name = isIPv6 ? String(text.dropFirst().dropLast()) : isSuffix ? String(text.dropFirst()) : text
+    // A port is not part of a host.
+    let hasPort = name.contains(":") && !isIPv6
     guard !name.isEmpty, name != ".", !hasPort, !name.contains(where: { "*/@ ".contains($0) }) else { return nil }
   }
 

@@ -28,7 +28,8 @@ struct ThumbnailRoutes: Sendable {
       // The state of a file would have to be asked for.
       WebAddress.isURL(wanted.source), let source = try? access.image(wanted.source, request)
     else { return nil }
-    for allowsAVIF in [true, false] {
+    // While nobody waits, what can be had as AVIF is made.
+    for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
       let variant = variant(wanted, wanted.negotiation.format(allowsAVIF: allowsAVIF))
       if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(wanted)) { return hit }
     }

@@ -12,6 +12,9 @@ struct ServerConfigurationFile {
   /// The option that names such a file.
   static let option = "config"
 
+  /// What the file cannot have.
+  private static let excluded = [option, "help", "version"]
+
   /// What an option is set to.
   private enum Value: Decodable {
     case flag(Bool)
@@ -56,7 +59,7 @@ struct ServerConfigurationFile {
   /// - Parameter given: The arguments of the command line that follow the command's name.
   func command(with given: [String]) throws -> ServeCommand {
     let known = Set(ServeCommand.helpMessage().matches(of: /--([a-z][a-z-]+)/).map { String($0.1) } + [Self.folder])
-    for name in values.keys.sorted() where !known.contains(name) || name == Self.option {
+    for name in values.keys.sorted() where !known.contains(name) || Self.excluded.contains(name) {
       throw ValidationError(
         "\(path): “\(name.prefix(40))” is no option of the file; thumbs serve --help has them all")
     }

@@ -1,0 +1,88 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import Synchronization
+import Testing
+
+@testable import HTTPServer
+@testable import TestOrigin
+@testable import TestSupport
+
+/// A responder of a test: bodies of up to 1 MB, and what a closure responds.
+final class TestResponder: HTTPResponder {
+  static let longestBody = 1_000_000
+
+  private let respond: @Sendable (ServerRequest) async -> ServerResponse
+  private let record = Mutex<[ServerExchange]>([])
+
+  init(_ respond: @escaping @Sendable (ServerRequest) async -> ServerResponse) { self.respond = respond }
+
+  /// What was reported, in order.
+  var exchanges: [ServerExchange] { record.withLock { $0 } }
+
+  func bodyLimit(for head: HTTPRequestHead) -> Int { Self.longestBody }
+
+  func immediateResponse(to request: ServerRequest) -> ServerResponse? {
+    request.path == "/now" ? .text("now") : nil
+  }
+
+  func response(to request: ServerRequest) async -> ServerResponse { await respond(request) }
+
+  func refusal(of status: HTTPResponseStatus) -> ServerResponse { ServerResponse(status) }
+
+  func finished(_ exchange: ServerExchange) { record.withLock { $0.append(exchange) } }
+}
+
+extension ServerResponse {
+  static func text(_ text: String) -> ServerResponse {
+    ServerResponse(.ok, body: .bytes(ByteBuffer(string: text)))
+  }
+}
+
+/// A server on a free port, with a responder of the test.
+struct ServerFixture {
+  let server: HTTPServer
+  let responder: TestResponder
+  let port: Int
+
+  /// Responds with the method, the target and the length of the body, unless told otherwise.
+  init(
+    _ configure: (inout HTTPServer.Configuration) -> Void = { _ in },
+    respond: @escaping @Sendable (ServerRequest) async -> ServerResponse = Self.echo
+  ) async throws {
+    var configuration = HTTPServer.Configuration(binding: .address(host: "127.0.0.1", port: 0))
+    // Clients of the tests hold their side open.
+    configuration.lingerTimeout = .milliseconds(100)
+    configure(&configuration)
+    responder = TestResponder(respond)
+    server = HTTPServer(configuration, responder: responder)
+    port = try #require(try await server.start().port)
+  }
+
+  /// The same with the standard limits.
+  init(respond: @escaping @Sendable (ServerRequest) async -> ServerResponse) async throws {
+    try await self.init({ _ in }, respond: respond)
+  }
+
+  static let echo: @Sendable (ServerRequest) async -> ServerResponse = {
+    .text("\($0.method) \($0.target) \($0.body.readableBytes)")
+  }
+
+  func connect(receiveBuffer: Int32? = nil) throws -> RawConnection {
+    try RawConnection(port: port, receiveBuffer: receiveBuffer)
+  }
+
+  /// Sends text over a connection of its own, and returns what comes until the server closes it.
+  func exchange(_ text: String) async throws -> String {
+    let connection = try connect()
+    await connection.send(text)
+    return await connection.readToEnd()
+  }
+
+  func stop() async { await server.stop(within: .seconds(5)) }
+}
+
+/// A request without a body.
+func get(_ target: String, _ fields: String = "", version: String = "1.1", method: String = "GET") -> String {
+  "\(method) \(target) HTTP/\(version)\r\nHost: localhost\r\n\(fields)\r\n"
+}

@@ -1,0 +1,231 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import PhotoSources
+import Testing
+
+@testable import HTTPServer
+@testable import TestOrigin
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+@testable import Thumbnailer
+
+/// The gallery's routes, with a folder and a pipeline.
+@Suite(.timeLimit(.minutes(2))) struct GalleryRouteTests {
+  /// A page that is open on a folder of pictures.
+  private struct Page {
+    let directory: TemporaryDirectory
+    let fixture: ServiceFixture
+    let token: String
+    let session: String
+
+    var folder: URL { directory.url.appending(path: "pictures") }
+
+    init(pictures count: Int = 30) async throws {
+      directory = try TemporaryDirectory()
+      let folder = directory.url.appending(path: "pictures")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      for number in 0..<count {
+        try FileManager.default.copyItem(
+          at: TestImages.url("formats/jpeg-420.jpg"), to: folder.appending(path: "lake \(number).jpg"))
+      }
+      try Data("secret".utf8).write(to: directory.url.appending(path: "secret.jpg"))
+      fixture = try ServiceFixture { $0.gallery = .folder(FolderIndex(path: folder.path)) }
+      token = try #require(await fixture.get("/api/gallery").object["token"] as? String)
+      let begun = await fixture.post(
+        "/api/sessions", Data(#"{"query":"","order":"name"}"#.utf8), [RequestGuard.tokenField: token])
+      session = try #require(begun.object["id"] as? String, "\(begun.text)")
+    }
+
+    func read(_ what: String) async -> ServerResponse { await fixture.get("/api/sessions/\(session)/\(what)") }
+
+    func change(_ what: String, _ message: String) async -> ServerResponse {
+      await fixture.post("/api/sessions/\(session)/\(what)", Data(message.utf8), [RequestGuard.tokenField: token])
+    }
+
+    /// The images of the newest version.
+    func items() async -> [[String: Any]] {
+      for version in (0...30).reversed() {
+        let response = await read("items?version=\(version)&from=0&count=500")
+        if response.status == .ok { return response.object["items"] as? [[String: Any]] ?? [] }
+      }
+      return []
+    }
+
+    func names() async -> [String] { await items().compactMap { $0["name"] as? String } }
+  }
+
+  @Test func aFolderIsListedAndItsThumbnailsAreServed() async throws {
+    let page = try await Page()
+    await poll { await page.items().count == 30 }
+    #expect(await page.names().prefix(3) == ["lake 0.jpg", "lake 1.jpg", "lake 2.jpg"])
+    let key = try #require(await page.items().first?["key"] as? String)
+    let thumbnail = await page.fixture.get("/picture/\(key)/40x40-cover")
+    #expect(thumbnail.status == .ok && thumbnail.size == PixelSize(40, 40))
+    #expect(thumbnail["cache-control"] == "private, max-age=31536000, immutable")
+    #expect(thumbnail["cross-origin-resource-policy"] == "same-origin")
+    let original = await page.fixture.get("/picture/\(key)/original")
+    #expect(original["content-disposition"]?.hasPrefix("attachment; filename=\"lake 0.jpg\"") == true)
+    #expect(original["content-security-policy"] == "default-src 'none'; sandbox")
+    guard case .file(let file, let length) = original.body else { throw POSIXError(.EIO) }
+    #expect(try length == TestImages.bytes("formats/jpeg-420.jpg").count)
+    try file.close()
+    for form in [
+      "40x40", "40x40-", "40x40-tall", "0x0-cover", "9999x9999-cover", "x40-cover", "40x40-cover/a", "../secret.jpg",
+    ] {
+      #expect(await page.fixture.get("/picture/\(key)/\(form)").status == .notFound, "\(form)")
+    }
+  }
+
+  @Test func whatIsHiddenStaysOnDisk() async throws {
+    let page = try await Page()
+    await poll { await page.items().count == 30 }
+    let id = try #require(await page.items().first?["id"] as? String)
+    #expect(await page.change("delete", #"{"id":"\#(id)"}"#).status == .noContent)
+    await poll { await page.items().count == 29 }
+    #expect(FileManager.default.fileExists(atPath: page.folder.appending(path: id).path))
+    #expect(await page.change("undo", #"{"id":"\#(id)"}"#).status == .noContent)
+    await poll { await page.items().count == 30 }
+    for id in ["../secret.jpg", "/etc/passwd", "", "missing"] {
+      #expect(await page.change("delete", #"{"id":"\#(id)"}"#).status == .noContent)
+    }
+    #expect(FileManager.default.fileExists(atPath: page.directory.url.appending(path: "secret.jpg").path))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: page.folder.path).count == 30)
+  }
+
+  @Test func aFileThatComesOrGoesIsNoticed() async throws {
+    let page = try await Page(pictures: 3)
+    await poll { await page.items().count == 3 }
+    try FileManager.default.copyItem(
+      at: TestImages.url("formats/jpeg-444.jpg"), to: page.folder.appending(path: "new.jpg"))
+    await poll { await page.names().contains("new.jpg") }
+    try FileManager.default.removeItem(at: page.folder.appending(path: "new.jpg"))
+    await poll { await page.items().count == 3 }
+  }
+
+  @Test func aSearchFindsByName() async throws {
+    let page = try await Page()
+    #expect(await page.change("search", #"{"query":"lake 1"}"#).status == .noContent)
+    await poll { await page.names().count == 12 }
+    #expect(await page.change("search", #"{"query":"sea"}"#).status == .noContent)
+    await poll { await page.items().isEmpty }
+  }
+
+  @Test func nothingIsChangedWithoutTheToken() async throws {
+    let page = try await Page(pictures: 1)
+    let target = "/api/sessions/\(page.session)/search"
+    let message = Data(#"{"query":"a"}"#.utf8)
+    #expect(await page.fixture.post(target, message).status == .forbidden)
+    let foreign: HTTPHeaders = [RequestGuard.tokenField: page.token, "origin": "http://localhost:3000"]
+    #expect(await page.fixture.post(target, message, foreign).status == .forbidden)
+    #expect(await page.fixture.post("/api/sessions", message).status == .forbidden)
+    #expect(await page.fixture.get("/api/gallery", ["host": "evil.com"]).status == .misdirectedRequest)
+  }
+
+  @Test(arguments: [
+    "items", "items?version=0", "items?version=-1&from=0", "items?version=0&from=-1", "items?version=a&from=0",
+    "items?version=0&from=9223372036854775807", "aspects?version=0&from=9223372036854775807",
+    "items?version=0&from=9223372036854775807&count=9223372036854775807", "items?version=99999&from=0", "nothing",
+    "items?version=0&from=99999999999999999999",
+  ])
+  func positionsThatMakeNoSenseAreRefused(what: String) async throws {
+    let page = try await Page(pictures: 1)
+    let response = await page.read(what)
+    #expect((400..<500).contains(response.status.code), "\(response.status)")
+  }
+
+  @Test func aspectsAreAByteForEachImage() async throws {
+    let page = try await Page(pictures: 5)
+    await poll { await page.items().count == 5 }
+    var aspects: ServerResponse?
+    for version in 0...10 where aspects == nil {
+      let response = await page.read("aspects?version=\(version)&from=0&count=9223372036854775807")
+      if response.status == .ok { aspects = response }
+    }
+    #expect(aspects?.data.count == 5)
+    #expect(AspectByte.encode(PixelSize(100, 100)) == 128 && AspectByte.encode(PixelSize(200, 100)) == 160)
+    #expect(AspectByte.encode(PixelSize(1, 1_000_000)) == 1 && AspectByte.encode(PixelSize(1_000_000, 1)) == 255)
+    #expect(AspectByte.encode(nil) == 0)
+  }
+
+  /// A viewport, with some of its numbers replaced.
+  private static func viewport(_ changes: [String: String] = [:]) -> String {
+    var fields = [
+      "offset": "0", "height": "800", "columns": "2", "cellWidth": "180", "cellHeight": "180", "spacing": "4",
+      "scale": "2",
+      "box": "\"40x40\"", "fit": "\"cover\"", "first": "0", "last": "7",
+    ]
+    fields.merge(changes) { $1 }
+    return "{\(fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ","))}"
+  }
+
+  @Test func whatIsAheadOfTheViewportIsMade() async throws {
+    let page = try await Page()
+    await poll { await page.items().count == 30 }
+    #expect(await page.change("viewport", Self.viewport()).status == .noContent)
+    await poll { page.fixture.library.statistics.rendered > 8 }
+    let key = try #require(await page.items().dropFirst(9).first?["key"] as? String)
+    let target = "/picture/\(key)/40x40-cover"
+    let request = ServerRequest(.GET, target, headers: ["host": "localhost"])
+    await poll { page.fixture.server.immediateResponse(to: request) != nil }
+  }
+
+  @Test func noViewportBringsTheServerDown() async throws {
+    let page = try await Page()
+    await poll { await page.items().count == 30 }
+    let numbers = [
+      "0", "-1", "1e308", "-1e308", "1e-308", "9223372036854775807", "-9223372036854775808", "1e19", "0.5", "\"a\"",
+      "null",
+      "[]", "true",
+    ]
+    let texts = ["\"\"", "\"0x0\"", "\"99999x1\"", "\"x\"", "\"-1x-1\"", "1", "null"]
+    for field in ["offset", "height", "columns", "cellWidth", "cellHeight", "spacing", "scale", "first", "last"] {
+      for number in numbers {
+        let response = await page.change("viewport", Self.viewport([field: number]))
+        #expect(response.status == .noContent || response.status == .badRequest, "\(field) \(number): \(response.text)")
+      }
+    }
+    for field in ["box", "fit"] {
+      for text in texts {
+        #expect(await page.change("viewport", Self.viewport([field: text])).status == .badRequest)
+      }
+    }
+    for message in ["", "{}", "[]", "null", "{", String(repeating: "[", count: 10_000), Self.viewport(["first": "8"])] {
+      #expect(await page.change("viewport", message).status == .badRequest)
+    }
+    #expect(await page.change("viewport", Self.viewport()).status == .noContent)
+  }
+
+  @Test func thePageIsToldOfChangesAndTheServersEndEndsThat() async throws {
+    let page = try await Page(pictures: 3)
+    let events = await page.read("events")
+    #expect(events["content-type"] == "text/event-stream")
+    guard case .stream(let parts) = events.body else { throw POSIXError(.EIO) }
+    let counts = Recorder<Int>()
+    let listening = Task {
+      for await part in parts {
+        let text = String(buffer: part)
+        guard text.hasPrefix("data: ") else { continue }
+        let object = try? JSONSerialization.jsonObject(with: Data(text.dropFirst(6).utf8)) as? [String: Any]
+        counts.append(object?["count"] as? Int ?? -1)
+      }
+    }
+    await poll { counts.values.last == 3 }
+    _ = await page.change("search", #"{"query":"lake 1"}"#)
+    await poll { counts.values.last == 1 }
+    await page.fixture.server.stop()
+    await listening.value
+    #expect(await page.read("items?version=0&from=0").status == .serviceUnavailable)
+  }
+
+  @Test func sessionsWithoutAPageMakeRoomForNewOnes() async throws {
+    let page = try await Page(pictures: 1)
+    let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]
+    for _ in 0..<300 {
+      #expect(await page.fixture.post("/api/sessions", Data("{}".utf8), fields).status == .created)
+    }
+    #expect(await page.fixture.get("/api/sessions/unknown/items?version=0&from=0").status == .notFound)
+    await page.fixture.server.stop()
+  }
+}

@@ -1,0 +1,185 @@
+import Foundation
+import NIOHTTP1
+import Testing
+
+@testable import HTTPServer
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+
+/// The requests of imaginary's clients: its documented examples, and those that Nextcloud sends.
+@Suite(.timeLimit(.minutes(2))) struct ImaginaryTests {
+  private static func variant(_ operation: String, _ query: String) throws -> Variant {
+    try ImaginaryRequest(operation: operation, parameters: QueryItems(query[...]).values).variant
+  }
+
+  private static func variant(pipeline: String) throws -> Variant { try ImaginaryRequest(pipeline: pipeline).variant }
+
+  private static let longest = PixelSize.longestThumbnailSide
+
+  @Test func theDocumentedOperationsAreVariants() throws {
+    // Documentation of imaginary, HTTP API: parameters of the operations.
+    #expect(
+      try Self.variant("fit", "width=300&height=200")
+        == Variant(size: PixelSize(300, 200), fit: .contain, format: .same))
+    let crop = try Self.variant("crop", "width=500&height=400&gravity=north&type=webp&quality=70")
+    #expect(crop == Variant(size: PixelSize(500, 400), fit: .cover, gravity: .north, format: .webp, quality: 70))
+    let smart = try Self.variant("smartcrop", "width=200&height=100")
+    #expect(smart == Variant(size: PixelSize(200, 100), fit: .cover, gravity: .attention, format: .same))
+    let resize = try Self.variant("resize", "width=300&height=200&type=jpeg")
+    #expect(resize == Variant(size: PixelSize(300, 200), fit: .contain, format: .jpeg))
+    #expect(try Self.variant("resize", "width=300&height=200&force=true").fit == .fill)
+    #expect(try Self.variant("resize", "width=300&height=200&nocrop=false").fit == .cover)
+    #expect(try Self.variant("resize", "width=300").size == PixelSize(300, Self.longest))
+    #expect(try Self.variant("thumbnail", "height=100").size == PixelSize(Self.longest, 100))
+    #expect(try Self.variant("enlarge", "width=800&height=600&nocrop=false").enlarges)
+    #expect(try Self.variant("convert", "type=png").format == .png)
+    let background = try Self.variant("fit", "width=10&height=10&background=255,200,150&quality=0")
+    #expect(background.background == RGBColor(red: 255, green: 200, blue: 150) && background.quality == 80)
+  }
+
+  @Test func theDocumentedPipelineIsOneVariant() throws {
+    let variant = try Self.variant(
+      pipeline: """
+        [{"operation": "crop", "params": {"width": 500, "height": 260}},
+         {"operation": "convert", "params": {"type": "webp", "quality": 85, "stripmeta": true}}]
+        """)
+    #expect(variant == Variant(size: PixelSize(500, 260), fit: .cover, format: .webp, quality: 85))
+  }
+
+  @Test(arguments: [
+    ("", 400), ("operations=", 400), ("operations=[]", 400), ("operations={}", 400), ("operations=[1]", 400),
+    ("operations=[{%22operation%22:%22blur%22}]", 400), ("operations=[{%22operation%22:%22fit%22}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:-1}}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:1e99}}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:{}}}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22type%22:%22bmp%22}}]", 400),
+    ("operations=[{%22operation%22:%22fit%22,%22params%22:{%22width%22:9,%22quality%22:%22101%22}}]", 400),
+    ("operations=%5B%7B%22operation%22%3A%22fit%22%2C%22params%22%3A%7B%22width%22%3A9%7D%7D%5D", 200),
+  ])
+  func whatIsNoPipelineIsAnErrorThatClientsRead(query: String, status: UInt) async throws {
+    let fixture = try ServiceFixture()
+    let response = await fixture.post("/pipeline?\(query)", try TestImages.bytes("formats/jpeg-420.jpg"))
+    #expect(response.status.code == status, "\(response.text)")
+    if status != 200 {
+      #expect(response.object["status"] as? Int == Int(status) && response.object["message"] is String)
+    }
+  }
+
+  @Test func elevenOperationsAreTooMany() {
+    let one = #"{"operation": "fit", "params": {"width": 9}}"#
+    #expect(throws: ImaginaryRequest.Problem.self) {
+      try ImaginaryRequest(pipeline: "[\(Array(repeating: one, count: 11).joined(separator: ","))]")
+    }
+  }
+
+  /// What Nextcloud's `lib/private/Preview/Imaginary.php` sends, with PHP's encoding of queries.
+  private static func nextcloud(
+    _ width: Int, _ height: Int, crop: Bool = false, type: String = "jpeg", quality: String = "80",
+    first: String? = #"{"operation":"autorotate"}"#, key: String = ""
+  ) throws -> String {
+    let operation = crop ? "smartcrop" : "fit"
+    let last =
+      #"{"operation":"\#(operation)","params":{"width":\#(width),"height":\#(height),"stripmeta":"true","type":"\#(type)","#
+      + #""norotation":"true","quality":"\#(quality)"}}"#
+    let operations = "[\([first, last].compactMap { $0 }.joined(separator: ","))]"
+    let encoded = try #require(operations.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    return "/pipeline?operations=\(encoded)&key=\(key)"
+  }
+
+  @Test func nextcloudGetsItsPreviewAndItsSize() async throws {
+    let fixture = try ServiceFixture()
+    for (file, first) in [
+      ("formats/jpeg-420.jpg", #"{"operation":"autorotate"}"#),
+      ("formats/orientation-6.jpg", #"{"operation":"autorotate"}"#),
+      ("formats/avif.avif", nil), ("formats/gif-still.gif", #"{"operation":"convert","params":{"type":"jpeg"}}"#),
+    ] {
+      for crop in [false, true] {
+        let target = try Self.nextcloud(32, 16, crop: crop, first: first)
+        let response = await fixture.post(target, try TestImages.bytes(file), ["content-type": "image/jpeg"])
+        #expect(response.status == .ok && response["content-type"] == "image/jpeg", "\(file): \(response.text)")
+        let size = try #require(response.size)
+        #expect(response["image-width"] == "\(size.width)" && response["image-height"] == "\(size.height)")
+        #expect(crop ? size == PixelSize(32, 16) : size.width <= 32 && size.height == 16, "\(file): \(size)")
+      }
+    }
+  }
+
+  @Test func nextcloudsPreviewsOfTransparentPicturesAndOfWebPKeepTheirType() async throws {
+    let fixture = try ServiceFixture()
+    let png = try await fixture.post(Self.nextcloud(16, 16, type: "png"), TestImages.bytes("formats/avif-alpha.avif"))
+    #expect(png["content-type"] == "image/png")
+    let webp = try await fixture.post(
+      Self.nextcloud(16, 16, type: "webp", quality: "30"), TestImages.bytes("formats/jpeg-420.jpg"))
+    #expect(webp["content-type"] == "image/webp")
+  }
+
+  @Test func nextcloudReadsTheMessageOfAnError() async throws {
+    let fixture = try ServiceFixture { $0.imaginaryKey = "secret" }
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    #expect(try await fixture.post(Self.nextcloud(16, 16, key: "secret"), picture).status == .ok)
+    let keyless = try await fixture.post(Self.nextcloud(16, 16), picture)
+    #expect(keyless.status == .unauthorized && keyless.object["message"] is String)
+    let text = try await fixture.post(Self.nextcloud(16, 16, key: "secret"), Data("no picture".utf8))
+    #expect(text.status.code == 415 && text.object["message"] as? String == "this is not a picture")
+    let empty = try await fixture.post(Self.nextcloud(16, 16, key: "secret"), Data())
+    #expect(empty.status == .badRequest)
+  }
+
+  @Test func nothingOfAnUploadIsKept() async throws {
+    let fixture = try ServiceFixture()
+    let response = await fixture.post("/fit?width=16&height=16", try TestImages.bytes("formats/jpeg-420.jpg"))
+    #expect(response["cache-control"] == "no-store")
+    await fixture.library.flush()
+    #expect(fixture.library.statistics.storedBytes == 0)
+  }
+
+  @Test func aFormsFileIsTheImage() async throws {
+    let fixture = try ServiceFixture()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    func form(_ parts: [(head: String, body: Data)], boundary: String = "x-y") -> Data {
+      var body = Data()
+      for part in parts {
+        body +=
+          Data("--\(boundary)\r\nContent-Disposition: form-data; \(part.head)\r\n\r\n".utf8) + part.body
+          + Data("\r\n".utf8)
+      }
+      return body + Data("--\(boundary)--\r\n".utf8)
+    }
+    let type: HTTPHeaders = ["content-type": "multipart/form-data; boundary=x-y"]
+    let good = form([("name=\"a\"", Data("1".utf8)), ("name=\"file\"; filename=\"a.jpg\"", picture)])
+    #expect(await fixture.post("/fit?width=16&height=16", good, type).status == .ok)
+    let quoted: HTTPHeaders = ["content-type": "Multipart/Form-Data; charset=a; boundary=\"x-y\""]
+    #expect(await fixture.post("/fit?width=16&height=16", good, quoted).status == .ok)
+    for bad in [
+      form([("name=\"a\"", picture)]), form([("name=\"file\"; filename=\"a\"", Data())]), Data("--x-y".utf8),
+      Data("--x-y\r\n\r\n".utf8), form([]), good.prefix(good.count / 2),
+      Data("--x-y\r\n".utf8) + Data(repeating: 97, count: 100_000),
+      form([("name=\"file\"; filename=\"\(String(repeating: "a", count: 10_000))\"", picture)]),
+    ] { #expect(await fixture.post("/fit?width=16&height=16", bad, type).status == .badRequest) }
+    for boundary in ["", String(repeating: "a", count: 100)] {
+      let fields: HTTPHeaders = ["content-type": "multipart/form-data; boundary=\(boundary)"]
+      #expect(await fixture.post("/fit?width=16&height=16", good, fields).status == .badRequest)
+    }
+  }
+
+  @Test func infoTellsSizeAndType() async throws {
+    let fixture = try ServiceFixture()
+    let response = await fixture.post("/info", try TestImages.bytes("formats/orientation-6.jpg"))
+    #expect(response.status == .ok && response.object["type"] as? String == "jpeg")
+    #expect(response.object["width"] is Int && response.object["height"] is Int)
+    let health = await fixture.get("/health")
+    #expect(health.status == .ok && health.object["uptime"] is Int && health.object["allocatedMemory"] is Double)
+  }
+
+  @Test func aPictureMayBeNamedInsteadOfSent() async throws {
+    let folder = try #require(ServedFolder(path: TestImages.url("formats").path))
+    let fixture = try ServiceFixture { $0.folder = folder }
+    #expect(await fixture.get("/resize?width=16&height=16&url=\(fixture.origin.url("/a.jpg"))").status == .ok)
+    #expect(await fixture.get("/resize?width=16&height=16&file=jpeg-420.jpg").status == .ok)
+    for query in ["", "&file=", "&file=../a", "&file=%2e%2e/a", "&url=ftp://a/b", "&file=/etc/passwd"] {
+      #expect(await fixture.get("/resize?width=16&height=16\(query)").status == .badRequest, "\(query)")
+    }
+    #expect(await fixture.get("/resize?width=16", method: .PUT).status == .methodNotAllowed)
+  }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+
+/// The folder whose files are served by path is never left.
+@Suite(.timeLimit(.minutes(2))) struct ServedFolderTests {
+  private let directory: TemporaryDirectory
+  private let root: URL
+
+  init() throws {
+    directory = try TemporaryDirectory()
+    root = directory.url.appending(path: "root")
+    let files = FileManager.default
+    for folder in ["root/a/b", "root/.git", "outside"] {
+      try files.createDirectory(at: directory.url.appending(path: folder), withIntermediateDirectories: true)
+    }
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    for file in [
+      "root/1.jpg", "root/a/b/2.jpg", "root/.hidden.jpg", "root/.git/3.jpg", "outside/secret.jpg", "root/ä ö.jpg",
+    ] {
+      try picture.write(to: directory.url.appending(path: file))
+    }
+    let secret = directory.url.appending(path: "outside/secret.jpg").path
+    for (link, target) in [
+      ("root/link.jpg", secret), ("root/a/out", "../../outside"), ("root/inner.jpg", "1.jpg"), ("root/loop", "loop"),
+    ] {
+      try files.createSymbolicLink(atPath: directory.url.appending(path: link).path, withDestinationPath: target)
+    }
+    #expect(mkfifo(root.appending(path: "pipe.jpg").path, 0o600) == 0)
+  }
+
+  @Test(arguments: ["1.jpg", "a/b/2.jpg", "ä ö.jpg"])
+  func itsFilesAreServed(path: String) throws {
+    #expect(try #require(ServedFolder(path: root.path)).image(at: path) != nil)
+  }
+
+  @Test(arguments: [
+    "", "/", ".", "..", "../outside/secret.jpg", "a/../../outside/secret.jpg", "a/../1.jpg", "./1.jpg", "a/./b/2.jpg",
+    "a//b/2.jpg", "/1.jpg", "/etc/passwd", "//etc/passwd", "a/b/2.jpg/", "a", "a/b", ".hidden.jpg", ".git/3.jpg",
+    "a/b/../../../outside/secret.jpg", "link.jpg", "a/out/secret.jpg", "inner.jpg", "loop", "loop/1.jpg", "pipe.jpg",
+    "1.jpg\0.png", "\0", "%2e%2e/outside/secret.jpg", "..%2foutside", "..\\outside\\secret.jpg", "1.jpg/x",
+    "missing.jpg", "file:///etc/passwd", "~/1.jpg", String(repeating: "a/", count: 3000) + "1.jpg",
+    String(repeating: "a", count: 300),
+  ])
+  func nothingElseIs(path: String) throws {
+    #expect(try #require(ServedFolder(path: root.path)).image(at: path) == nil)
+  }
+
+  @Test func everySpellingOfAWayOutIsRefusedOverHTTP() async throws {
+    let root = root
+    let fixture = try ServiceFixture { $0.folder = ServedFolder(path: root.path) }
+    #expect(await fixture.get("/thumb/40/1.jpg").status == .ok)
+    #expect(await fixture.get("/thumb/40/a%2fb%2F2.jpg").status == .ok)
+    #expect(await fixture.get("/thumb/40/%C3%A4%20%C3%B6.jpg").status == .ok)
+    for path in [
+      "../outside/secret.jpg", "%2e%2e/outside/secret.jpg", "%2E%2E%2Foutside%2Fsecret.jpg", "..%2foutside/secret.jpg",
+      "%252e%252e/outside/secret.jpg", "..%252foutside/secret.jpg", "a/..%2f..%2foutside/secret.jpg", "%00", "1.jpg%00",
+      "%c0%ae%c0%ae/outside/secret.jpg", "..%5coutside%5csecret.jpg", "%2fetc%2fpasswd", "/etc/passwd", "link.jpg", "%",
+      "%zz", "%u002e%u002e/outside/secret.jpg", "..;/outside/secret.jpg", "file%3A%2F%2F%2Fetc%2Fpasswd",
+    ] {
+      let response = await fixture.get("/thumb/40/\(path)")
+      #expect(response.status == .notFound || response.status == .badRequest, "\(path)")
+      #expect(!response.text.contains(root.path) && !response.text.contains("outside"))
+    }
+    #expect(fixture.origin.requests.isEmpty)
+  }
+
+  @Test func aFolderThatIsExchangedMeanwhileLeadsNowhere() async throws {
+    let folder = try #require(ServedFolder(path: root.path))
+    let files = FileManager.default
+    let inner = root.appending(path: "a")
+    let aside = root.appending(path: "aside")
+    let swapping = Task.detached {
+      while !Task.isCancelled {
+        try? files.moveItem(at: inner, to: aside)
+        try? files.createSymbolicLink(atPath: inner.path, withDestinationPath: "../outside")
+        try? files.removeItem(at: inner)
+        try? files.moveItem(at: aside, to: inner)
+      }
+    }
+    for _ in 0..<20_000 { #expect(folder.image(at: "a/secret.jpg") == nil) }
+    swapping.cancel()
+    await swapping.value
+  }
+
+  @Test func aChangedFileIsAnotherImage() throws {
+    let folder = try #require(ServedFolder(path: root.path))
+    let before = folder.image(at: "1.jpg")?.key
+    #expect(before == folder.image(at: "1.jpg")?.key && before != nil)
+    try TestImages.bytes("formats/jpeg-444.jpg").write(to: root.appending(path: "1.jpg"))
+    #expect(folder.image(at: "1.jpg")?.key != before)
+  }
+
+  @Test func whatIsNoFolderCannotBeServed() {
+    #expect(ServedFolder(path: root.appending(path: "1.jpg").path) == nil)
+    #expect(ServedFolder(path: root.appending(path: "missing").path) == nil)
+  }
+}

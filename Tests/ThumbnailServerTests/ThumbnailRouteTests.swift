@@ -1,0 +1,219 @@
+import Foundation
+import NIOHTTP1
+import Testing
+
+@testable import HTTPServer
+@testable import TestOrigin
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+@testable import Thumbnailer
+
+/// `/thumb/{options}/{source}`: what is sent, to whom, and for how long.
+@Suite(.timeLimit(.minutes(2))) struct ThumbnailRouteTests {
+  @Test func aThumbnailIsMadeOnceAndThenComesFromMemory() async throws {
+    let fixture = try ServiceFixture()
+    let address = try fixture.address("40,jpeg")
+    let request = ServerRequest(.GET, address, headers: ["host": "localhost"])
+    #expect(fixture.server.immediateResponse(to: request) == nil)
+    let first = await fixture.get(address)
+    #expect(first.status == .ok && first["content-type"] == "image/jpeg")
+    #expect(first.size?.longerSide == 40)
+    let second = try #require(fixture.server.immediateResponse(to: request))
+    #expect(second.data == first.data && second["etag"] == first["etag"])
+    #expect(fixture.origin.requests.count == 1)
+    for (field, value) in [
+      ("x-content-type-options", "nosniff"), ("content-security-policy", "default-src 'none'; sandbox"),
+      ("cache-control", ThumbnailServer.Configuration().storing),
+    ] { #expect(first[field] == value && second[field] == value) }
+    #expect(first["vary"] == nil)
+  }
+
+  @Test func aValidatorThatIsKnownIsNotSentAgain() async throws {
+    let fixture = try ServiceFixture()
+    let address = try fixture.address("40,jpeg")
+    let tag = try #require(await fixture.get(address)["etag"])
+    #expect(tag.hasPrefix("\"") && tag.hasSuffix("\""))
+    for known in [tag, "W/\(tag)", "\"a\", \(tag)", "*", "\"a\",\t\(tag) ,\"b\""] {
+      let response = await fixture.get(address, ["if-none-match": known])
+      #expect(response.status == .notModified && response.data.isEmpty, "\(known)")
+      #expect(response["etag"] == tag && response["cache-control"] != nil)
+    }
+    let twice = await fixture.get(address, ["if-none-match": "\"a\"", "If-None-Match": tag])
+    #expect(twice.status == .notModified)
+    for other in ["\"a\"", tag.replacing("\"", with: ""), "W/\"a\"", ""] {
+      #expect(await fixture.get(address, ["if-none-match": other]).status == .ok, "\(other)")
+    }
+    #expect(await fixture.get(try fixture.address("41,jpeg"))["etag"] != tag)
+  }
+
+  @Test func theFormatGoesByWhatTheClientNames() async throws {
+    let fixture = try ServiceFixture()
+    let address = try fixture.address("40")
+    for (accept, type) in [
+      ("image/webp,*/*", "image/webp"), ("image/avif,image/webp", "image/avif"), ("*/*", "image/jpeg"),
+      ("image/*", "image/jpeg"), ("", "image/jpeg"), ("image/webp;q=0", "image/jpeg"),
+      ("IMAGE/WEBP;q=0.8", "image/webp"),
+      ("image/avif;q=0, image/webp", "image/webp"), ("text/html", "image/jpeg"),
+    ] {
+      let response = await fixture.get(address, ["accept": accept])
+      #expect(response["content-type"] == type, "\(accept)")
+      #expect(response["vary"] == "Accept")
+      let condition: HTTPHeaders = ["accept": accept, "if-none-match": response["etag"] ?? ""]
+      #expect(await fixture.get(address, condition)["vary"] == "Accept")
+    }
+  }
+
+  @Test func whileOthersWaitAVIFIsSentOnlyWhereItIsStored() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try ServiceFixture(answer: { request in
+      let response = OriginResponse.ok(picture, type: "image/jpeg")
+      return request.path == "/slow.jpg" ? response.held(by: gate) : response
+    })
+    let known = try fixture.address("40", "/known.jpg")
+    #expect(await fixture.get(known, ["accept": "image/avif,image/webp"])["content-type"] == "image/avif")
+    let slow = try fixture.address("40", "/slow.jpg")
+    async let waiting = fixture.get(slow)
+    await poll { fixture.origin.requests.count == 2 }
+    #expect(await fixture.get(known, ["accept": "image/avif,image/webp"])["content-type"] == "image/avif")
+    let new = try fixture.address("40", "/new.jpg")
+    #expect(await fixture.get(new, ["accept": "image/avif,image/webp"])["content-type"] == "image/webp")
+    gate.open()
+    #expect(await waiting.status == .ok)
+  }
+
+  @Test func clientHintsCountWhereTheAddressSaysSo() async throws {
+    let fixture = try ServiceFixture()
+    let dense = await fixture.get(try fixture.address("20,jpeg,dpr=auto"), ["sec-ch-dpr": "1.9"])
+    #expect(dense.size?.longerSide == 40)
+    #expect(dense["vary"] == "Sec-CH-DPR, DPR" && dense["accept-ch"] == "Sec-CH-DPR")
+    let wide = await fixture.get(try fixture.address("20,jpeg,width=auto,dpr=2"), ["width": "150"])
+    #expect(wide.size?.longerSide ?? 0 > 40)
+    #expect(wide["vary"] == "Sec-CH-Width, Width" && wide["accept-ch"] == "Sec-CH-Width")
+    let both = await fixture.get(try fixture.address("20,width=auto,dpr=auto"))
+    #expect(both["vary"] == "Accept, Sec-CH-DPR, DPR, Sec-CH-Width, Width")
+    #expect(both["accept-ch"] == "Sec-CH-DPR, Sec-CH-Width")
+    for hint in ["nan", "-1", "inf", "x", "999999999999999999999"] {
+      let response = await fixture.get(
+        try fixture.address("20,jpeg,width=auto,dpr=auto"), ["dpr": hint, "width": hint, "sec-ch-dpr": hint])
+      #expect(response.status == .ok, "\(hint)")
+    }
+  }
+
+  @Test(arguments: [
+    ("/thumb", 400), ("/thumb/", 400), ("/thumb/40", 400), ("/thumb/40/", 400), ("/thumb//40/", 400),
+    ("/thumb/%/a", 400),
+    ("/thumb/tall/a.jpg", 400), ("/thumb/0x0/a.jpg", 400), ("/thumb/40/a.jpg", 404), ("/thumb/40/http%3A%2F%2F", 400),
+    ("/thumb/40/http%3A%2F%2Fevil.com%5C%40example.org%2Fa", 400), ("/thumb/40/ftp%3A%2F%2Fexample.org%2Fa.jpg", 404),
+    ("/thumb/40/https%3A%2F%2Fexa%20mple.org%2Fa.jpg", 400),
+    ("/nothing", 404), ("/page/../index.html", 404), ("/page/missing.js", 404), ("/page", 404), ("/health/x", 404),
+    ("/picture/x/400x400-cover", 404), ("/picture/x/original", 404), ("/api/gallery", 404), ("/%2e%2e/etc/passwd", 404),
+  ])
+  func whatMakesNoSenseIsAShortError(target: String, status: UInt) async throws {
+    let fixture = try ServiceFixture()
+    let response = await fixture.get(target)
+    #expect(response.status.code == status, "\(response.text)")
+    #expect(response["cache-control"] == "no-store" && response["x-content-type-options"] == "nosniff")
+    #expect(response.data.count < 300 && response.object["error"] != nil && response.object["message"] != nil)
+  }
+
+  @Test func onlyReadingIsAllowed() async throws {
+    let fixture = try ServiceFixture()
+    let address = try fixture.address("40")
+    for method in [HTTPMethod.POST, .PUT, .DELETE, .PATCH, .OPTIONS] {
+      #expect(await fixture.get(address, method: method).status == .methodNotAllowed)
+    }
+    #expect(await fixture.get(address, method: .HEAD).status == .ok)
+  }
+
+  @Test(arguments: [
+    ("/404", 404, "not-found"), ("/500", 502, "server-failed"), ("/403", 403, "refused"),
+    ("/page", 415, "not-a-picture"), ("/half", 422, "damaged"),
+  ])
+  func anErrorNamesNeitherTheAddressNorAnythingElse(path: String, status: UInt, code: String) async throws {
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try ServiceFixture(answer: { request in
+      switch request.path {
+      case "/page": .ok(Array("<!DOCTYPE html><p>secret</p>".utf8), type: "text/html")
+      case "/half": .ok(picture.prefix(picture.count / 2), type: "image/jpeg")
+      default: .status(Int(request.path.dropFirst()) ?? 500)
+      }
+    })
+    let response = await fixture.get(try fixture.address("40", path))
+    #expect(response.status.code == status, "\(response.text)")
+    #expect(response.object["error"] as? String == code)
+    for secret in ["127.0.0.1", "\(fixture.origin.port)", path, "secret", "http", "/tmp"] {
+      #expect(!response.text.contains(secret), "\(response.text)")
+    }
+  }
+
+  @Test func theFallbackImageComesWithTheStatusOfTheError() async throws {
+    let image = try #require(FallbackImage(path: TestImages.url("formats/jpeg-420.jpg").path))
+    let fixture = try ServiceFixture({ $0.fallback = image }, answer: { _ in .status(404) })
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    for target in [
+      try fixture.address("40"), "/thumb/tall/a", "/imgproxy/insecure/rs:fit:40:40/plain/\(fixture.origin.url("/a"))",
+    ] {
+      let response = await fixture.get(target)
+      #expect(response.status.code >= 400 && response.data == bytes, "\(target)")
+      #expect(response["content-type"] == "image/jpeg" && response["cache-control"] == "no-store")
+    }
+    // Programs read what went wrong.
+    #expect(await fixture.post("/fit?width=40", Data()).object["message"] != nil)
+    #expect(FallbackImage(path: "/etc/passwd") == nil && FallbackImage(path: "/missing.png") == nil)
+  }
+
+  @Test func aDeadlineEndsTheWork() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try ServiceFixture(
+      { $0.deadline = .milliseconds(50) }, answer: { _ in .ok(picture, type: "image/jpeg").held(by: gate) })
+    let response = await fixture.get(try fixture.address("40"))
+    #expect(response.status == .gatewayTimeout && response.object["error"] as? String == "timed-out")
+    await poll { fixture.library.activeJobs == 0 }
+    gate.open()
+  }
+
+  @Test func aFullQueueSaysWhenToComeAgain() async throws {
+    let gate = Gate()
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fixture = try ServiceFixture(
+      { $0.mostWaiting = 1 },
+      answer: { request in
+        let response = OriginResponse.ok(picture, type: "image/jpeg")
+        return request.path == "/slow" ? response.held(by: gate) : response
+      })
+    let known = try fixture.address("40,jpeg", "/known")
+    #expect(await fixture.get(known).status == .ok)
+    let slow = try fixture.address("40", "/slow")
+    async let waiting = fixture.get(slow)
+    await poll { fixture.origin.requests.count == 2 }
+    let refused = await fixture.get(try fixture.address("40", "/other"))
+    #expect(refused.status == .tooManyRequests && refused["retry-after"] == "1")
+    #expect(await fixture.post("/fit?width=40&height=40", picture).status == .tooManyRequests)
+    // What is there costs nothing.
+    #expect(await fixture.get(known).status == .ok)
+    gate.open()
+    #expect(await waiting.status == .ok)
+  }
+
+  @Test func whoeverAsksForTheSameWaitsForOneJob() async throws {
+    let fixture = try ServiceFixture()
+    let address = try fixture.address("40,jpeg")
+    let statuses = await withTaskGroup(of: HTTPResponseStatus.self) { group in
+      for _ in 0..<50 { group.addTask { await fixture.get(address).status } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(statuses == Array(repeating: .ok, count: 50))
+    #expect(fixture.origin.requests.count == 1)
+  }
+
+  @Test func tooManyRequestsOfOneClientAreRefused() async throws {
+    let fixture = try ServiceFixture { $0.requestsPerSecond = 0.5 }
+    #expect(await fixture.get("/help").status == .ok)
+    let refused = await fixture.get("/help")
+    #expect(refused.status == .tooManyRequests && refused["retry-after"] == "1")
+    #expect(await fixture.get("/healthz").status == .ok)
+  }
+}

@@ -1,0 +1,99 @@
+import Testing
+
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import ThumbnailServer
+
+/// The options in the path of a thumbnail.
+@Suite(.timeLimit(.minutes(1))) struct VariantPathTests {
+  private static let longest = PixelSize.longestThumbnailSide
+  private static let presets = ["card": "400x300,cover,webp", "small": "64"]
+
+  private static func variant(_ text: String, density: Double? = nil, width: Int? = nil) throws -> Variant {
+    try VariantPath(parsing: text, presets: presets).variant(density: density, width: width, accepted: .webp)
+  }
+
+  private static func expected(
+    _ width: Int, _ height: Int, _ fit: Fit = .contain, _ gravity: Gravity = .centre, format: OutputFormat = .webp,
+    quality: Int = 80, background: RGBColor? = nil, enlarges: Bool = false
+  ) -> Variant {
+    Variant(
+      size: PixelSize(width, height), fit: fit, gravity: gravity, format: format, quality: quality,
+      background: background, enlarges: enlarges)
+  }
+
+  @Test(arguments: [
+    ("256", expected(256, 256)),
+    ("256x100", expected(256, 100)),
+    ("256x", expected(256, longest)),
+    ("x256", expected(longest, 256)),
+    ("size=20x30", expected(20, 30)),
+    ("256,cover", expected(256, 256, .cover)),
+    ("cover,256", expected(256, 256, .cover)),
+    ("256,fit=fill", expected(256, 256, .fill)),
+    ("256,cover,attention", expected(256, 256, .cover, .attention)),
+    ("256,cover,gravity=north", expected(256, 256, .cover, .north)),
+    ("256,jpeg", expected(256, 256, format: .jpeg)),
+    ("256,jpg", expected(256, 256, format: .jpeg)),
+    ("256,format=avif", expected(256, 256, format: .avif)),
+    ("256,auto", expected(256, 256)),
+    ("256,q=5", expected(256, 256, quality: 5)),
+    ("256,quality=100", expected(256, 256, quality: 100)),
+    ("256,dpr=2", expected(512, 512)),
+    ("257,dpr=1.5", expected(386, 386)),
+    ("256x,dpr=2", expected(512, longest)),
+    ("9000,dpr=4", expected(longest, longest)),
+    ("256,background=ff8000", expected(256, 256, background: RGBColor(red: 255, green: 128, blue: 0))),
+    ("256,enlarge", expected(256, 256, enlarges: true)),
+    ("card", expected(400, 300, .cover)),
+    ("card,q=50,png", expected(400, 300, .cover, format: .png, quality: 50)),
+    ("64,card", expected(400, 300, .cover)),
+  ])
+  func aListOfOptionsIsAVariant(text: String, expected: Variant) throws {
+    #expect(try Self.variant(text) == expected)
+  }
+
+  @Test(
+    arguments: [
+      (nil, 100), (0.5, 100), (1, 100), (1.1, 125), (1.6, 175), (2, 200), (2.625, 300), (3.5, 400), (9, 400),
+    ] as [(Double?, Int)])
+  func theDensityOfAClientCountsInSteps(density: Double?, side: Int) throws {
+    #expect(try Self.variant("100,dpr=auto", density: density).size == PixelSize(side, side))
+    #expect(try Self.variant("100", density: density).size == PixelSize(100, 100))
+  }
+
+  @Test(
+    arguments: [(nil, 400, 300), (1, 160, 120), (320, 320, 240), (321, 480, 360), (9999, 2560, 1920)]
+      as [(Int?, Int, Int)])
+  func theWidthOfAClientCountsInStepsAndKeepsTheShape(width: Int?, boxWidth: Int, boxHeight: Int) throws {
+    #expect(try Self.variant("400x300,width=auto", width: width).size == PixelSize(boxWidth, boxHeight))
+    #expect(try Self.variant("400x,width=auto", width: width).size == PixelSize(boxWidth, Self.longest))
+    #expect(VariantPath.widthSteps.count == 8 && VariantPath.densitySteps.count == 8)
+  }
+
+  @Test(arguments: [
+    "", ",", "256,", "256,,cover", "cover", "0", "0x0", "-1", "+256", "256x256x256", "99999", "99999999999999999999",
+    "256,tall", "256,fit=tall", "256,gravity=up", "256,gif", "256,format=svg", "256,q=0", "256,q=101", "256,q=x",
+    "256,dpr=0", "256,dpr=9", "256,dpr=nan", "256,dpr=inf", "256,dpr=", "256,background=red", "256,width=400",
+    "x256,width=auto", "256,width=", "256,a=b", "256,card=", "256;cover", "256 ,cover", "２５６",
+  ])
+  func whatIsNoOptionIsNamedWithWhatToWrite(text: String) {
+    #expect(throws: VariantPath.Problem.self) { try VariantPath(parsing: text, presets: Self.presets) }
+  }
+
+  @Test func anErrorQuotesOnlyABeginning() throws {
+    let text = "256," + String(repeating: "a", count: 5000)
+    do {
+      _ = try VariantPath(parsing: text)
+      Issue.record("it was accepted")
+    } catch {
+      #expect(error.message.utf8.count < 200)
+    }
+  }
+
+  @Test func presetsDoNotNameOthers() {
+    #expect(throws: VariantPath.Problem.self) {
+      try VariantPath(parsing: "a", presets: ["a": "b", "b": "a"])
+    }
+  }
+}

@@ -1,0 +1,264 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import TestSupport
+
+/// `thumbs serve` as a program, over HTTP.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct ServeCommandTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  /// A server that runs, at an address of its own.
+  private final class Served: Sendable {
+    let process: ThumbsProcess
+    let address: String
+    private var port: Int { address.split(separator: ":").last.flatMap { Int($0) } ?? 0 }
+
+    init(_ bench: Bench, _ arguments: [String], environment: [String: String] = [:], launcher: [String] = [])
+      async throws
+    {
+      let process = try bench.start(
+        ["serve"] + arguments + ["--cache-dir", bench.cache.path], environment: environment, launcher: launcher)
+      self.process = process
+      _ = await eventually(within: .seconds(30)) { process.printed.hasSuffix("/\n") || process.hasEnded }
+      address = process.printed.split(separator: "\n").first.map { String($0.dropLast()) } ?? ""
+      #expect(address.hasPrefix("http://127.0.0.1:"), "\(process.said)")
+    }
+
+    func get(
+      _ path: String, method: String = "GET", body: Data? = nil, headers: [String: String] = [:]
+    ) async throws -> (status: Int, body: Data, type: String) {
+      var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n"
+      for (name, value) in headers { head += "\(name): \(value)\r\n" }
+      if let body { head += "Content-Length: \(body.count)\r\n" }
+      let connection = try RawConnection(port: port)
+      await connection.send(Array("\(head)\r\n".utf8) + (body.map { Array($0) } ?? []))
+      _ = await connection.readToEnd()
+      let data = connection.data
+      let end = try #require(data.firstRange(of: Data("\r\n\r\n".utf8)))
+      let lines = String(decoding: data[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+      let type = lines.first { $0.lowercased().hasPrefix("content-type: ") }?.dropFirst("content-type: ".count)
+      let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+      return (try #require(status), data[end.upperBound...], type.map { String($0) } ?? "")
+    }
+
+    func object(_ path: String, method: String = "GET", body: Data? = nil, headers: [String: String] = [:]) async throws
+      -> [String: Any]
+    {
+      let data = try await get(path, method: method, body: body, headers: headers).body
+      return try JSONSerialization.jsonObject(with: data) as? [String: Any] ?? [:]
+    }
+
+    /// The images of a new session, once there are that many.
+    func items(_ count: Int, query: String = "") async throws -> [[String: Any]] {
+      let token = try #require(try await object("/api/gallery")["token"] as? String)
+      let message = try JSONSerialization.data(withJSONObject: ["query": query, "order": "name"])
+      let session = try await object(
+        "/api/sessions", method: "POST", body: message, headers: ["x-thumbs-token": token])
+      let id = try #require(session["id"] as? String)
+      var items: [[String: Any]] = []
+      try await poll {
+        for version in (0...5).reversed() where items.count < count {
+          items =
+            try await object("/api/sessions/\(id)/items?version=\(version)&from=0")["items"] as? [[String: Any]] ?? []
+        }
+        return items.count >= count
+      }
+      return items
+    }
+
+    /// Ends it, and returns what became of it.
+    func end(_ signal: Int32 = SIGTERM) async -> Run {
+      process.send(signal)
+      return await process.run()
+    }
+  }
+
+  @Test func theTestPicturesAreAGalleryAndTheEndKeepsTheirThumbnails() async throws {
+    let served = try await Served(bench, [TestImages.gallery.path, "--port", "0"])
+    #expect(try await served.get("/").type == "text/html; charset=utf-8")
+    let count = try FileManager.default.contentsOfDirectory(atPath: TestImages.gallery.path).count {
+      $0.hasSuffix(".jpg")
+    }
+    let items = try await served.items(count)
+    let key = try #require(items.first?["key"] as? String)
+    let thumbnail = try await served.get("/picture/\(key)/60x60-cover")
+    #expect(thumbnail.status == 200 && thumbnail.type.hasPrefix("image/"))
+    #expect(try await served.get("/healthz").body == Data("ok\n".utf8))
+    #expect(try await served.get("/metrics").body.count > 1000)
+    let run = await served.end()
+    #expect(run.status == 143 && run.stderr.isEmpty && run.lines.count == 1, "\(run.stderr)")
+    #expect(try await bench.run("cache", "stats", "--json").lines.first?.contains("\"thumbnails\":1,") == true)
+  }
+
+  @Test func ctrlCEndsItWhileAPageIsOpenAndAThumbnailIsWaitedFor() async throws {
+    let gate = Gate()
+    let origin = try Origin { _ in .ok([1]).held(by: gate) }
+    let served = try await Served(
+      bench, [TestImages.gallery.path, "--port", "0", "--allow-private-networks"])
+    _ = try await served.items(1)
+    let source = try #require("\(origin.url("/a.jpg"))".addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    let waiting = Task { try await served.get("/thumb/40/\(source)").status }
+    await poll { origin.requests.count == 1 }
+    served.process.send(SIGINT)
+    gate.open()
+    #expect(try await waiting.value == 415)
+    #expect(await served.process.run().status == 130)
+  }
+
+  @Test func aPhotoServiceIsAGallery() async throws {
+    let picture = [UInt8](try TestImages.bytes("formats/jpeg-420.jpg"))
+    let pictures = (1...3).map { OriginPicture(id: "\($0)", description: "lake \($0)", body: picture) }
+    let commons = try PhotoServiceOrigin.commons(pictures)
+    let served = try await Served(
+      bench,
+      [
+        "--provider", "commons", "--provider-url", "\(commons.baseURL)", "--port", "0", "--allow-private-networks",
+        "--user-agent", "test/1 (me@example.org)",
+      ])
+    #expect(try await served.object("/api/gallery")["title"] as? String == "Wikimedia Commons")
+    let items = try await served.items(3, query: "lake")
+    #expect(items.allSatisfy { $0["author"] is String && $0["licence"] is String && $0["download"] == nil })
+    let key = try #require(items.first?["key"] as? String)
+    #expect(try await served.get("/picture/\(key)/40x40-cover").status == 200)
+    #expect(try await served.get("/picture/\(key)/original").status == 404)
+    #expect(await served.end().status == 143)
+  }
+
+  @Test func aPortInUseIsOneLine() async throws {
+    let origin = try Origin { _ in .status(404) }
+    let run = try await bench.start(["serve", "--port", "\(origin.port)"]).run()
+    #expect(run.status == 69 && run.stdout.isEmpty && run.complaints.count == 1)
+    expectPlain(run)
+    #expect(run.stderr.contains("\(origin.port)") && run.stderr.contains("--port"))
+  }
+
+  @Test func whatThumbsSignSignsIsServed() async throws {
+    try Data("k1:000102030405060708090a0b0c0d0e0f\n".utf8).write(to: bench.url("keys"))
+    let served = try await Served(
+      bench,
+      [
+        "--root", TestImages.url("formats").path, "--signing-keys", "keys", "--preset", "card=40x30,cover", "--port",
+        "0",
+      ])
+    func sign(_ words: String...) async throws -> String {
+      let run = try await bench.start(["sign"] + words + ["--signing-keys", "keys"]).run()
+      #expect(run.status == 0 && run.stderr.isEmpty, "\(run.stderr)")
+      return run.lines.first ?? ""
+    }
+    let address = try await sign("card", "jpeg-420.jpg", "--expires", "1h")
+    #expect(try await served.get(address).status == 200)
+    #expect(try await served.get(address.replacing("card", with: "41")).status == 403)
+    #expect(try await served.get("/thumb/card/jpeg-420.jpg").status == 403)
+    let whole = try await sign("card", "orientation-6.jpg", "--base", "https://img.example.org/")
+    #expect(whole.hasPrefix("https://img.example.org/thumb/card/orientation-6.jpg?key=k1&signature="))
+    #expect(try await served.get("/fit?width=4&height=4", method: "POST", body: Data([1])).status == 403)
+    _ = await served.end()
+  }
+
+  @Test func privateAddressesAreNotFetchedForAnybody() async throws {
+    let origin = try Origin { _ in .status(200) }
+    let served = try await Served(bench, ["--port", "0"])
+    let source = try #require("\(origin.url("/a.jpg"))".addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    let response = try await served.get("/thumb/40/\(source)")
+    #expect(response.status == 403 && !String(decoding: response.body, as: UTF8.self).contains("127.0.0.1"))
+    #expect(origin.requests.isEmpty)
+    _ = await served.end()
+  }
+
+  @Test func noSecretIsInTheLogOrInTheEnvironment() async throws {
+    let secrets = [
+      "THUMBS_SIGNING_KEYS": "k:00112233445566778899aabbccddeeff", "THUMBS_IMAGINARY_KEY": "SECRETa",
+      "THUMBS_PURGE_KEY": "SECRETb", "IMGPROXY_KEY": "5345435245546b", "IMGPROXY_SALT": "534543524554ff",
+    ]
+    let served = try await Served(
+      bench, ["--port", "0", "--access-log", "json", "--root", TestImages.url("formats").path], environment: secrets)
+    let picture = try TestImages.bytes("formats/jpeg-420.jpg")
+    let fit = try await served.get("/fit?width=40&height=40&key=SECRETa", method: "POST", body: picture)
+    #expect(fit.status == 200)
+    let purge = try await served.get(
+      "/cache?url=jpeg-420.jpg", method: "DELETE", headers: ["Authorization": "Bearer SECRETb"])
+    #expect(purge.status == 204)
+    let environment = try Data(contentsOf: URL(fileURLWithPath: "/proc/\(served.process.pid)/environ"))
+    let run = await served.end()
+    #expect(run.complaints.count == 2, "\(run.stderr)")
+    for line in run.complaints {
+      #expect(throws: Never.self) { try JSONSerialization.jsonObject(with: Data(line.utf8)) }
+    }
+    for secret in ["SECRET", "00112233", "5345435245", "534543524554"] {
+      #expect(!run.stderr.contains(secret))
+      #expect(!String(decoding: environment, as: UTF8.self).contains(secret))
+    }
+  }
+
+  @Test func optionsComeFromAFileAndTheCommandLineCountsMore() async throws {
+    let file: [String: Any] = [
+      "root": TestImages.url("formats").path, "port": 1, "preset": ["card": "40x30,cover", "tiny": "8"],
+      "allow-source": ["example.org", "*.example.com"], "max-upload": "1kB", "isolate": "off", "netrc": false,
+      "safe-formats-only": true, "folder": "missing",
+    ]
+    try JSONSerialization.data(withJSONObject: file).write(to: bench.url("server.json"))
+    let served = try await Served(bench, ["--config", "server.json", "--port", "0", TestImages.gallery.path])
+    for preset in ["card", "tiny"] { #expect(try await served.get("/thumb/\(preset)/jpeg-420.jpg").status == 200) }
+    #expect(try await served.get("/thumb/40/https%3A%2F%2Fother.example%2Fa").status == 403)
+    #expect(try await served.get("/fit?width=4", method: "POST", body: Data(count: 2000)).status == 413)
+    #expect(try await served.object("/api/gallery")["title"] as? String == "gallery")
+    _ = await served.end()
+  }
+
+  @Test(arguments: [
+    (#"{"prot": 8080}"#, "prot"), (#"{"config": "a.json"}"#, "config"), (#"{"queue": "x"}"#, "--queue"),
+    (#"{"port": [1, 2"#, "JSON"), ("[]", "JSON"), (#"{"preset": {"a": "tall"}}"#, "--preset a"),
+    (#"{"help": true}"#, "help"),
+  ])
+  func aMistakeInTheFileIsOneLine(text: String, named: String) async throws {
+    try Data(text.utf8).write(to: bench.url("server.json"))
+    let run = try await bench.start(["serve", "--config", "server.json", "--port", "0"]).run()
+    #expect(run.status == 64 && run.stdout.isEmpty && run.complaints.count == 1, "\(run.stderr)")
+    expectPlain(run)
+    #expect(run.stderr.contains("server.json") && run.stderr.contains(named), "\(run.stderr)")
+  }
+
+  @Test func systemdsSocketIsServed() async throws {
+    // As systemd does it: the socket is descriptor 3, and the variables name the process.
+    let script = """
+      import os, socket, sys
+      listener = socket.socket()
+      listener.bind(("127.0.0.1", 0))
+      listener.listen()
+      os.dup2(listener.fileno(), 3)
+      os.set_inheritable(3, True)
+      os.environ["LISTEN_PID"] = str(os.getpid())
+      os.environ["LISTEN_FDS"] = "1"
+      os.execv(sys.argv[1], sys.argv[1:])
+      """
+    let served = try await Served(
+      bench, [TestImages.gallery.path, "--port", "1"], launcher: ["/usr/bin/python3", "-c", script])
+    #expect(!served.address.hasSuffix(":1"))
+    #expect(try await served.get("/readyz").status == 200)
+    #expect(await served.end().status == 143)
+  }
+
+  @Test func whoeverOpensItToOthersIsTold() async throws {
+    let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--port", "0"])
+    await poll { served.said.split(separator: "\n").count == 2 || served.hasEnded }
+    #expect(served.said.contains("sees this gallery") && served.said.contains("--signing-keys"), "\(served.said)")
+    served.send(SIGTERM)
+    #expect(await served.run().status == 143)
+  }
+
+  @Test func aRemovedPictureIsMadeAgain() async throws {
+    let origin = try Origin.serving(directory: TestImages.url("formats"))
+    let list = Data("\(origin.url("/jpeg-420.jpg"))\n\(origin.url("/jpeg-444.jpg"))\n".utf8)
+    for hits in [0, 2] {
+      let run = try await bench.run("prefetch", "--urls", "-", "--json", "--disk-cache", "2GiB", input: .bytes(list))
+      #expect(try run.summary().hits == hits)
+    }
+    let removed = try await bench.run("cache", "remove", "\(origin.url("/jpeg-420.jpg"))")
+    #expect(removed.status == 0 && removed.stdout.isEmpty && removed.stderr.isEmpty, "\(removed.stderr)")
+    let run = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
+    #expect(try run.summary().hits == 1)
+  }
+}
