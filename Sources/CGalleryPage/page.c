@@ -30,6 +30,15 @@ static const unsigned char grid_window_js[] = {
 static const unsigned char grid_js[] = {
 #embed "Page/grid.js"
 };
+static const unsigned char help_css[] = {
+#embed "Page/help.css"
+};
+static const unsigned char help_html[] = {
+#embed "Page/help.html"
+};
+static const unsigned char help_js[] = {
+#embed "Page/help.js"
+};
 static const unsigned char icon_svg[] = {
 #embed "Page/icon.svg"
 };
@@ -116,6 +125,9 @@ static const struct gallery_page_file files[] = {
   {"grid-row.js", "text/javascript; charset=utf-8", grid_row_js, sizeof grid_row_js},
   {"grid-window.js", "text/javascript; charset=utf-8", grid_window_js, sizeof grid_window_js},
   {"grid.js", "text/javascript; charset=utf-8", grid_js, sizeof grid_js},
+  {"help.css", "text/css; charset=utf-8", help_css, sizeof help_css},
+  {"help.html", "text/html; charset=utf-8", help_html, sizeof help_html},
+  {"help.js", "text/javascript; charset=utf-8", help_js, sizeof help_js},
   {"icon.svg", "image/svg+xml", icon_svg, sizeof icon_svg},
   {"image-failure.js", "text/javascript; charset=utf-8", image_failure_js, sizeof image_failure_js},
   {"image-loader.js", "text/javascript; charset=utf-8", image_loader_js, sizeof image_loader_js},
