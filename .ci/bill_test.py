@@ -44,7 +44,7 @@ class Bill(unittest.TestCase):
         pins = json.loads((ROOT / "Package.resolved").read_text())["pins"]
         self.assertGreater(len(pins), 0)
         for pin in pins:
-            component = self.components[pin["location"].rsplit("/", 1)[-1]]
+            component = self.components[pin["location"].removesuffix(".git").rsplit("/", 1)[-1]]
             self.assertEqual(component["version"], pin["state"]["version"])
             self.assertTrue(component["purl"].startswith("pkg:swift/github.com/"))
             self.assertEqual(len(component["licenses"]), 1)

@@ -31,7 +31,7 @@ may be under others. The machine that this list was made on has {system}.
 def licences(packages, libraries):
     lines = [HEAD]
     for package in packages:
-        where = "" if package.is_linked else " (only in the product `ThumbnailerMetrics`)"
+        where = "" if package.is_linked else " (not in the program `thumbs`)"
         lines.append(f"| [{package.name}]({package.url}){where} | {package.licence} |\n")
     lines.append(LIBRARY_HEAD.format(system=os_release()["PRETTY_NAME"]))
     for library in libraries:

@@ -17,7 +17,7 @@ class SwiftPackage:
     url: str
     #: An SPDX expression.
     licence: str
-    #: Whether `thumbs` contains it; else only a product of the library does.
+    #: Whether `thumbs` contains it; else only a product of the library does, or nothing.
     is_linked: bool
 
     @property
@@ -48,28 +48,43 @@ def package(root, pin, names):
     if not licences or licences[0] is None:
         raise Failure(f"no licence of {name} that is known here: build first, or add it to Scripts/bill/spdx.py")
     state = pin["state"]
-    return SwiftPackage(
-        name, state["version"], state["revision"], pin["location"], licences[0], name.lower() in names
-    )
+    url = pin["location"].removesuffix(".git")
+    return SwiftPackage(name, state["version"], state["revision"], url, licences[0], name.lower() in names)
 
 
 def in_program(root):
-    """The packages, in lower case, whose products the targets of `thumbs` use."""
-    manifest = json.loads(output("swift", "package", "--package-path", root, "dump-package"))
-    targets = {target["name"]: target for target in manifest["targets"]}
-    found, seen, waiting = set(), set(), ["thumbs"]
+    """The packages, in lower case, whose products the targets of `thumbs` use, and those that these use in turn."""
+    manifests = {}
+
+    def manifest(folder):
+        if folder not in manifests:
+            manifests[folder] = json.loads(output("swift", "package", "--package-path", folder, "dump-package"))
+        return manifests[folder]
+
+    found, seen, waiting = set(), set(), [(root, "thumbs")]
     while waiting:
-        name = waiting.pop()
-        if name in seen or name not in targets:
+        folder, name = waiting.pop()
+        targets = {target["name"]: target for target in manifest(folder)["targets"]}
+        if (folder, name) in seen or name not in targets:
             continue
-        seen.add(name)
+        seen.add((folder, name))
         for dependency in targets[name]["dependencies"]:
             for kind, value in dependency.items():
-                if kind == "product":
-                    found.add(value[1].lower())
-                else:
-                    waiting.append(value[0])
+                if kind != "product":
+                    waiting.append((folder, value[0]))
+                    continue
+                found.add(value[1].lower())
+                for other in checkouts(root, value[1]):
+                    products = {product["name"]: product for product in manifest(other)["products"]}
+                    waiting += [(other, target) for target in products.get(value[0], {"targets": []})["targets"]]
     return found
+
+
+def checkouts(root, name):
+    """The folder of a package, however its address spells the name."""
+    folders = [root / build / "checkouts" for build in (".build", ".build/static")]
+    paths = [path for folder in folders if folder.exists() for path in folder.iterdir()]
+    return [path for path in paths if path.name.lower() == name.lower()][:1]
 
 
 def compiler_version():

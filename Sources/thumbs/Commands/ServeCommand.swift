@@ -65,7 +65,7 @@ struct ServeCommand: AsyncParsableCommand {
 
   func validate() throws {
     try OptionCheck.oneOf([
-      ("FOLDER", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
+      ("the folder", folder != nil), ("--provider", source.provider != nil), ("--urls", source.urls != nil),
     ])
   }
 

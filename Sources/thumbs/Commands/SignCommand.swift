@@ -7,6 +7,7 @@ struct SignCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sign",
     abstract: "Signs the address of a thumbnail for a server that asks for signatures.",
+    usage: "thumbs sign <OPTIONS> <URL|PATH> [<options>]",
     discussion: """
       Examples:
         thumbs sign 400x300,cover https://example.org/a.jpg --signing-keys keys
