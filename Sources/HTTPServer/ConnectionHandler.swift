@@ -11,7 +11,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Waits for a request.
     case idle
     /// Receives the body of a request.
-    case receiving(HTTPRequestHead, ByteBuffer, limit: Int)
+    case receiving(HTTPRequestHead, limit: Int)
     /// A response is being made or written.
     case responding(Exchange)
     /// Discards what still comes: the connection closes after the response that was written.
@@ -35,6 +35,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let responder: any HTTPResponder
   private let memory: BodyMemory
   private var state = State.idle
+  /// What has come of the body of a request. Not in the state: whoever looks at that would have it copied at each part.
+  private var body = ByteBuffer()
   /// Ends the connection when it passes; one timer follows it, however often it is moved to a later time.
   private var deadline: NIODeadline?
   private var timer: Scheduled<Void>?
@@ -83,7 +85,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     case .responding(var exchange):
       exchange.status = nil
       report(exchange)
-    case .receiving(let head, _, _): report(Exchange(head: head, begun: .now(), keepsAlive: false))
+    case .receiving(let head, _): report(Exchange(head: head, begun: .now(), keepsAlive: false))
     case .idle, .closing: break
     }
     state = .closing
@@ -110,7 +112,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     // The client has left in the middle of a request.
     case .idle where error == .invalidEOFState, .receiving where error == .invalidEOFState: close()
     case .idle: refuse(status)
-    case .receiving(let head, _, _): refuse(status, of: head)
+    case .receiving(let head, _): refuse(status, of: head)
     // The response before it is still on its way.
     case .responding: postponedRefusal = status
     case .closing: close()
@@ -124,16 +126,13 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func take(_ part: HTTPServerRequestPart) {
     switch (part, state) {
     case (.head(let head), .idle): receive(head)
-    case (.body(var bytes), .receiving(let head, var body, let limit)):
-      // Taken out of the state, so that appending does not copy.
-      state = .idle
+    case (.body(var bytes), .receiving(let head, let limit)):
       body.writeBuffer(&bytes)
       if body.readableBytes > limit { return refuse(.payloadTooLarge, of: head) }
       guard memoryWait != nil || hasMemory(for: body.readableBytes) else {
         return refuse(.serviceUnavailable, of: head)
       }
-      state = .receiving(head, body, limit: limit)
-    case (.end, .receiving(let head, let body, _)): respond(to: head, body)
+    case (.end, .receiving(let head, _)): respond(to: head)
     case (_, .responding(let exchange)) where exchange.keepsAlive: postpone(part)
     default: break
     }
@@ -155,16 +154,17 @@ final class ConnectionHandler: ChannelInboundHandler {
     let limit = responder.bodyLimit(for: head)
     let stated = head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0
     guard stated <= limit else { return refuse(.payloadTooLarge, of: head) }
-    state = .receiving(head, ByteBuffer(), limit: limit)
+    state = .receiving(head, limit: limit)
     guard stated > 0 || head.headers.contains(name: "transfer-encoding") else { return }
     setDeadline(configuration.bodyTimeout)
     guard hasMemory(for: stated) else { return waitForMemory(stated) }
-    inviteBody()
+    prepareForBody()
   }
 
-  /// Tells a client that asks first to send its body.
-  private func inviteBody() {
-    guard case .receiving(let head, let body, _) = state, body.readableBytes == 0, head.version.minor > 0,
+  /// Makes room for what was reserved, and tells a client that asks first to send its body.
+  private func prepareForBody() {
+    body.reserveCapacity(reservedBytes)
+    guard case .receiving(let head, _) = state, body.readableBytes == 0, head.version.minor > 0,
       head.headers.first(name: "expect")?.lowercased() == "100-continue"
     else { return }
     context?.writeAndFlush(
@@ -197,7 +197,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     memoryWait = nil
     reservedBytes += byteCount
     setDeadline(configuration.bodyTimeout)
-    inviteBody()
+    prepareForBody()
     setReading(true)
   }
 
@@ -210,6 +210,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
     memory.release(reservedBytes)
     reservedBytes = 0
+    body = ByteBuffer()
   }
 
   private func setReading(_ isOn: Bool) {
@@ -217,13 +218,15 @@ final class ConnectionHandler: ChannelInboundHandler {
     try? context?.channel.syncOptions?.setOption(.autoRead, value: isOn)
   }
 
-  private func respond(to head: HTTPRequestHead, _ body: ByteBuffer) {
+  private func respond(to head: HTTPRequestHead) {
     guard let context else { return }
+    let whole = body
+    body = ByteBuffer()
     deadline = nil
     // The parser reads nothing more after a request for another protocol.
     let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: keepsAlive))
-    let request = ServerRequest(head.method, head.uri, headers: head.headers, body: body, client: client)
+    let request = ServerRequest(head.method, head.uri, headers: head.headers, body: whole, client: client)
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = Task { [responder, loop = context.eventLoop] in
@@ -369,7 +372,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     case .idle:
       postponedRefusal = nil
       refuse(status)
-    case .receiving(let head, _, _):
+    case .receiving(let head, _):
       postponedRefusal = nil
       refuse(status, of: head)
     // Another response comes before it.
@@ -396,7 +399,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     timer = nil
     guard let deadline else { return }
     if deadline > .now() { return startTimer(until: deadline) }
-    if case .receiving(let head, _, _) = state {
+    if case .receiving(let head, _) = state {
       return refuse(memoryWait == nil ? .requestTimeout : .serviceUnavailable, of: head)
     }
     close()
