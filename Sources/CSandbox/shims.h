@@ -10,6 +10,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <spawn.h>
@@ -90,6 +91,16 @@ static inline int csandbox_close_from(posix_spawn_file_actions_t *actions, int f
 
 // One heap for all threads: each heap of its own would reserve 64 MiB of the address space that is limited.
 static inline void csandbox_use_one_heap(void) { mallopt(M_ARENA_MAX, 1); }
+
+// Gives threads that are started without a size of their own a stack of so many bytes. The usual eight MiB each would be
+// taken from the helper's address space, which is limited, by every thread of a decoder.
+static inline int csandbox_limit_stacks(size_t bytes) {
+  pthread_attr_t attributes;
+  int result = pthread_attr_init(&attributes);
+  if (result == 0) result = pthread_attr_setstacksize(&attributes, bytes);
+  if (result == 0) result = pthread_setattr_default_np(&attributes);
+  return result;
+}
 
 // Keeps freed memory for the next image, up to `most` bytes: pages that are given back are cleared anew for each, which
 // takes as long as decoding a tiny one. Larger blocks than `largest` are given back.

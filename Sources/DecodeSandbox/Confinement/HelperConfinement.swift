@@ -7,12 +7,16 @@ import ThumbnailCore
 enum HelperConfinement {
   /// The most threads beyond those that decoders start for the cores of the machine.
   private static let spareThreads = 256
+  /// The stack of a decoder's thread, in bytes: an eighth of the usual.
+  private static let threadStackBytes = 1 << 20
 
   /// Drops everything that no decoder needs. Returns what the machine cannot give; nil if the parent has exited.
   static func apply(_ settings: DecodeHelper.Settings, socket: FileDescriptor) throws(CodecError) -> [ConfinementGap]? {
     var gaps: [ConfinementGap] = []
     Codec.setUpAllocator()
     csandbox_use_one_heap()
+    // Failing costs nothing but address space.
+    _ = csandbox_limit_stacks(threadStackBytes)
     csandbox_keep_memory(4 << 20, 1 << 20)
     do throws(SystemFailure) {
       try enterNamespaces()
