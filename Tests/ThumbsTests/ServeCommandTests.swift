@@ -243,7 +243,8 @@ import Testing
 
   @Test func whoeverOpensItToOthersIsTold() async throws {
     let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--port", "0"])
-    await poll { served.said.split(separator: "\n").count == 2 || served.hasEnded }
+    // What a machine cannot give is said besides.
+    await poll { served.said.contains("--signing-keys") || served.hasEnded }
     #expect(served.said.contains("sees this gallery") && served.said.contains("--signing-keys"), "\(served.said)")
     served.send(SIGTERM)
     #expect(await served.run().status == 143)
