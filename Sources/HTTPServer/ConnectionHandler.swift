@@ -35,7 +35,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let responder: any HTTPResponder
   private let memory: BodyMemory
   private var state = State.idle
-  /// What has come of the body of a request. Not in the state: whoever looks at that would have it copied at each part.
+  /// What has come of the body of a request. Not in the state, of which each look takes a copy.
   private var body = ByteBuffer()
   /// Ends the connection when it passes; one timer follows it, however often it is moved to a later time.
   private var deadline: NIODeadline?
@@ -192,7 +192,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   private func memoryGranted(_ byteCount: Int) {
-    // Whoever stopped waiting in the meantime has released it.
+    // A connection that stopped waiting in the meantime has released it.
     guard memoryWait != nil else { return }
     memoryWait = nil
     reservedBytes += byteCount

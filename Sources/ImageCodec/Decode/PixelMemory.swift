@@ -39,7 +39,7 @@ package final class SparePixelMemory: Sendable {
   private static let mostKept = 1 << 20
 
   struct Block: @unchecked Sendable {
-    // Safety: whoever has the block is the only one.
+    // Safety: a block has one owner at a time.
     let start: UnsafeMutablePointer<UInt8>
     let capacity: Int
   }

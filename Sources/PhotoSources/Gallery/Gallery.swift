@@ -20,7 +20,7 @@ public actor Gallery {
   private let viewModel: any GalleryViewModel
   private let clock: any Clock<Duration>
   private let now: @Sendable () -> Duration
-  private let hub: SnapshotHub
+  private let hub: LatestValue<GallerySnapshot>
   private var machine: GalleryMachine
   private var fetches: [Int: Task<Void, Never>] = [:]
   private var typing: Task<Void, Never>?
@@ -56,7 +56,7 @@ public actor Gallery {
     now = Self.stopwatch(clock)
     machine = GalleryMachine(.init(options, provider: provider, hasStore: store != nil))
     let content = machine.content
-    hub = SnapshotHub(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
+    hub = LatestValue(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
   }
 
   deinit {
@@ -72,7 +72,7 @@ public actor Gallery {
   public nonisolated var snapshots: AsyncStream<GallerySnapshot> { hub.subscribe() }
 
   /// The current snapshot.
-  public nonisolated var snapshot: GallerySnapshot { hub.latest }
+  public nonisolated var snapshot: GallerySnapshot { hub.current }
 
   /// Searches at once. An empty query shows random photos if the source supports it, else all.
   ///
@@ -148,7 +148,7 @@ public actor Gallery {
     setAlarm()
     let content = machine.content
     // Equality of identical arrays is O(1), so the cost of a scroll event does not grow with the number of photos.
-    if content != hub.latest.content {
+    if content != hub.current.content {
       forward(content.items)
       hub.send(GallerySnapshot(content: content, sections: viewModel.sections(of: content)))
     }

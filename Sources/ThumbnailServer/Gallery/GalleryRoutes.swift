@@ -15,6 +15,8 @@ struct GalleryRoutes: Sendable {
   private static let mostItems = 500
   /// More images than a list has.
   private static let longestList = 1 << 32
+  /// The images whose sizes are looked for in the cache, which takes microseconds for each.
+  private static let mostLookedUp = 20_000
   /// How often a silent event stream says that it is alive.
   private static let keepAliveInterval = Duration.seconds(15)
   /// How far ahead of the view, in heights of it, more images of a search are asked for.
@@ -94,19 +96,16 @@ struct GalleryRoutes: Sendable {
   }
 
   private func photos(
-    of session: GallerySession, _ query: QueryItems, most: Int
-  ) async throws(Problem) -> (version: Int, from: Int, photos: [ListedPhoto]) {
-    guard let version = query.integer("version"), let from = query.integer("from"), version >= 0,
-      (0...Self.longestList).contains(from)
-    else {
+    of session: GallerySession, version: Int, from: Int, count: Int
+  ) async throws(Problem) -> [ListedPhoto] {
+    guard version >= 0, (0...Self.longestList).contains(from) else {
       throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
     }
-    let count = min(max(0, query.integer("count") ?? most), most)
     do throws(ProviderError) {
       guard let photos = try await session.list.photos(in: from..<(from + count), version: version) else {
         throw ProviderError.cancelled
       }
-      return (version, from, photos)
+      return photos
     } catch {
       if error == .cancelled { throw Problem(.conflict, "outdated", "there is a newer version of the list") }
       throw Problem(.internalServerError, error.code, error.message)
@@ -114,7 +113,11 @@ struct GalleryRoutes: Sendable {
   }
 
   private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    let (version, from, photos) = try await photos(of: session, query, most: Self.mostItems)
+    guard let version = query.integer("version"), let from = query.integer("from") else {
+      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
+    }
+    let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
+    let photos = try await photos(of: session, version: version, from: from, count: count)
     let keys = photos.map { registry.admit($0.photo) }
     let stored = await pipeline.storedPlaceholders(of: keys)
     let items = zip(photos, keys).map { ItemMessage($0, key: $1, stored: stored[$1]) }
@@ -123,11 +126,28 @@ struct GalleryRoutes: Sendable {
 
   /// The aspects of the images, a byte each, for justified rows.
   private func aspects(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    let (_, _, photos) = try await photos(of: session, query, most: Self.longestList)
+    guard let version = query.integer("version"), let begin = query.integer("from") else {
+      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
+    }
     var bytes = ByteBuffer()
-    for listed in photos { bytes.writeInteger(AspectByte.encode(listed.photo.size)) }
+    // A part at a time: a list of a million photos is not held at once.
+    for from in stride(from: begin, to: max(begin, session.list.current.count), by: Self.mostItems) {
+      let photos = try await photos(of: session, version: version, from: from, count: Self.mostItems)
+      let sizes = await sizes(of: photos, at: from)
+      for size in sizes { bytes.writeInteger(AspectByte.encode(size)) }
+    }
     return ServerResponse(
       .ok, headers: ["content-type": "application/octet-stream", "cache-control": "no-store"], body: .bytes(bytes))
+  }
+
+  /// The sizes of source images: as the source tells, else as they are stored with their thumbnails.
+  private func sizes(of photos: [ListedPhoto], at position: Int) async -> [PixelSize?] {
+    guard position < Self.mostLookedUp, photos.contains(where: { $0.photo.size == nil }) else {
+      return photos.map(\.photo.size)
+    }
+    let keys = photos.map { registry.key(of: $0.photo) }
+    let stored = await pipeline.storedPlaceholders(of: keys)
+    return zip(photos, keys).map { $0.photo.size ?? stored[$1]?.size }
   }
 
   // MARK: Changing

@@ -22,10 +22,13 @@ final class ImageRegistry: Sendable {
 
   /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
   func admit(_ photo: Photo) -> SourceKey {
-    let key = photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key
+    let key = key(of: photo)
     state.withLock { $0.insert(photo, key.hex, capacity: Self.capacity) }
     return key
   }
+
+  /// The key of a photo's image in the cache.
+  func key(of photo: Photo) -> SourceKey { photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers).key }
 
   /// The photo of a key.
   func photo(_ key: some StringProtocol) -> Photo? {

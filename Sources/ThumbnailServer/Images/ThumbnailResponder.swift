@@ -12,7 +12,7 @@ struct ThumbnailResponder: Sendable {
   let admission: RequestAdmission
   /// How long a thumbnail may take, with all waiting; nil for as long as it takes.
   var deadline: Duration?
-  /// Whether errors name the image and its host, as they may for whoever has chosen the images.
+  /// Whether errors name the image and its host, as they may for the client that has chosen the images.
   var namesSources = false
   /// Sent with errors in place of their description, where images are expected.
   var fallback: FallbackImage?

@@ -13,7 +13,7 @@ package final class AccessLog: Sendable {
   }
 
   private static let delay = DispatchTimeInterval.milliseconds(100)
-  /// What may wait for whoever reads the log; further lines are left out, and counted.
+  /// What may wait for the reader of the log; further lines are left out, and counted.
   private static let mostBytes = 1 << 20
 
   /// What is written of a target, in bytes.

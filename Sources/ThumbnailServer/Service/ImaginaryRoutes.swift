@@ -73,7 +73,7 @@ struct ImaginaryRoutes: Sendable {
     }
     guard let named = query["url"] ?? query["file"] else { throw .init(message: "Missing required param: url or file") }
     do throws(ServerResponse.Problem) {
-      // Whoever has the key may have anything made.
+      // With the key anything may be requested.
       return try access.image(named, request, isSigned: key != nil)
     } catch {
       throw .init(message: error.message)

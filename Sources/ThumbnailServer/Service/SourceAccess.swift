@@ -40,7 +40,7 @@ struct SourceAccess: Sendable {
     return image
   }
 
-  /// Throws unless whoever has no key may send images: those who may not ask for images may not upload them either.
+  /// Throws unless images may be sent without a key: those who may not ask for images may not upload them either.
   func checkUpload(_ request: ServerRequest) throws(ServerResponse.Problem) {
     if signer == nil, hosts.isEmpty { return }
     guard signer != nil else { throw Problem(.forbidden, "refused", "uploads need a key (THUMBS_IMAGINARY_KEY)") }
@@ -68,7 +68,7 @@ struct SourceAccess: Sendable {
 }
 
 extension URLSigner.Refusal {
-  /// One line for whoever asked.
+  /// One line for the client.
   var message: String {
     switch self {
     case .unsigned: "this address has to be signed"

@@ -1,29 +1,30 @@
 import Synchronization
 
-/// Broadcasts the newest snapshot. A slow consumer misses those in between.
-final class SnapshotHub: Sendable {
+/// A value and its changes, for any number of listeners. A slow one misses those in between.
+package final class LatestValue<Value: Sendable>: Sendable {
   private struct State {
-    var latest: GallerySnapshot
-    var listeners: [Int: AsyncStream<GallerySnapshot>.Continuation] = [:]
+    var current: Value
+    var listeners: [Int: AsyncStream<Value>.Continuation] = [:]
     var lastListener = 0
     var isFinished = false
   }
 
   private let state: Mutex<State>
 
-  init(_ first: GallerySnapshot) { state = Mutex(State(latest: first)) }
+  /// Begins with a value.
+  package init(_ value: Value) { state = Mutex(State(current: value)) }
 
-  /// The latest snapshot.
-  var latest: GallerySnapshot { state.withLock { $0.latest } }
+  /// The newest value.
+  package var current: Value { state.withLock { $0.current } }
 
-  /// A stream that begins with the latest snapshot.
-  func subscribe() -> AsyncStream<GallerySnapshot> {
-    let (stream, continuation) = AsyncStream.makeStream(of: GallerySnapshot.self, bufferingPolicy: .bufferingNewest(1))
+  /// A stream that begins with the newest value.
+  package func subscribe() -> AsyncStream<Value> {
+    let (stream, continuation) = AsyncStream.makeStream(of: Value.self, bufferingPolicy: .bufferingNewest(1))
     let (number, isFinished) = state.withLock { state in
       state.lastListener += 1
       if !state.isFinished { state.listeners[state.lastListener] = continuation }
       // Under the lock, so that a newer one cannot overtake it.
-      continuation.yield(state.latest)
+      continuation.yield(state.current)
       return (state.lastListener, state.isFinished)
     }
     if isFinished { continuation.finish() }
@@ -33,16 +34,16 @@ final class SnapshotHub: Sendable {
     return stream
   }
 
-  /// Publishes a snapshot.
-  func send(_ snapshot: GallerySnapshot) {
+  /// Publishes a value.
+  package func send(_ value: Value) {
     state.withLock { state in
-      state.latest = snapshot
-      for listener in state.listeners.values { listener.yield(snapshot) }
+      state.current = value
+      for listener in state.listeners.values { listener.yield(value) }
     }
   }
 
   /// Ends all streams.
-  func finish() {
+  package func finish() {
     let listeners = state.withLock { state in
       state.isFinished = true
       defer { state.listeners = [:] }
