@@ -95,12 +95,17 @@ struct GalleryRoutes: Sendable {
       body: .stream(stream))
   }
 
+  /// The version of a list, and a position in it.
+  private static func position(_ query: QueryItems) throws(Problem) -> (version: Int, from: Int) {
+    guard let version = query.integer("version"), let from = query.integer("from"), version >= 0,
+      (0...longestList).contains(from)
+    else { throw Problem(.badRequest, "invalid-request", "version and from must be numbers") }
+    return (version, from)
+  }
+
   private func photos(
     of session: GallerySession, version: Int, from: Int, count: Int
   ) async throws(Problem) -> [ListedPhoto] {
-    guard version >= 0, (0...Self.longestList).contains(from) else {
-      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
-    }
     do throws(ProviderError) {
       guard let photos = try await session.list.photos(in: from..<(from + count), version: version) else {
         throw ProviderError.cancelled
@@ -113,9 +118,7 @@ struct GalleryRoutes: Sendable {
   }
 
   private func items(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    guard let version = query.integer("version"), let from = query.integer("from") else {
-      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
-    }
+    let (version, from) = try Self.position(query)
     let count = min(max(0, query.integer("count") ?? Self.mostItems), Self.mostItems)
     let photos = try await photos(of: session, version: version, from: from, count: count)
     let keys = photos.map { registry.admit($0.photo) }
@@ -126,15 +129,15 @@ struct GalleryRoutes: Sendable {
 
   /// The aspects of the images, a byte each, for justified rows.
   private func aspects(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
-    guard let version = query.integer("version"), let begin = query.integer("from") else {
-      throw Problem(.badRequest, "invalid-request", "version and from must be numbers")
-    }
+    let (version, begin) = try Self.position(query)
+    var from = begin
     var bytes = ByteBuffer()
     // A part at a time: a list of a million photos is not held at once.
-    for from in stride(from: begin, to: max(begin, session.list.current.count), by: Self.mostItems) {
+    while true {
       let photos = try await photos(of: session, version: version, from: from, count: Self.mostItems)
-      let sizes = await sizes(of: photos, at: from)
-      for size in sizes { bytes.writeInteger(AspectByte.encode(size)) }
+      if photos.isEmpty { break }
+      for size in await sizes(of: photos, at: from) { bytes.writeInteger(AspectByte.encode(size)) }
+      from += photos.count
     }
     return ServerResponse(
       .ok, headers: ["content-type": "application/octet-stream", "cache-control": "no-store"], body: .bytes(bytes))
