@@ -4,9 +4,11 @@ import dataclasses
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
+import time
 
 from reliability import origin
 
@@ -148,6 +150,10 @@ class Operation:
         """What is wrong once the same command has been run again without failures."""
         findings = []
         run = self.bench.run(self.arguments(folder))
+        # A host that has refused several connections in a row is left alone for some seconds, by all processes.
+        if pause := re.search(r"try again in (\d+) s", run.stdout):
+            time.sleep(int(pause[1]) + 1)
+            run = self.bench.run(self.arguments(folder))
         if run.status != 0:
             findings.append(f"run again, ends with {run.status}: {(run.stdout[-300:] + run.stderr[-300:])!r}")
         made = self.result(folder)

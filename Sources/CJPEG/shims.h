@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <jpeglib.h>
+#include <jerror.h>
 
 // The side of a block at the chosen scale. The ABI of libjpeg 7 and later has one for each axis.
 #if JPEG_LIB_VERSION >= 70
@@ -50,6 +51,11 @@ typedef struct {
   int is_strict;
   JOCTET buffer[16384];
 } cjpeg_reader;
+
+// Whether the last error is a lack of memory.
+static inline int cjpeg_lacks_memory(const cjpeg_errors *errors) {
+  return errors->manager.msg_code == JERR_OUT_OF_MEMORY;
+}
 
 static inline void cjpeg_escape(j_common_ptr info) {
   cjpeg_errors *errors = (cjpeg_errors *)info->err;
@@ -223,7 +229,7 @@ typedef struct {
   unsigned int profile_length;
 } cjpeg_picture;
 
-// Encodes to memory from malloc, which the caller frees; `message` has room for JMSG_LENGTH_MAX.
+// Encodes to memory from malloc, which the caller frees; `message` has room for JMSG_LENGTH_MAX. -2 without memory.
 static inline int cjpeg_encode(const cjpeg_picture *picture, unsigned char **data, unsigned long *length, char *message) {
   struct jpeg_compress_struct info;
   cjpeg_errors errors;
@@ -236,7 +242,7 @@ static inline int cjpeg_encode(const cjpeg_picture *picture, unsigned char **dat
     jpeg_destroy_compress(&info);
     free(*data);
     *data = NULL;
-    return -1;
+    return cjpeg_lacks_memory(&errors) ? -2 : -1;
   }
   jpeg_create_compress(&info);
   jpeg_mem_dest(&info, data, length);

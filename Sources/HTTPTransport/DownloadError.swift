@@ -62,6 +62,8 @@ package enum DownloadError: Error, Sendable, Equatable {
   case unknownEncoding(reason: String)
   /// The observer rejected the image; it knows the reason.
   case refusedByObserver
+  /// Libcurl has no memory, thread or socket for the request. It says nothing about the host.
+  case noResources(reason: String)
   /// The body could not be written to a file. `path` is the directory.
   case cannotStoreBody(path: String, reason: String)
 

@@ -18,7 +18,10 @@ struct RedirectChain: Sendable {
   mutating func follow(_ location: String) throws(DownloadError) {
     guard redirects < maximumRedirects else { throw .tooManyRedirects(limit: maximumRedirects) }
     redirects += 1
-    guard let next = CurlURL(location, relativeTo: url) else {
+    let next: CurlURL
+    do {
+      next = try CurlURL(parsing: location, relativeTo: url)
+    } catch .invalidURL {
       throw .invalidResponse(reason: "redirect to something that is no URL")
     }
     guard next.scheme == "http" || next.scheme == "https" else { throw .redirectToUnsupportedScheme(next.scheme) }

@@ -26,7 +26,7 @@ struct Transfer: Sendable {
   ///
   /// - Throws: An error for a URL that is not fetched, or a header field that would corrupt the request.
   init(_ request: DownloadRequest, _ configuration: DownloadConfiguration) throws(DownloadError) {
-    guard let url = CurlURL(request.url.absoluteString) else { throw .invalidURL }
+    let url = try CurlURL(parsing: request.url.absoluteString)
     switch url.scheme {
     case "http", "https": guard !url.host.isEmpty else { throw .invalidURL }
     // Allowed local files do not come this way: see `LocalFile`.

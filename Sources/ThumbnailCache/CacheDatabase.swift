@@ -67,7 +67,11 @@ final class CacheDatabase: Sendable {
     return try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
       switch opening {
       case .asItIs: break
-      case .damaged: if current?.isInPlace != false { removeFiles() }
+      case .damaged:
+        if current?.isInPlace != false {
+          try checkReadable()
+          removeFiles()
+        }
       case .empty: removeFiles()
       case .copy(let start): try replaceFiles(copyingSince: start)
       }
@@ -92,7 +96,8 @@ final class CacheDatabase: Sendable {
     do {
       var problem: DiskCacheError?
       var opened: CacheConnections?
-      // To SQLite a read that the disk has failed is damage, too: only what is damaged again is replaced.
+      // To SQLite a read that the disk has failed is damage, too: only what is damaged again, and can be read, is
+      // replaced.
       for replacesDamage in [false, true, true] where opened == nil {
         switch try attempt(replacesDamage: replacesDamage) {
         case .opened(let connections): opened = connections
@@ -142,11 +147,37 @@ final class CacheDatabase: Sendable {
       }
       return .opened(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
-      if replacesDamage { setAside() }
+      if replacesDamage {
+        try checkReadable()
+        setAside()
+      }
       return .damaged(DiskCacheError(error, path: path))
     } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      if replacesDamage { removeFiles() }
+      if replacesDamage {
+        try checkReadable()
+        removeFiles()
+      }
       return .damaged(DiskCacheError(error, path: path))
+    }
+  }
+
+  /// Reads the files whole: SQLite reports as damage what the disk fails to read, and the next time it may succeed.
+  ///
+  /// - Throws: `.failed` where the disk fails.
+  private func checkReadable() throws(DiskCacheError) {
+    for file in ["", "-wal"].map({ path + $0 }) {
+      let descriptor = Foundation.open(file, O_RDONLY | O_CLOEXEC)
+      if descriptor < 0, errno == ENOENT { continue }
+      guard descriptor >= 0 else { throw .failed(path: path, reason: SystemFailure.last.reason) }
+      let content = ByteSource.file(FileDescriptor(owning: descriptor), count: .max)
+      do {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 16)
+        defer { block.deallocate() }
+        var offset = 0
+        while case let count = try content.read(at: offset, into: block), count > 0 { offset += count }
+      } catch {
+        throw .failed(path: path, reason: SystemFailure.last.reason)
+      }
     }
   }
 

@@ -79,7 +79,9 @@ extension DiskCache {
 
   private func structure(on pool: WorkerPool) async throws(DiskCacheError) -> [String] {
     do throws(DiskCacheError) {
-      return try await look(on: pool) { try CacheCheck.structure($0) } ?? []
+      let found = try await look(on: pool) { try CacheCheck.structure($0) } ?? []
+      // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
+      return found.isEmpty ? [] : try await look(on: pool) { try CacheCheck.structure($0) } ?? []
     } catch {
       // Too damaged to be checked.
       guard let reason = error.damage else { throw error }

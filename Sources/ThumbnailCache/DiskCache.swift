@@ -221,6 +221,13 @@ public final class DiskCache: Sendable {
     do {
       return try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
     } catch {
+      let problem = DiskCacheError(error, path: database.path)
+      guard problem.isDamage else { throw problem }
+    }
+    // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
+    do {
+      return try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
+    } catch {
       throw DiskCacheError(error, path: database.path)
     }
   }

@@ -1,5 +1,6 @@
 import Foundation
 import TestOrigin
+import Synchronization
 import Testing
 
 @testable import HTTPTransport
@@ -41,11 +42,17 @@ struct BodyBufferTests {
     let bytes = noise(10_000)
     var store = BodyBuffer(memoryLimit: 2500, spillsTo: [.directory(folder.url.path)])
     let full = try full()
-    store.spill { full }
+    let abandoned = Mutex<[FileDescriptor]>([])
+    store.spill {
+      full
+    } abandon: { file in
+      abandoned.withLock { $0.append(file) }
+    }
     for start in stride(from: 0, to: bytes.count, by: 1000) {
       try append(Array(bytes[start..<start + 1000]), to: &store)
     }
     #expect(store.givenFile == nil && store.spilled != nil)
+    #expect(abandoned.withLock { $0.count == 1 && $0.first === full })
     #expect(try store.finish().read(at: 0, length: 20_000) == bytes)
   }
 

@@ -57,4 +57,31 @@ struct TruncationTests {
       if case .damaged = error as? CodecError { true } else { false }
     }
   }
+
+  @Test(arguments: savers.indices)
+  func aFileThatCannotBeReadEndsNoProcess(_ index: Int) async throws {
+    let (saver, options) = Self.savers[index]
+    let file = try TestPicture.texture(100, 80).encoded(saver, options)
+    let probed = try probe(.memory(file))
+    let descriptor = open("/dev/null", O_WRONLY | O_CLOEXEC)
+    try #require(descriptor >= 0)
+    let unreadable = ByteSource.file(FileDescriptor(owning: descriptor), count: file.count)
+    let rendered = try await TestRender.pool.run(priority: PriorityControl(.visible)) { flag in
+      Result { () throws(CodecError) in
+        try TestRender.inPlace(unreadable, probed, [Variant(size: PixelSize(50, 50))], budget: 512 << 20, flag)
+      }
+    }.get()
+    #expect(rendered.count == 1)
+    for one in rendered {
+      do throws(CodecError) {
+        _ = try one.result.get()
+        Issue.record("\(saver) \(options): a thumbnail")
+      } catch {
+        guard case .unreadableBody = error else {
+          Issue.record("\(saver) \(options): \(error)")
+          continue
+        }
+      }
+    }
+  }
 }

@@ -39,7 +39,7 @@ extension HTTPClientError {
     switch error {
     case .cancelled: self = .cancelled
     case .unreachable(let reason), .untrusted(let reason), .unusableCertificate(let reason),
-      .unusableAuthorities(let reason):
+      .unusableAuthorities(let reason), .noResources(let reason):
       self = .unreachable(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")

@@ -54,7 +54,7 @@ final class CurlLoop {
 
   private func start(_ number: CurlThread.Number, _ request: Transfer, _ promise: CurlThread.Completion) {
     guard let handle = spareHandles.popLast() ?? CurlEasyHandle() else {
-      promise.resume(with: .failure(.unreachable(reason: "libcurl could not be started")))
+      promise.resume(with: .failure(.noResources(reason: "libcurl could not be started")))
       return
     }
     let transfer = CurlTransfer(request, handle: handle, now: .now)
@@ -62,7 +62,7 @@ final class CurlLoop {
     numbers[handle.pointer] = number
     let code = transfer.isReady ? curl_multi_add_handle(multi, handle.pointer) : CURLM_BAD_EASY_HANDLE
     if code != CURLM_OK {
-      end(number, with: .failure(.unreachable(reason: String(cString: curl_multi_strerror(code)))))
+      end(number, with: .failure(.noResources(reason: String(cString: curl_multi_strerror(code)))))
     }
   }
 

@@ -35,7 +35,7 @@ final class CurlThread: TransferRunner {
   func perform(_ transfer: Transfer) async -> Result<Download, DownloadError> {
     guard let mailbox = startedMailbox() else {
       let reason = CurlLibrary.startFailure ?? "no memory, thread or socket is left"
-      return .failure(.unreachable(reason: "libcurl could not be started: \(reason)"))
+      return .failure(.noResources(reason: "libcurl could not be started: \(reason)"))
     }
     let number = lastNumber.wrappingAdd(1, ordering: .relaxed).newValue
     let promise = Completion()

@@ -11,7 +11,7 @@ final class CurlTransfer {
   private var deadlines: TransferDeadlines
   private var silence: SilenceDetector
   private var sockets: SocketGuard
-  /// Whether it may be started. Not if libcurl cannot be told to ask for each socket although it has to.
+  /// Whether it may be started. Not if libcurl cannot be told to ask for each socket.
   private(set) var isReady = false
 
   init(_ transfer: Transfer, handle: CurlEasyHandle, now: ContinuousClock.Instant) {
@@ -19,7 +19,7 @@ final class CurlTransfer {
     receiver = ResponseReceiver(transfer)
     deadlines = TransferDeadlines(transfer.configuration, timeLeft: transfer.timeLeft, start: now)
     silence = SilenceDetector(start: now)
-    sockets = SocketGuard(transfer.configuration.addresses)
+    sockets = SocketGuard(transfer.configuration.checksSockets ? transfer.configuration.addresses : nil)
     handle.prepare(for: transfer, conditions: receiver.conditions)
     let context = Unmanaged.passUnretained(self).toOpaque()
     ccurl_setopt_pointer(handle.pointer, CURLOPT_HEADERDATA, context)
@@ -34,7 +34,7 @@ final class CurlTransfer {
         transfer.receiver.receivedBody(bytes, mayKeepConnection: { transfer.mayKeepConnection })
       }
     }
-    isReady = !isGuarded || guardSockets()
+    isReady = guardSockets()
   }
 
   /// Passes on a callback's bytes. Returns the callback's result: the count, or something else to abort the transfer.
@@ -49,9 +49,6 @@ final class CurlTransfer {
     transfer.receiver.transfer.slot?.received(transfer.silence.recordArrival(at: now))
     return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : -1
   }
-
-  /// Whether each address is checked as a connection to it is made.
-  var isGuarded: Bool { receiver.transfer.configuration.checksSockets }
 
   /// A socket for what libcurl is about to connect to, if that is allowed.
   func openSocket(_ wanted: UnsafePointer<curl_sockaddr>) -> curl_socket_t {
@@ -133,9 +130,11 @@ final class CurlTransfer {
   /// Maps libcurl's code to an error.
   private func error(for code: CURLcode) -> DownloadError {
     if sockets.isRefused { return receiver.transfer.addressRefused }
+    if let shortage = sockets.shortage { return .noResources(reason: shortage) }
     let reason = handle.message(for: code)
     switch code {
     case CURLE_OPERATION_TIMEDOUT: return .timedOut(.connect)
+    case CURLE_OUT_OF_MEMORY, CURLE_FAILED_INIT: return .noResources(reason: reason)
     case CURLE_URL_MALFORMAT: return .invalidURL
     case CURLE_FILESIZE_EXCEEDED: return .tooLarge(limit: receiver.transfer.request.byteLimit, announced: nil)
     case CURLE_SSL_CERTPROBLEM: return .unusableCertificate(reason: reason)

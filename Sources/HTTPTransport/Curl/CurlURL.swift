@@ -18,30 +18,37 @@ struct CurlURL: Sendable, Equatable {
 
   /// Parses `text`; with a base, `text` may be relative. Nil when it is not a URL.
   init?(_ text: String, relativeTo base: CurlURL? = nil) {
-    guard let handle = curl_url() else { return nil }
+    try? self.init(parsing: text, relativeTo: base)
+  }
+
+  /// Parses `text`; with a base, `text` may be relative.
+  ///
+  /// - Throws: `.invalidURL` when it is not a URL, `.noResources` when memory for it is lacking.
+  init(parsing text: String, relativeTo base: CurlURL? = nil) throws(DownloadError) {
+    guard let handle = curl_url() else { throw Self.error(for: CURLUE_OUT_OF_MEMORY) }
     defer { curl_url_cleanup(handle) }
     // Unknown schemes are accepted so that errors can name them; spaces and the like, common in Location, are encoded.
     let lenient = UInt32(CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE)
     if let base {
-      guard curl_url_set(handle, CURLUPART_URL, base.text, lenient) == CURLUE_OK else { return nil }
+      try Self.check(curl_url_set(handle, CURLUPART_URL, base.text, lenient))
     }
-    guard curl_url_set(handle, CURLUPART_URL, text, lenient) == CURLUE_OK else { return nil }
-    login = Self.takeLogin(out: handle)
+    try Self.check(curl_url_set(handle, CURLUPART_URL, text, lenient))
+    login = try Self.takeLogin(out: handle)
     guard
-      let url = Self.part(CURLUPART_URL, of: handle, flags: 0),
-      let scheme = Self.part(CURLUPART_SCHEME, of: handle, flags: 0)
-    else { return nil }
+      let url = try Self.part(CURLUPART_URL, of: handle, flags: 0),
+      let scheme = try Self.part(CURLUPART_SCHEME, of: handle, flags: 0)
+    else { throw .invalidURL }
     self.text = url
     self.scheme = scheme.lowercased()
-    host = Self.part(CURLUPART_HOST, of: handle, flags: 0)?.lowercased() ?? ""
-    port = Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
+    host = try Self.part(CURLUPART_HOST, of: handle, flags: 0)?.lowercased() ?? ""
+    port = try Self.part(CURLUPART_PORT, of: handle, flags: UInt32(CURLU_DEFAULT_PORT)).flatMap { Int($0) } ?? 0
   }
 
   /// Removes the login from the URL. An empty one counts as none.
-  private static func takeLogin(out handle: OpaquePointer) -> HTTPHeader? {
-    let parts = [CURLUPART_USER, CURLUPART_PASSWORD].map { name in
+  private static func takeLogin(out handle: OpaquePointer) throws(DownloadError) -> HTTPHeader? {
+    let parts = try [CURLUPART_USER, CURLUPART_PASSWORD].map { name throws(DownloadError) in
       // Decoded here, since the bytes may be in any encoding, and libcurl rejects some.
-      let bytes = RawPath(percentEncoded: part(name, of: handle, flags: 0) ?? "").bytes
+      let bytes = RawPath(percentEncoded: try part(name, of: handle, flags: 0) ?? "").bytes
       curl_url_set(handle, name, nil, 0)
       return bytes
     }
@@ -50,11 +57,22 @@ struct CurlURL: Sendable, Equatable {
     return HTTPHeader("Authorization", "Basic \(token)")
   }
 
-  private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32) -> String? {
+  private static func part(_ part: CURLUPart, of handle: OpaquePointer, flags: UInt32) throws(DownloadError) -> String?
+  {
     var text: UnsafeMutablePointer<CChar>?
-    guard curl_url_get(handle, part, &text, flags) == CURLUE_OK, let text else { return nil }
+    let code = curl_url_get(handle, part, &text, flags)
+    if code == CURLUE_OUT_OF_MEMORY { try check(code) }
+    guard code == CURLUE_OK, let text else { return nil }
     defer { curl_free(text) }
     return String(cString: text)
+  }
+
+  private static func check(_ code: CURLUcode) throws(DownloadError) {
+    if code != CURLUE_OK { throw error(for: code) }
+  }
+
+  private static func error(for code: CURLUcode) -> DownloadError {
+    code == CURLUE_OUT_OF_MEMORY ? .noResources(reason: "no memory for its URL") : .invalidURL
   }
 
   /// The origin: scheme, host and port, which host limits and states are kept by.

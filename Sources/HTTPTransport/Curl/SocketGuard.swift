@@ -1,10 +1,13 @@
 import CCurl
 import Foundation
 
-/// Opens the sockets of one guarded transfer. Here the address is known that a connection is made to, whatever the URL's
+/// Opens the sockets of one transfer. Here the address is known that a connection is made to, whatever the URL's
 /// spelling, and whatever a name resolved to before.
 struct SocketGuard {
-  let policy: AddressPolicy
+  /// Which addresses are allowed; nil where none is checked.
+  let policy: AddressPolicy?
+  /// Why the system gave no socket, if it has none left: libcurl does not tell that from a host that refuses.
+  private(set) var shortage: String?
   /// Whether a socket was to be opened to an address that is allowed.
   private var hasTried = false
   /// Whether an address was refused.
@@ -13,7 +16,7 @@ struct SocketGuard {
   /// connect timeout.
   private var hasNextAddress = false
 
-  init(_ policy: AddressPolicy) { self.policy = policy }
+  init(_ policy: AddressPolicy?) { self.policy = policy }
 
   /// Whether there is no connection because no address is allowed. A name may have several, which are tried in turn.
   var isRefused: Bool { hasRefused && !hasTried }
@@ -28,17 +31,21 @@ struct SocketGuard {
   ///
   /// `report` is called with a refused address; with nil for one that is no IP address.
   mutating func open(_ wanted: UnsafePointer<curl_sockaddr>, report: (IPAddress?) -> Void) -> curl_socket_t {
-    let bytes = UnsafeRawBufferPointer(start: ccurl_socket_address(wanted), count: Int(wanted.pointee.addrlen))
-    let address = IPAddress(socketAddress: bytes)
-    guard let address, policy.allows(address) else {
-      (hasRefused, hasNextAddress) = (true, true)
-      report(address)
-      return CURL_SOCKET_BAD
+    if let policy {
+      let bytes = UnsafeRawBufferPointer(start: ccurl_socket_address(wanted), count: Int(wanted.pointee.addrlen))
+      let address = IPAddress(socketAddress: bytes)
+      guard let address, policy.allows(address) else {
+        (hasRefused, hasNextAddress) = (true, true)
+        report(address)
+        return CURL_SOCKET_BAD
+      }
     }
     hasTried = true
     // No program that is started meanwhile shall inherit it.
     let type = wanted.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue)
-    return socket(wanted.pointee.family, type, wanted.pointee.protocol)
+    let opened = socket(wanted.pointee.family, type, wanted.pointee.protocol)
+    shortage = opened < 0 && [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) ? String(cString: strerror(errno)) : nil
+    return opened
   }
 }
 

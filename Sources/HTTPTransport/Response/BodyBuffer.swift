@@ -21,6 +21,7 @@ package struct BodyBuffer {
   package private(set) var count = 0
   /// The file that was passed in, while the body is written to it.
   private(set) var givenFile: FileDescriptor?
+  private var abandon: (@Sendable (FileDescriptor) -> Void)?
 
   /// `locations` are tried in order.
   init(memoryLimit: Int, spillsTo locations: [SpillLocation], logger: Logger = Log.download) {
@@ -36,8 +37,15 @@ package struct BodyBuffer {
     (self.file, givenFile, self.count) = (file, file, count)
   }
 
-  /// Makes the body spill into the file that `open` returns, if any, when it outgrows memory.
-  mutating func spill(into open: @escaping @Sendable () -> FileDescriptor?) { locations.insert(.given(open), at: 0) }
+  /// Makes the body spill into the file that `open` returns, if any, when it outgrows memory. `abandon` removes that
+  /// file when the body cannot be written to it.
+  mutating func spill(
+    into open: @escaping @Sendable () -> FileDescriptor?,
+    abandon: @escaping @Sendable (FileDescriptor) -> Void = { _ in }
+  ) {
+    locations.insert(.given(open), at: 0)
+    self.abandon = abandon
+  }
 
   /// The spill file, once the body has outgrown memory. Nil for a file in memory, which does not outlive the transfer.
   var spilled: FileDescriptor? { loan == nil ? file : nil }
@@ -86,19 +94,23 @@ package struct BodyBuffer {
     }
   }
 
-  /// Moves the body so far to the next spill location that has room for it.
+  /// Moves the body so far to the next spill location that has room for it. A given file that it leaves is abandoned.
   private mutating func moveToNextLocation() throws(DownloadError) {
     let former = file.map { ByteSource.file($0, count: count) } ?? .memory(memory)
+    if let givenFile { abandon?(givenFile) }
+    givenFile = nil
     while !locations.isEmpty {
       let location = locations.removeFirst()
       do throws(SpillFailure) {
         guard let (opened, loan) = try location.open() else { continue }
+        if case .given = location { givenFile = opened }
         try loan?.cover(max(count, announced))
         try opened.write(former)
-        if case .given = location { givenFile = opened } else { givenFile = nil }
         (file, self.loan, memory) = (opened, loan, [])
         return
       } catch {
+        if let givenFile { abandon?(givenFile) }
+        givenFile = nil
         note(error)
       }
     }

@@ -88,7 +88,12 @@ package struct PartialStore: Sendable {
     guard descriptor >= 0 else { return nil }
     let file = FileDescriptor(owning: descriptor)
     var status = stat()
-    guard file.lock(), fstat(descriptor, &status) == 0, names.isSameFile(status) else { return nil }
+    guard file.lock() else {
+      // A file system without locks: the file that was just created for nothing.
+      if errno != EWOULDBLOCK, fstat(descriptor, &status) == 0, status.st_size == 0 { names.remove() }
+      return nil
+    }
+    guard fstat(descriptor, &status) == 0, names.isSameFile(status) else { return nil }
     guard ftruncate(descriptor, 0) == 0 else {
       names.remove()
       return nil

@@ -32,7 +32,12 @@ extension ResponseReceiver {
     guard let handoff = transfer.partial, let store = handoff.store, let expected, tag != nil,
       !ResponseMetadata(head.headers).control.forbidsStoring, store.accepts(total: expected)
     else { return }
-    body.spill { [name = handoff.name] in store.openFile(name)?.file }
+    let names = store.names(of: handoff.name)
+    body.spill {
+      store.openFile(names.name)?.file
+    } abandon: { file in
+      handoff.enqueue { OpenPartial(names: names, file: file).remove() }
+    }
     needsNamedFile = true
   }
 

@@ -22,6 +22,8 @@ final class BodyReader {
   private(set) var ranShort = false
   /// Whether reading the body's file failed.
   private(set) var failedToRead = false
+  /// Whether zeros stand for what cannot be read: libheif ends the process when a read within the file fails.
+  private var fillsFailures = false
 
   init(_ body: ByteSource, ending: [UInt8] = [], cancellation: CancellationFlag) {
     self.body = body
@@ -64,6 +66,7 @@ final class BodyReader {
   ) throws(CodecError) -> LibvipsImage {
     let loader = format.loaderName
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
+    fillsFailures = format == .heif || format == .avif
     return try withSource { source throws(CodecError) in
       try LibvipsImage.make(.header) { out in
         switch option {
@@ -89,8 +92,9 @@ final class BodyReader {
 
   /// Copies the next bytes for a decoder: 0 at the end, −1 after an error or when cancelled.
   func read(_ buffer: UnsafeMutableRawPointer?, _ length: Int) -> Int {
-    guard let buffer, !cancellation.isSet else { return -1 }
+    guard let buffer else { return -1 }
     let wanted = max(0, min(length, body.count - position))
+    if cancellation.isSet { return fill(buffer, wanted) }
     ranShort = ranShort || wanted < length
     if wanted == 0 {
       ranDry = ranDry || length > 0
@@ -105,8 +109,22 @@ final class BodyReader {
       return count
     } catch {
       failedToRead = true
-      return -1
+      return fill(buffer, wanted)
     }
+  }
+
+  /// What a read returns that has failed: −1, or zeros for libheif. `checkReads()` tells of them.
+  private func fill(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+    guard fillsFailures else { return -1 }
+    memset(buffer, 0, count)
+    position += count
+    return count
+  }
+
+  /// Throws if something was served that is not in the file.
+  func checkReads() throws(CodecError) {
+    if cancellation.isSet { throw .cancelled }
+    if failedToRead { throw .unreadableBody(detail: "its file could not be read to the end") }
   }
 
   private func seek(_ offset: Int, _ whence: Int32) -> Int {

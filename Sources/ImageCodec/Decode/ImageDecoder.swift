@@ -87,6 +87,7 @@ struct ImageDecoder {
     return try LibvipsRowSource(image, light: pass.light) {
       explain($0, reader)
     } end: { () throws(CodecError) in
+      try reader.checkReads()
       // libvips takes what a PNM lacks at its end for white. Where samples are text, it reads on after the last.
       guard plan.probe.format == .pnm, reader.ranDry else { return }
       if (try? PortableMap.isTruncated(body, size: plan.probe.storedSize)) != false {
@@ -100,7 +101,9 @@ struct ImageDecoder {
     if cancellation.isSet { throw .cancelled }
     let (image, reader) = try opened()
     do throws(CodecError) {
-      return try body(image)
+      let result = try body(image)
+      try reader.checkReads()
+      return result
     } catch {
       throw explain(error, reader)
     }

@@ -42,7 +42,7 @@ package final class LibvipsImage {
   ) throws(CodecError) -> LibvipsImage {
     let count = size.width * size.height * bands
     let byteCount = count * MemoryLayout<Sample>.size
-    guard let memory = malloc(byteCount) else { throw .damaged(.decode, detail: "out of memory for its pixels") }
+    guard let memory = malloc(byteCount) else { throw .outOfMemory }
     let samples = UnsafeMutableBufferPointer(start: memory.assumingMemoryBound(to: Sample.self), count: count)
     samples.initialize(repeating: missing)
     fill(samples)

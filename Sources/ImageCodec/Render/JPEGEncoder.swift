@@ -38,7 +38,7 @@ struct JPEGEncoder {
 
   /// Encodes gray, RGB, or luma and chroma as they are.
   ///
-  /// - Throws: `.damaged(.encode, …)`.
+  /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`.
   func encode(_ raster: Raster) throws(CodecError) -> Data {
     let (quality, halvesChroma) = coding(of: raster)
     return try raster.withBytes { pixels throws(CodecError) in
@@ -59,6 +59,7 @@ struct JPEGEncoder {
         return cjpeg_encode(&picture, &bytes, &length, &message)
       }
       defer { free(bytes) }
+      if result == -2 { throw .outOfMemory }
       guard result == 0, let bytes else {
         throw .damaged(
           .encode, detail: String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))

@@ -35,9 +35,12 @@ package final class FileDescriptor: Sendable {
   }
 
   /// Takes the exclusive lock on the file, held as long as this object lives. Returns false, without waiting, when it
-  /// is taken.
+  /// is taken, or with another `errno` than `EWOULDBLOCK` when it cannot be had.
   package func lock() -> Bool {
-    guard flock(rawValue, LOCK_EX | LOCK_NB) == 0 else { return false }
+    repeat {
+      errno = 0
+    } while flock(rawValue, LOCK_EX | LOCK_NB) != 0 && errno == EINTR
+    guard errno == 0 else { return false }
     isLocked.store(true, ordering: .relaxed)
     return true
   }

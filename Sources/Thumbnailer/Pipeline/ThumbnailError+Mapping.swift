@@ -75,6 +75,8 @@ extension ThumbnailError {
       self = .unreachable(reason: "the answer makes no sense: \(reason)")
     case .refusedByObserver:
       self = .notAPicture(reason: "the beginning of the file is not that of a picture")
+    case .noResources(let reason):
+      self = .memoryUnavailable(reason: "no request can be made: \(reason); try again when more is free")
     case .cannotStoreBody(let path, let reason):
       self = .storageUnavailable(
         reason:

@@ -9,14 +9,14 @@ final class JPEGDecompressor {
 
   /// Reads the header. With `isTolerant`, missing data is filled with mid-grey.
   ///
-  /// - Throws: `.truncated`, `.damaged(.header, …)`, `.unreadableBody`.
+  /// - Throws: `.truncated`, `.damaged(.header, …)`, `.unreadableBody`, `.outOfMemory`.
   init(_ body: BodyReader, isTolerant: Bool) throws(CodecError) {
     let reader = cjpeg_reader_new(
       { user, buffer, length in
         // libjpeg hands back the pointer that it was given, which is never null.
         Unmanaged<BodyReader>.fromOpaque(user.unsafelyUnwrapped).takeUnretainedValue().read(buffer, length)
       }, Unmanaged.passUnretained(body).toOpaque(), isTolerant ? 0 : 1)
-    guard let reader else { throw .damaged(.header, detail: "no memory for a JPEG decoder") }
+    guard let reader else { throw .outOfMemory }
     (pointer, self.body) = (reader, body)
     guard cjpeg_read_header(reader) == 0 else { throw failure(.header) }
   }
@@ -45,6 +45,7 @@ final class JPEGDecompressor {
 
   /// Why the last call has failed.
   func failure(_ stage: CodecError.Stage) -> CodecError {
+    if cjpeg_lacks_memory(&pointer.pointee.errors) != 0 { return .outOfMemory }
     let message = withUnsafeBytes(of: pointer.pointee.errors.message) { bytes in
       String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }

@@ -34,9 +34,9 @@ package final class PNGInflater {
   /// The unread part of the last piece.
   private var input = UnsafeRawBufferPointer(start: nil, count: 0)
 
-  /// - Throws: `.damaged(.decode, …)` if there is no memory.
+  /// - Throws: `.outOfMemory`.
   init() throws(CodecError) {
-    guard let state = cisal_inflater_new() else { throw .damaged(.decode, detail: "out of memory for its pixels") }
+    guard let state = cisal_inflater_new() else { throw .outOfMemory }
     self.state = state
   }
 

@@ -131,7 +131,7 @@ final class WebPRowSource: RowSource {
     switch status {
     // The file is as long as its container says.
     case VP8_STATUS_NOT_ENOUGH_DATA, VP8_STATUS_SUSPENDED: .damaged(stage, detail: "the coded data ends early")
-    case VP8_STATUS_OUT_OF_MEMORY: .damaged(stage, detail: "out of memory")
+    case VP8_STATUS_OUT_OF_MEMORY: .outOfMemory
     default: .damaged(stage, detail: "libwebp's status \(status.rawValue)")
     }
   }
