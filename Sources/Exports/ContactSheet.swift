@@ -66,7 +66,7 @@ public enum ContactSheet {
   private static func address(_ picture: SheetCell.Picture) -> String {
     switch picture.content {
     case .linked(let address): address
-    case .embedded(let data, let format): "data:\(format.mediaType);base64,\(data.base64EncodedString())"
+    case .embedded(let data, let format): HTMLPage.dataURL(data, type: format.mediaType)
     }
   }
 }

@@ -76,6 +76,19 @@ package enum HTMLPage {
     return parts.string.map { "<a href=\"\(escaped($0))\" rel=\"noreferrer\">\(markup)</a>" } ?? markup
   }
 
+  /// Markup as a link to a file of this computer.
+  package static func link(_ markup: String, toFile file: URL) -> String {
+    "<a href=\"\(escaped(file.absoluteString))\">\(markup)</a>"
+  }
+
+  /// A smaller line of a caption, which is plain text.
+  package static func note(_ text: String) -> String { "<small><bdi>\(escaped(text))</bdi></small>" }
+
+  /// An image within the page: a `data:` URL.
+  package static func dataURL(_ data: Data, type: String) -> String {
+    "data:\(type);base64,\(data.base64EncodedString())"
+  }
+
   /// The text escaped for element content and quoted attributes, without control and bidirectional formatting
   /// characters.
   package static func escaped(_ text: String) -> String {

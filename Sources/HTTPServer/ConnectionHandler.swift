@@ -44,7 +44,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var task: Task<Void, Never>?
   private var context: ChannelHandlerContext?
   private let eventLoop: any EventLoop
-  private var client = ""
+  /// The address that the connection comes from.
+  private var peer = ""
   private var postponed: [HTTPServerRequestPart] = []
   private var postponedBytes = 0
   /// What came after the request that is being responded to, and is no request.
@@ -70,7 +71,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    client = context.remoteAddress?.ipAddress ?? "local"
+    peer = context.remoteAddress?.ipAddress ?? "local"
     setDeadline(configuration.idleTimeout)
     context.fireChannelActive()
   }
@@ -226,7 +227,8 @@ final class ConnectionHandler: ChannelInboundHandler {
     // The parser reads nothing more after a request for another protocol.
     let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: keepsAlive))
-    let request = ServerRequest(head.method, head.uri, headers: head.headers, body: whole, client: client)
+    let request = ServerRequest(
+      head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = Task { [responder, loop = context.eventLoop] in
@@ -410,7 +412,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func report(_ exchange: Exchange) {
     responder.finished(
       ServerExchange(
-        client: client, method: exchange.head?.method, target: exchange.head?.uri ?? "",
+        client: configuration.client(peer, exchange.head?.headers ?? [:]), method: exchange.head?.method, target: exchange.head?.uri ?? "",
         userAgent: exchange.head?.headers.first(name: "user-agent"), status: exchange.status,
         byteCount: exchange.byteCount, duration: .now() - exchange.begun))
   }

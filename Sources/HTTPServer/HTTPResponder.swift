@@ -30,7 +30,7 @@ package struct ServerRequest: Sendable {
   package let headers: HTTPHeaders
   /// The body; empty if there is none.
   package let body: ByteBuffer
-  /// The address of the client, without the port. That of the proxy, if there is one.
+  /// The address of the client, without the port. That of a proxy, unless it is trusted to name its client.
   package let client: String
 
   /// Makes a request.

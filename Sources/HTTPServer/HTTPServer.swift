@@ -1,7 +1,7 @@
 // The module HTTPServer: HTTP/1.1 on SwiftNIO, and nothing about images.
 
 package import NIOCore
-import NIOHTTP1
+package import NIOHTTP1
 import NIOPosix
 import Synchronization
 
@@ -122,6 +122,9 @@ extension HTTPServer {
     package var maximumHeadLength = 32 << 10
     /// The most header fields of a request. Default: 100.
     package var maximumFields = 100
+    /// Who sends a request, from the address that the connection comes from and the header fields: a proxy names its
+    /// client. Default: that address.
+    package var client: @Sendable (String, HTTPHeaders) -> String = { address, _ in address }
     /// What the bodies of all requests may take together, in bytes; one that finds no room waits. Default: 128 MiB.
     package var bodyMemory = 128 << 20
 

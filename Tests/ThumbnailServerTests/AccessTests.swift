@@ -4,6 +4,7 @@ import NIOHTTP1
 import Testing
 
 @testable import HTTPServer
+@testable import HTTPTransport
 @testable import TestSupport
 @testable import ThumbnailServer
 
@@ -83,6 +84,25 @@ import Testing
     #expect(Self.problem(["host": "localhost", RequestGuard.tokenField: "token"], .POST) == nil)
     // Programs that upload have a key of their own.
     #expect(Self.problem(["host": "localhost"], .POST, .imaginary) == nil)
+  }
+
+  @Test func aTrustedProxyNamesItsClient() throws {
+    let proxies = TrustedProxies([try AddressRange("127.0.0.1"), try AddressRange("10.0.0.0/8")])
+    func client(_ peer: String, _ fields: String...) -> String {
+      proxies.client(peer, HTTPHeaders(fields.map { ("X-Forwarded-For", $0) }))
+    }
+    #expect(client("127.0.0.1", "192.0.2.1") == "192.0.2.1")
+    #expect(client("local", "192.0.2.1") == "192.0.2.1")
+    // The client says that it is another: what its proxy adds counts.
+    #expect(client("127.0.0.1", "198.51.100.7, 192.0.2.1") == "192.0.2.1")
+    #expect(client("127.0.0.1", "198.51.100.7", "192.0.2.1,10.1.2.3") == "192.0.2.1")
+    #expect(client("127.0.0.1", "10.1.2.3") == "10.1.2.3")
+    #expect(client("127.0.0.1", "192.0.2.1:4711") == "192.0.2.1")
+    #expect(client("127.0.0.1", "[2001:db8::1]:4711") == "2001:db8::1")
+    for odd in ["", "unknown", "192.0.2.1, _hidden", " , "] { #expect(client("127.0.0.1", odd) == "127.0.0.1") }
+    // Nobody else is believed.
+    #expect(client("192.0.2.9", "192.0.2.1") == "192.0.2.9")
+    #expect(TrustedProxies([]).client("127.0.0.1", ["x-forwarded-for": "192.0.2.1"]) == "127.0.0.1")
   }
 
   @Test func aClientHasABurstAndThenItsRate() {

@@ -142,6 +142,24 @@ struct SearchCommandTests {
     #expect(try lines(json).map(\.id) == ["a"])
   }
 
+  @Test func aPageOfAFolderHoldsThumbnailsThatLeadToTheFiles() async throws {
+    let folder = try bench.folder("pictures", pictures: 2)
+    let arguments = ["search", "--query", "", "--provider", "folder:pictures", "--html", "page.html"]
+    let run = try await bench.start(arguments).run()
+    #expect(run.status == 0)
+    let page = try String(contentsOf: bench.url("page.html"), encoding: .utf8)
+    #expect(page.components(separatedBy: "src=\"data:image/jpeg;base64,").count == 3)
+    #expect(page.components(separatedBy: "<a href=\"file://").count == 3 && !page.contains("src=\"file:"))
+    #expect(page.contains("<small><bdi>pictures</bdi></small>"))
+    // One that is damaged by now is told; the others are shown.
+    let pictures = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+    try Data("no picture".utf8).write(to: #require(pictures.first))
+    let other = try await bench.start(arguments).run()
+    #expect(other.status == 0 && other.complaints.count == 1)
+    let rest = try String(contentsOf: bench.url("page.html"), encoding: .utf8)
+    #expect(rest.components(separatedBy: "src=\"data:image/jpeg;base64,").count == 2)
+  }
+
   @Test func aPageThatCannotBeWrittenEndsWith73() async throws {
     _ = try bench.folder("pictures", pictures: 1)
     let run = try await bench.run(

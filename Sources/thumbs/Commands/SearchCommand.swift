@@ -1,4 +1,5 @@
 import ArgumentParser
+import Exports
 import Foundation
 import PhotoSources
 import Thumbnailer
@@ -25,7 +26,9 @@ struct SearchCommand: AsyncParsableCommand {
       services give pictures by chance, where they can: others than last time.
       Pexels and Openverse list what they have.
 
-      --html writes a page with the pictures, to be opened in a browser.
+      --html writes a page with the pictures, to be opened in a browser. Of a
+      folder it holds thumbnails, each a link to its file; the pictures of photo
+      services stay where they are.
 
       --json prints for each picture: id, provider, title, width, height, credit
       {text, author, authorUrl, licence, licenceUrl, page}, url. What is not known is
@@ -76,7 +79,7 @@ struct SearchCommand: AsyncParsableCommand {
     if let notice = provider.standInNotice, offline || !content.isOffline { console.complain(notice) }
     let status = complain(about: content)
     try print(content)
-    try write(content)
+    try await write(content, pipeline)
     return status
   }
 
@@ -135,12 +138,41 @@ struct SearchCommand: AsyncParsableCommand {
     }
   }
 
+  /// The size of a picture's cell in the page, in device pixels.
+  private static let cell = PixelSize(400, 400)
+
+  /// Thumbnails of the pictures that are files: at full size a page of a folder would weigh what the folder does.
+  private func embeddedImages(of content: GalleryContent, _ pipeline: ThumbnailPipeline) async -> [GalleryItem.ID: URL] {
+    let files = content.items.map { (id: $0.id, source: $0.photo.source(for: Self.cell, fit: .cover)) }
+      .filter(\.source.isUserFile)
+    let requests = files.map {
+      ThumbnailRequest($0.source, variant: Variant(size: Self.cell, fit: .cover), priority: .prefetch)
+    }
+    var images: [GalleryItem.ID: URL] = [:]
+    for await result in pipeline.thumbnails(for: requests) {
+      switch result.result {
+      case .success(let response):
+        let thumbnail = response.thumbnail
+        images[files[result.index].id] =
+          URL(string: HTMLPage.dataURL(thumbnail.data, type: thumbnail.format.mediaType))
+      case .failure(let error):
+        Console.standard.complain("\(PlainText.path(result.request.source.url.path)): \(error.message)")
+      }
+    }
+    return images
+  }
+
   /// Writes the HTML page, if one is requested.
-  private func write(_ content: GalleryContent) throws {
+  private func write(_ content: GalleryContent, _ pipeline: ThumbnailPipeline) async throws {
     guard let html else { return }
+    let images = await embeddedImages(of: content, pipeline)
     do {
       let sections = StandardGalleryViewModel().sections(of: content)
-      let page = try HTMLGallery().page(GallerySnapshot(content: content, sections: sections))
+      let gallery = HTMLGallery { item in
+        let source = item.photo.source(for: Self.cell, fit: .cover)
+        return source.isUserFile ? images[item.id] : source.url
+      }
+      let page = try gallery.page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
     } catch let failure as SystemFailure {
       throw CommandFailure(ReportFile.Failure(path: html, failure), choose: "another --html")

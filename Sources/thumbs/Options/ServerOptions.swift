@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import HTTPServer
+import HTTPTransport
 import NIOCore
 import ThumbnailServer
 
@@ -20,6 +21,14 @@ struct ServerOptions: ParsableArguments {
       """, valueName: "NAME"))
   var allowHost: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      """
+      A proxy that is believed when its X-Forwarded-For says who asks, for --rate-limit and the log. May be given \
+      several times.
+      """, valueName: "ADDRESS[/BITS]"), transform: AddressRange.option)
+  var trustedProxy: [AddressRange] = []
+
   @Flag(help: "Open the page in the browser.")
   var open = false
 
@@ -33,8 +42,11 @@ struct ServerOptions: ParsableArguments {
 
   /// Where to listen: at the given address, or at the socket that systemd passes.
   var listening: HTTPServer.Configuration {
-    HTTPServer.Configuration(
+    var listening = HTTPServer.Configuration(
       binding: SocketActivation.socket.map { .socket($0) } ?? .address(host: host, port: port))
+    let proxies = TrustedProxies(trustedProxy)
+    listening.client = { proxies.client($0, $1) }
+    return listening
   }
 
   var configuration: ThumbnailServer.Configuration {

@@ -4,7 +4,7 @@ public import ThumbnailCore
 
 /// Renders a gallery as HTML: one `section` element that can be embedded in any page.
 ///
-/// All text is escaped, and only `http` and `https` URLs become links. The `src` of an image is the URL of the smallest
+/// All text is escaped, and only `http` and `https` URLs become links, and the files of photos that are files. The `src` of an image is the URL of the smallest
 /// form on its server that fills a cell, unless `imageURL` returns another.
 public struct HTMLGallery {
   /// Renders the cells. Its renderers can be replaced.
@@ -51,14 +51,18 @@ public struct HTMLGallery {
   private static func figure(_ item: GalleryItem, at address: URL?) -> String {
     let photo = item.photo
     let title = photo.title ?? ""
+    let source = photo.source(for: PixelSize(1, 1), fit: .cover)
+    let file = source.isUserFile ? source.url : nil
     var box: String?
     if let address, ["http", "https", "file", "data"].contains(address.scheme?.lowercased()) {
-      box = HTMLPage.link(HTMLPage.image(address.absoluteString, title: title), to: photo.pageURL)
+      let image = HTMLPage.image(address.absoluteString, title: title)
+      box = file.map { HTMLPage.link(image, toFile: $0) } ?? HTMLPage.link(image, to: photo.pageURL)
     }
     let credit = HTMLPage.credit(
       photo.attribution ?? photo.author, photo.authorURL ?? photo.pageURL, licence: photo.licence?.name,
       photo.licence?.url)
-    let lines = [title.isEmpty ? nil : HTMLPage.title(title), credit].compactMap(\.self)
+    let folder = file.map { HTMLPage.note($0.deletingLastPathComponent().lastPathComponent) }
+    let lines = [title.isEmpty ? nil : HTMLPage.title(title), folder, credit].compactMap(\.self)
     return HTMLPage.figure(id: "photo-\(item.id)", box: box, caption: lines)
   }
 }
