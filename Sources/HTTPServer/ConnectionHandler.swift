@@ -412,7 +412,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func report(_ exchange: Exchange) {
     responder.finished(
       ServerExchange(
-        client: configuration.client(peer, exchange.head?.headers ?? [:]), method: exchange.head?.method, target: exchange.head?.uri ?? "",
+        client: configuration.client(peer, exchange.head?.headers ?? [:]), method: exchange.head?.method,
+        target: exchange.head?.uri ?? "",
         userAgent: exchange.head?.headers.first(name: "user-agent"), status: exchange.status,
         byteCount: exchange.byteCount, duration: .now() - exchange.begun))
   }

@@ -142,7 +142,8 @@ struct SearchCommand: AsyncParsableCommand {
   private static let cell = PixelSize(400, 400)
 
   /// Thumbnails of the pictures that are files: at full size a page of a folder would weigh what the folder does.
-  private func embeddedImages(of content: GalleryContent, _ pipeline: ThumbnailPipeline) async -> [GalleryItem.ID: URL] {
+  private func embeddedImages(of content: GalleryContent, _ pipeline: ThumbnailPipeline) async -> [GalleryItem.ID: URL]
+  {
     let files = content.items.map { (id: $0.id, source: $0.photo.source(for: Self.cell, fit: .cover)) }
       .filter(\.source.isUserFile)
     let requests = files.map {
