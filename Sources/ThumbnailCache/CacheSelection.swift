@@ -10,6 +10,10 @@ public enum CacheSelection: Sendable {
   case picture(ImageSource)
   /// Images whose address contains all words of a text, in any order, ignoring case and accents.
   case words(String)
+  /// Images of a host, by its whole name without a port.
+  case host(String)
+  /// Images whose address begins with a text: a URL without user, password and query, or the absolute path of files.
+  case prefix(String)
 }
 
 /// Conditions on images. Those that are nil or empty match all.
@@ -19,11 +23,14 @@ struct SourceFilter: Sendable {
   var location: String?
   /// In seconds since 1970.
   var fetchedBefore: Double?
+  /// What addresses begin with.
+  var prefix: String?
   /// Words in the form of `SearchText`.
   var words: [[UInt8]] = []
 
-  /// Whether an address contains all the words.
+  /// Whether an address has the prefix and contains all the words.
   func admits(location: String) -> Bool {
+    if let prefix, !location.utf8.starts(with: prefix.utf8) { return false }
     if words.isEmpty { return true }
     let shown = location.removingPercentEncoding ?? location
     let folded = Array(SearchText.folded(shown).utf8)

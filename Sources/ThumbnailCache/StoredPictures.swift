@@ -66,6 +66,20 @@ extension DiskCache {
     StoredPictures(self, try filter(selection))
   }
 
+  /// Removes the selected images with all their thumbnails; returns their number when that is written.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
+    try await flush()
+    var selected = try pictures(selection)
+    var count = 0
+    while let picture = try selected.next() {
+      try commits.stage(.remove(picture.key))
+      count += 1
+    }
+    try await flush()
+    return count
+  }
+
   /// Reads a listed thumbnail. Nil when it is gone or damaged. Counts neither as a look-up nor as a use.
   ///
   /// Blocks for tens of microseconds; can be called from any thread.
@@ -81,6 +95,10 @@ extension DiskCache {
     switch selection {
     case .all: return SourceFilter()
     case .words(let text): return SourceFilter(words: SearchText.words(of: text))
+    case .host(let name): return SourceFilter(host: name.lowercased())
+    case .prefix(let text):
+      let isPath = text.hasPrefix("/")
+      return SourceFilter(prefix: isPath ? URL(filePath: text).absoluteString : text)
     case .picture(let source):
       let address = SourceRecord(
         source, description: SourceDescription(size: PixelSize(1, 1), format: .jpeg, byteCount: 0))

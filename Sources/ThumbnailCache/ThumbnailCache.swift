@@ -170,6 +170,12 @@ package final class ThumbnailCache: Sendable {
     stage(.removeAll)
   }
 
+  /// Removes everything from memory, and leaves the disk as it is.
+  package func forgetMemory() {
+    memory.removeAll()
+    recent.removeAll()
+  }
+
   /// The history of a source, from memory and disk.
   package func history(of source: SourceKey, priority: PriorityControl) async -> SourceHistory {
     let stored = await read(priority: priority) { disk throws(DiskCacheError) in try disk.history(of: source) }

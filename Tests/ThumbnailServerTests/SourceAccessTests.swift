@@ -107,6 +107,28 @@ import Testing
     #expect(await keyless.get(purge, key, method: .DELETE).status == .notFound)
   }
 
+  @Test func allPicturesOfAHostOrAPrefixAreRemoved() async throws {
+    let fixture = try ServiceFixture { $0.purgeKey = "secret" }
+    let key: HTTPHeaders = ["authorization": "Bearer secret"]
+    let address = try fixture.address("40,jpeg")
+    let prefix = fixture.origin.url("/").absoluteString
+    for (query, removed) in [
+      ("host=127.0.0.1", 1), ("host=0.0.1", 0), ("prefix=\(prefix)", 1), ("prefix=\(prefix)b", 0),
+      ("prefix=\(prefix)a", 1),
+    ] {
+      #expect(await fixture.get(address).status == .ok)
+      let requests = fixture.origin.requests.count
+      let response = await fixture.get("/cache?\(query)", key, method: .DELETE)
+      #expect(response.status == .ok && String(decoding: response.data, as: UTF8.self) == "{\"removed\":\(removed)}", "\(query)")
+      #expect(await fixture.get(address).status == .ok)
+      #expect(fixture.origin.requests.count == requests + removed, "\(query)")
+    }
+    for empty in ["host=", "prefix=", "host"] {
+      #expect(await fixture.get("/cache?\(empty)", key, method: .DELETE).status == .badRequest)
+    }
+    #expect(await fixture.get("/cache?host=127.0.0.1", method: .DELETE).status == .forbidden)
+  }
+
   @Test func theServerIsReadyUntilItStops() async throws {
     let fixture = try ServiceFixture()
     #expect(await fixture.get("/healthz").text == "ok\n")

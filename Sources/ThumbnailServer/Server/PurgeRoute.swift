@@ -4,8 +4,9 @@ import NIOHTTP1
 import ThumbnailCore
 import Thumbnailer
 
-/// Removes an image's thumbnails from the caches: `DELETE /cache?url=…`, or with the path of a file within the served
-/// folder, and with the key as `Authorization: Bearer KEY`.
+/// Removes thumbnails from the caches, with the key as `Authorization: Bearer KEY`: those of an image with
+/// `DELETE /cache?url=…`, or with the path of a file within the served folder; those of a host's images with `?host=…`;
+/// those of images whose addresses begin with a text with `?prefix=…`.
 struct PurgeRoute: Sendable {
   private typealias Problem = ServerResponse.Problem
 
@@ -23,14 +24,27 @@ struct PurgeRoute: Sendable {
     guard given.count == 2, given[0].lowercased() == "bearer", Token.areEqual(given[1], key) else {
       return .problem(Problem(.forbidden, "refused", "the key is missing or wrong"))
     }
-    guard let named = QueryItems(request.query)["url"] else {
-      return .problem(Problem(.badRequest, "invalid-request", "write DELETE /cache?url=…, percent-encoded"))
+    let items = QueryItems(request.query)
+    if let host = items["host"], !host.isEmpty { return await remove(.host(host)) }
+    if let prefix = items["prefix"], !prefix.isEmpty { return await remove(.prefix(prefix)) }
+    guard let named = items["url"] else {
+      return .problem(
+        Problem(.badRequest, "invalid-request", "write DELETE /cache?url=…, ?host=… or ?prefix=…, percent-encoded"))
     }
     do throws(ServerResponse.Problem) {
       await pipeline.remove(try access.image(named, request, isSigned: true))
       return .noContent
     } catch {
       return .problem(error)
+    }
+  }
+
+  /// Removes a selection, and says how many images that were.
+  private func remove(_ selection: CacheSelection) async -> ServerResponse {
+    do throws(DiskCacheError) {
+      return .json(["removed": try await pipeline.remove(selection)])
+    } catch {
+      return .problem(Problem(.internalServerError, "cache-failed", "the cache cannot be changed now; try again later"))
     }
   }
 }

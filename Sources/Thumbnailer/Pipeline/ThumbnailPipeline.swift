@@ -204,6 +204,17 @@ public final class ThumbnailPipeline: Sendable {
     await flush()
   }
 
+  /// Removes all thumbnails of the selected images: the next requests fetch them again. Current waiters still get
+  /// theirs, but these are not stored. Memory is emptied, since it knows no addresses.
+  ///
+  /// - Returns: How many images were on disk.
+  @discardableResult
+  public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
+    jobs.remove({ $0.detachAll() }, from: { stages.cache.forgetMemory() })
+    await flush()
+    return try await stages.cache.disk?.remove(selection) ?? 0
+  }
+
   /// Removes all thumbnails from memory and disk, and partial downloads. Current waiters still get theirs, but these
   /// are not stored.
   public func removeAll() async {

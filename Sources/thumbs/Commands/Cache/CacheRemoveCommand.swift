@@ -6,23 +6,43 @@ import Thumbnailer
 struct CacheRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
-    abstract: "Removes the thumbnails of single pictures from the disk cache.",
+    abstract: "Removes the thumbnails of pictures from the disk cache.",
+    usage: "thumbs cache remove [<URL|PATH> ...] [--host <NAME>] [--prefix <URL|PATH>] [<options>]",
     discussion: """
       Examples:
         thumbs cache remove https://example.org/a.jpg
         thumbs cache remove photos/a.jpg photos/b.jpg
+        thumbs cache remove --host images.example.org
+        thumbs cache remove --prefix https://example.org/2019/
 
       All sizes of a picture leave; the next request fetches it again. Pictures that
       were fetched with --header or a login of their own leave with the same options.
       A server that runs has thumbnails in its memory, too: send it
-      DELETE /cache?url=… as well.
+      DELETE /cache?url=…, ?host=… or ?prefix=… as well.
       """)
 
   @Argument(help: ArgumentHelp("The pictures: URLs, or paths of files.", valueName: "URL|PATH"))
-  var pictures: [String]
+  var pictures: [String] = []
+
+  @Option(help: ArgumentHelp("All pictures of this host. May be given several times.", valueName: "NAME"))
+  var host: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "All pictures whose addresses begin like this, without a query. May be given several times.",
+      valueName: "URL|PATH"))
+  var prefix: [String] = []
 
   @OptionGroup var cache: CacheOptions
   @OptionGroup(title: "Network") var network: NetworkOptions
+
+  func validate() throws {
+    if pictures.isEmpty, host.isEmpty, prefix.isEmpty {
+      throw ValidationError("nothing to remove: name pictures, a --host or a --prefix; thumbs cache clear removes all")
+    }
+    for name in host { try OptionCheck.notEmpty("--host", name, "a host's name") }
+    for text in prefix { try OptionCheck.notEmpty("--prefix", text, "the beginning of addresses") }
+  }
 
   func run() async throws {
     let headers = try network.hostHeaders()
@@ -30,6 +50,8 @@ struct CacheRemoveCommand: AsyncParsableCommand {
     guard let disk = try cache.open() else { return }
     try await disk.change { disk throws(DiskCacheError) in
       for source in sources { try await disk.remove(source.key) }
+      for name in host { try await disk.remove(.host(name)) }
+      for text in prefix { try await disk.remove(.prefix(text)) }
     }
   }
 }
