@@ -119,7 +119,9 @@ import Testing
       #expect(await fixture.get(address).status == .ok)
       let requests = fixture.origin.requests.count
       let response = await fixture.get("/cache?\(query)", key, method: .DELETE)
-      #expect(response.status == .ok && String(decoding: response.data, as: UTF8.self) == "{\"removed\":\(removed)}", "\(query)")
+      #expect(
+        response.status == .ok && String(decoding: response.data, as: UTF8.self) == "{\"removed\":\(removed)}",
+        "\(query)")
       #expect(await fixture.get(address).status == .ok)
       #expect(fixture.origin.requests.count == requests + removed, "\(query)")
     }
