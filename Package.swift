@@ -61,6 +61,10 @@ let package = Package(
       swiftSettings: optimised
     ),
     .target(
+      name: "RAWPreviews",
+      swiftSettings: strict
+    ),
+    .target(
       name: "ImageCodec",
       dependencies: [
         "CISAL",
@@ -244,6 +248,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "RAWPreviewsTests",
+      dependencies: ["RAWPreviews", "TestSupport"],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "ImageCodecTests",
       dependencies: ["CVips", "CodecTestSupport", "ImageCodec", "JPEGCoefficients", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
@@ -346,7 +355,7 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
       name: "FuzzTargets",
       dependencies: [
         "CVips", "DecodeSandbox", "Exports", "FolderConversion", .product(name: "GRDB", package: "GRDB.swift"),
-        "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources", "Reference",
+        "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources", "RAWPreviews", "Reference",
         "ThumbnailCache", "ThumbnailCore",
       ],
       path: "Tests/Fuzz",

@@ -9,7 +9,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
-  case prober, reader, scans, png, gif
+  case prober, reader, scans, png, gif, raw
   case fields, providers, netrc, globs, rows, names, helper
 
   func run(_ input: FuzzInput) {
@@ -19,6 +19,7 @@ private enum Target: String, CaseIterable {
     case .scans: fuzzScans(input)
     case .png: fuzzPNG(input)
     case .gif: fuzzGIF(input)
+    case .raw: fuzzRAW(input)
     case .fields: fuzzFields(input)
     case .providers: fuzzProviders(input)
     case .netrc: fuzzNetrc(input)

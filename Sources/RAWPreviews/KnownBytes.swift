@@ -1,0 +1,75 @@
+/// The parts of a file that have been read so far.
+///
+/// A walk reads from here. Where a part is missing it ends with `MissingBytes`, and begins again when the part was
+/// added: so it needs no stack of states, and its bytes may come from a file, a stream or requests of ranges.
+package struct KnownBytes: Sendable {
+  private var parts: [(start: Int, bytes: [UInt8])] = []
+  /// The length of the file in bytes; nil as long as it is not known.
+  private(set) var end: Int?
+
+  /// The bytes that are read at the least where some are missing.
+  static let least = 4096
+
+  package init() {}
+
+  /// Whether nothing was read yet.
+  var isEmpty: Bool { parts.isEmpty && end == nil }
+
+  /// Adds what was read of `range`: fewer bytes than that only where the file ends.
+  package mutating func add(_ bytes: [UInt8], of range: Range<Int>) {
+    if bytes.count < range.count { end = range.lowerBound + bytes.count }
+    parts.append((range.lowerBound, bytes))
+  }
+
+  /// The bytes in `range`; nil if the file ends before.
+  ///
+  /// - Throws: Which bytes have to be read first.
+  package func slice(_ range: Range<Int>) throws(MissingBytes) -> ArraySlice<UInt8>? {
+    guard range.lowerBound >= 0 else { return nil }
+    for part in parts where part.start <= range.lowerBound && range.upperBound <= part.start + part.bytes.count {
+      return part.bytes[range.lowerBound - part.start..<range.upperBound - part.start]
+    }
+    if let end, range.upperBound > end { return nil }
+    let upper = max(range.upperBound, range.lowerBound.addingReportingOverflow(Self.least).partialValue)
+    throw MissingBytes(range: range.lowerBound..<min(upper, end ?? .max))
+  }
+
+  /// An unsigned number of up to 7 bytes; nil beyond the file's end.
+  func number(at position: Int, count: Int, isBigEndian: Bool) throws(MissingBytes) -> Int? {
+    guard position >= 0, position <= Self.furthest, let bytes = try slice(position..<position + count) else {
+      return nil
+    }
+    var value = 0
+    if isBigEndian {
+      for byte in bytes { value = value << 8 | Int(byte) }
+    } else {
+      for byte in bytes.reversed() { value = value << 8 | Int(byte) }
+    }
+    return value
+  }
+
+  /// Whether these bytes are at a position.
+  func has(_ wanted: [UInt8], at position: Int) throws(MissingBytes) -> Bool {
+    guard position >= 0, position <= Self.furthest else { return false }
+    return try slice(position..<position + wanted.count)?.elementsEqual(wanted) ?? false
+  }
+
+  /// Whether this ASCII text is at a position.
+  func has(_ wanted: String, at position: Int) throws(MissingBytes) -> Bool {
+    try has(Array(wanted.utf8), at: position)
+  }
+
+  /// Whether one of these ASCII texts is at a position.
+  func has(anyOf wanted: [String], at position: Int) throws(MissingBytes) -> Bool {
+    for text in wanted { if try has(text, at: position) { return true } }
+    return false
+  }
+
+  /// No position in a file is beyond this, so sums of a few positions and lengths do not overflow.
+  static let furthest = 1 << 48
+}
+
+/// A walk needs these bytes of the file before it can go on.
+package struct MissingBytes: Error, Equatable {
+  package let range: Range<Int>
+}

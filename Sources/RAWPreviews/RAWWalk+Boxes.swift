@@ -1,0 +1,178 @@
+// Canon's CR3: boxes (ISO/IEC 14496-12), of which some hold TIFF structures and JPEGs.
+
+extension RAWWalk {
+  /// A box: its kind, and the range of its payload.
+  private struct Box {
+    let kind: [UInt8]
+    let payload: Range<Int>
+    var end: Int { payload.upperBound }
+  }
+
+  private enum Identifier {
+    /// Canon's metadata, within `moov`.
+    static let metadata: [UInt8] = [
+      0x85, 0xC0, 0xB6, 0x87, 0x82, 0x0F, 0x11, 0xE0, 0x81, 0x11, 0xF4, 0xCE, 0x46, 0x2B, 0x6A, 0x48,
+    ]
+    /// The preview of medium size, beside `moov`.
+    static let preview: [UInt8] = [
+      0xEA, 0xF4, 0x2B, 0x5E, 0x1C, 0x98, 0x4B, 0x88, 0xB9, 0xFB, 0xB7, 0xDC, 0x40, 0x6E, 0x4D, 0x16,
+    ]
+    static let length = 16
+  }
+
+  private enum Layout {
+    /// In the payloads of THMB and PRVW: where the JPEG's length and its bytes are.
+    static let thumbnailLength = 8
+    static let previewLength = 12
+    static let jpegStart = 16
+    /// Between the identifier and the first box of the preview.
+    static let previewHeader = 8
+    /// In the payload of stsz: the size of all samples, or else that of the first.
+    static let sampleSize = 4
+    static let firstSampleSize = 12
+    /// In the payload of stco and co64: the position of the first chunk.
+    static let firstChunk = 8
+    /// A sample's description names its codec within these bytes.
+    static let descriptionLength = 256
+  }
+
+  /// The most boxes of one level, and the most tracks. Real files have up to 20, and 5.
+  private static let mostBoxes = 64
+
+  mutating func walkCR3() throws(MissingBytes) {
+    settle(.cr3)
+    try forEachBox(in: 0..<KnownBytes.furthest) { box, walk throws(MissingBytes) in
+      if box.kind.elementsEqual("moov".utf8) {
+        try walk.walkMovie(box.payload)
+      } else if try walk.isBox(box, named: Identifier.preview) {
+        try walk.walkPreview(box.payload)
+      }
+      // The samples are the last of it.
+      return !box.kind.elementsEqual("mdat".utf8)
+    }
+  }
+
+  /// Passes the boxes of a range to `take`, until that returns false.
+  private mutating func forEachBox(
+    in range: Range<Int>, _ take: (Box, inout RAWWalk) throws(MissingBytes) -> Bool
+  ) throws(MissingBytes) {
+    var position = range.lowerBound
+    for _ in 0..<Self.mostBoxes {
+      guard position + 8 <= range.upperBound,
+        var size = try known.number(at: position, count: 4, isBigEndian: true),
+        let kind = try known.slice(position + 4..<position + 8)
+      else { return }
+      var header = 8
+      if size == 1 {
+        // No file is as long as the first byte could tell.
+        guard try known.has([0], at: position + 8),
+          let long = try known.number(at: position + 9, count: 7, isBigEndian: true)
+        else { return }
+        (size, header) = (long, 16)
+      } else if size == 0 {
+        size = range.upperBound - position
+      }
+      guard size >= header, size <= range.upperBound - position else { return }
+      let box = Box(kind: Array(kind), payload: position + header..<position + size)
+      guard try take(box, &self) else { return }
+      position = box.end
+    }
+  }
+
+  private func isBox(_ box: Box, named identifier: [UInt8]) throws(MissingBytes) -> Bool {
+    guard box.kind.elementsEqual("uuid".utf8), box.payload.count >= Identifier.length else { return false }
+    return try known.has(identifier, at: box.payload.lowerBound)
+  }
+
+  private mutating func walkMovie(_ range: Range<Int>) throws(MissingBytes) {
+    try forEachBox(in: range) { box, walk throws(MissingBytes) in
+      if try walk.isBox(box, named: Identifier.metadata) {
+        try walk.walkMetadata(box.payload.dropFirst(Identifier.length))
+      } else if box.kind.elementsEqual("trak".utf8) {
+        var track = Track()
+        try walk.walkTrack(box.payload, path: ["mdia", "minf", "stbl"], &track)
+        if track.isJPEG { walk.add(.box, at: track.start, length: track.length) }
+      }
+      return true
+    }
+  }
+
+  private mutating func walkMetadata(_ range: Range<Int>) throws(MissingBytes) {
+    try forEachBox(in: range) { box, walk throws(MissingBytes) in
+      let start = box.payload.lowerBound
+      switch String(decoding: box.kind, as: UTF8.self) {
+      case "CMT1":
+        var tiff = TIFFWalk(walk.known, base: start)
+        if try tiff.readHeader(), let directory = try tiff.directory(at: tiff.first),
+          let orientation = try tiff.number(directory[TIFFTag.orientation])
+        {
+          walk.take(orientation: orientation)
+        }
+      case "CMT3":
+        var tiff = TIFFWalk(walk.known, base: start)
+        if try tiff.readHeader(), let directory = try tiff.directory(at: tiff.first) {
+          try MakerNotes.takeThumbnailArea(directory, tiff, &walk)
+        }
+      case "THMB":
+        if let length = try walk.known.number(at: start + Layout.thumbnailLength, count: 4, isBigEndian: true),
+          Layout.jpegStart + length <= box.payload.count
+        {
+          walk.add(.box, at: start + Layout.jpegStart, length: length)
+        }
+      default: break
+      }
+      return true
+    }
+  }
+
+  private mutating func walkPreview(_ range: Range<Int>) throws(MissingBytes) {
+    let boxes = range.dropFirst(Identifier.length + Layout.previewHeader)
+    try forEachBox(in: boxes) { box, walk throws(MissingBytes) in
+      let start = box.payload.lowerBound
+      if box.kind.elementsEqual("PRVW".utf8),
+        let length = try walk.known.number(at: start + Layout.previewLength, count: 4, isBigEndian: true),
+        Layout.jpegStart + length <= box.payload.count
+      {
+        walk.add(.box, at: start + Layout.jpegStart, length: length)
+      }
+      return true
+    }
+  }
+
+  /// What a track's tables tell of its first sample.
+  private struct Track {
+    var isJPEG = false
+    var start = 0
+    var length = 0
+  }
+
+  /// Reads a track's tables of samples, through the boxes of `path`.
+  private mutating func walkTrack(_ range: Range<Int>, path: [String], _ track: inout Track) throws(MissingBytes) {
+    var found = track
+    try forEachBox(in: range) { box, walk throws(MissingBytes) in
+      let (kind, start) = (String(decoding: box.kind, as: UTF8.self), box.payload.lowerBound)
+      if let next = path.first {
+        if kind == next { try walk.walkTrack(box.payload, path: Array(path.dropFirst()), &found) }
+        return true
+      }
+      switch kind {
+      case "stsd":
+        let length = min(box.payload.count, Layout.descriptionLength)
+        let bytes = try walk.known.slice(start..<start + length) ?? []
+        found.isJPEG = bytes.indices.dropLast(3).contains { bytes[$0...].starts(with: "JPEG".utf8) }
+      case "stsz":
+        let common = try walk.known.number(at: start + Layout.sampleSize, count: 4, isBigEndian: true) ?? 0
+        let first = try walk.known.number(at: start + Layout.firstSampleSize, count: 4, isBigEndian: true) ?? 0
+        found.length = common > 0 ? common : box.payload.count >= Layout.firstSampleSize + 4 ? first : 0
+      case "stco":
+        found.start = try walk.known.number(at: start + Layout.firstChunk, count: 4, isBigEndian: true) ?? 0
+      case "co64":
+        guard try walk.known.has([0], at: start + Layout.firstChunk) else { break }
+        found.start = try walk.known.number(at: start + Layout.firstChunk + 1, count: 7, isBigEndian: true) ?? 0
+      default: break
+      }
+      return true
+    }
+    track = found
+  }
+}

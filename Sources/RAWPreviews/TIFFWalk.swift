@@ -1,0 +1,188 @@
+/// Walks through the directories of a TIFF/EP structure: the chain, and the directories that fields point to.
+struct TIFFWalk {
+  let known: KnownBytes
+  /// The position in the file to which those in the structure are relative.
+  var base: Int
+  var isBigEndian = false
+  /// The position of the first directory.
+  private(set) var first = 0
+  /// The format, where the header has a signature for it.
+  private(set) var signature: RAWFormat?
+  private var visited: Set<Int> = []
+  private var make: RAWFormat?
+
+  /// The most directories of a file, and the most fields of each. Real files have up to 12 and 300.
+  private static let mostDirectories = 48
+  private static let mostFields = 512
+  /// The most directories that one field points to.
+  private static let mostSubdirectories = 16
+  /// Directories that point to directories are followed so many times.
+  private static let mostDepth = 3
+  /// The bytes of `Make` that are compared.
+  private static let makeLength = 24
+
+  init(_ known: KnownBytes, base: Int, isBigEndian: Bool = false) {
+    (self.known, self.base, self.isBigEndian) = (known, base, isBigEndian)
+  }
+
+  /// Reads the header; false if there is none.
+  mutating func readHeader() throws(MissingBytes) -> Bool {
+    isBigEndian = try known.has("MM", at: base)
+    guard try known.has(anyOf: ["II", "MM"], at: base), let magic = try number(at: 2, count: 2),
+      let first = try number(at: 4, count: 4)
+    else { return false }
+    self.first = first
+    switch magic {
+    case 42:
+      if try known.has("CR", at: base + 8) { signature = .cr2 }
+      if try known.has(anyOf: ["IIII", "MMMM"], at: base + 8) { signature = .iiq }
+    // "RO" and "RS", as Olympus writes instead of 42; 85 is Panasonic's.
+    case 0x4F52, 0x5352: signature = .orf
+    case 0x55: signature = .rw2
+    default: return false
+    }
+    return true
+  }
+
+  // MARK: Reading
+
+  /// A number at a position of the structure; nil beyond the file's end.
+  func number(at position: Int, count: Int) throws(MissingBytes) -> Int? {
+    try known.number(at: base + position, count: count, isBigEndian: isBigEndian)
+  }
+
+  /// One of a field's values; nil if it has no such value, or that is not an unsigned integer.
+  func number(_ field: TIFFDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
+    guard let field, index < field.count, [1, 3, 4, 7, 13].contains(field.kind) else { return nil }
+    return try known.number(at: field.place + index * field.size, count: field.size, isBigEndian: isBigEndian)
+  }
+
+  /// The directory at a position of the structure; nil if there is none.
+  func directory(at position: Int) throws(MissingBytes) -> TIFFDirectory? {
+    guard position > 0, position <= KnownBytes.furthest, let count = try number(at: position, count: 2), count > 0,
+      count <= Self.mostFields
+    else { return nil }
+    var directory = TIFFDirectory()
+    for index in 0..<count {
+      let entry = position + 2 + 12 * index
+      guard let tag = try number(at: entry, count: 2), let kind = try number(at: entry + 2, count: 2),
+        let count = try number(at: entry + 4, count: 4)
+      else { return nil }
+      let size = TIFFDirectory.sizes.indices.contains(kind) ? TIFFDirectory.sizes[kind] : 0
+      guard size > 0, directory.fields[tag] == nil else { continue }
+      var place = entry + 8
+      if size * count > 4 {
+        guard let offset = try number(at: place, count: 4) else { return nil }
+        place = offset
+      }
+      directory.fields[tag] = TIFFDirectory.Field(kind: kind, count: count, place: base + place, size: size)
+    }
+    directory.next = try number(at: position + 2 + 12 * count, count: 4) ?? 0
+    return directory
+  }
+
+  // MARK: Walking
+
+  /// Walks through all directories and tells `walk` what they hold.
+  mutating func run(_ walk: inout RAWWalk) throws(MissingBytes) {
+    var position = first
+    var isFirst = true
+    while let directory = try visit(position) {
+      if isFirst {
+        try readFirst(directory, &walk)
+        // Without any of these an ordinary TIFF need not be walked through.
+        let isSensor = try isSensor(directory)
+        if !walk.isRAW, !isSensor, directory[TIFFTag.subdirectories] == nil { return }
+      }
+      try take(directory, .directory, depth: 0, &walk)
+      isFirst = false
+      position = directory.next
+    }
+  }
+
+  /// The directory at a position, if it was not visited before.
+  private mutating func visit(_ position: Int) throws(MissingBytes) -> TIFFDirectory? {
+    guard visited.count < Self.mostDirectories, visited.insert(position).inserted else { return nil }
+    return try directory(at: position)
+  }
+
+  private mutating func readFirst(_ directory: TIFFDirectory, _ walk: inout RAWWalk) throws(MissingBytes) {
+    if let orientation = try number(directory[TIFFTag.orientation]) { walk.take(orientation: orientation) }
+    if directory[TIFFTag.dngVersion] != nil {
+      signature = .dng
+      return walk.settle(.dng)
+    }
+    if let field = directory[TIFFTag.make], field.kind == 2,
+      let text = try known.slice(field.place..<field.place + min(field.count, Self.makeLength))
+    {
+      make = RAWFormat(make: String(decoding: text, as: UTF8.self))
+    }
+  }
+
+  private mutating func take(
+    _ directory: TIFFDirectory, _ place: EmbeddedImage.Place, depth: Int, _ walk: inout RAWWalk
+  ) throws(MissingBytes) {
+    if try isSensor(directory) {
+      if !walk.isRAW { walk.settle(signature ?? make ?? .tiffEP) }
+    } else {
+      try takeImage(directory, place, &walk)
+    }
+    if signature == .rw2 {
+      for tag in [TIFFTag.jpgFromRaw, TIFFTag.jpgFromRaw2] {
+        if let field = directory[tag] { walk.add(.jpgFromRaw, at: field.place, length: field.count) }
+      }
+    }
+    guard depth < Self.mostDepth else { return }
+    if let field = directory[TIFFTag.subdirectories] {
+      for index in 0..<min(field.count, Self.mostSubdirectories) {
+        guard let position = try number(field, index), let found = try visit(position) else { continue }
+        try take(found, .subdirectory, depth: depth + 1, &walk)
+      }
+    }
+    if let position = try number(directory[TIFFTag.exif]), let exif = try visit(position),
+      let field = exif[TIFFTag.makerNote]
+    {
+      try MakerNotes(self, format: signature ?? make ?? .tiffEP).read(at: field.place, length: field.count, &walk)
+    }
+  }
+
+  private enum Photometric {
+    /// Samples of a colour filter array, and those of a sensor that were made into colours.
+    static let filterArray = 32803
+    static let linear = 34892
+  }
+
+  /// Whether a directory describes the sensor's samples.
+  private func isSensor(_ directory: TIFFDirectory) throws(MissingBytes) -> Bool {
+    let photometric = try number(directory[TIFFTag.photometric])
+    return photometric == Photometric.filterArray || photometric == Photometric.linear
+  }
+
+  private enum Compression {
+    static let oldJPEG = 6
+    static let jpeg = 7
+    static let jpegXL = 52546
+  }
+
+  /// The image that a directory describes, if it is one JPEG.
+  private func takeImage(
+    _ directory: TIFFDirectory, _ place: EmbeddedImage.Place, _ walk: inout RAWWalk
+  ) throws(MissingBytes) {
+    if let start = try number(directory[TIFFTag.jpegStart]), let length = try number(directory[TIFFTag.jpegLength]) {
+      walk.add(place, at: base + start, length: length)
+    }
+    guard let compression = try number(directory[TIFFTag.compression]),
+      [Compression.oldJPEG, Compression.jpeg, Compression.jpegXL].contains(compression)
+    else { return }
+    let encoding = compression == Compression.jpegXL ? EmbeddedImage.Encoding.jpegXL : .jpeg
+    for (starts, lengths) in [
+      (TIFFTag.stripOffsets, TIFFTag.stripByteCounts), (TIFFTag.tileOffsets, TIFFTag.tileByteCounts),
+    ] {
+      // Of several strips each is a JPEG that shows only a part.
+      guard let field = directory[starts], field.count == 1, let start = try number(field),
+        let length = try number(directory[lengths])
+      else { continue }
+      walk.add(place, at: base + start, length: length, encoding: encoding)
+    }
+  }
+}
