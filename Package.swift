@@ -74,6 +74,7 @@ let package = Package(
         "CVips",
         "CWebP",
         "JPEGCoefficients",
+        "RAWPreviews",
         "ThumbnailCore",
         .product(name: "Logging", package: "swift-log"),
       ],
@@ -254,7 +255,9 @@ let package = Package(
     ),
     .testTarget(
       name: "ImageCodecTests",
-      dependencies: ["CVips", "CodecTestSupport", "ImageCodec", "JPEGCoefficients", "TestSupport", "ThumbnailCore"],
+      dependencies: [
+        "CVips", "CodecTestSupport", "ImageCodec", "JPEGCoefficients", "RAWPreviews", "TestSupport", "ThumbnailCore",
+      ],
       swiftSettings: strict
     ),
     .testTarget(

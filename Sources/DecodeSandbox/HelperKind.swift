@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// What a helper can decode, which decides how long it takes to start.
 enum HelperKind: String, Sendable, CaseIterable {
-  /// JPEG, PNG and WebP in standard colours, with the libraries that the program is linked to. It reads no file but the
+  /// JPEG (also those of RAW files), PNG and WebP in standard colours, with the libraries that the program is linked to. It reads no file but the
   /// image.
   case common
   /// Every format, with libvips and the hundred libraries behind it: it takes four times as long to start.
@@ -12,9 +12,9 @@ enum HelperKind: String, Sendable, CaseIterable {
   /// What decodes an image, as far as its header tells.
   init(for probe: ImageProbe, _ variants: [Variant]) {
     let isCommon = variants.allSatisfy { variant in
-      variant.metadata == .none && (variant.format != .same || probe.format == .jpeg)
+      variant.metadata == .none && (variant.format != .same || [.jpeg, .raw].contains(probe.format))
         && variant.mostFrames(of: probe) == 1 && ![.attention, .entropy].contains(variant.gravity)
     }
-    self = [.jpeg, .png, .webp].contains(probe.format) && isCommon ? .common : .full
+    self = [.jpeg, .png, .webp, .raw].contains(probe.format) && isCommon ? .common : .full
   }
 }

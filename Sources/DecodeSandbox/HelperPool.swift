@@ -138,6 +138,7 @@ package final class HelperPool: Sendable {
   private static func image(in body: ByteSource, _ format: ImageFormat) throws(CodecError) -> ByteSource {
     switch body {
     case .memory(let bytes) where format.isReadInProcess && bytes.count <= HelperRequest.longestInline: return body
+    case .part: return .file(try copy(of: body), count: body.count)
     case .file where isCopied(format): return .file(try copy(of: body), count: body.count)
     case .file(let file, let count):
       // Reopened, so that the helper gets neither write access nor the shared file offset.

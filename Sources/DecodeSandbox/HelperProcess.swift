@@ -85,7 +85,7 @@ final class HelperProcess: Sendable {
       var channel = HelperChannel(socket: socket, deadline: deadline, cancellation: cancellation)
       switch image {
       case .memory(let bytes): try channel.send(request, followedBy: [.bytes(bytes)])
-      case .file(let file, _): try channel.send(request, passing: file)
+      case .file(let file, _), .part(let file, _): try channel.send(request, passing: file)
       }
       let response = try channel.receive(HelperResponse.self)
       if response.needsLibvips {

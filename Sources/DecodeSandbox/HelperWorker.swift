@@ -47,11 +47,17 @@ final class HelperWorker {
         try downsampler.pixels(for: variants, isTolerant: isTolerant)
       }
     }
-    let body = try inMemory(image)
-    let probe = try probe(body, limits: request.limits)
-    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms), probe.size) }
+    var body = try inMemory(image)
+    var probe = try probe(body, limits: request.limits)
+    let size = probe.size
+    if probe.isRAW {
+      let preview = try RAWPreview(variants, of: probe, in: body, limits: request.limits)
+      (body, probe) = (preview.bytes, preview.probe)
+    }
+    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms), size) }
+    let (source, header) = (body, probe)
     return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
-      (try pixels(of: body, probe, variants, isTolerant: isTolerant), probe.size)
+      (try pixels(of: source, header, variants, isTolerant: isTolerant), size)
     }
   }
 

@@ -14,6 +14,7 @@ struct ConversionPlan: Sendable {
     self.options = options
     var finder = InputFinder(options, cancelled: cancelled)
     var list = try finder.run()
+    if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
     claims = try NameClaims(names, &list, cancelled: cancelled)
     self.list = list

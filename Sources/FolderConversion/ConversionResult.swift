@@ -11,7 +11,7 @@ public struct ConversionResult: Sendable {
     case current
     /// It could not be read, or one of its thumbnails could not be made or written. None was written.
     case failed
-    /// It was left out: not named like an image, a link that is not followed, or a dry run.
+    /// It was left out: not named like an image, a video, a link that is not followed, or a dry run.
     case skipped
   }
 
@@ -89,6 +89,11 @@ public struct ConversionFailure: Error, Sendable, Equatable {
 }
 
 extension ConversionFailure {
+  /// The code of a video, by its name or its content.
+  static let video = "video"
+  /// The code of a RAW file or HEIC whose JPEG is converted.
+  static let paired = "paired"
+
   /// The reason for skipping a stale input in a dry run.
   static let dryRun = ConversionFailure(stage: .write, code: "dry-run", message: "would be converted")
 
@@ -96,7 +101,7 @@ extension ConversionFailure {
   init(_ error: ThumbnailError) {
     let stage: Stage =
       switch error {
-      case .notAPicture, .unsupportedFormat, .tooLarge, .memoryUnavailable, .invalidRequest: .header
+      case .notAPicture, .video, .noPreview, .unsupportedFormat, .tooLarge, .memoryUnavailable, .invalidRequest: .header
       case .damaged: .decode
       case .cannotEncode, .processingFailed: .encode
       default: .read
@@ -115,6 +120,10 @@ public struct ConversionSummary: Sendable, Equatable {
   public var failed = 0
   /// Inputs that were skipped.
   public var skipped = 0
+  /// Inputs, of those skipped, that are videos.
+  public var videos = 0
+  /// Inputs, of those skipped, whose JPEG is converted (`Options.pairing`).
+  public var paired = 0
   /// Inputs that a dry run would have converted.
   public var planned = 0
   /// Inputs, written or current, that could be decoded only in part.
@@ -139,7 +148,10 @@ public struct ConversionSummary: Sendable, Equatable {
     case .current: current += 1
     case .failed: failed += 1
     case .skipped where result.isPlanned: planned += 1
-    case .skipped: skipped += 1
+    case .skipped:
+      skipped += 1
+      if result.failure?.code == ConversionFailure.video { videos += 1 }
+      if result.failure?.code == ConversionFailure.paired { paired += 1 }
     }
   }
 }

@@ -50,6 +50,8 @@ extension FolderConverter {
     public var includesHidden = false
     /// Whether symbolic links within folders are followed. Links named as inputs always are. Default: false.
     public var followsLinks = false
+    /// What is made of a picture that lies there as RAW or HEIC and as JPEG. Default: two pictures.
+    public var pairing = Pairing.none
     /// Whether names in lists are terminated by zero bytes instead of line feeds. Default: false.
     public var listsAreNullSeparated = false
 

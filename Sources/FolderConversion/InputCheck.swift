@@ -73,6 +73,9 @@ struct InputCheck: Sendable {
       .init(
         stage: .list, code: "not-named-like-a-picture",
         message: "not named like a picture; take it all the same (include)")
+    case .video: .init(stage: .list, code: ConversionFailure.video, message: "a video; pictures alone are converted")
+    case .paired:
+      .init(stage: .list, code: ConversionFailure.paired, message: "the JPEG beside it is converted (pairing)")
     case .link: .init(stage: .list, code: "link", message: "a link; follow it (followsLinks)")
     case .special: .init(stage: .list, code: "not-a-file", message: "neither a file nor a folder")
     case .ownOutput: .init(stage: .list, code: "own-output", message: "it lies in the output folder")

@@ -45,6 +45,10 @@ struct InputConversion: Sendable {
       switch collect(responses) {
       case .success(let made): thumbnails = made
       case .failure(.cancelled): return nil
+      case .failure(let error) where error.code == ConversionFailure.video:
+        return Outcome(
+          result: plan.result(
+            of: input.index, .skipped, failure: ConversionFailure(error), duration: .now - started))
       case .failure(let error):
         if !isLastAttempt, let state = try? FileState(of: path), state != input.state {
           input.state = state

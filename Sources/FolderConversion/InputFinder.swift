@@ -187,8 +187,7 @@ struct InputFinder {
       guard entry.isLink, let output else { return true }
       return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
     case .regular:
-      let isPicture = !options.include.isEmpty || isNamedLikePicture(entry.name)
-      list.add(entry.name, kind: isPicture ? .picture : .otherName, in: index)
+      list.add(entry.name, kind: options.include.isEmpty ? self.kind(byName: entry.name) : .picture, in: index)
     case .link: list.add(entry.name, kind: .link, in: index)
     case .other: list.add(entry.name, kind: .special, in: index)
     }
@@ -203,8 +202,14 @@ struct InputFinder {
     return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
   }
 
-  private func isNamedLikePicture(_ name: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return false }
-    return pictureExtensions.contains(name[(dot + 1)...].map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
+  private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return .otherName }
+    let end = name[(dot + 1)...].lowercasedASCII
+    if pictureExtensions.contains(end) { return .picture }
+    return Self.videoExtensions.contains(end) ? .video : .otherName
   }
+
+  /// The extensions of videos, in lower case. A Live Photo is a picture and a `mov`.
+  private static let videoExtensions = Set(
+    ["mov", "mp4", "m4v", "avi", "mkv", "webm", "3gp", "mts", "m2ts", "mpg", "mpeg", "wmv"].map { Array($0.utf8) })
 }

@@ -17,8 +17,12 @@ struct InputList: Sendable {
   enum Kind: UInt8, Sendable {
     /// An input to convert.
     case picture
-    /// A file without an extension of an image.
+    /// A file without an extension of an image or a video.
     case otherName
+    /// A file with an extension of a video.
+    case video
+    /// A RAW file or HEIC beside its JPEG, which is converted instead (`Options.pairing`).
+    case paired
     /// A symbolic link that is not followed.
     case link
     /// Neither file nor folder nor link.
@@ -101,6 +105,9 @@ struct InputList: Sendable {
   }
 
   func kind(at index: Int) -> Kind { entries[index].kind }
+
+  /// Changes the kind of an entry.
+  mutating func set(_ kind: Kind, at index: Int) { entries[index].kind = kind }
 
   func name(at index: Int) -> ArraySlice<UInt8> {
     let entry = entries[index]

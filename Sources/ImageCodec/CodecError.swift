@@ -13,6 +13,8 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
   case notAPicture(looksLike: String)
   /// An image format that is not read in this process.
   case unsupportedFormat(ImageFormat)
+  /// A RAW file without a preview that can be read, of this format. The sensor's samples are never developed.
+  case noPreview(in: String)
   /// The header states more than the limits allow.
   case limitExceeded(Limit, value: Int, maximum: Int)
   /// The file ends before the image does.
@@ -65,6 +67,9 @@ package enum CodecError: Error, Sendable, Equatable, Codable {
 }
 
 extension CodecError {
+  /// What a video looks like, in `notAPicture`.
+  package static let video = Sniffer.video
+
   /// Whether the image is at fault, so that a part of it may still be readable.
   var isDamage: Bool {
     switch self {
@@ -82,6 +87,7 @@ extension CodecError: CustomStringConvertible {
     case .empty: "the file is empty"
     case .notAPicture(let looksLike): "not a picture: it looks like \(looksLike)"
     case .unsupportedFormat(let format): "\(format.displayName) is not read in this process"
+    case .noPreview(let format): "the RAW file (\(format)) holds no preview that can be read"
     case .limitExceeded(let limit, let value, let maximum): Self.describe(limit, value: value, maximum: maximum)
     case .truncated(let detail): "the file ends before the picture does" + Self.suffix(detail)
     case .damaged(let stage, let detail): "damaged picture (\(stage.rawValue))" + Self.suffix(detail)

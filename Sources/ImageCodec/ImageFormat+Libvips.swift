@@ -6,7 +6,7 @@ extension ImageFormat {
   /// Whether images of this format are decoded in the pipeline's process; the others are decoded only in a helper.
   package var isReadInProcess: Bool {
     switch self {
-    case .jpeg, .png, .webp, .gif, .tiff, .heif, .avif: true
+    case .jpeg, .png, .webp, .gif, .tiff, .heif, .avif, .raw: true
     case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico, .radiance: false
     }
   }
@@ -17,7 +17,8 @@ extension ImageFormat {
   /// The name of the format's loader.
   var loaderName: String {
     switch self {
-    case .jpeg: "jpegload_source"
+    // Of a RAW file a JPEG in it is read.
+    case .jpeg, .raw: "jpegload_source"
     case .png: "pngload_source"
     case .webp: "webpload_source"
     case .gif: "gifload_source"

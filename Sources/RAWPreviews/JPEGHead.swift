@@ -16,8 +16,9 @@ struct JPEGHead {
 
   /// Reads the header of the JPEG in `range`; nil if there is none.
   init?(_ known: KnownBytes, in range: Range<Int>) throws(MissingBytes) {
-    guard try known.has([0xD8, 0xFF], at: range.lowerBound + 1) else { return nil }
-    lacksFirstByte = try !known.has([0xFF], at: range.lowerBound)
+    guard let start = try known.number(at: range.lowerBound, count: 3, isBigEndian: true), start & 0xFFFF == 0xD8FF
+    else { return nil }
+    lacksFirstByte = start >> 16 != 0xFF
     var position = range.lowerBound + 2
     for _ in 0..<Self.mostSegments {
       guard position + 10 <= range.upperBound,

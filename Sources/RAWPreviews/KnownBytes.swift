@@ -5,7 +5,7 @@
 package struct KnownBytes: Sendable {
   private var parts: [(start: Int, bytes: [UInt8])] = []
   /// The length of the file in bytes; nil as long as it is not known.
-  private(set) var end: Int?
+  package private(set) var end: Int?
 
   /// The bytes that are read at the least where some are missing.
   static let least = 4096

@@ -56,6 +56,8 @@ package struct EmbeddedImage: Sendable, Equatable {
   package var height = 0
   /// The part that shows the image, where the file says that black borders surround it.
   package var visible: VisiblePart?
+  /// The size of what it shows of the image: without its borders, as stored.
+  package var shownSize: (width: Int, height: Int) { visible.map { ($0.width, $0.height) } ?? (width, height) }
   /// Whether its first byte, which Minolta's cameras overwrite, is to be read as 0xFF.
   package var lacksFirstByte = false
 }

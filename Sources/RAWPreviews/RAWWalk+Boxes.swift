@@ -117,7 +117,7 @@ extension RAWWalk {
         if let length = try walk.known.number(at: start + Layout.thumbnailLength, count: 4, isBigEndian: true),
           Layout.jpegStart + length <= box.payload.count
         {
-          walk.add(.box, at: start + Layout.jpegStart, length: length)
+          try walk.addPassing(at: start + Layout.jpegStart, length: length)
         }
       default: break
       }
@@ -133,10 +133,16 @@ extension RAWWalk {
         let length = try walk.known.number(at: start + Layout.previewLength, count: 4, isBigEndian: true),
         Layout.jpegStart + length <= box.payload.count
       {
-        walk.add(.box, at: start + Layout.jpegStart, length: length)
+        try walk.addPassing(at: start + Layout.jpegStart, length: length)
       }
       return true
     }
+  }
+
+  /// Adds a JPEG within a box. Its header is read now, since a stream does not come back to it.
+  private mutating func addPassing(at start: Int, length: Int) throws(MissingBytes) {
+    add(.box, at: start, length: length)
+    if length > 0 { _ = try JPEGHead(known, in: start..<start + length) }
   }
 
   /// What a track's tables tell of its first sample.

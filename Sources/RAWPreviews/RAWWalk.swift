@@ -105,8 +105,8 @@ extension EmbeddedImage {
   fileprivate mutating func take(_ head: JPEGHead, visible part: VisiblePart?) {
     encoding = head.isReadable ? .jpeg : .other
     (width, height, lacksFirstByte) = (head.width, head.height, head.lacksFirstByte)
-    guard let part, (width, height) == Self.canonThumbnail, part.x + part.width <= width,
-      part.y + part.height <= height, (part.width, part.height) != (width, height)
+    guard let part, (width, height) == Self.canonThumbnail, part.width > 0, part.height > 0,
+      part.x + part.width <= width, part.y + part.height <= height, (part.width, part.height) != (width, height)
     else { return }
     visible = part
   }

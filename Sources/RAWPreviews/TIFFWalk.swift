@@ -34,7 +34,7 @@ struct TIFFWalk {
     self.first = first
     switch magic {
     case 42:
-      if try known.has("CR", at: base + 8) { signature = .cr2 }
+      if try known.has("CR\u{2}", at: base + 8) { signature = .cr2 }
       if try known.has(anyOf: ["IIII", "MMMM"], at: base + 8) { signature = .iiq }
     // "RO" and "RS", as Olympus writes instead of 42; 85 is Panasonic's.
     case 0x4F52, 0x5352: signature = .orf

@@ -212,6 +212,11 @@ enum TestRender {
     _ body: ByteSource, _ probed: ImageProbe, _ variants: [Variant], budget: Int, isTolerant: Bool = false,
     _ flag: CancellationFlag
   ) throws(CodecError) -> [RenderedVariant] {
+    var (body, probed) = (body, probed)
+    if probed.isRAW {
+      let preview = try RAWPreview(variants, of: probed, in: body)
+      (body, probed) = (preview.bytes, preview.probe)
+    }
     for mayReadCoefficients in [true, false] {
       let plan = try DecodePlan.make(
         probe: probed, bodyLength: body.count, variants: variants, memoryBudget: budget, isTolerant: isTolerant,

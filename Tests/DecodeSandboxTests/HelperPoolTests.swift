@@ -40,6 +40,18 @@ struct HelperPoolTests {
     #expect(difference < (size.width == 80 ? 9 : 4), "differs by \(difference)")
   }
 
+  @Test(arguments: [ImageFormat.png, .jpeg])
+  func ofARAWFileAHelperReadsAPreview(_ format: ImageFormat) async throws {
+    let file = try RAWPictures.file("NEF", orientation: 6)
+    let variant = Variant(size: PixelSize(120, 120), fit: .contain, format: format == .png ? .png : .jpeg)
+    let thumbnail = try #require(
+      try await HelperBench().render(file, .raw, [variant], probe: probe(.memory(file))).first
+    ).get()
+    #expect(thumbnail.size == PixelSize(80, 120))
+    #expect(
+      thumbnail.source == SourceDescription(size: PixelSize(1000, 1500), format: .raw, byteCount: file.count))
+  }
+
   @Test func aDrawingIsDrawnInTheSizeAsked() async throws {
     let bench = HelperBench()
     let variants = [

@@ -75,6 +75,32 @@ import Thumbnailer
     #expect(run.results["a.jpg"]?.plan?.contains("jpeg") == true)
   }
 
+  @Test func aRAWFileBesideItsJPEGIsOnePictureIfAskedFor() async throws {
+    let bytes = try TestImages.bytes("formats/jpeg-420.jpg")
+    let previews = RAWSample.Previews(thumbnail: Array(bytes), preview: Array(bytes), full: Array(bytes))
+    for name in ["A.NEF", "alone.nef", "x/a.nef"] {
+      try Data(RAWSample("NEF", previews).bytes).write(to: input.appendingPathComponent(name))
+    }
+    let both = try await convert()
+    #expect(both.summary.converted == 5 && both.summary.skipped == 0)
+    let one = try await convert { ($0.pairing, $0.freshness) = (.preferJPEG, .never) }
+    #expect(one.summary.converted == 4 && one.summary.skipped == 1 && one.summary.paired == 1)
+    #expect(one.status("A.NEF") == .skipped && one.results["A.NEF"]?.failure?.code == "paired")
+    #expect(one.status("a.jpg") == .converted && one.status("alone.nef") == .converted)
+    #expect(one.status("x/a.nef") == .converted)
+  }
+
+  @Test func videosAreCountedAndAreNoFailures() async throws {
+    let movie = Data([0, 0, 0, 20] + Array("ftypqt  \0\0\0\0qt  ".utf8))
+    for name in ["IMG_1.MOV", "x/clip.mp4", "named-like-a-picture.jpg"] {
+      try movie.write(to: input.appendingPathComponent(name))
+    }
+    let run = try await convert()
+    #expect(run.summary.converted == 2 && run.summary.failed == 0)
+    #expect(run.summary.skipped == 3 && run.summary.videos == 3)
+    #expect(run.results.values.filter { $0.failure?.code == "video" }.count == 3)
+  }
+
   @Test func whatIsUpToDateIsLeftAsItIs() async throws {
     let first = try await convert()
     let before = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))

@@ -16,6 +16,9 @@ struct SnifferTests {
       ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000), ([0x76, 0x2F, 0x31, 0x01], .openEXR), (Array("%PDF-1.7".utf8), .pdf),
       (Array("P6 3 3 255\n".utf8), .pnm), (Array("BM1234\0\0\0\0".utf8), .bmp), ([0, 0, 1, 0, 1, 0], .ico),
       (Array("<?xml version='1.0'?><!-- a --><svg xmlns=''>".utf8), .svg), (Array("\n <svg>".utf8), .svg),
+      (Array("\0\0\0\u{18}ftypcrx \0\0\0\u{1}crx isom".utf8), .raw), (Array("FUJIFILMCCD-RAW 0201".utf8), .raw),
+      (Array("IIRO\u{8}\0\0\0".utf8), .raw), (Array("IIU\0\u{18}\0\0\0".utf8), .raw),
+      (Array("\0MRM\0\0\u{8}\0".utf8), .raw),
     ] as [([UInt8], ImageFormat)])
   func aFormatIsToldFromItsBytes(_ bytes: [UInt8], _ format: ImageFormat) {
     #expect(Sniffer.sniff(HeaderBytes(bytes), isAll: true) == .format(format))
@@ -29,6 +32,7 @@ struct SnifferTests {
     #expect(sniff("Not found") == .other(looksLike: "plain text"))
     #expect(sniff("PK\u{3}\u{4}") == .other(looksLike: "a ZIP archive"))
     #expect(sniff("\0\0\0\u{18}ftypisom") == .other(looksLike: "a video"))
+    #expect(sniff("\0\0\0\u{8}wide\0\0\0\u{8}mdat") == .other(looksLike: "a video"))
     #expect(sniff("\u{1}\u{2}\u{3}\u{4}") == .other(looksLike: "unknown data that begins with 01 02 03 04"))
   }
 

@@ -35,6 +35,29 @@ import Testing
     #expect(read.byteCount < 100_000 && read.reads <= 6, "\(read.byteCount) bytes in \(read.reads) reads")
   }
 
+  @Test(arguments: ["CR2", "CR3", "ARW", "DNG", "RAF", "RW2"])
+  func theReadsGoForwardsForAStream(_ kind: String) throws {
+    // A JPEG's header ends beyond what is read at once.
+    var previews = try RAWSamples.previews()
+    let comment: [UInt8] = [0xFF, 0xFE, 0x40, 0] + [UInt8](repeating: 32, count: 0x3FFE)
+    for path in [\RAWSample.Previews.preview, \.full] { previews[keyPath: path].insert(contentsOf: comment, at: 2) }
+    let bytes = RAWSample(kind, previews).bytes
+    var reader = RAWReader()
+    // What a parser of TIFF files has read.
+    reader.add(Array(bytes[..<16]), of: 0..<16)
+    var position = 0
+    while case .read(let range) = reader.next() {
+      #expect(range.lowerBound >= position, "\(range)")
+      position = range.lowerBound
+      reader.add(Array(bytes[range.clamped(to: 0..<bytes.count)]), of: range)
+    }
+    guard case .found(let file) = reader.next() else {
+      Issue.record("\(reader.next())")
+      return
+    }
+    #expect(file.previews.count >= 2)
+  }
+
   @Test(arguments: ["CR2", "CR3"])
   func theBordersOfACanonThumbnailAreLeftOut(_ kind: String) throws {
     let file = try #require(RAWSamples.read(RAWSamples.sample(kind).bytes).file)

@@ -6,14 +6,15 @@ import Foundation
 enum RAWSamples {
   static func jpeg(_ name: String) throws -> [UInt8] { Array(try TestImages.bytes("formats/\(name).jpg")) }
 
+  static func previews() throws -> RAWSample.Previews {
+    RAWSample.Previews(
+      thumbnail: try jpeg("jpeg-420"), preview: try jpeg("orientation-1"), full: try jpeg("jpeg-exif-thumbnail"))
+  }
+
   static func sample(
     _ kind: String, orientation: Int = 1, sensorLength: Int = RAWSample.defaultSensorLength
   ) throws -> RAWSample {
-    RAWSample(
-      kind,
-      RAWSample.Previews(
-        thumbnail: try jpeg("jpeg-420"), preview: try jpeg("orientation-1"), full: try jpeg("jpeg-exif-thumbnail")),
-      orientation: orientation, sensorLength: sensorLength)
+    RAWSample(kind, try previews(), orientation: orientation, sensorLength: sensorLength)
   }
 
   /// What is found in a file, and how much of it is read for that.

@@ -110,7 +110,7 @@ package struct DecodePlan: Sendable, Equatable {
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
-    let steps = [Step](variants) { _ in sourceSize ?? probe.size }
+    let steps = [Step](variants) { _ in sourceSize ?? probe.origin?.size ?? probe.size }
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
     var cheapest = Int.max
     for scaling in [nil, Scaling.fast] {

@@ -4,7 +4,7 @@ import ThumbnailCore
 /// Decides when an arriving body is sufficient for all variants currently requested.
 ///
 /// This applies to a progressive JPEG if its first scans suffice for all of them, and, where previews are allowed, to a
-/// sequential one whose preview is large enough. The plan is made when the first scan has arrived, and made again when
+/// sequential one whose preview is large enough; also to a RAW file whose preview has arrived. The plan is made when the first scan has arrived, and made again when
 /// the demand has changed.
 package struct EarlyStop: Sendable {
   /// How much of a body is needed.
@@ -40,7 +40,8 @@ package struct EarlyStop: Sendable {
   package mutating func take(_ bytes: UnsafeRawBufferPointer, probe: ImageProbe?) -> Bool {
     scans.feed(bytes)
     position += bytes.count
-    guard let probe, scans.finestScale != nil || mayUsePreview && probe.preview != nil else { return false }
+    guard let probe, scans.finestScale != nil || probe.isRAW || mayUsePreview && probe.preview != nil
+    else { return false }
     return switch need(of: probe) {
     case .whole: false
     case .scans(let scale): scans.sufficientLength(for: scale) != nil
@@ -60,6 +61,7 @@ package struct EarlyStop: Sendable {
   private func need(of probe: ImageProbe, for variants: [Variant]) -> Need {
     // The demand is briefly empty after one variant is delivered and before the next is taken.
     if variants.isEmpty { return .whole }
+    if probe.isRAW { return RAWPreview.sufficientLength(for: variants, of: probe).map { .head(length: $0) } ?? .whole }
     if mayUsePreview, let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget) {
       return .head(length: preview.preview.sufficientLength)
     }

@@ -35,7 +35,11 @@ extension EmbeddedPreview {
   /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`. Never in
   /// linear light, as the program that made it averaged display values.
   func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {
-    let upright = Orientation(exif: probe.orientation).upright(size)
+    Self.covers(Orientation(exif: probe.orientation).upright(size), variants, of: probe)
+  }
+
+  /// The same for a preview of this upright size.
+  static func covers(_ upright: PixelSize, _ variants: [Variant], of probe: ImageProbe) -> Bool {
     let isLargeEnough = [DecodePlan.Step](variants) { _ in probe.size }.allSatisfy { step in
       let factor = step.variant.scaling == .best ? 2 : 1
       return factor * step.geometry.view.width <= upright.width && factor * step.geometry.view.height <= upright.height

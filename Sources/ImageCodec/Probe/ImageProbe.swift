@@ -1,4 +1,5 @@
 import JPEGCoefficients
+import RAWPreviews
 package import ThumbnailCore
 
 /// What an image's header tells: enough to refuse it, to plan its decode, and to predict the cost.
@@ -34,6 +35,23 @@ package struct ImageProbe: Sendable, Equatable {
   var meanQuantiser: Double?
   /// The preview in a sequential JPEG's EXIF data, if it has the image's aspect ratio and orientation.
   var preview: EmbeddedPreview?
+  /// What a RAW file embeds. The probe's size is that of its largest preview: no thumbnail is larger.
+  var raw: RAWFile?
+  /// What the image is read in place of: the RAW file whose preview it is.
+  var origin: Origin?
+
+  /// The part that shows the image, as stored, where black borders surround it.
+  var visible: PixelRectangle?
+
+  /// A file of which a preview is read.
+  struct Origin: Sendable, Equatable {
+    var format: ImageFormat
+    /// The size in pixels, upright.
+    var size: PixelSize
+  }
+
+  /// Whether it is the header of a RAW file, of which a preview is read (`RAWPreview`).
+  package var isRAW: Bool { raw != nil }
 
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }

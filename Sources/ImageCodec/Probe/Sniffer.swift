@@ -11,6 +11,8 @@ enum Sniffer {
 
   /// The name for gzip data, which may be a compressed SVG.
   static let gzip = "gzip data"
+  /// The name for a video.
+  static let video = "a video"
 
   enum Verdict: Equatable {
     case format(ImageFormat)
@@ -41,6 +43,7 @@ enum Sniffer {
       if isNumbered, [0x20, 0x09, 0x0A, 0x0D].contains(blank) { return .pnm }
     }
     if isBitmap(bytes) { return .bmp }
+    if bytes.has("ftypcrx ", at: 4) { return .raw }
     return heifFormat(bytes)
   }
 
@@ -64,6 +67,9 @@ enum Sniffer {
     ([0xFF, 0x4F, 0xFF, 0x51], .jpeg2000), ([0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20], .jpeg2000),
     ([0x76, 0x2F, 0x31, 0x01], .openEXR), (Array("%PDF-".utf8), .pdf),
     ([0, 0, 1, 0], .ico), ([0, 0, 2, 0], .ico),
+    // What cameras write in place of a TIFF's signature; the others' files are TIFFs (`RAWHeader`).
+    (Array("FUJIFILMCCD-RAW".utf8), .raw), (Array("\0MRM".utf8), .raw), (Array("IIU\0".utf8), .raw),
+    (Array("IIRO".utf8), .raw), (Array("IIRS".utf8), .raw), (Array("MMOR".utf8), .raw),
     (Array("#?R".utf8), .radiance),
   ]
 
@@ -84,8 +90,10 @@ enum Sniffer {
   }
 
   private static func binaryName(_ bytes: HeaderBytes) -> String? {
-    if bytes.has("ftyp", at: 4) { return "a video" }
-    if bytes.has("RIFF") { return bytes.has("WAVE", at: 8) ? "a sound file" : "a video" }
+    if bytes.has("ftyp", at: 4) { return video }
+    // QuickTime files may begin with other boxes.
+    if bytes.has("moov", at: 4) || bytes.has("mdat", at: 4) || bytes.has("wide", at: 4) { return video }
+    if bytes.has("RIFF") { return bytes.has("WAVE", at: 8) ? "a sound file" : video }
     for (signature, name) in names where bytes.has(signature) { return name }
     return nil
   }
@@ -93,7 +101,7 @@ enum Sniffer {
   private static let names: [([UInt8], String)] = [
     (Array("PK\u{3}\u{4}".utf8), "a ZIP archive"), ([0x1F, 0x8B], gzip), ([0x42, 0x5A, 0x68], "bzip2 data"),
     ([0xFD, 0x37, 0x7A, 0x58, 0x5A], "xz data"), ([0x28, 0xB5, 0x2F, 0xFD], "Zstandard data"),
-    ([0x1A, 0x45, 0xDF, 0xA3], "a video"), (Array("OggS".utf8), "a sound or video file"),
+    ([0x1A, 0x45, 0xDF, 0xA3], video), ([0, 0, 1, 0xBA], video), (Array("OggS".utf8), "a sound or video file"),
     (Array("ID3".utf8), "a sound file"), (Array("fLaC".utf8), "a sound file"),
     (Array("8BPS".utf8), "a Photoshop document"),
     (Array("SQLite format 3".utf8), "an SQLite database"), ([0x7F, 0x45, 0x4C, 0x46], "a program"),

@@ -36,7 +36,7 @@ struct SniffingParser: HeaderParser {
     case .png: PNGHeader()
     case .webp: WebPHeader()
     case .gif: GIFHeader()
-    case .tiff: TIFFHeader()
+    case .tiff, .raw: RAWHeader(format: format)
     case .heif, .avif: HEIFHeader(format: format)
     case .svg, .pdf, .jpegXL, .jpeg2000, .openEXR, .pnm, .bmp, .ico, .radiance: nil
     }

@@ -16,17 +16,22 @@ struct TIFFHeader: HeaderParser {
     static let width = 256
     static let height = 257
     static let bitsPerSample = 258
+    static let photometric = 262
     static let orientation = 274
     static let samplesPerPixel = 277
     static let rowsPerStrip = 278
     static let planarConfiguration = 284
     static let tileWidth = 322
     static let tileHeight = 323
+    static let subdirectories = 330
     static let extraSamples = 338
+    static let dngVersion = 50706
   }
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
+  /// Whether the first directory is one that a camera could have written for a RAW file.
+  private(set) var mayBeRAW = false
   private var awaiting = Awaiting.sniffed
   private var isBigEndian = false
   private var isBig = false
@@ -39,6 +44,8 @@ struct TIFFHeader: HeaderParser {
   private var seen: Set<Int> = []
 
   private static let maximumEntries = 4096
+  /// What stands for a sensor's samples in `photometric`.
+  private static let filterArray = 32803
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
     switch awaiting {
@@ -134,11 +141,13 @@ struct TIFFHeader: HeaderParser {
       let start = index * entryLength
       guard let tag = number(bytes, at: start, count: 2) else { continue }
       if tag == Tag.extraSamples { probe.hasAlpha = true }
+      if tag == Tag.subdirectories || tag == Tag.dngVersion { mayBeRAW = true }
       guard let value = value(bytes, ofEntryAt: start) else { continue }
       switch tag {
       case Tag.width: probe.storedSize.width = value
       case Tag.height: probe.storedSize.height = value
       case Tag.bitsPerSample where !isOutOfLine(bytes, entryAt: start): probe.bitsPerSample = value
+      case Tag.photometric where value == Self.filterArray: mayBeRAW = true
       case Tag.orientation: probe.orientation = Orientation(exif: value).exif
       case Tag.samplesPerPixel: probe.channels = value
       case Tag.rowsPerStrip: stripRows = value

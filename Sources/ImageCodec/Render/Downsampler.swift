@@ -13,7 +13,10 @@ package enum Downsampler {
     cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let source =
-      source ?? SourceDescription(size: plan.probe.size, format: plan.probe.format, byteCount: body.count)
+      source
+      ?? SourceDescription(
+        size: plan.probe.origin?.size ?? plan.probe.size, format: plan.probe.origin?.format ?? plan.probe.format,
+        byteCount: body.count)
     let finisher = ThumbnailFinisher(source: source, processors: processors)
     return carryOut(plan, body, cancellation) { pixels throws(CodecError) in try finisher.thumbnail(of: pixels) }
   }

@@ -98,6 +98,7 @@ extension ByteSource {
     switch self {
     case .memory(let bytes): bytes.count <= length ? self : .memory(Array(bytes[..<length]))
     case .file(let file, let count): .file(file, count: min(count, length))
+    case .part: part(0..<length)
     }
   }
 }

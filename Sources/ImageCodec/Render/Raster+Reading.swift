@@ -2,12 +2,17 @@ package import ThumbnailCore
 
 extension Raster {
   /// Decodes an image file of a format that is read in process, at most as large as `box`, opaque, gray or RGB. Never
-  /// reads coefficients; the image is assumed to be upright.
+  /// reads coefficients; the image is assumed to be upright. Of a RAW file a preview is decoded.
   package convenience init(reading bytes: [UInt8], within box: PixelSize) throws(CodecError) {
-    let body = ByteSource.memory(bytes)
+    var body = ByteSource.memory(bytes)
     let variant = Variant(size: box, fit: .contain)
+    var probe = try probe(body)
+    if probe.isRAW {
+      let preview = try RAWPreview([variant], of: probe, in: body)
+      (body, probe) = (preview.bytes, preview.probe)
+    }
     let plan = try DecodePlan.make(
-      probe: try probe(body), bodyLength: bytes.count, variants: [variant], memoryBudget: .max,
+      probe: probe, bodyLength: body.count, variants: [variant], memoryBudget: .max,
       mayReadCoefficients: false)
     guard let pass = plan.passes.first else { throw .invalidSize(box) }
     let size = ThumbnailGeometry(source: plan.probe.storedSize, variant: variant).view

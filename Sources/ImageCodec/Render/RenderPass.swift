@@ -95,9 +95,24 @@ struct RenderPass {
   }
 
   private func view(of step: DecodePlan.Step, _ layout: RowLayout) -> ViewRenderer.View {
-    let size = orientation.stored(step.geometry.view)
-    let part = cut(of: step, in: size) ?? PixelRectangle(x: 0, y: 0, size: size)
+    var size = orientation.stored(step.geometry.view)
+    var part = cut(of: step, in: size) ?? PixelRectangle(x: 0, y: 0, size: size)
+    let probe = decoder.plan.probe
+    if let visible = probe.visible {
+      // The view is of the visible part. The whole image has its borders, too.
+      let whole = PixelSize(
+        Self.scaled(probe.storedSize.width, size.width, visible.size.width),
+        Self.scaled(probe.storedSize.height, size.height, visible.size.height))
+      part.x += min(whole.width - size.width, Self.scaled(visible.x, whole.width, probe.storedSize.width))
+      part.y += min(whole.height - size.height, Self.scaled(visible.y, whole.height, probe.storedSize.height))
+      size = whole
+    }
     return ViewRenderer.View(size: size, part: part, keepsPlanes: keepsPlanes(step, layout))
+  }
+
+  /// `length` times `numerator` / `denominator`, rounded.
+  private static func scaled(_ length: Int, _ numerator: Int, _ denominator: Int) -> Int {
+    (2 * length * numerator + denominator) / (2 * denominator)
   }
 
   /// Whether a thumbnail is written from luma and chroma as they are: a JPEG of which nothing else reads the pixels.

@@ -1,6 +1,8 @@
 /// The format of an image, detected from its bytes.
 public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   case jpeg, png, webp, gif, tiff, heif, avif
+  /// A camera's RAW file of any maker, of which an embedded JPEG is shown.
+  case raw
   case svg, pdf, jpegXL = "jxl", jpeg2000 = "jp2", openEXR = "exr", pnm, bmp, ico, radiance = "hdr"
 
   /// The usual file name extension, without the dot.
@@ -9,6 +11,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     case .jpeg: "jpg"
     case .tiff: "tif"
     case .heif: "heic"
+    case .raw: "dng"
     default: rawValue
     }
   }
@@ -20,6 +23,11 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
     case .png: ["png", "apng"]
     case .tiff: ["tif", "tiff"]
     case .heif: ["heic", "heif", "hif"]
+    case .raw:
+      [
+        "cr2", "cr3", "nef", "nrw", "arw", "sr2", "srf", "dng", "raf", "orf", "rw2", "rwl", "pef", "srw", "mrw", "3fr",
+        "fff", "iiq", "erf", "dcr", "kdc", "mos", "mef",
+      ]
     case .svg: ["svg", "svgz"]
     case .jpeg2000: ["jp2", "j2k", "j2c", "jpc", "jpf"]
     case .pnm: ["pnm", "ppm", "pgm", "pbm", "pfm"]
@@ -32,6 +40,7 @@ public enum ImageFormat: String, Sendable, Codable, CaseIterable {
   /// The media type for `Content-Type`: as registered with IANA, or else the usual one.
   public var mediaType: String {
     switch self {
+    case .raw: "image/x-dcraw"
     case .svg: "image/svg+xml"
     case .pdf: "application/pdf"
     case .openEXR: "image/x-exr"

@@ -6,18 +6,35 @@ package enum ByteSource: Sendable {
   case memory([UInt8])
   /// The first `count` bytes of an open file.
   case file(FileDescriptor, count: Int)
+  /// Some bytes of an open file: a JPEG embedded in it.
+  case part(FileDescriptor, Range<Int>)
 
   /// The length of the body in bytes.
   package var count: Int {
     switch self {
     case .memory(let bytes): bytes.count
     case .file(_, let count): count
+    case .part(_, let range): range.count
     }
   }
 
   /// Whether the bytes are in a file that holds a reservation of memory (`memfd`).
   package var isFileInMemory: Bool {
-    if case .file(let file, _) = self { file.holdsMemory } else { false }
+    switch self {
+    case .memory: false
+    case .file(let file, _), .part(let file, _): file.holdsMemory
+    }
+  }
+
+  /// The bytes in `range`, as far as they are there. Those of a file stay in it.
+  package func part(_ range: Range<Int>) -> ByteSource {
+    let there = range.clamped(to: 0..<count)
+    switch self {
+    case .memory(let bytes): return .memory(Array(bytes[there]))
+    case .file(let file, _): return .part(file, there)
+    case .part(let file, let whole):
+      return .part(file, whole.lowerBound + there.lowerBound..<whole.lowerBound + there.upperBound)
+    }
   }
 
   /// Copies up to `length` bytes from `offset`; fewer at the end of the body.
@@ -40,18 +57,24 @@ package enum ByteSource: Sendable {
     case .memory(let bytes):
       if wanted > 0 { buffer.copyBytes(from: bytes[offset..<offset + wanted]) }
       return wanted
-    case .file(let file, _):
-      var filled = 0
-      while filled < wanted {
-        let got = pread(file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
-        if got < 0 {
-          if errno == EINTR { continue }
-          throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
-        }
-        if got == 0 { break }
-        filled += got
-      }
-      return filled
+    case .file(let file, _): return try Self.read(file, at: offset, wanted, into: buffer)
+    case .part(let file, let range): return try Self.read(file, at: range.lowerBound + offset, wanted, into: buffer)
     }
+  }
+
+  private static func read(
+    _ file: FileDescriptor, at offset: Int, _ wanted: Int, into buffer: UnsafeMutableRawBufferPointer
+  ) throws -> Int {
+    var filled = 0
+    while filled < wanted {
+      let got = pread(file.rawValue, buffer.baseAddress.map { $0 + filled }, wanted - filled, off_t(offset + filled))
+      if got < 0 {
+        if errno == EINTR { continue }
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+      }
+      if got == 0 { break }
+      filled += got
+    }
+    return filled
   }
 }

@@ -59,6 +59,8 @@ extension ThumbnailError {
     case .timedOut: "the picture took too long; try again later"
     case .tooLarge: "the picture is too large"
     case .notAPicture: "this is not a picture"
+    case .video: "this is a video"
+    case .noPreview: "the RAW file holds no preview"
     case .unsupportedFormat: "pictures of this format are not served"
     case .decoderFailed: "the picture could not be decoded"
     case .damaged: "the picture is truncated or damaged"

@@ -39,7 +39,7 @@ struct CachedFailures: Sendable {
     let source = job.source
     let isKnown = source.knownResponse(in: history) != nil
     if case .notFound = error, isKnown { cache.forget(source.key, permit: job.permit) }
-    if case .notAPicture = error, isKnown { return }
+    if isKnown, error.isNoPicture { return }
     let now = configuration.now()
     let until = min(now.addingTimeInterval(lifetime), end ?? .distantFuture)
     guard now < until else { return }
@@ -62,9 +62,17 @@ extension ThumbnailError {
   var lifetime: Double? {
     switch self {
     // The login page of a captive portal is no image either, so an hour at most.
-    case .notFound, .notAPicture: 3600
-    case .tooLarge: 86_400
+    case .notFound, .notAPicture, .video: 3600
+    case .tooLarge, .noPreview: 86_400
     default: nil
+    }
+  }
+
+  /// Whether something else was sent than an image.
+  fileprivate var isNoPicture: Bool {
+    switch self {
+    case .notAPicture, .video: true
+    default: false
     }
   }
 
@@ -75,6 +83,8 @@ extension ThumbnailError {
     switch failure.code {
     case "not-found": self = .notFound(reason: reason)
     case "not-a-picture": self = .notAPicture(reason: reason)
+    case "video": self = .video(reason: reason)
+    case "raw-without-preview": self = .noPreview(reason: reason)
     case "too-large" where !failure.limits.admitLess(than: limits): self = .tooLarge(reason: reason)
     default: return nil
     }

@@ -79,7 +79,9 @@ struct HelperRenderer: Sendable {
   func decode(
     _ plan: DecodePlan, _ variants: [Variant], of body: SourceBody, isReserved: Bool = false, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
-    var order = order(plan.probe.format, variants, plan.probe, job)
+    // Of a RAW file the helper chooses the same preview.
+    let probe = body.container?.probe ?? plan.probe
+    var order = order(probe.format, variants, probe, job)
     order.terms = PlanTerms(
       memoryBudget: plan.predictedBytes, isTolerant: plan.isTolerant, mayReadCoefficients: body.mayReadCoefficients)
     if isReserved { order.patience = LoneDecode.patience }
@@ -113,7 +115,7 @@ struct HelperRenderer: Sendable {
   ) async throws(ThumbnailError) -> Decoded {
     let (results, duration) = try await runner.run(
       plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [pool, bytes = body.bytes] cancellation in
+    ) { [pool, bytes = body.container?.bytes ?? body.bytes] cancellation in
       pool.render(bytes, order, cancellation: cancellation)
     }
     return Decoded(results: results, plan: plan, duration: duration)

@@ -23,8 +23,16 @@ struct Renderer: Sendable {
       let decoded = try await helpers.decode(variants, of: body, format, probe: try? header.get(), for: job)
       return try finish(decoded, of: body, for: job)
     }
-    let probe: ImageProbe
+    var probe: ImageProbe
     do throws(CodecError) { probe = try header.get() } catch { throw ThumbnailError(error, of: configuration) }
+    var body = body
+    if probe.isRAW {
+      guard body.isComplete || RAWPreview.isThere(for: variants, of: probe, in: body.bytes) else {
+        return .again(.withWholeBody)
+      }
+      let preview = try await preview(for: variants, of: probe, body, for: job)
+      (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
+    }
     var affordable = variants
     var tooDear: [RenderedThumbnail] = []
     var plan = Result { () throws(CodecError) in try planner.plan(variants, probe, of: body) }
@@ -53,6 +61,16 @@ struct Renderer: Sendable {
     try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
       Result { () throws(CodecError) in try probe(bytes, limits: limits) }
     }
+  }
+
+  /// The preview of a RAW file that is decoded in its place.
+  private func preview(
+    for variants: [Variant], of probe: ImageProbe, _ body: SourceBody, for job: JobContext
+  ) async throws(ThumbnailError) -> RAWPreview {
+    let found = try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
+      Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
+    }
+    do throws(CodecError) { return try found.get() } catch { throw ThumbnailError(error, of: configuration) }
   }
 
   /// Makes all the variants from the preview; nil if it does not suffice for all.
@@ -164,6 +182,6 @@ struct Renderer: Sendable {
       let result = made.result.map { body.completing($0) }
       return RenderedThumbnail(made.variant, result.mapError { ThumbnailError($0, of: configuration) })
     }
-    return .done(made, plan: decoded.plan)
+    return .done(made, plan: body.container.map { "\($0.description): \(decoded.plan)" } ?? decoded.plan)
   }
 }

@@ -9,7 +9,7 @@ struct SourceBody: Sendable {
   /// The bytes: the whole file if `isComplete`.
   private(set) var bytes: ByteSource
   /// The result of parsing the header; nil if that needed the complete body.
-  let header: Result<ImageProbe, CodecError>?
+  private(set) var header: Result<ImageProbe, CodecError>?
   /// Returns when its last reference is dropped: a share of the memory for bodies, the permit to have a file open.
   private var held: (any Sendable)?
   /// Whether the bytes are the whole file.
@@ -56,6 +56,30 @@ struct SourceBody: Sendable {
   /// Whether the preview in its EXIF data may be used; false once it was found not to match.
   var mayUsePreview = false
 
+  /// The file that the bytes are a part of, if they are a RAW file's preview.
+  private(set) var container: Container?
+
+  /// A RAW file of which a preview is decoded.
+  struct Container: Sendable {
+    let bytes: ByteSource
+    let probe: ImageProbe
+    /// The length of the whole file.
+    let byteCount: Int
+    /// How the preview is named in descriptions of plans.
+    let description: String
+  }
+
+  /// The body of a RAW file's preview, in place of the RAW file's.
+  func replaced(by preview: RAWPreview, of probe: ImageProbe) -> SourceBody {
+    var body = self
+    (body.bytes, body.header) = (preview.bytes, .success(preview.probe))
+    (body.isComplete, body.mayUsePreview) = (true, false)
+    body.container = Container(
+      bytes: bytes, probe: probe, byteCount: isComplete ? bytes.count : bytes.count + bytesLeft,
+      description: preview.description)
+    return body
+  }
+
   /// A complete body. `held` is kept as long as the bytes are.
   init(_ bytes: ByteSource, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)? = nil) {
     (self.bytes, self.header, self.held) = (bytes, header, held)
@@ -90,8 +114,9 @@ struct SourceBody: Sendable {
 
   /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server stated it.
   func completing(_ thumbnail: Thumbnail) -> Thumbnail {
-    guard !isComplete else { return thumbnail }
     var thumbnail = thumbnail
+    if let container { thumbnail.source.byteCount = container.byteCount }
+    guard !isComplete else { return thumbnail }
     thumbnail.source.byteCount = bytes.count + bytesLeft
     return thumbnail
   }

@@ -11,7 +11,7 @@ extension ThumbnailError {
     // Without a status it is a local file that may not be read, or redirects that lead nowhere.
     case .refused(let status, _): [nil, 401, 403, 451].contains(status) ? 403 : 502
     case .tooLarge: 413
-    case .notAPicture, .unsupportedFormat: 415
+    case .notAPicture, .video, .noPreview, .unsupportedFormat: 415
     case .damaged, .decoderFailed: 422
     case .cancelled: 499
     case .cannotEncode, .processingFailed: 500
@@ -37,7 +37,7 @@ extension ThumbnailError {
       .memoryUnavailable:
       true
     case .invalidRequest, .unsupportedSource, .addressRefused, .notFound, .refused, .tooLarge, .notAPicture,
-      .unsupportedFormat, .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
+      .video, .noPreview, .unsupportedFormat, .decoderFailed, .damaged, .cannotEncode, .processingFailed, .notCached:
       false
     }
   }

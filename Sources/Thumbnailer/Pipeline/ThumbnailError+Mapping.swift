@@ -126,6 +126,11 @@ extension ThumbnailError {
     switch error {
     case .cancelled:
       self = .cancelled
+    case .notAPicture(CodecError.video):
+      self = .video(reason: "a video; thumbnails are made of pictures only")
+    case .noPreview:
+      self = .noPreview(
+        reason: "\(error), and its sensor's samples are not developed; export it from a RAW converter as JPEG")
     case .empty, .notAPicture:
       self = .notAPicture(reason: "\(error); check what is there")
     case .unsupportedFormat(let format):

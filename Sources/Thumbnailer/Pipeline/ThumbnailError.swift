@@ -31,6 +31,10 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case tooLarge(reason: String)
   /// The bytes are not an image, but for example an HTML page.
   case notAPicture(reason: String)
+  /// The bytes are a video. Of a Live Photo the picture is in another file.
+  case video(reason: String)
+  /// A RAW file without a preview that can be read. The sensor's samples are never developed.
+  case noPreview(reason: String)
   /// An image in a format that is not decoded in process, and may not go to a helper.
   case unsupportedFormat(ImageFormat)
   /// The helper process that decodes the image crashed, took too long or too much memory, or could not be started.
@@ -64,6 +68,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .timedOut: "timed-out"
     case .tooLarge: "too-large"
     case .notAPicture: "not-a-picture"
+    case .video: "video"
+    case .noPreview: "raw-without-preview"
     case .unsupportedFormat: "unsupported-format"
     case .decoderFailed: "decoder-failed"
     case .damaged: "damaged"
@@ -82,7 +88,8 @@ public enum ThumbnailError: Error, Sendable, Equatable {
     case .notCached:
       "not in the cache, and nothing is downloaded offline; fetch it once without that (cacheMode)"
     case .invalidRequest(let reason), .unsupportedSource(let reason), .notFound(let reason), .tooLarge(let reason),
-      .notAPicture(let reason), .decoderFailed(let reason), .damaged(let reason), .cannotEncode(let reason),
+      .notAPicture(let reason), .video(let reason), .noPreview(let reason), .decoderFailed(let reason),
+      .damaged(let reason), .cannotEncode(let reason),
       .processingFailed(let reason), .storageUnavailable(let reason), .memoryUnavailable(let reason),
       .refused(_, let reason), .unreachable(let reason), .addressRefused(let reason), .hostClosed(let reason, _),
       .timedOut(let reason):

@@ -34,7 +34,8 @@ struct ConvertCommand: AsyncParsableCommand {
       skipped), outputs [{path, width, height, format, bytes}], toldApart (true
       where the names keep the extension), replaced [path] (thumbnails that gave
       way), error {stage, code, message}, plan, ms. The last line holds the summary:
-      converted, current, failed, skipped, toldApart, replaced, seconds,
+      converted, current, failed, skipped (videos and paired tell how many of these
+      were videos, and RAW or HEIC beside a JPEG), toldApart, replaced, seconds,
       peakMemoryBytes; with --dry-run also wouldConvert.
       """)
 
@@ -81,6 +82,7 @@ struct ConvertCommand: AsyncParsableCommand {
     options.name = output.name
     (options.isRecursive, options.includesHidden) = (selection.recursive, selection.hidden)
     (options.include, options.exclude) = (selection.include, selection.exclude)
+    options.pairing = selection.pair
     (options.followsLinks, options.listsAreNullSeparated) = (selection.followSymlinks, selection.isNullSeparated)
     options.freshness = output.force ? .never : output.newer ? .modificationTime : .index
     (options.preservesTimes, options.failsFast, options.isDryRun) =

@@ -21,7 +21,7 @@ struct GetCommand: AsyncParsableCommand {
 
       --json prints one object, as prefetch does for each picture: id (the picture
       as it was given), url, status, error {code, message}, source {width, height,
-      bytes, downloaded, left}, thumbnails [{path, width, height, format, bytes}],
+      format, bytes, downloaded, left}, plan, thumbnails [{path, width, height, format, bytes}],
       ms; path is the --output. Without --output the thumbnail is only cached.
       """)
 

@@ -20,6 +20,12 @@ struct ConvertSelectionOptions: ParsableArguments {
     transform: GlobPattern.option)
   var exclude: [GlobPattern] = []
 
+  @Option(
+    help: """
+      What to make of a RAW file or HEIC with a JPEG of its name beside it: prefer-jpeg leaves it out.
+      """)
+  var pair = FolderConverter.Options.Pairing.none
+
   @Flag(help: "Take files and folders whose names begin with a dot, too.")
   var hidden = false
 

@@ -85,6 +85,7 @@ extension RGBColor {
 extension Fit: ExpressibleByArgument {}
 extension Scaling: ExpressibleByArgument {}
 extension FrameSelection: ExpressibleByArgument {}
+extension FolderConverter.Options.Pairing: ExpressibleByArgument {}
 extension DamagePolicy: ExpressibleByArgument {}
 
 extension Gravity: ExpressibleByArgument {

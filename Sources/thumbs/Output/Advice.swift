@@ -13,7 +13,7 @@ enum Advice {
     "isolation": "--isolate, --unsafe-from-web",
     "listsAreNullSeparated": "-0", "maximumPixels": "--max-pixels", "maximumSourceBytes": "--max-bytes",
     "maximumWait": "--max-wait",
-    "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "proxy": "--proxy",
+    "memoryBudget": "--memory-budget", "minimumRate": "--min-rate", "pairing": "--pair", "proxy": "--proxy",
     "retriesFailures": "--retry-failed", "userAgent": "--user-agent",
   ]
 

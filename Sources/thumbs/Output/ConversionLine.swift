@@ -93,6 +93,8 @@ extension ConversionSummary {
       "current": current,
       "failed": failed,
       "skipped": skipped,
+      "videos": videos.unlessZero,
+      "paired": paired.unlessZero,
       "toldApart": toldApart.unlessZero,
       "replaced": replaced.unlessZero,
       "removed": removed.unlessZero,
@@ -106,11 +108,20 @@ extension ConversionSummary {
   /// The number of images, whatever their outcome.
   var pictures: Int { converted + planned + current + failed + skipped }
 
+  /// Why inputs were skipped, as far as that is counted: ` (3 videos, 2 beside their JPEGs)`.
+  private var reasons: String {
+    let reasons = [
+      videos > 0 ? videos.of("video") : nil,
+      paired > 0 ? "\(paired) beside \(paired == 1 ? "its JPEG" : "their JPEGs")" : nil,
+    ].compactMap { $0 }
+    return reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
+  }
+
   /// The last line without `--json`.
   func text(isDryRun: Bool = false) -> String {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
-    if skipped > 0 { counts.append("\(skipped) skipped") }
+    if skipped > 0 { counts.append("\(skipped) skipped\(reasons)") }
     if toldApart > 0 { counts.append("\(toldApart) told apart") }
     if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }

@@ -43,6 +43,8 @@ struct PictureReport {
   private let source: SourceDescription?
   private let downloadedBytes: Int
   private let bytesLeft: Int
+  /// How it was decoded, if it was in this run.
+  private let plan: String?
   private let milliseconds: Double
   /// The photo, for its attribution; nil for an image of the user's own.
   private let photo: Photo?
@@ -69,6 +71,7 @@ struct PictureReport {
     status = error != nil ? .failed : Self.status(of: responses)
     thumbnails = responses.map(\.thumbnail)
     self.source = thumbnails.first?.source
+    plan = responses.lazy.compactMap(\.plan).first
     downloadedBytes = responses.map(\.downloadedBytes).max() ?? 0
     bytesLeft = responses.map(\.bytesLeft).max() ?? 0
     milliseconds = duration.milliseconds.rounded(toPlaces: 3)
@@ -86,6 +89,7 @@ struct PictureReport {
     source = nil
     downloadedBytes = 0
     bytesLeft = 0
+    plan = nil
     milliseconds = 0
     photo = nil
     paths = []
@@ -106,6 +110,7 @@ struct PictureReport {
       },
       "source": source.map(json),
       "thumbnails": thumbnails.enumerated().map { Self.json($1, path: paths.indices.contains($0) ? paths[$0] : nil) },
+      "plan": plan,
       "ms": milliseconds,
       "credit": photo.flatMap(PhotoLine.credit),
     ]
@@ -116,6 +121,7 @@ struct PictureReport {
     [
       "width": source.size.width,
       "height": source.size.height,
+      "format": source.format.rawValue,
       "bytes": source.byteCount,
       "downloaded": downloadedBytes,
       "left": bytesLeft,

@@ -8,7 +8,7 @@ import ThumbnailCore
 struct FolderWalk {
   /// The extensions of images that are decoded in process, in lower case.
   static let pictureExtensions = Set(
-    [ImageFormat.jpeg, .png, .webp, .gif, .tiff, .heif, .avif].flatMap(\.fileExtensions))
+    [ImageFormat.jpeg, .png, .webp, .gif, .tiff, .heif, .avif, .raw].flatMap(\.fileExtensions))
 
   private let root: String
   private let extensions: Set<UInt64>
