@@ -57,6 +57,10 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(
+      name: "HEIFContainer",
+      swiftSettings: strict
+    ),
+    .target(
       name: "JPEGCoefficients",
       swiftSettings: optimised
     ),
@@ -244,6 +248,11 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "HEIFContainerTests",
+      dependencies: ["HEIFContainer"],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "JPEGCoefficientsTests",
       dependencies: ["JPEGCoefficients", "TestSupport"],
       swiftSettings: strict
@@ -358,7 +367,8 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
       name: "FuzzTargets",
       dependencies: [
         "CVips", "DecodeSandbox", "Exports", "FolderConversion", .product(name: "GRDB", package: "GRDB.swift"),
-        "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources", "RAWPreviews", "Reference",
+        "HEIFContainer", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources",
+        "RAWPreviews", "Reference",
         "ThumbnailCache", "ThumbnailCore",
       ],
       path: "Tests/Fuzz",

@@ -9,7 +9,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
-  case prober, reader, scans, png, gif, raw
+  case prober, reader, scans, png, gif, heif, raw
   case fields, providers, netrc, globs, rows, names, helper
 
   func run(_ input: FuzzInput) {
@@ -20,6 +20,7 @@ private enum Target: String, CaseIterable {
     case .png: fuzzPNG(input)
     case .gif: fuzzGIF(input)
     case .raw: fuzzRAW(input)
+    case .heif: fuzzHEIF(input)
     case .fields: fuzzFields(input)
     case .providers: fuzzProviders(input)
     case .netrc: fuzzNetrc(input)

@@ -1,0 +1,77 @@
+/// Reads a range of some bytes from its start to its end. What lies beyond is an error, never a trap.
+struct BoxCursor {
+  /// The most boxes in one box.
+  static let mostBoxes = 8192
+
+  private let bytes: [UInt8]
+  /// What is left to read, in indices of `bytes`.
+  private(set) var rest: Range<Int>
+
+  init(_ bytes: [UInt8]) { (self.bytes, rest) = (bytes, 0..<bytes.count) }
+
+  private init(_ bytes: [UInt8], _ rest: Range<Int>) { (self.bytes, self.rest) = (bytes, rest) }
+
+  var isAtEnd: Bool { rest.isEmpty }
+
+  /// The next big-endian number of 0 to 8 bytes; one of 8 bytes must fit into 63 bits.
+  mutating func number(_ length: Int) throws(HEIFError) -> Int {
+    guard length <= rest.count else { throw .truncated("in a table") }
+    var value: UInt64 = 0
+    for index in rest.lowerBound..<rest.lowerBound + length { value = value << 8 | UInt64(bytes[index]) }
+    rest = rest.lowerBound + length..<rest.upperBound
+    guard let number = Int(exactly: value) else { throw .damaged("a number beyond any file's length") }
+    return number
+  }
+
+  /// The next signed number of 4 bytes.
+  mutating func signedNumber() throws(HEIFError) -> Int {
+    Int(Int32(truncatingIfNeeded: try number(4)))
+  }
+
+  mutating func fourCC() throws(HEIFError) -> FourCC { FourCC(code: UInt32(truncatingIfNeeded: try number(4))) }
+
+  /// The next bytes.
+  mutating func take(_ length: Int) throws(HEIFError) -> [UInt8] {
+    guard length >= 0, length <= rest.count else { throw .truncated("in a table") }
+    defer { rest = rest.lowerBound + length..<rest.upperBound }
+    return Array(bytes[rest.lowerBound..<rest.lowerBound + length])
+  }
+
+  /// All bytes that are left.
+  var remaining: [UInt8] { Array(bytes[rest]) }
+
+  /// The text up to the next zero byte, or to the end.
+  mutating func text() -> String {
+    let end = bytes[rest].firstIndex(of: 0) ?? rest.upperBound
+    defer { rest = min(end + 1, rest.upperBound)..<rest.upperBound }
+    return String(decoding: bytes[rest.lowerBound..<end], as: UTF8.self)
+  }
+
+  /// The version and the flags at the start of a full box.
+  mutating func versionAndFlags() throws(HEIFError) -> (version: Int, flags: Int) {
+    (try number(1), try number(3))
+  }
+
+  /// The next box, with a cursor of its content; nil at the end.
+  ///
+  /// - Throws: `.truncated` for a box that is longer than what contains it.
+  mutating func box() throws(HEIFError) -> (kind: FourCC, content: BoxCursor)? {
+    if isAtEnd { return nil }
+    let header = try BoxHeader(bytes[rest])
+    let length = header.length ?? rest.count
+    guard length <= rest.count else { throw .truncated("in the box \(header.kind)") }
+    let content = rest.lowerBound + header.headerLength..<rest.lowerBound + length
+    rest = content.upperBound..<rest.upperBound
+    return (header.kind, BoxCursor(bytes, content))
+  }
+
+  /// All boxes that are left.
+  func boxes() throws(HEIFError) -> [(kind: FourCC, content: BoxCursor)] {
+    var (cursor, found) = (self, [(kind: FourCC, content: BoxCursor)]())
+    while let next = try cursor.box() {
+      guard found.count < Self.mostBoxes else { throw .tooMany("boxes") }
+      found.append(next)
+    }
+    return found
+  }
+}

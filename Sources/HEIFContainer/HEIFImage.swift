@@ -1,0 +1,158 @@
+/// An image of the container: which items have its pixels, and how they are shown.
+package struct HEIFImage: Sendable, Hashable {
+  /// How the items are coded.
+  package enum Coding: Sendable, Hashable {
+    case hevc, av1
+  }
+
+  /// The item's number.
+  package let id: UInt32
+  package let coding: Coding
+  /// The size as coded, in pixels.
+  package let size: HEIFSize
+  /// The items with the pixels, row by row: the image's own, or a grid's.
+  package let tiles: [UInt32]
+  /// The number of tiles in a row.
+  package let columns: Int
+  package let tileSize: HEIFSize
+  package let chroma: ChromaFormat
+  /// The bits per sample, 8 to 16.
+  package let bits: Int
+  /// What the samples mean, if the container says so.
+  package let colour: CodedColour?
+  package let profile: [UInt8]?
+  /// The part of it that is shown, before it is turned.
+  package let part: HEIFPart
+  /// The EXIF orientation that has the same effect as its rotation and mirroring: 1 to 8.
+  package let orientation: Int
+  /// The number of the item with its alpha.
+  package internal(set) var alpha: UInt32?
+
+  package var rows: Int { tiles.count / columns }
+}
+
+extension HEIFItems {
+  /// How alpha is named in HEVC's, AV1's and the common standard.
+  private static let alphaNames = [
+    "urn:mpeg:mpegB:cicp:systems:auxiliary:alpha", "urn:mpeg:hevc:2015:auxid:1", "urn:mpeg:avc:2015:auxid:1",
+  ]
+
+  /// The image in an item.
+  ///
+  /// - Parameter grid: The content of the item, where it is a grid.
+  /// - Throws: `.unsupported` for what this reader leaves to others.
+  package func image(_ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) -> HEIFImage {
+    guard let item = item(id) else { throw .damaged("no item \(id)") }
+    var (tiles, columns, size) = ([item], 1, item.extent)
+    if item.kind == "grid" {
+      guard let grid else { throw .unsupported("a grid of unknown content") }
+      let layout = try HEIFGrid(grid)
+      let ids = item.references["dimg"] ?? []
+      guard ids.count == layout.rows * layout.columns else { throw .damaged("a grid without all its tiles") }
+      tiles = ids.compactMap { self.item($0) }
+      guard tiles.count == ids.count, let tile = tiles[0].extent else { throw .damaged("a grid of unknown tiles") }
+      guard tiles.allSatisfy({ $0.extent == tile && $0.kind == tiles[0].kind }), layout.isCovered(by: tile) else {
+        throw .unsupported("a grid of different tiles")
+      }
+      (columns, size) = (layout.columns, layout.size)
+    }
+    guard let size, let tileSize = tiles[0].extent, size.width > 0, size.height > 0 else {
+      throw .damaged("an image without a size")
+    }
+    let samples = try samples(tiles)
+    let shown = try showing(item, of: size)
+    if columns > 1 || tiles.count > 1 {
+      for tile in tiles where try showing(tile, of: tileSize) != Showing(tileSize) {
+        throw .unsupported("turned tiles")
+      }
+    }
+    var image = HEIFImage(
+      id: id, coding: samples.coding, size: size, tiles: tiles.map(\.id), columns: columns, tileSize: tileSize,
+      chroma: samples.chroma, bits: samples.bits, colour: colour(item) ?? colour(tiles[0]),
+      profile: profile(item) ?? profile(tiles[0]), part: shown.part, orientation: shown.orientation.exif)
+    image.alpha = alpha(of: id)
+    return image
+  }
+
+  /// How the items' samples are coded, all in the same way.
+  private func samples(
+    _ tiles: [HEIFItem]
+  ) throws(HEIFError) -> (coding: HEIFImage.Coding, chroma: ChromaFormat, bits: Int) {
+    var found: (coding: HEIFImage.Coding, chroma: ChromaFormat, bits: Int)?
+    for tile in tiles {
+      let next: (HEIFImage.Coding, ChromaFormat, Int)
+      if tile.kind == "hvc1", let configuration = tile.hevc {
+        guard configuration.bits.0 == configuration.bits.1 || configuration.chroma == .none else {
+          throw .unsupported("luma and chroma of different depth")
+        }
+        next = (.hevc, configuration.chroma, configuration.bits.0)
+      } else if tile.kind == "av01", let configuration = tile.av1 {
+        next = (.av1, configuration.chroma, configuration.bits)
+      } else {
+        throw .unsupported("an item of the kind \(tile.kind?.description ?? "unknown")")
+      }
+      if tile.properties.contains(where: \.isObstacle) { throw .unsupported("an unknown property") }
+      if let found, found != next { throw .unsupported("a grid of different tiles") }
+      found = next
+    }
+    guard let found else { throw .damaged("a grid without tiles") }
+    return found
+  }
+
+  /// How an item is shown: the part of it, and then its orientation.
+  private struct Showing: Equatable {
+    var part: HEIFPart
+    var orientation = HEIFOrientation()
+
+    init(_ size: HEIFSize) { part = HEIFPart(x: 0, y: 0, size: size) }
+  }
+
+  private func showing(_ item: HEIFItem, of size: HEIFSize) throws(HEIFError) -> Showing {
+    var shown = Showing(size)
+    for property in item.properties {
+      switch property.value {
+      case .rotation(let turns): shown.orientation.rotateAntiClockwise(quarterTurns: turns)
+      case .mirror(let exchangesSides):
+        if exchangesSides { shown.orientation.exchangeSides() } else { shown.orientation.exchangeTopAndBottom() }
+      case .aperture(let aperture):
+        guard shown == Showing(size) else { throw .unsupported("an aperture after a rotation") }
+        shown.part = try aperture.part(of: size)
+      default:
+        if property.isObstacle { throw .unsupported("an unknown property") }
+      }
+    }
+    return shown
+  }
+
+  private func alpha(of id: UInt32) -> UInt32? {
+    items("auxl", to: id).first { item in
+      item.properties.contains { property in
+        if case .auxiliary(let name) = property.value { Self.alphaNames.contains(name) } else { false }
+      }
+    }?.id
+  }
+
+  private func colour(_ item: HEIFItem) -> CodedColour? {
+    for property in item.properties { if case .colour(let colour) = property.value { return colour } }
+    return nil
+  }
+
+  private func profile(_ item: HEIFItem) -> [UInt8]? {
+    for property in item.properties { if case .profile(let bytes) = property.value { return bytes } }
+    return nil
+  }
+}
+
+extension HEIFItem {
+  /// How its HEVC is coded.
+  package var hevc: HEVCConfiguration? {
+    for property in properties { if case .hevc(let configuration) = property.value { return configuration } }
+    return nil
+  }
+
+  /// How its AV1 is coded.
+  package var av1: AV1Configuration? {
+    for property in properties { if case .av1(let configuration) = property.value { return configuration } }
+    return nil
+  }
+}
