@@ -20,8 +20,10 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
   ],
   targets: [
-    // What pkg-config says of libcurl, libtiff and libvips would have the program linked to them: see CLazyLibraries.
+    // What pkg-config says of these without it would have the program linked to them: see CLazyLibraries.
     .systemLibrary(name: "CCurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CDav1d", providers: [.apt(["libdav1d-dev"])]),
+    .systemLibrary(name: "CDe265", providers: [.apt(["libde265-dev"])]),
     .systemLibrary(name: "CGLib", pkgConfig: "glib-2.0", providers: [.apt(["libglib2.0-dev"])]),
     .systemLibrary(name: "CISAL", pkgConfig: "libisal", providers: [.apt(["libisal-dev"])]),
     .systemLibrary(name: "CJPEG", pkgConfig: "libjpeg", providers: [.apt(["libjpeg-dev"])]),
@@ -71,12 +73,15 @@ let package = Package(
     .target(
       name: "ImageCodec",
       dependencies: [
+        "CDav1d",
+        "CDe265",
         "CISAL",
         "CJPEG",
         "CLazyLibraries",
         "CTIFF",
         "CVips",
         "CWebP",
+        "HEIFContainer",
         "JPEGCoefficients",
         "RAWPreviews",
         "ThumbnailCore",

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from . import exr, icc, jpeg, png, tools
+from . import exr, heif, icc, jpeg, png, tools
 from .charts import alpha, chart, letter
 
 
@@ -265,6 +265,11 @@ def heifs(picture):
                 switch = ["--avif"] if suffix == "avif" else []
                 tools.run("heif-enc", *switch, "-q", 70, "-o", target, source)
                 files[f"{suffix}{name}.{suffix}"] = target.read_bytes()
+    # Stored lying on its side, as a phone that was held upright does it.
+    stored = np.rot90(picture, -1)
+    small = np.asarray(Image.fromarray(picture).resize((80, 60), Image.LANCZOS))
+    files["heic-grid.heic"] = heif.phone(stored, 64, np.rot90(small, -1), turns=1)
+    files["heic-grid-thumbnail-of-another-picture.heic"] = heif.phone(stored, 64, np.rot90(255 - small, -1), turns=1)
     return files
 
 

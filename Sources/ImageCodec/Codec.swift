@@ -1,5 +1,7 @@
 // The module ImageCodec: turns the bytes of an image into thumbnails.
 
+import CDav1d
+import CDe265
 import CJPEG
 import CLazyLibraries
 import CTIFF
@@ -99,6 +101,14 @@ package enum Codec {
     return String(cString: TIFFGetVersion()).split(whereSeparator: \.isNewline).first?.split(separator: " ").last
       .map { String($0) }
   }
+
+  /// The version of libde265, such as `1.0.11`; nil where it cannot be loaded.
+  package static var de265Version: String? {
+    clazy_load_de265() == nil ? String(cString: de265_get_version()) : nil
+  }
+
+  /// The version of dav1d, such as `1.0.0`; nil where it cannot be loaded.
+  package static var dav1dVersion: String? { clazy_load_dav1d() == nil ? String(cString: dav1d_version()) : nil }
 
   /// Whether a format can be written: JPEG always, others if this libvips can. Starts libvips.
   package static func canWrite(_ format: ImageFormat) -> Bool {

@@ -14,6 +14,8 @@ enum LateLibraries {
   /// Takes about two milliseconds. What is not there is left out: the image that needs it fails.
   static func load() {
     _ = clazy_load_tiff()
+    _ = clazy_load_de265()
+    _ = clazy_load_dav1d()
     let loaded = loadedFiles()
     loadCoders(loaded)
     loadPixbufLoader(loaded)

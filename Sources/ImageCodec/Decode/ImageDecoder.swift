@@ -26,7 +26,10 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
     } catch {
-      guard case .handedOver = error, !plan.avoidsLibraries else { throw cancellation.isSet ? .cancelled : error }
+      // libheif turns an image that it reads: that takes another plan.
+      guard case .handedOver = error, !plan.avoidsLibraries, plan.probe.heif == nil else {
+        throw cancellation.isSet ? .cancelled : error
+      }
     }
     return try libvipsRows()
   }
@@ -48,6 +51,9 @@ struct ImageDecoder {
     case (.tiff, .whole): return try TIFFRowSource(body, probe: probe)
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
+    case (.heif, .whole), (.avif, .whole):
+      guard let traits = probe.heif else { return nil }
+      return try HEIFRowSource(body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: isLinear)
     default: return nil
     }
   }

@@ -22,7 +22,7 @@ struct RowLayout: Sendable, Equatable {
     case interleaved
     /// One plane of four inks, of which 255 is none, as libvips has them.
     case cmyk
-    /// Three planes of one channel: luma and chroma as in JFIF, full range.
+    /// Three planes of one channel: luma and chroma, full range, with the `weights` of the layout.
     case ycc
   }
 
@@ -49,6 +49,8 @@ struct RowLayout: Sendable, Equatable {
   /// Whether the last channel of an interleaved plane is alpha.
   var hasAlpha = false
   var planes: [Plane]
+  /// What luma consists of, where there is any.
+  var weights = LumaWeights.jfif
   /// The ICC profile of the samples, if the file has one.
   var profile: [UInt8]?
 

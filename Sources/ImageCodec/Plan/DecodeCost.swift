@@ -1,3 +1,4 @@
+import HEIFContainer
 import ThumbnailCore
 
 /// Predicts the peak memory of a decode, in bytes, from the header alone.
@@ -68,6 +69,8 @@ enum DecodeCost {
         Double(GIFRowSource.peakBytes(of: probe))
       case .tiff:
         Double(min(probe.blockBytes, 1 << 50)) * 2.1
+      case .heif where probe.heif != nil, .avif where probe.heif != nil:
+        Double(items(of: probe, bodyLength: bodyLength))
       case .heif, .avif:
         pixels * 8.5 * (probe.bitsPerSample > 8 ? 2 : 1) + pixels * (probe.hasAlpha == true ? 2 : 0)
       default:
@@ -75,6 +78,27 @@ enum DecodeCost {
         pixels * (probe.format == .pnm && probe.bitsPerSample > 16 ? 20 : 8)
       }
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
+  }
+
+  /// An image that is read item by item: a tile and a row of them, of alpha, too.
+  private static func items(of probe: ImageProbe, bodyLength: Int) -> Int {
+    [probe.heif?.image, probe.heif?.alpha].compactMap { $0 }.reduce(0) { sum, image in
+      let strip = image.tiles.count > 1 ? image.columns * planes(of: image) : 0
+      // A tile has the file's bytes to itself where it is the only one. They are copied once by libde265.
+      let coded = 2 * bodyLength / max(1, min(image.tiles.count, 8))
+      return sum + tile(of: image) + strip + coded
+    }
+  }
+
+  /// The memory of decoding one tile: its planes, and what the decoder notes of each block.
+  static func tile(of image: HEIFImage) -> Int { planes(of: image) * 2 + (2 << 20) }
+
+  /// The samples of a tile, padded to whole blocks, in bytes.
+  private static func planes(of image: HEIFImage) -> Int {
+    let padded = PixelSize(image.tileSize.width + HEIFImage.padding, image.tileSize.height + HEIFImage.padding)
+    let divisors = image.chroma.divisors
+    let samples = image.chroma == .none ? 1 : 1 + 2 / Double(divisors.across * divisors.down)
+    return Int(min(Double(padded.pixelCount) * samples * (image.bits > 8 ? 2 : 1), 0x1p50))
   }
 
   /// The rows in flight between the decoder and the views, and the views' resamplers.

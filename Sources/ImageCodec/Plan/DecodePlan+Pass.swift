@@ -38,6 +38,17 @@ extension DecodePlan.Pass {
     chainSteps()
   }
 
+  /// How much smaller than the image a thumbnail is that does not show whether blocks' edges were smoothed.
+  private static let blockEdgeReduction = 4
+
+  /// Whether all thumbnails are so small that a decoder may leave the edges of blocks as they are.
+  var hidesBlockEdges: Bool {
+    steps.allSatisfy { step in
+      let (view, factor) = (step.geometry.view, Self.blockEdgeReduction)
+      return step.variant.scaling != .best && factor * view.longerSide <= baseSize.longerSide
+    }
+  }
+
   /// Derives each step from the smallest earlier view that is at least twice as large in both directions.
   private mutating func chainSteps() {
     for index in steps.indices {

@@ -99,8 +99,8 @@ package struct DecodePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
   ///   - isBodyWhole: False if the body is the beginning of a file.
-  ///   - mayReadCoefficients: False for a file that the coefficient decoder has handed over, and where that reader is
-  ///     not worthwhile.
+  ///   - mayReadCoefficients: False for a file that the coefficient decoder, or the reader of a HEIC's items, has
+  ///     handed over, and where those readers are not worthwhile.
   ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
@@ -109,6 +109,8 @@ package struct DecodePlan: Sendable, Equatable {
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
+    // Of what is damaged libheif makes more.
+    let probe = mayReadCoefficients && !isTolerant ? probe : probe.forLibheif
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = [Step](variants) { _ in sourceSize ?? probe.origin?.size ?? probe.size }
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)

@@ -1,10 +1,11 @@
 package import JPEGCoefficients
-import ThumbnailCore
+package import ThumbnailCore
 
 /// Decides when an arriving body is sufficient for all variants currently requested.
 ///
-/// This applies to a progressive JPEG if its first scans suffice for all of them, and, where previews are allowed, to a
-/// sequential one whose preview is large enough; also to a RAW file whose preview has arrived. The plan is made when the first scan has arrived, and made again when
+/// This applies to a progressive JPEG if its first scans suffice for all of them, and, where previews are allowed, to an
+/// image whose preview is large enough; also to a RAW file whose preview has arrived. The plan is made when the first
+/// scan has arrived, and made again when
 /// the demand has changed.
 package struct EarlyStop: Sendable {
   /// How much of a body is needed.
@@ -17,7 +18,7 @@ package struct EarlyStop: Sendable {
   private let demand: VariantDemand
   private let memoryBudget: Int
   private let mayReadCoefficients: Bool
-  private let mayUsePreview: Bool
+  private let previews: PreviewUse
   private var scans = ScanWatcher()
   private var position = 0
   private var planned: (generation: Int, need: Need)?
@@ -25,12 +26,12 @@ package struct EarlyStop: Sendable {
   /// `memoryBudget` is the most bytes that a decode may take, as for the final plan.
   package init(
     demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true,
-    mayUsePreview: Bool = false
+    previews: PreviewUse = .off
   ) {
     self.demand = demand
     self.memoryBudget = memoryBudget
     self.mayReadCoefficients = mayReadCoefficients
-    self.mayUsePreview = mayUsePreview
+    self.previews = previews
   }
 
   /// The finest scale that the bytes so far are sufficient for; nil if any use needs the whole body.
@@ -40,7 +41,7 @@ package struct EarlyStop: Sendable {
   package mutating func take(_ bytes: UnsafeRawBufferPointer, probe: ImageProbe?) -> Bool {
     scans.feed(bytes)
     position += bytes.count
-    guard let probe, scans.finestScale != nil || probe.isRAW || mayUsePreview && probe.preview != nil
+    guard let probe, scans.finestScale != nil || probe.isRAW || probe.preview?.isPermitted(previews) == true
     else { return false }
     return switch need(of: probe) {
     case .whole: false
@@ -62,7 +63,7 @@ package struct EarlyStop: Sendable {
     // The demand is briefly empty after one variant is delivered and before the next is taken.
     if variants.isEmpty { return .whole }
     if probe.isRAW { return RAWPreview.sufficientLength(for: variants, of: probe).map { .head(length: $0) } ?? .whole }
-    if mayUsePreview, let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget) {
+    if let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget, previews: previews) {
       return .head(length: preview.preview.sufficientLength)
     }
     let plan = try? DecodePlan.make(

@@ -10,28 +10,38 @@ package struct PreviewPlan: Sendable {
   /// Its predicted peak memory in bytes, the comparison with the image included.
   package let predictedBytes: Int
 
-  /// Nil if the preview is too small, does not match, or costs more than `memoryBudget` bytes.
-  package init?(_ variants: [Variant], probe: ImageProbe, memoryBudget: Int) {
-    guard let preview = probe.preview, preview.serves(variants, of: probe) else { return nil }
-    var stand = ImageProbe(format: .jpeg, storedSize: preview.size)
+  /// Nil if the preview is too small, does not match, may not be used, or costs more than `memoryBudget` bytes.
+  package init?(_ variants: [Variant], probe: ImageProbe, memoryBudget: Int, previews: PreviewUse = .on) {
+    guard let preview = probe.preview, preview.isPermitted(previews), preview.serves(variants, of: probe) else {
+      return nil
+    }
+    let isJPEG = preview.heif == nil
+    var stand = ImageProbe(format: isJPEG ? .jpeg : probe.format, storedSize: preview.size)
     stand.orientation = probe.orientation
     stand.frameCount = 1
     stand.hasAlpha = false
     // The preview's coding process is not parsed, so assume the most expensive one.
-    stand.isProgressive = true
+    stand.isProgressive = isJPEG
+    stand.heif = preview.heif
     guard
       let plan = try? DecodePlan.make(
         probe: stand, bodyLength: preview.range.count, variants: variants, memoryBudget: memoryBudget,
         sourceSize: probe.size)
     else { return nil }
-    // The comparison decodes the image at 1/8: three planes of 16 bits, and the raster.
-    let compared = JPEGScale.eighth.size(of: probe.storedSize).pixelCount * 10
+    // The comparison decodes a JPEG at 1/8: three planes of 16 bits, and the raster; of a HEIC one tile.
+    let compared =
+      isJPEG
+      ? JPEGScale.eighth.size(of: probe.storedSize).pixelCount * 10
+      : probe.heif.map { DecodeCost.tile(of: $0.image) } ?? 0
     guard plan.predictedBytes + compared <= memoryBudget else { return nil }
     (self.probe, self.preview, self.plan, predictedBytes) = (probe, preview, plan, plan.predictedBytes + compared)
   }
 }
 
 extension EmbeddedPreview {
+  /// Whether a preview of its kind may be used.
+  func isPermitted(_ previews: PreviewUse) -> Bool { previews == .on || previews == .auto && heif != nil }
+
   /// Whether it can replace the image: as large as all the thumbnails need, twice that for `Scaling.best`. Never in
   /// linear light, as the program that made it averaged display values.
   func serves(_ variants: [Variant], of probe: ImageProbe) -> Bool {

@@ -1,6 +1,7 @@
 import ThumbnailCore
 
-/// The small JPEG that a camera embeds in an image's EXIF data.
+/// The small image that a camera embeds in an image's file: a JPEG in the EXIF data, or a thumbnail in a HEIC's
+/// container.
 package struct EmbeddedPreview: Sendable, Equatable {
   /// How many bytes of the first scan are read to compare the preview with it.
   static let comparedBytes = 64 << 10
@@ -11,8 +12,11 @@ package struct EmbeddedPreview: Sendable, Equatable {
   var size: PixelSize
   /// Its own EXIF orientation, if stated separately.
   var orientation: Int?
-  /// The bytes of the file needed to decode the preview and compare it: up to 64 KiB into the first scan.
+  /// The bytes of the file needed to decode the preview and compare it: up to 64 KiB into the first scan; of a HEIC up
+  /// to the last of the tiles.
   package var sufficientLength = 0
+  /// The thumbnail in the container of a HEIC or AVIF; nil for a JPEG.
+  var heif: HEIFTraits?
 
   /// Whether the preview has the image's aspect ratio within 1 % and its orientation, so that it was not letterboxed,
   /// cropped or rotated separately.

@@ -6,8 +6,8 @@ package import ThumbnailCore
 package struct ImageProbe: Sendable, Equatable {
   /// The format, as sniffed.
   package var format: ImageFormat
-  /// The size in pixels as the decoder delivers it. HEIF and AVIF decoders rotate the image themselves; for all other
-  /// formats `orientation` is still to be applied.
+  /// The size in pixels as the decoder delivers it. libheif rotates images itself; to all others `orientation` is still
+  /// to be applied.
   var storedSize: PixelSize
   /// The EXIF orientation still to be applied, 1 to 8. 1 is upright.
   var orientation = 1
@@ -33,7 +33,8 @@ package struct ImageProbe: Sendable, Equatable {
   var jpeg: JPEGFrameTraits?
   /// The mean entry of the quantisation table of a JPEG's first component; nil if it is not stated before the scans.
   var meanQuantiser: Double?
-  /// The preview in a sequential JPEG's EXIF data, if it has the image's aspect ratio and orientation.
+  /// The preview in a sequential JPEG's EXIF data or a HEIC's container, if it has the image's aspect ratio and
+  /// orientation.
   var preview: EmbeddedPreview?
   /// What a RAW file embeds. The probe's size is that of its largest preview: no thumbnail is larger.
   var raw: RAWFile?
@@ -52,7 +53,17 @@ package struct ImageProbe: Sendable, Equatable {
 
   /// Whether it is the header of a RAW file, of which a preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
+  /// The items of a HEIC or AVIF that is read without libheif.
+  var heif: HEIFTraits?
 
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }
+
+  /// What the header tells of an image that libheif reads, which turns it.
+  var forLibheif: ImageProbe {
+    guard heif != nil else { return self }
+    var probe = self
+    (probe.storedSize, probe.orientation, probe.heif, probe.preview) = (size, 1, nil, nil)
+    return probe
+  }
 }

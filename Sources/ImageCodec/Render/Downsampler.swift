@@ -58,6 +58,11 @@ package enum Downsampler {
     _ preview: PreviewPlan, _ body: ByteSource, _ cancellation: CancellationFlag,
     _ finish: (ThumbnailRaster) throws(CodecError) -> Product
   ) -> [Rendered<Product>]? {
+    if preview.preview.heif != nil {
+      // The reader of its items compares it with the image.
+      let rendered = carryOut(preview.plan, body, cancellation, finish)
+      return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
+    }
     let range = preview.preview.range
     guard let bytes = try? body.read(at: range.lowerBound, length: range.count), bytes.count == range.count else {
       return nil

@@ -120,8 +120,8 @@ struct RenderPass {
     let isJPEG =
       Encoder.written(as: step.variant.format, source: decoder.plan.probe.format, isTransparent: false) == .jpeg
     let isSRGB = layout.profile.map { ICCProfile($0)?.isSRGB ?? true } ?? true
-    return isJPEG && isSRGB && !step.needsWholeView && step.geometry.output == step.geometry.cut
-      && step.variant.metadata == .none && step.variant.processor == nil
+    return isJPEG && isSRGB && layout.weights == .jfif && !step.needsWholeView
+      && step.geometry.output == step.geometry.cut && step.variant.metadata == .none && step.variant.processor == nil
   }
 
   /// A step's view, as stored, cropped if the crop is known in advance: resampled from an earlier step's view.

@@ -36,21 +36,25 @@ enum SampleFinisher {
     }
   }
 
-  /// Converts a row of three planes, JFIF's luma and chroma, to RGB.
+  /// Converts a row of three planes, luma of these weights and chroma, to RGB.
   static func rgb(
-    _ planes: (UnsafePointer<Int16>, UnsafePointer<Int16>, UnsafePointer<Int16>), count: Int,
-    into output: UnsafeMutablePointer<UInt8>
+    _ planes: (UnsafePointer<Int16>, UnsafePointer<Int16>, UnsafePointer<Int16>), _ weights: LumaWeights = .jfif,
+    count: Int, into output: UnsafeMutablePointer<UInt8>
   ) {
     // The factors have 14 fraction bits, the sums 20.
+    let exact = weights.factors
+    func fixed(_ factor: Double) -> Int32 { Int32((factor * 16_384).rounded()) }
+    let (redOfRed, greenOfRed) = (fixed(exact.redOfRed), fixed(exact.greenOfRed))
+    let (greenOfBlue, blueOfBlue) = (fixed(exact.greenOfBlue), fixed(exact.blueOfBlue))
     let grey = Int32(128) << 6
     let half = Int32(1) << 19
     for x in 0..<count {
       let luma = Int32(planes.0[x]) &<< 14 &+ half
       let (blue, red) = (Int32(planes.1[x]) &- grey, Int32(planes.2[x]) &- grey)
       let pixel = output + 3 &* x
-      pixel[0] = sample(luma &+ 22_970 &* red)
-      pixel[1] = sample(luma &- 5_638 &* blue &- 11_700 &* red)
-      pixel[2] = sample(luma &+ 29_032 &* blue)
+      pixel[0] = sample(luma &+ redOfRed &* red)
+      pixel[1] = sample(luma &+ greenOfBlue &* blue &+ greenOfRed &* red)
+      pixel[2] = sample(luma &+ blueOfBlue &* blue)
     }
   }
 

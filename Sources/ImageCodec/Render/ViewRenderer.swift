@@ -173,7 +173,7 @@ private final class Output {
       if view.keepsPlanes {
         SampleFinisher.interleave(rows, count: width, into: target)
       } else {
-        SampleFinisher.rgb(rows, count: width, into: target)
+        SampleFinisher.rgb(rows, layout.weights, count: width, into: target)
       }
     }
   }

@@ -36,7 +36,7 @@ struct FileLoader: BodyLoader {
       var body = SourceBody(file.body, header: header, holding: permit)
       body.hasChanged = { file.hasChanged }
       body.admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: true)
-      body.mayUsePreview = configuration.previews
+      body.previews = configuration.previews
       return body
     }
   }

@@ -20,7 +20,7 @@ struct HTTPLoader: BodyLoader {
     /// The variants requested at any moment: the transfer stops once they can be made from what has arrived. Nil for
     /// the whole body.
     var demand: VariantDemand?
-    var mayUsePreview: Bool
+    var previews: PreviewUse
     /// Makes the request conditional. The body is empty if the image is not modified.
     var condition: DownloadCondition?
     /// Whether a server that fails gets another attempt.
@@ -32,7 +32,7 @@ struct HTTPLoader: BodyLoader {
   ) async throws(FetchFailure) -> SourceBody {
     if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
     let request = BodyRequest(
-      demand: isWhole ? nil : job.demand, mayUsePreview: spent == nil && configuration.previews)
+      demand: isWhole ? nil : job.demand, previews: spent == nil ? configuration.previews : .off)
     var body = try await download(request, for: job).body
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     return body
@@ -81,7 +81,7 @@ struct HTTPLoader: BodyLoader {
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let earlyStop = (mayStop ? request.demand : nil).map {
       EarlyStop(
-        demand: $0, memoryBudget: decodeShare, mayUsePreview: request.mayUsePreview)
+        demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor,
@@ -117,7 +117,7 @@ struct HTTPLoader: BodyLoader {
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
-    body.mayUsePreview = request.mayUsePreview
+    body.previews = request.previews
     monitor.add(1, to: \.downloads)
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(

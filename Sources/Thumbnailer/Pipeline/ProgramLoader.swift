@@ -41,9 +41,9 @@ struct ProgramLoader: BodyLoader {
   ) async throws -> SourceBody {
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
-    let mayUsePreview = spent == nil && configuration.previews
+    let previews = spent == nil ? configuration.previews : .off
     let earlyStop = EarlyStop(
-      demand: job.demand, memoryBudget: decodeShare, mayUsePreview: mayUsePreview)
+      demand: job.demand, memoryBudget: decodeShare, previews: previews)
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
@@ -78,7 +78,7 @@ struct ProgramLoader: BodyLoader {
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
-    body.mayUsePreview = mayUsePreview
+    body.previews = previews
     monitor.add(body.bytesLeft, to: \.bytesLeft)
     monitor.send(job.source, .opened(bytes: body.bytes.count))
     return body

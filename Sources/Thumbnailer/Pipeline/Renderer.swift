@@ -77,8 +77,9 @@ struct Renderer: Sendable {
   private func renderFromPreview(
     _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody, for job: JobContext
   ) async throws(ThumbnailError) -> Rendering? {
-    guard body.mayUsePreview,
-      let preview = PreviewPlan(variants, probe: probe, memoryBudget: runner.memory.capacity),
+    guard
+      let preview = PreviewPlan(
+        variants, probe: probe, memoryBudget: runner.memory.capacity, previews: body.previews),
       body.isComplete || body.bytes.count >= preview.preview.sufficientLength
     else { return nil }
     if body.isDistrusted, let helpers {

@@ -26,7 +26,7 @@ struct Revalidator: Sendable {
   func revalidate(
     _ known: StoredResponse, in history: SourceHistory, for job: JobContext
   ) async throws(FetchFailure) -> Outcome {
-    var request = HTTPLoader.BodyRequest(demand: job.demand, mayUsePreview: configuration.previews)
+    var request = HTTPLoader.BodyRequest(demand: job.demand, previews: configuration.previews)
     request.condition = DownloadCondition(address: known.address, headers: known.metadata.conditions)
     request.mayRepeat = !mayServeStale(history, after: .serverFailed(status: 503), for: job)
     var (body, download) = try await http.download(request, for: job)

@@ -53,8 +53,8 @@ struct SourceBody: Sendable {
     ownReaders = isDistrusted && ownReaders == .here ? .inHelper : .nowhere
   }
 
-  /// Whether the preview in its EXIF data may be used; false once it was found not to match.
-  var mayUsePreview = false
+  /// Which preview may be used; none once it was found not to match.
+  var previews = PreviewUse.off
 
   /// The file that the bytes are a part of, if they are a RAW file's preview.
   private(set) var container: Container?

@@ -202,7 +202,7 @@ struct SourceJob: Sendable {
           // The image may have changed in between.
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }
-        if retry == .withoutPreview { body.mayUsePreview = false }
+        if retry == .withoutPreview { body.previews = .off }
         if retry == .withoutCoefficients { body.handOver() }
       }
     }

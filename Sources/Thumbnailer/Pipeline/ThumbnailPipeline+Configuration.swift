@@ -71,11 +71,12 @@ extension ThumbnailPipeline {
     /// Whether the download of a progressive JPEG stops after the scans that the requested thumbnails need: often a
     /// tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
     public var earlyStop = true
-    /// Whether small thumbnails are made from the preview that cameras embed in a JPEG's EXIF data, if it is large
-    /// enough, has the image's aspect ratio and orientation, and matches the image's first rows. Only the start of the
-    /// file is read then. Edits further down that left the preview unchanged are not detected, and previews are of low
-    /// quality. Such thumbnails stay in the cache. Default: false.
-    public var previews = false
+    /// Whether small thumbnails are made from what cameras embed in a file, if it is large enough and has the image's
+    /// aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches some of the image's tiles, and
+    /// the preview in a JPEG's EXIF data, if it matches the image's first rows. Only a part of the file is read then.
+    /// Edits elsewhere that left the small image unchanged are not detected, and a JPEG's previews are of low quality.
+    /// Such thumbnails stay in the cache. Default: HEIC's.
+    public var previews = PreviewUse.auto
     /// When a stored thumbnail is used as fresh, and when it is revalidated. Default: as the server's response says.
     public var cacheMode = CacheMode.standard
     /// Whether to ignore cached failures. Otherwise images that do not exist (404, 410) or are not images fail for an

@@ -128,6 +128,8 @@ extension Diagnostics {
       ("ISA-L", PNGInflater.version),
       ("libwebp", Codec.webPVersion),
       ("libtiff", Codec.tiffVersion ?? "missing"),
+      ("libde265", Codec.de265Version ?? "missing"),
+      ("dav1d", Codec.dav1dVersion ?? "missing"),
       ("libcurl", network?.version ?? "missing"),
       ("SQLite", CacheExamination.databaseVersion ?? "missing"),
     ]

@@ -141,6 +141,7 @@ struct ConvertResourceOptions: ConfigurationOptions {
   @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
   var maxPixels: Int?
 
+  @OptionGroup var previews: PreviewOptions
   @OptionGroup var damage: DamageOptions
 
   func validate() throws {
@@ -150,6 +151,7 @@ struct ConvertResourceOptions: ConfigurationOptions {
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    previews.apply(to: &configuration)
     damage.apply(to: &configuration)
     if let jobs { configuration.jobs = jobs }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }

@@ -87,6 +87,7 @@ extension Scaling: ExpressibleByArgument {}
 extension FrameSelection: ExpressibleByArgument {}
 extension FolderConverter.Options.Pairing: ExpressibleByArgument {}
 extension DamagePolicy: ExpressibleByArgument {}
+extension PreviewUse: ExpressibleByArgument {}
 
 extension Gravity: ExpressibleByArgument {
   /// Parses a name; also accepts the spelling `center`.

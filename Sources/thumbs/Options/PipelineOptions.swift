@@ -47,13 +47,7 @@ struct PipelineOptions: ConfigurationOptions {
     transform: ByteSize.option)
   var maxBytes: ByteSize?
 
-  @Option(
-    help: ArgumentHelp(
-      """
-      Whether small thumbnails may be made of the preview in a JPEG's EXIF data. Quick, but what was changed in the \
-      picture later may not show.
-      """, valueName: "on|off"))
-  var previews = Toggle.off
+  @OptionGroup var previews: PreviewOptions
 
   @Option(
     help: ArgumentHelp(
@@ -77,7 +71,7 @@ struct PipelineOptions: ConfigurationOptions {
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     cache.apply(to: &configuration)
     damage.apply(to: &configuration)
-    configuration.previews = previews == .on
+    previews.apply(to: &configuration)
     configuration.earlyStop = earlyStop == .on
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
     if let memoryBudget { configuration.memoryBudget = memoryBudget }
@@ -100,6 +94,19 @@ struct DamageOptions: ConfigurationOptions {
   var damaged = DamagePolicy.refuse
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.damaged = damaged }
+}
+
+/// Whether the small images in files are used.
+struct PreviewOptions: ConfigurationOptions {
+  @Option(
+    help: ArgumentHelp(
+      """
+      Whether small thumbnails may be made of those that are in the file: of a HEIC's, or of the preview in a JPEG's \
+      EXIF data, too. Quick, but what was changed in the picture later may not show.
+      """, valueName: "auto|on|off"))
+  var previews = PreviewUse.auto
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.previews = previews }
 }
 
 /// The location and the size limit of the disk cache.

@@ -13,7 +13,7 @@ import Testing
 
   @Test func onlyTheBeginningOfTheFileIsDownloaded() async throws {
     let file = try padded("jpeg-exif-thumbnail.jpg")
-    let fixture = try PipelineFixture(configuring: { $0.previews = true }) { _ in .ok(file).stalling(after: 120_000) }
+    let fixture = try PipelineFixture(configuring: { $0.previews = .on }) { _ in .ok(file).stalling(after: 120_000) }
     let response = try await fixture.pipeline.response(for: fixture.request("/a", size))
     #expect(response.thumbnail.size == size && response.thumbnail.source.size == PixelSize(640, 480))
     #expect(response.bytesLeft > 0 && response.thumbnail.source.byteCount == file.count)
@@ -28,7 +28,7 @@ import Testing
     let file = try padded("jpeg-exif-thumbnail-of-another-picture.jpg")
     let plain = try PipelineFixture { _ in .ok(file) }
     let expected = try await plain.pipeline.thumbnail(for: plain.request("/a", size))
-    let fixture = try PipelineFixture(configuring: { $0.previews = true }) { _ in .ok(file) }
+    let fixture = try PipelineFixture(configuring: { $0.previews = .on }) { _ in .ok(file) }
     let response = try await fixture.pipeline.response(for: fixture.request("/a", size))
     #expect(response.thumbnail.data == expected.data)
     #expect(fixture.origin.requests.count == 2 && response.bytesLeft == 0 && response.downloadedBytes > file.count)
@@ -49,7 +49,7 @@ import Testing
 
   @Test func aLargerSizeTakesThePicture() async throws {
     let file = try padded("jpeg-exif-thumbnail.jpg")
-    let fixture = try PipelineFixture(configuring: { $0.previews = true }) { _ in .ok(file) }
+    let fixture = try PipelineFixture(configuring: { $0.previews = .on }) { _ in .ok(file) }
     let results = await fixture.pipeline.responses(
       for: ImageSource(fixture.origin.url()),
       variants: [Variant(size: size, fit: .contain), Variant(size: PixelSize(320, 240), fit: .contain)])

@@ -49,7 +49,9 @@ struct DoctorCommandTests {
     let run = try await bench.run("doctor", "--json", "--downloads", "5")
     let report = try report(run)
     #expect(run.status == 0 && report.healthy, "\(run.lines)")
-    let libraries = ["libvips", "libjpeg-turbo", "ISA-L", "libwebp", "libtiff", "libcurl", "SQLite"]
+    let libraries = [
+      "libvips", "libjpeg-turbo", "ISA-L", "libwebp", "libtiff", "libde265", "dav1d", "libcurl", "SQLite",
+    ]
     #expect(Set(report.versions.keys) == Set(["thumbs", "Swift"] + libraries))
     #expect(report.versions.values.allSatisfy { $0.first?.isNumber == true })
     let readers = Dictionary(uniqueKeysWithValues: report.formats.map { ($0.format, $0.reader) })

@@ -1,0 +1,85 @@
+import HEIFContainer
+import ThumbnailCore
+
+/// A HEIC or AVIF and its table of contents.
+struct HEIFFile {
+  let body: ByteSource
+  let items: HEIFItems
+
+  /// Reads the table of contents of a body that was probed.
+  init(_ body: ByteSource) throws(CodecError) {
+    guard let meta = try Self.meta(of: body) else { throw .damaged(.header, detail: "no table of contents") }
+    self.body = body
+    let bytes = try Self.read(body, meta)
+    do throws(HEIFError) {
+      items = try HEIFItems(meta: bytes, at: meta.lowerBound)
+    } catch {
+      throw CodecError(error)
+    }
+  }
+
+  /// An item; one that is missing is damage.
+  func item(_ id: UInt32) throws(CodecError) -> HEIFItem {
+    guard let item = items.item(id) else { throw .damaged(.header, detail: "no item \(id)") }
+    return item
+  }
+
+  /// Copies the bytes of an item to the memory that `allocate` returns for their number.
+  func copy(
+    _ item: HEIFItem, to allocate: (Int) throws(CodecError) -> UnsafeMutableRawBufferPointer
+  ) throws(CodecError) {
+    let ranges: [Range<Int>]
+    do throws(HEIFError) { ranges = try item.ranges(inFileOf: body.count) } catch { throw CodecError(error) }
+    let target = try allocate(ranges.reduce(0) { $0 + $1.count })
+    var filled = 0
+    for range in ranges {
+      // The target has as many bytes as all ranges.
+      let part = UnsafeMutableRawBufferPointer(rebasing: target[filled..<filled + range.count])
+      do {
+        guard try body.read(at: range.lowerBound, into: part) == range.count else {
+          throw CodecError.truncated(detail: "in an item")
+        }
+      } catch let error as CodecError {
+        throw error
+      } catch {
+        throw .unreadableBody(detail: "\(error)")
+      }
+      filled += range.count
+    }
+  }
+
+  private static func read(_ body: ByteSource, _ range: Range<Int>) throws(CodecError) -> [UInt8] {
+    do { return try body.read(at: range.lowerBound, length: range.count) } catch {
+      throw .unreadableBody(detail: "\(error)")
+    }
+  }
+
+  /// Where the content of the box `meta` is.
+  private static func meta(of body: ByteSource) throws(CodecError) -> Range<Int>? {
+    var position = 0
+    for _ in 0..<HEIFHeader.mostBoxes where position < body.count {
+      let bytes = try read(body, position..<position + BoxHeader.mostBytes)
+      guard let header = try? BoxHeader(bytes) else { return nil }
+      let length = min(header.length ?? body.count, body.count - position)
+      if header.kind == "meta" {
+        guard length <= HEIFHeader.longestMeta, length >= header.headerLength else { return nil }
+        return position + header.headerLength..<position + length
+      }
+      position += length
+    }
+    return nil
+  }
+}
+
+extension CodecError {
+  /// What an error of the container means for its image.
+  init(_ error: HEIFError) {
+    self =
+      switch error {
+      case .truncated(let detail): .truncated(detail: detail)
+      case .damaged(let detail): .damaged(.header, detail: detail)
+      case .tooMany(let detail): .damaged(.header, detail: "too many \(detail)")
+      case .unsupported(let reason): .handedOver(reason: reason)
+      }
+  }
+}

@@ -1,0 +1,174 @@
+import Foundation
+import HEIFContainer
+import ThumbnailCore
+
+/// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d: as coded, not turned.
+///
+/// Holds a row of its tiles, or the planes of its only item, and delivers luma and chroma as they are where they can be
+/// downsampled so; images with alpha and those that are averaged in linear light as RGB.
+final class HEIFRowSource: RowSource {
+  /// The most bytes of rows that are passed at once.
+  private static let bandBytes = 65_536
+
+  let layout: RowLayout
+  private let colours: TileStrip
+  private let alpha: TileStrip?
+  private let part: HEIFPart
+  /// The levels of the samples of luma and of chroma, where they differ from what is coded.
+  private let tables: [[UInt16]?]
+  /// Nil where planes are delivered.
+  private let converter: PixelConverter?
+  /// Converted rows.
+  private let scratch: UnsafeMutableRawPointer
+  private let bytesPerBand: Int
+  /// The plane that comes next, and of each plane the row.
+  private var plane = 0
+  private var nextRows: [Int]
+
+  /// - Parameters:
+  ///   - skipsFilters: See `HEIFImage.decoder`.
+  ///   - convertsColours: Whether luma and chroma become RGB.
+  /// - Throws: `.handedOver` for what libheif should read, and for a thumbnail that is another image's;
+  ///   `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
+  init(
+    _ body: ByteSource, _ traits: HEIFTraits, skipsFilters: Bool = false, convertsColours: Bool = false
+  ) throws(CodecError) {
+    let file = try HEIFFile(body)
+    let image = traits.image
+    part = image.part
+    colours = try TileStrip(image, of: file, skipsFilters: skipsFilters)
+    var alpha: TileStrip?
+    if let found = traits.alpha { alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters) }
+    self.alpha = alpha
+    if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }
+    let colour = colours.colour ?? CodedColour(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)
+    if let compared = traits.compared { try ThumbnailMatch(compared, colours, file).check(colour) }
+    let size = PixelSize(part.size)
+    let divisors = image.chroma.divisors
+    let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
+    let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
+    let keepsPlanes = alpha == nil && !convertsColours && isAligned && image.chroma != .none
+    if HEIFTraits.highDynamicRange.contains(colour.transfer) { throw .handedOver(reason: "high dynamic range") }
+    if keepsPlanes, let weights = LumaWeights(matrix: colour.matrix) {
+      converter = nil
+      layout = RowLayout(
+        coded: size, chroma: image.chroma, sample: image.bits > 8 ? .uint16 : .uint8, weights: weights,
+        profile: image.profile)
+      let chroma = range.table(isChroma: true)
+      tables = [range.table(isChroma: false), chroma, chroma]
+    } else {
+      let found = try PixelConverter(bits: image.bits, colour: colour, alphaBits: alpha?.image.bits)
+      converter = found
+      layout = RowLayout(
+        size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8, profile: image.profile)
+      tables = [nil]
+    }
+    nextRows = layout.planes.map { _ in 0 }
+    let rowBytes = layout.planes[0].size.width * layout.planes[0].channels * (image.bits > 8 ? 2 : 1)
+    bytesPerBand = max(Self.bandBytes, rowBytes)
+    scratch = .allocate(byteCount: bytesPerBand, alignment: 16)
+  }
+
+  deinit { scratch.deallocate() }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    while plane < layout.planes.count, nextRows[plane] >= layout.planes[plane].size.height { plane += 1 }
+    if plane == layout.planes.count {
+      guard let first = nextRows.indices.first(where: { nextRows[$0] < layout.planes[$0].size.height }) else {
+        return false
+      }
+      plane = first
+    }
+    if converter != nil { try receive(try convertedBand()) } else { try receive(try planeBand()) }
+    return true
+  }
+
+  /// Rows of a plane from the strip that the next row of luma is in. After the last of them the next plane follows.
+  private func planeBand() throws(CodecError) -> RowBand {
+    let divisors = plane == 0 ? (across: 1, down: 1) : colours.image.chroma.divisors
+    let shape = layout.planes[plane]
+    let (top, left) = (part.y / divisors.down, part.x / divisors.across)
+    let first = top + nextRows[plane]
+    try colours.load(first * divisors.down)
+    let end = min(colours.rows.upperBound / divisors.down, top + shape.size.height)
+    let sampleBytes = colours.sampleBytes
+    let rowBytes = shape.size.width * sampleBytes
+    // The last row of an odd number of rows may be alone in the strip.
+    let available = max(1, end - first)
+    let count = min(available, max(1, bytesPerBand / rowBytes))
+    let samples = colours.start(plane, row: first) + left * sampleBytes
+    let stride = colours.planes[plane].stride
+    let current = plane
+    nextRows[plane] += count
+    if count == available { plane = (plane + 1) % layout.planes.count }
+    guard let table = tables[current] else {
+      return RowBand(plane: current, start: samples, stride: stride, count: count)
+    }
+    for row in 0..<count {
+      let source = samples + row * stride
+      Self.apply(table, source, shape.size.width, isWide: sampleBytes == 2, scratch + row * rowBytes)
+    }
+    return RowBand(plane: current, start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
+  }
+
+  private static func apply(
+    _ table: [UInt16], _ source: UnsafeRawPointer, _ count: Int, isWide: Bool, _ target: UnsafeMutableRawPointer
+  ) {
+    table.withUnsafeBufferPointer { table in
+      if isWide {
+        let (source, target) = (
+          source.assumingMemoryBound(to: UInt16.self), target.assumingMemoryBound(to: UInt16.self)
+        )
+        let most = table.count - 1
+        for index in 0..<count { target[index] = table[min(most, Int(source[index]))] }
+      } else {
+        let (source, target) = (source.assumingMemoryBound(to: UInt8.self), target.assumingMemoryBound(to: UInt8.self))
+        for index in 0..<count { target[index] = UInt8(truncatingIfNeeded: table[Int(source[index])]) }
+      }
+    }
+  }
+
+  /// The next rows of RGB, within one strip.
+  private func convertedBand() throws(CodecError) -> RowBand {
+    guard let converter else { throw .damaged(.decode, detail: "no converter") }
+    let size = layout.planes[0].size
+    let rowBytes = size.width * converter.channels * colours.sampleBytes
+    let first = part.y + nextRows[0]
+    try colours.load(first)
+    var end = min(colours.rows.upperBound, part.y + size.height)
+    if let alpha {
+      try alpha.load(first)
+      end = min(end, alpha.rows.upperBound)
+    }
+    let count = max(1, min(end - first, bytesPerBand / rowBytes))
+    let divisors = colours.image.chroma.divisors
+    for row in first..<first + count {
+      let shared = row / divisors.down
+      let line = PixelConverter.Line(
+        luma: colours.start(0, row: row),
+        chroma: colours.image.chroma == .none
+          ? nil : (colours.start(1, row: shared), colours.start(2, row: shared)),
+        across: divisors.across, alpha: alpha?.start(0, row: row), isAlphaWide: alpha?.sampleBytes == 2, first: part.x)
+      converter.convert(line, count: size.width, into: scratch + (row - first) * rowBytes)
+    }
+    nextRows[0] += count
+    return RowBand(start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)
+  }
+}
+
+extension RowLayout {
+  /// The layout of luma and chroma as coded.
+  fileprivate init(
+    coded size: PixelSize, chroma: ChromaFormat, sample: Sample, weights: LumaWeights, profile: [UInt8]?
+  ) {
+    let divisors = chroma.divisors
+    let planes = (0..<3).map { plane in
+      let (across, down) = plane == 0 ? (1, 1) : divisors
+      return Plane(
+        size: TileStrip.size(of: size, plane, chroma), channels: 1,
+        extent: PixelExtent(width: Double(size.width) / Double(across), height: Double(size.height) / Double(down)))
+    }
+    self.init(ycc: planes, profile: profile)
+    (self.sample, self.weights) = (sample, weights)
+  }
+}

@@ -1,0 +1,72 @@
+import HEIFContainer
+import ThumbnailCore
+
+/// What the readers of HEIC and AVIF need to know of an image that they read item by item.
+struct HEIFTraits: Sendable, Equatable {
+  /// Of which image a thumbnail must be, and the tiles that it is compared with, one after another until one tells.
+  struct Comparison: Sendable, Equatable {
+    var image: HEIFImage
+    var tiles: [UInt32]
+  }
+
+  var image: HEIFImage
+  var alpha: HEIFImage?
+  /// Only of a thumbnail that stands for its image.
+  var compared: Comparison?
+
+  /// The codes of the transfer functions of high dynamic range, PQ and HLG (ITU-T H.273).
+  static let highDynamicRange = [16, 18]
+
+  /// An image that is read here, and its alpha.
+  ///
+  /// - Parameter grid: The content of the item, where it is a grid.
+  /// - Throws: `.unsupported` for what is left to libheif.
+  init(_ items: HEIFItems, _ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) {
+    image = try items.image(id, grid: grid)
+    if let colour = image.colour, Self.highDynamicRange.contains(colour.transfer) {
+      throw .unsupported("high dynamic range")
+    }
+    guard let number = image.alpha else { return }
+    let found = try items.image(number)
+    guard found.part == image.part, found.orientation == image.orientation, found.size == image.size,
+      items.item(id)?.references["prem"] == nil
+    else { throw .unsupported("alpha of another shape") }
+    alpha = found
+  }
+}
+
+extension EmbeddedPreview {
+  /// The largest thumbnail of the container that is an image's own, as far as the container tells; nil if there is none.
+  init?(_ items: HEIFItems, of traits: HEIFTraits) {
+    guard traits.alpha == nil else { return nil }
+    let found = items.items("thmb", to: traits.image.id).compactMap { try? HEIFTraits(items, $0.id) }
+      .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
+      .max { $0.image.part.size.width < $1.image.part.size.width }
+    guard var thumbnail = found, let item = items.item(thumbnail.image.id), let ranges = item.ranges,
+      let first = ranges.first
+    else { return nil }
+    let tiles = Self.comparedTiles(items, of: traits.image)
+    thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
+    self.init(range: first, size: PixelSize(thumbnail.image.part.size))
+    heif = thumbnail
+    let needed = ranges + tiles.flatMap { items.item($0)?.ranges ?? [] }
+    sufficientLength = needed.reduce(0) { max($0, $1.upperBound) }
+  }
+
+  /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring and profile, and is smaller.
+  private static func fits(_ thumbnail: HEIFImage, _ image: HEIFImage) -> Bool {
+    let (small, large) = (thumbnail.part.size, image.part.size)
+    let (across, down) = (small.width * large.height, small.height * large.width)
+    return abs(across - down) * 50 <= down && small.width < large.width && small.height < large.height
+      && thumbnail.orientation == image.orientation && thumbnail.profile == image.profile
+  }
+
+  /// The tiles that a thumbnail is compared with: of a grid one that is decoded soon, as it has fewer bytes than three
+  /// quarters of them, and the one with the most, which is never flat unless all are. Of an image in one piece none: to
+  /// decode it would take as long as without the thumbnail.
+  private static func comparedTiles(_ items: HEIFItems, of image: HEIFImage) -> [UInt32] {
+    guard image.tiles.count > 1 else { return [] }
+    let sorted = image.tiles.sorted { (items.item($0)?.byteCount ?? 0) < (items.item($1)?.byteCount ?? 0) }
+    return [sorted[sorted.count / 4], sorted[sorted.count - 1]]
+  }
+}
