@@ -40,7 +40,8 @@ package struct ImageProbe: Sendable, Equatable {
   var raw: RAWFile?
   /// What the image is read in place of: the RAW file whose preview it is.
   var origin: Origin?
-
+  /// The items of a HEIC or AVIF that is read without libheif.
+  var heif: HEIFTraits?
   /// The part that shows the image, as stored, where black borders surround it.
   var visible: PixelRectangle?
 
@@ -53,8 +54,6 @@ package struct ImageProbe: Sendable, Equatable {
 
   /// Whether it is the header of a RAW file, of which a preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
-  /// The items of a HEIC or AVIF that is read without libheif.
-  var heif: HEIFTraits?
 
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }

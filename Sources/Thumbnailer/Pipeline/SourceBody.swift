@@ -73,7 +73,7 @@ struct SourceBody: Sendable {
   func replaced(by preview: RAWPreview, of probe: ImageProbe) -> SourceBody {
     var body = self
     (body.bytes, body.header) = (preview.bytes, .success(preview.probe))
-    (body.isComplete, body.mayUsePreview) = (true, false)
+    (body.isComplete, body.previews) = (true, .off)
     body.container = Container(
       bytes: bytes, probe: probe, byteCount: isComplete ? bytes.count : bytes.count + bytesLeft,
       description: preview.description)
