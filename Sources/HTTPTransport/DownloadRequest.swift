@@ -33,11 +33,14 @@ package struct DownloadRequest: Sendable {
   var condition: DownloadCondition?
   /// Follows whether its server is silent.
   var silence: ObservedValue<ServerSilence>?
+  /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
+  var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
 
   package init(
     url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil,
     attempts: Int? = nil, downloadsPerHost: Int? = nil, condition: DownloadCondition? = nil,
-    silence: ObservedValue<ServerSilence>? = nil
+    silence: ObservedValue<ServerSilence>? = nil,
+    onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)? = nil
   ) {
     self.url = url
     self.headers = headers
@@ -48,6 +51,7 @@ package struct DownloadRequest: Sendable {
     self.downloadsPerHost = downloadsPerHost
     self.condition = condition
     self.silence = silence
+    self.onAttempt = onAttempt
   }
 
   /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for an API.

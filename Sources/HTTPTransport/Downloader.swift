@@ -113,6 +113,7 @@ package final class Downloader: Transport {
       do throws(DownloadError) {
         var download = try await follow(&progress, priority: priority)
         download.attempts = attempts.total
+        request.onAttempt?(attempts.total, download.status)
         download.duration = configuration.totalTimeout - progress.transfer.timeLeft
         guard let error = download.failure else { return download }
         (failure, outcome) = (error, request.purpose == .api ? .success(download) : .failure(error))
@@ -127,6 +128,7 @@ package final class Downloader: Transport {
         }
         // The original failure says more than that the host is now held.
         if error.isOfHeldHost, let last { return try last.get() }
+        if error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.total, nil) }
         (failure, outcome) = (error, .failure(error))
       }
       last = outcome

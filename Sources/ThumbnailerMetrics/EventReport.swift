@@ -43,8 +43,8 @@ final class EventReport: Sendable {
     case .failed(let variants, let error): counter(of: error).increment(by: variants.count)
     case .hostPaused: hostPauses.increment()
     case .cacheProblem: cacheProblems.increment()
-    case .memoryHit, .joined, .opened, .replaced, .servedStale, .servedWhileRevalidating, .rememberedFailure, .stored,
-      .cancelled:
+    case .memoryHit, .joined, .opened, .attempted, .replaced, .servedStale, .servedWhileRevalidating,
+      .rememberedFailure, .stored, .cancelled:
       break
     }
   }

@@ -96,7 +96,8 @@ struct HTTPLoader: BodyLoader {
           key: job.policy.bypassesCaches
             ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
           attempts: request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1,
-          downloadsPerHost: source.downloadsPerHost, condition: request.condition, silence: job.progress.silence),
+          downloadsPerHost: source.downloadsPerHost, condition: request.condition, silence: job.progress.silence,
+          onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) }),
         observer: observer, priority: job.priority)
     } catch {
       let end = observer.head.flatMap { statedEnd(of: $0, delay: .now - started) }

@@ -15,6 +15,9 @@ public struct PipelineEvent: Sendable {
     case joined(Variant)
     /// A local file of `bytes` bytes is open, and its header read. The rest is read during the decode.
     case opened(bytes: Int)
+    /// An attempt at a download or a revalidation has ended: its number, from 1, and the status of the response; nil if
+    /// it came to none.
+    case attempted(number: Int, status: Int?)
     /// The body has been received. `isComplete` is false when the rest was not needed.
     case downloaded(
       bytes: Int, expectedBytes: Int?, isComplete: Bool, attempts: Int, httpVersion: String, duration: Duration)

@@ -81,7 +81,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
-  func responses(
+  package func responses(
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
     let started = ContinuousClock.now
@@ -154,6 +154,15 @@ public final class ThumbnailPipeline: Sendable {
   /// A stream of the pauses of hosts and services alone, which does not wake its listener for each image.
   package func pauses() -> AsyncStream<PipelineEvent> {
     stages.monitor.events.subscribe(bufferingNewest: 4096) { if case .hostPaused = $0.kind { true } else { false } }
+  }
+
+  /// Calls `listener` with each event as it happens, on the thread of its stage and before waiters get their results,
+  /// for as long as the returned stream is kept. The listener must return at once.
+  package func listen(_ listener: @escaping @Sendable (PipelineEvent) -> Void) -> AsyncStream<PipelineEvent> {
+    stages.monitor.events.subscribe(bufferingNewest: 0) { event in
+      listener(event)
+      return false
+    }
   }
 
   /// The counters so far, less what could not be written to disk.

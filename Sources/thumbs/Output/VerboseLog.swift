@@ -58,6 +58,7 @@ final class VerboseLog: Sendable {
       "\(variant.size) \(isShrunk ? "shrunk from a larger one" : "from disk") in \(milliseconds(duration))"
     case .joined(let variant): "\(variant.size) joins the running job"
     case .opened(let bytes): "opened a file of \(bytes) bytes"
+    case .attempted(let number, let status): "attempt \(number): " + (status.map { "status \($0)" } ?? "no response")
     case .downloaded(let bytes, let expected, let isComplete, let attempts, let version, let duration):
       "downloaded \(bytes)" + (isComplete ? "" : " of \(expected.map { "\($0)" } ?? "unknown")")
         + " bytes over \(version) in \(milliseconds(duration))" + (attempts > 1 ? ", attempt \(attempts)" : "")
