@@ -8,6 +8,7 @@ let package = Package(
     .library(name: "ThumbnailerMetrics", targets: ["ThumbnailerMetrics"]),
     .library(name: "PhotoSources", targets: ["PhotoSources"]),
     .library(name: "FolderConversion", targets: ["FolderConversion"]),
+    .library(name: "ThumbnailWorker", targets: ["ThumbnailWorker"]),
     .library(name: "Exports", targets: ["Exports"]),
     .executable(name: "thumbs", targets: ["thumbs"]),
   ],
@@ -160,6 +161,17 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(
+      name: "ThumbnailWorker",
+      dependencies: [
+        "Exports",
+        "HTTPSemantics",
+        "HTTPTransport",
+        "ThumbnailCore",
+        "Thumbnailer",
+      ],
+      swiftSettings: strict
+    ),
+    .target(
       name: "HTTPServer",
       dependencies: [
         "HTTPSemantics",
@@ -187,7 +199,7 @@ let package = Package(
       name: "thumbs",
       dependencies: [
         "CMalloc", "DecodeSandbox", "Exports", "FolderConversion", "HTTPServer", "HTTPTransport", "ImageCodec",
-        "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
+        "PhotoSources", "ThumbnailCache", "ThumbnailCore", "ThumbnailServer", "ThumbnailWorker", "Thumbnailer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
         .product(name: "Logging", package: "swift-log"),
         .product(name: "NIOCore", package: "swift-nio"),
@@ -322,6 +334,13 @@ let package = Package(
     .testTarget(
       name: "FolderConversionTests",
       dependencies: ["Exports", "FolderConversion", "TestSupport", "ThumbnailCore", "Thumbnailer"],
+      swiftSettings: strict
+    ),
+    .testTarget(
+      name: "ThumbnailWorkerTests",
+      dependencies: [
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "ThumbnailWorker", "Thumbnailer",
+      ],
       swiftSettings: strict
     ),
     .testTarget(

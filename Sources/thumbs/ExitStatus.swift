@@ -8,6 +8,8 @@ import Thumbnailer
 extension ExitCode {
   /// Some images failed; the others are done.
   static let someFailed = ExitCode(1)
+  /// More lines of a worker failed than allowed; the others are done.
+  static let tooManyFailures = ExitCode(3)
   /// The photo source could not be reached and nothing was fetched.
   static let sourceUnavailable = ExitCode(69)
   /// The output cannot be written.

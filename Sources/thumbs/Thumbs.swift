@@ -16,6 +16,7 @@ struct Thumbs: AsyncParsableCommand {
         thumbs convert photos --output small
         thumbs search --query lake --provider folder:Pictures
         thumbs serve Pictures
+        thumbs worker --tar shards < pictures.jsonl
         thumbs get https://example.org/a.jpg --size 400x300 --output small.jpg
         thumbs cache stats
         thumbs doctor
@@ -23,6 +24,7 @@ struct Thumbs: AsyncParsableCommand {
       Exit status:
         0    all done
         1    some pictures failed, the others are done
+        3    more lines of a worker failed than --max-failures allows
         64   wrong usage
         69   the source could not be reached and nothing was fetched
         73   the output cannot be written
@@ -31,7 +33,7 @@ struct Thumbs: AsyncParsableCommand {
     version: ThumbnailPipeline.version,
     subcommands: [
       PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
-      ServeCommand.self, SignCommand.self, DoctorCommand.self,
+      ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
     ])
 
   static func main() async {

@@ -31,7 +31,7 @@ final class Bench: Sendable {
     stdout: ThumbsProcess.Output = .captured, stderr: ThumbsProcess.Output = .captured, launcher: [String] = []
   ) throws -> ThumbsProcess {
     var arguments = arguments
-    let takesCache = [["prefetch"], ["search"], ["get"], ["cache"], ["doctor"]].contains { arguments.starts(with: $0) }
+    let takesCache = ["prefetch", "search", "get", "worker", "cache", "doctor"].contains { arguments.first == $0 }
     if takesCache, arguments != ["cache"], arguments != ["cache", "empty"], !arguments.contains("--help"),
       !arguments.contains("--cache-dir")
     {

@@ -8,7 +8,7 @@ package struct SHA256: ~Copyable {
   /// Owned: created here, freed with the value.
   private let checksum: OpaquePointer
 
-  init() {
+  package init() {
     guard let checksum = g_checksum_new(G_CHECKSUM_SHA256) else {
       // GLib returns nil only for unknown checksum types.
       preconditionFailure("GLib has no SHA-256")
@@ -19,13 +19,13 @@ package struct SHA256: ~Copyable {
   deinit { g_checksum_free(checksum) }
 
   /// Adds bytes to the hash.
-  mutating func update(_ bytes: some Sequence<UInt8>) {
+  package mutating func update(_ bytes: some Sequence<UInt8>) {
     let added: Void? = bytes.withContiguousStorageIfAvailable { add($0) }
     if added == nil { Array(bytes).withUnsafeBufferPointer { add($0) } }
   }
 
   /// The digest of all added bytes: 32 bytes.
-  consuming func finalize() -> [UInt8] {
+  package consuming func finalize() -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: Self.byteCount) { buffer, count in
       var length = gsize(Self.byteCount)
       g_checksum_get_digest(checksum, buffer.baseAddress, &length)

@@ -5,6 +5,7 @@ enum Advice {
   /// The options that set the members of the library's configurations which its messages name.
   private static let options = [
     "addresses": "--allow-network, --allow-private-networks",
+    "allowsPaths": "--no-paths", "longestLine": "--max-line",
     "cacheMode": "--offline", "cacheDirectory": "--cache-dir", "certificateAuthorityFile": "--cacert",
     "damaged": "--damaged accept", "downloadsPerHost": "--per-host", "followsLinks": "--follow-symlinks",
     "headers": "--header", "include": "--include", "isolation.deadline": "--helper-deadline",

@@ -1,0 +1,75 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// Writes answers to a descriptor, on a thread of its own: each at once, or several together where they come faster than
+/// they can be written.
+final class AnswerWriter: Sendable {
+  private struct State {
+    var pending: [UInt8] = []
+    /// What the pending answers hold of the memory, released when they are written.
+    var held: [WeightedSemaphore.Reservation] = []
+    var isWriting = false
+    var failure: SystemFailure?
+  }
+
+  private let file: FileDescriptor
+  private let pool = WorkerPool(name: "thumbnailer.worker.write", threads: 1)
+  private let state = Mutex(State())
+  private let onFailure: @Sendable () -> Void
+
+  /// - Parameter onFailure: Called once, when a write has failed; nothing is written after that.
+  init(_ file: FileDescriptor, onFailure: @escaping @Sendable () -> Void) {
+    (self.file, self.onFailure) = (file, onFailure)
+  }
+
+  /// Why answers could not be written.
+  var failure: SystemFailure? { state.withLock(\.failure) }
+
+  /// Queues an answer without its line feed.
+  ///
+  /// - Parameter held: Released once it is written.
+  func send(_ line: [UInt8], holding held: WeightedSemaphore.Reservation? = nil) {
+    let startsWriting = state.withLock { state in
+      guard state.failure == nil else { return false }
+      state.pending.append(contentsOf: line)
+      state.pending.append(UInt8(ascii: "\n"))
+      if let held { state.held.append(held) }
+      defer { state.isWriting = true }
+      return !state.isWriting
+    }
+    if startsWriting { Task { await finish() } }
+  }
+
+  /// Waits until everything is written, or writing has failed.
+  func finish() async {
+    // A task of its own, since what was queued is written even if the caller is cancelled.
+    await Task {
+      _ = try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
+        Result<Void, Never>.success(writePending())
+      }
+    }.value
+  }
+
+  private func writePending() {
+    while true {
+      let (bytes, held) = state.withLock { state in
+        defer { (state.pending, state.held) = ([], []) }
+        state.isWriting = !state.pending.isEmpty
+        return (state.pending, state.held)
+      }
+      if bytes.isEmpty { return }
+      do throws(SystemFailure) {
+        try NewFile.write(bytes, to: file.rawValue)
+      } catch {
+        let isFirst = state.withLock { state in
+          defer { (state.failure, state.pending, state.held) = (error, [], []) }
+          return state.failure == nil
+        }
+        if isFirst { onFailure() }
+        return
+      }
+      withExtendedLifetime(held) {}
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// Reads lines from a descriptor, on a thread of its own, and no faster than they are taken.
+final class LineInput: @unchecked Sendable {
+  // Safety: `splitter` is used on the single thread of the pool alone.
+
+  /// What a read brings.
+  enum Batch: Sendable {
+    /// The lines that were there.
+    case lines([LineSplitter.Line])
+    /// The input has ended, with these last lines.
+    case end([LineSplitter.Line])
+    case failure(SystemFailure)
+  }
+
+  /// The most bytes of one read, which is also the length of a pipe.
+  private static let pieceLength = 64 << 10
+  /// How long a read waits before it looks whether it is to stop, in milliseconds.
+  private static let patience: Int32 = 50
+
+  private let file: FileDescriptor
+  private let pool = WorkerPool(name: "thumbnailer.worker.read", threads: 1)
+  private let hasStopped = Atomic(false)
+  private var splitter: LineSplitter
+
+  init(_ file: FileDescriptor, longestLine: Int) {
+    (self.file, self.longestLine) = (file, longestLine)
+    splitter = LineSplitter(limit: longestLine)
+  }
+
+  /// The longest line, in bytes.
+  let longestLine: Int
+
+  /// Ends the input at once, also for a read that waits.
+  func stop() { hasStopped.store(true, ordering: .relaxed) }
+
+  /// Waits until there are lines, and returns those that are there.
+  func next() async -> Batch {
+    let batch = try? await pool.run(priority: PriorityControl(.visible)) { [self] cancelled in
+      Result<Batch, Never>.success(read(cancelled))
+    }.get()
+    return batch ?? .end([])
+  }
+
+  private func read(_ cancelled: CancellationFlag) -> Batch {
+    guard file.rawValue >= 0 else { return .failure(SystemFailure(code: EBADF)) }
+    while !cancelled.isSet, !hasStopped.load(ordering: .relaxed) {
+      // A thread that is blocked in read() could not be stopped.
+      var state = pollfd(fd: file.rawValue, events: Int16(POLLIN), revents: 0)
+      let ready = poll(&state, 1, Self.patience)
+      if ready < 0, errno != EINTR { return .failure(.last) }
+      guard ready > 0 else { continue }
+      if let batch = readPiece() { return batch }
+    }
+    return .end([])
+  }
+
+  /// Reads what is there. Nil if that completes no line.
+  private func readPiece() -> Batch? {
+    var lines: [LineSplitter.Line] = []
+    var count = 0
+    let code = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: Self.pieceLength) { buffer -> Int32 in
+      count = Foundation.read(file.rawValue, buffer.baseAddress, buffer.count)
+      if count < 0 { return errno }
+      splitter.take(UnsafeBufferPointer(rebasing: buffer[..<count])) { lines.append($0) }
+      return 0
+    }
+    if code == EINTR || code == EAGAIN { return nil }
+    if code != 0 { return .failure(SystemFailure(code: code)) }
+    if count == 0 { return .end([splitter.finish()].compactMap { $0 }) }
+    return lines.isEmpty ? nil : .lines(lines)
+  }
+}

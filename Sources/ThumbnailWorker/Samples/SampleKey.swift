@@ -1,0 +1,39 @@
+import Exports
+import ThumbnailCore
+
+/// The name of a line's files, without an end: a path within the output.
+struct SampleKey: Hashable, Sendable {
+  /// The most bytes of a key, so that names with sizes and ends fit into what file systems allow.
+  static let longest = 200
+  /// The digits of a key that is a number, as img2dataset has them.
+  private static let digits = 9
+
+  let text: String
+
+  /// The key of a line without one: its number, from 0.
+  init(number: Int) {
+    let text = String(number)
+    self.text = String(repeating: "0", count: max(0, Self.digits - text.count)) + text
+  }
+
+  /// Checks a key of a line.
+  ///
+  /// - Parameter isInShard: Whether it is for a shard, where the first dot of a name ends its key.
+  init(_ text: String, isInShard: Bool) throws(LineFailure) {
+    func refuse(_ reason: String) -> LineFailure {
+      LineFailure(.line, "invalid-key", "the key cannot be used: \(reason); give another one")
+    }
+    if text.isEmpty { throw refuse("it is empty") }
+    if text.utf8.count > Self.longest { throw refuse("it is longer than \(Self.longest) bytes") }
+    if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
+      throw refuse("it holds a control character")
+    }
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    if parts.contains(where: { ["", ".", ".."].contains($0) }) { throw refuse("it leads out of the output") }
+    if parts.contains(where: { $0.utf8.starts(with: NamingTemplate.reservedPrefix) }) {
+      throw refuse("names that begin with .thumbs- are reserved")
+    }
+    if isInShard, parts.last?.contains(".") == true { throw refuse("in a shard, a dot ends a key") }
+    self.text = text
+  }
+}

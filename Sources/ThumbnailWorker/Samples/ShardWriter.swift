@@ -1,0 +1,151 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// Writes samples into shards in the order of the lines, on a thread of its own, in whatever order they come.
+final class ShardWriter: @unchecked Sendable {
+  // Safety: `shard` and what is counted of it are used on the single thread of the pool alone.
+
+  /// A line whose turn may not have come.
+  struct Turn: Sendable {
+    var answer: LineAnswer
+    /// Its files; empty for a line that failed.
+    var files: [SampleFiles.File] = []
+    let held: WeightedSemaphore.Reservation?
+  }
+
+  private struct State {
+    var waiting: [Int: Turn] = [:]
+    var next = 0
+    var isWriting = false
+  }
+
+  /// What has come of a shard.
+  struct Report: Sendable {
+    let name: String
+    /// The number of its first line, from 1.
+    let firstLine: Int
+    let lines: Int
+    let samples: Int
+    let result: Result<(bytes: Int, sha256: String), SystemFailure>
+  }
+
+  private static let digits = 5
+
+  private let folder: RawPath
+  private let shardSize: Int
+  private let firstShard: Int
+  private let pool = WorkerPool(name: "thumbnailer.worker.shard", threads: 1)
+  private let state = Mutex(State())
+  private let onAnswer: @Sendable (LineAnswer, WeightedSemaphore.Reservation?) -> Void
+  private let onShard: @Sendable (Report) -> Void
+
+  private var shard: ShardFile?
+  private var (lines, samples) = (0, 0)
+  private var keys: Set<String> = []
+
+  /// - Parameters:
+  ///   - onAnswer: Called with each line when its files are written.
+  ///   - onShard: Called with each shard that has its name, or could not be given it.
+  init(
+    folder: RawPath, shardSize: Int, firstShard: Int,
+    onAnswer: @escaping @Sendable (LineAnswer, WeightedSemaphore.Reservation?) -> Void,
+    onShard: @escaping @Sendable (Report) -> Void
+  ) {
+    (self.folder, self.shardSize, self.firstShard) = (folder, shardSize, firstShard)
+    (self.onAnswer, self.onShard) = (onAnswer, onShard)
+  }
+
+  /// Takes a line, whose turn comes after all lines before it. Each line has to be given, also one that failed.
+  func take(_ turn: Turn) {
+    let startsWriting = state.withLock { state in
+      state.waiting[turn.answer.number - 1] = turn
+      guard !state.isWriting, state.waiting[state.next] != nil else { return false }
+      state.isWriting = true
+      return true
+    }
+    if startsWriting { Task { await onPool { [self] in writeWaiting() } } }
+  }
+
+  /// Gives the last shard its name. To be called when all lines were given.
+  func finish() async {
+    await onPool { [self] in
+      writeWaiting()
+      if lines > 0 { finishShard() }
+    }
+  }
+
+  private func onPool(_ body: @escaping @Sendable () -> Void) async {
+    await Task {
+      _ = try? await pool.run(priority: PriorityControl(.visible)) { _ in Result<Void, Never>.success(body()) }
+    }.value
+  }
+
+  private func writeWaiting() {
+    while let turn = nextTurn() {
+      write(turn)
+      lines += 1
+      if lines == shardSize { finishShard() }
+    }
+  }
+
+  private func nextTurn() -> Turn? {
+    state.withLock { state in
+      let turn = state.waiting.removeValue(forKey: state.next)
+      if turn == nil { state.isWriting = false } else { state.next += 1 }
+      return turn
+    }
+  }
+
+  /// The name of the shard that the next line belongs to.
+  private func name(of line: Int) -> String {
+    let number = String(firstShard + (line - 1) / shardSize)
+    return String(repeating: "0", count: max(0, Self.digits - number.count)) + number + ".tar"
+  }
+
+  private func write(_ turn: Turn) {
+    var answer = turn.answer
+    if !turn.files.isEmpty {
+      let started = ContinuousClock.now
+      do throws(LineFailure) {
+        try add(turn.files, of: answer)
+        answer.shard = name(of: answer.number)
+        answer.work.write = .now - started
+      } catch {
+        answer.outcome = .failed(error)
+      }
+    }
+    onAnswer(answer, turn.held)
+  }
+
+  private func add(_ files: [SampleFiles.File], of answer: LineAnswer) throws(LineFailure) {
+    let (name, key) = (name(of: answer.number), answer.key ?? "")
+    guard !keys.contains(key) else {
+      throw LineFailure(
+        .write, "duplicate-key", "an earlier line of this shard has the key \(key); give each line a key of its own")
+    }
+    do throws(SystemFailure) {
+      if shard == nil { shard = try ShardFile(name, in: folder) }
+      try shard?.append(files)
+    } catch {
+      throw LineFailure(writing: folder.appending(name.utf8).description, error)
+    }
+    keys.insert(key)
+    samples += 1
+  }
+
+  private func finishShard() {
+    let last = state.withLock(\.next)
+    let name = name(of: last)
+    let result: Result<(bytes: Int, sha256: String), SystemFailure>
+    do throws(SystemFailure) {
+      // One without a sample is an empty archive, so that it is there all the same.
+      let file = if let shard = shard.take() { shard } else { try ShardFile(name, in: folder) }
+      result = .success(try file.commit())
+    } catch {
+      result = .failure(error)
+    }
+    onShard(Report(name: name, firstLine: last - lines + 1, lines: lines, samples: samples, result: result))
+    (lines, samples, keys) = (0, 0, [])
+  }
+}

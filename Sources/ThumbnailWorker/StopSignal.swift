@@ -1,0 +1,70 @@
+import Synchronization
+
+/// Tells a worker to end, once, whoever does so first.
+final class StopSignal: Sendable {
+  /// Why it ends.
+  enum Reason: Sendable {
+    /// It was told to.
+    case told
+    /// Too many lines have failed.
+    case failures
+    /// Nobody reads the answers.
+    case noReader
+  }
+
+  private struct State {
+    var reason: Reason?
+    var listener: (@Sendable (Reason) -> Void)?
+    var whenOverdue: (limit: Duration, body: @Sendable () -> Void)?
+  }
+
+  private let state = Mutex(State())
+  private let called = Atomic(false)
+
+  /// Whether the worker is to end.
+  var isCalled: Bool { called.load(ordering: .acquiring) }
+
+  /// Ends the worker.
+  func call(_ reason: Reason) {
+    let (listener, overdue) = state.withLock { state -> ((@Sendable (Reason) -> Void)?, Overdue?) in
+      guard state.reason == nil else { return (nil, nil) }
+      state.reason = reason
+      return (state.listener, state.whenOverdue)
+    }
+    called.store(true, ordering: .releasing)
+    listener?(reason)
+    if let overdue { Self.schedule(overdue) }
+  }
+
+  private typealias Overdue = (limit: Duration, body: @Sendable () -> Void)
+
+  /// Calls `listener` when the worker is to end: at once if that is known already.
+  func onCall(_ listener: @escaping @Sendable (Reason) -> Void) {
+    let reason = state.withLock { state in
+      state.listener = listener
+      return state.reason
+    }
+    if let reason { listener(reason) }
+  }
+
+  /// Drops the listeners, which may hold the worker.
+  func finish() {
+    state.withLock { ($0.listener, $0.whenOverdue) = (nil, nil) }
+  }
+
+  /// Calls `body` that long after the worker was told to end, or after now if that was before.
+  func onOverdue(after limit: Duration, _ body: @escaping @Sendable () -> Void) {
+    let isCalled = state.withLock { state in
+      state.whenOverdue = (limit, body)
+      return state.reason != nil
+    }
+    if isCalled { Self.schedule((limit, body)) }
+  }
+
+  private static func schedule(_ overdue: Overdue) {
+    Task {
+      try? await Task.sleep(for: overdue.limit)
+      overdue.body()
+    }
+  }
+}

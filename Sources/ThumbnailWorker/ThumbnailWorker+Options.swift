@@ -1,0 +1,62 @@
+public import HTTPTransport
+public import ThumbnailCore
+import Thumbnailer
+
+extension ThumbnailWorker {
+  /// What a worker makes, and where it goes.
+  public struct Options: Sendable {
+    /// Where the thumbnails go, besides the pipeline's caches.
+    public enum Destination: Sendable {
+      /// Nowhere: the answers say what the caches have.
+      case cache
+      /// Into the answers, in Base64.
+      case inline
+      /// Into files of a folder. `sidecars`: with a description of each line beside its thumbnails.
+      case folder(RawPath, sidecars: Bool)
+      /// Into tar archives in WebDataset's layout, of `size` lines each, the first of them with the number `first`.
+      case shards(RawPath, size: Int, first: Int)
+    }
+
+    /// What is made where a line does not say otherwise. Not empty.
+    public var variants: [Variant]
+    /// What is kept where a line alone wants `cover`. Default: the centre.
+    public var gravity = Gravity.centre
+    /// Where the thumbnails go. Default: the caches alone.
+    public var destination = Destination.cache
+    /// The number of the first line's key, from 0, for a folder. For shards it follows from the first one.
+    public var firstNumber = 0
+    /// Whether lines may name files of this machine. Default: true.
+    public var allowsPaths = true
+    /// The longest line, in bytes. Default: 8 MiB.
+    public var longestLine = ByteSize(bytes: ThumbnailWorker.longestLine)
+    /// How many lines may fail before the worker ends. Default: any number.
+    public var failureLimit: FailureLimit?
+    /// Header fields for the hosts of URLs; those of a line go before them.
+    public var headers = HostHeaders()
+    /// How messages and addresses are shown.
+    public var wording = WorkerWording()
+
+    /// Makes these variants of each line's image.
+    public init(variants: [Variant]) { self.variants = variants }
+  }
+}
+
+/// How many lines may fail.
+public enum FailureLimit: Sendable, Equatable {
+  /// This many.
+  case count(Int)
+  /// This part of all answers, from 0 to 100, judged from a hundred answers on and at the end.
+  case percent(Double)
+
+  /// The fewest answers whose failures are a percentage.
+  private static let fewestForPercentage = 100
+
+  /// Whether so many failures are too many.
+  func isExceeded(by failures: Int, of answers: Int, isAtEnd: Bool) -> Bool {
+    switch self {
+    case .count(let most): failures > most
+    case .percent(let most):
+      (isAtEnd || answers >= Self.fewestForPercentage) && Double(failures) * 100 > most * Double(answers)
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import ThumbnailCore
+import Thumbnailer
+
+extension ThumbnailWorker {
+  /// Makes the thumbnails of a line, and writes them where that does not depend on the other lines.
+  ///
+  /// - Returns: The answer, and the files that are still to be written, in the order of the lines.
+  func work(
+    on item: WorkItem, of line: ParsedLine, _ report: @escaping @Sendable (ServerSilence) -> Void
+  ) async -> (LineAnswer, [SampleFiles.File]) {
+    var answer = LineAnswer(to: line, .skipped(.ending))
+    do throws(LineFailure) {
+      let source = try source(of: item)
+      ledger.begin(source.key)
+      let results = await pipeline.responses(
+        for: item.variants.map { ThumbnailRequest(source, variant: $0, priority: .prefetch) }, onSilence: report)
+      answer.work = ledger.end(source.key)
+      var made = try self.made(results, of: item, source)
+      let files = name(&made, of: item, address: line.address)
+      answer.outcome = .ok(made)
+      if case .inline = options.destination { answer.isInline = true }
+      guard let folder else { return (answer, files) }
+      answer.work.write = try await folder.write(files)
+    } catch {
+      answer.outcome = .failed(error)
+    }
+    return (answer, [])
+  }
+
+  private func source(of item: WorkItem) throws(LineFailure) -> ImageSource {
+    switch item.origin {
+    case .url(let text, let headers):
+      guard let url = URL(string: text) else { throw .invalidRequest("url is no URL: check its spelling") }
+      return ImageSource(url, headers: headers).adding(options.headers)
+    case .path(let path): return .file(at: path)
+    case .base64(let text):
+      guard let data = Self.decoded(text), !data.isEmpty else {
+        throw .invalidRequest("base64 cannot be decoded: give the bytes of a picture in standard Base64")
+      }
+      return .data(data)
+    }
+  }
+
+  /// The bytes of Base64 text, with or without the padding.
+  private static func decoded(_ text: [UInt8]) -> Data? {
+    let missing = (4 - text.count % 4) % 4
+    return Data(base64Encoded: Data(text) + Data(repeating: UInt8(ascii: "="), count: missing))
+  }
+
+  /// All thumbnails of a line, or the error of the first that failed.
+  private func made(
+    _ results: [Result<ThumbnailResponse, ThumbnailError>], of item: WorkItem, _ source: ImageSource
+  ) throws(LineFailure) -> [LineAnswer.Made] {
+    var made: [LineAnswer.Made] = []
+    for (variant, result) in zip(item.variants, results) {
+      switch result {
+      case .success(let response):
+        made.append(
+          LineAnswer.Made(
+            variant: variant, response: response,
+            sha256: Hexadecimal.text(of: SHA256.hash(response.thumbnail.data)),
+            cacheKey: "\(Hexadecimal.text(of: source.key.bytes))/\(variant.token)"))
+      case .failure(let error): throw LineFailure(error, isOnWeb: item.isOnWeb)
+      }
+    }
+    return made
+  }
+
+  /// Names the files of a line, and returns them.
+  private func name(
+    _ made: inout [LineAnswer.Made], of item: WorkItem, address: LineAnswer.Address?
+  ) -> [SampleFiles.File] {
+    let hasSidecars: Bool
+    switch options.destination {
+    case .cache, .inline: return []
+    case .folder(_, let sidecars): hasSidecars = sidecars
+    case .shards: hasSidecars = true
+    }
+    for index in made.indices {
+      made[index].path = SampleFiles.name(
+        of: made[index].thumbnail, variant: made[index].variant, key: item.key, sizeCount: made.count)
+    }
+    return SampleFiles.files(of: item, made, address: address, hasSidecars: hasSidecars, options.wording)
+  }
+}
+
+extension WorkItem {
+  var isOnWeb: Bool { if case .url = origin { true } else { false } }
+}

@@ -1,0 +1,295 @@
+// The module ThumbnailWorker: lines in, thumbnails made, answers and shards out, for engines that distribute work.
+
+import Foundation
+import Synchronization
+import ThumbnailCore
+public import Thumbnailer
+
+/// Reads lines that name images, makes their thumbnails and answers each line. docs/worker.md has the protocol.
+///
+/// Memory is bounded: lines are read only as fast as they are worked on, and begun only as fast as answers are read.
+public final class ThumbnailWorker: Sendable {
+  /// The default of `Options.longestLine`, in bytes.
+  static let longestLine = 8 << 20
+  /// The part of the memory budget that lines and results may hold, beside it.
+  private static let heldPart = 8
+  /// How long work goes on once the worker drains, before it is cancelled.
+  static let drainLimit = Duration.seconds(10)
+  /// The least that a line counts in memory, in bytes: its answer and its tasks.
+  private static let leastHeld = 4 << 10
+
+  let pipeline: ThumbnailPipeline
+  let options: Options
+  let parser: LineParser
+  let ledger = WorkLedger()
+  private let input: LineInput
+  private let answers: AnswerWriter
+  private let held: WeightedSemaphore
+  private let tasks = TaskBag()
+  private let state: Mutex<State>
+  /// Keeps the ledger listening.
+  private let events: AsyncStream<PipelineEvent>
+  let folder: SampleFolder?
+  private let stop: StopSignal
+
+  private struct State {
+    var summary = Summary()
+    var ending: Ending?
+  }
+
+  /// Sets up a worker that reads from one descriptor and writes to another, of which it takes duplicates.
+  ///
+  /// - Throws: An error whose message names the output folder, if that cannot be made or written to.
+  public init(
+    _ pipeline: ThumbnailPipeline, _ options: Options, reading input: Int32, writing output: Int32
+  ) throws(WorkerError) {
+    (self.pipeline, self.options) = (pipeline, options)
+    let share = pipeline.configuration.memoryBudget.bytes / Self.heldPart
+    held = WeightedSemaphore(capacity: share)
+    var first = options.firstNumber
+    var folder: SampleFolder?
+    switch options.destination {
+    case .cache, .inline: break
+    case .folder(let path, _):
+      try Self.prepare(path)
+      folder = SampleFolder(path)
+    case .shards(let path, let size, let number):
+      try Self.prepare(path)
+      first = number * size
+    }
+    self.folder = folder
+    parser = LineParser(
+      variants: options.variants, gravity: options.gravity, firstNumber: first, allowsPaths: options.allowsPaths,
+      writesShards: options.destination.isShards)
+    // Half of the share, so that there is room for the image of a line beside its text.
+    let longest = min(options.longestLine.bytes, share / 2)
+    self.input = LineInput(Self.duplicate(input), longestLine: longest)
+    let stop = StopSignal()
+    self.stop = stop
+    answers = AnswerWriter(Self.duplicate(output)) { stop.call(.noReader) }
+    state = Mutex(State())
+    events = pipeline.listen { [ledger] in ledger.take($0) }
+  }
+
+  private static func duplicate(_ descriptor: Int32) -> FileDescriptor {
+    FileDescriptor(owning: fcntl(descriptor, F_DUPFD_CLOEXEC, 3))
+  }
+
+  private static func prepare(_ folder: RawPath) throws(WorkerError) {
+    do throws(SystemFailure) {
+      try NewFile.makeFolders(folder)
+      guard folder.withCString({ access($0, W_OK | X_OK) }) == 0 else { throw .last }
+    } catch {
+      throw WorkerError(path: folder.description, reason: error.reason)
+    }
+  }
+
+  /// Answers all lines. To be called once. Cancelling the task drains the worker.
+  public func run() async -> (ending: Ending, summary: Summary) {
+    let shards = makeShards()
+    // Tasks of their own, since a worker that drains goes on with what it has begun.
+    let reading = Task { await read(shards) }
+    stop.onCall { [self] reason in
+      note(reason)
+      input.stop()
+      let tasks = tasks
+      let limit = reason == .noReader ? .zero : Self.drainLimit
+      Task {
+        try? await Task.sleep(for: limit)
+        tasks.cancelAll()
+        reading.cancel()
+      }
+    }
+    return await withTaskCancellationHandler {
+      await reading.value
+      await tasks.waitForAll()
+      await shards?.finish()
+      await finishAnswers()
+      stop.finish()
+      return conclude()
+    } onCancel: {
+      stop.call(.told)
+    }
+  }
+
+  /// Writes what is left, but waits no longer for a reader that has stopped once the worker drains.
+  private func finishAnswers() async {
+    let done = Promise<Void, Never>()
+    Task {
+      await answers.finish()
+      done.resume(with: .success(()))
+    }
+    stop.onOverdue(after: Self.drainLimit) { done.resume(with: .success(())) }
+    _ = await done.wait(onCancel: {})
+  }
+
+  private func note(_ reason: StopSignal.Reason) {
+    state.withLock { state in
+      if state.ending != nil { return }
+      switch reason {
+      case .told: state.ending = .drained
+      case .failures: state.ending = .tooManyFailures
+      case .noReader: break
+      }
+    }
+  }
+
+  private func conclude() -> (ending: Ending, summary: Summary) {
+    state.withLock { state in
+      let summary = state.summary
+      if let failure = answers.failure {
+        return (failure.code == EPIPE ? .readerGone : .outputUnwritable(failure.reason), summary)
+      }
+      if let ending = state.ending { return (ending, summary) }
+      let isExceeded =
+        options.failureLimit?.isExceeded(by: summary.failed, of: summary.lines, isAtEnd: true) == true
+      return (isExceeded ? .tooManyFailures : .complete, summary)
+    }
+  }
+
+  // MARK: Lines
+
+  private func read(_ shards: ShardWriter?) async {
+    let configuration = pipeline.configuration
+    let window = TaskWindow<Void>(
+      capacity: 4 * (configuration.downloads + configuration.jobs), tasks: tasks, waitsWhenCancelled: true)
+    var isAtEnd = false
+    while !isAtEnd {
+      let lines: [LineSplitter.Line]
+      switch await input.next() {
+      case .lines(let some): lines = some
+      case .end(let last): (lines, isAtEnd) = (last, true)
+      case .failure(let failure):
+        (lines, isAtEnd) = ([], true)
+        state.withLock { $0.ending = $0.ending ?? .inputUnreadable(failure.reason) }
+      }
+      for line in lines { await begin(line, window, shards) }
+    }
+    while !window.isEmpty { _ = await window.next() }
+  }
+
+  private func begin(_ line: LineSplitter.Line, _ window: TaskWindow<Void>, _ shards: ShardWriter?) async {
+    let started = ContinuousClock.now
+    let (parsed, length) = parse(line)
+    guard case .success(let item) = parsed.content, !stop.isCalled else {
+      return finish(unbegun: parsed, length, started, shards)
+    }
+    guard let reservation = try? await held.reserve(share(of: item, length), priority: PriorityControl(.visible)) else {
+      return finish(unbegun: parsed, length, started, shards)
+    }
+    while !window.hasRoom { _ = await window.next() }
+    if stop.isCalled { return finish(unbegun: parsed, length, started, shards) }
+    window.start { [self] report in
+      var answer: LineAnswer
+      var files: [SampleFiles.File] = []
+      (answer, files) = await work(on: item, of: parsed, report)
+      answer.duration = .now - started
+      deliver(answer, files, reservation, shards)
+    }
+  }
+
+  /// Answers a line on which no work is begun: one that cannot be read, or any while the worker ends.
+  private func finish(
+    unbegun line: ParsedLine, _ length: Int, _ started: ContinuousClock.Instant, _ shards: ShardWriter?
+  ) {
+    var answer: LineAnswer
+    switch line.content {
+    case .success: answer = LineAnswer(to: line, .skipped(.ending))
+    case .failure(.blank): answer = LineAnswer(to: line, .skipped(.blank))
+    case .failure(let failure): answer = LineAnswer(to: line, .failed(failure))
+    }
+    answer.duration = .now - started
+    deliver(answer, [], nil, shards)
+  }
+
+  private func parse(_ line: LineSplitter.Line) -> (ParsedLine, length: Int) {
+    switch line {
+    case .text(let bytes, let number): (parser.parse(bytes, number: number), bytes.count)
+    case .overlong(let number):
+      (ParsedLine(number: number, content: .failure(.overlong(input.longestLine))), 0)
+    }
+  }
+
+  /// What a line counts in memory: its text, and what its thumbnails may take until they are written.
+  private func share(of item: WorkItem, _ length: Int) -> Int {
+    // Of Base64 text, the decoded bytes are held beside it.
+    var bytes = Self.leastHeld + 2 * length
+    if options.destination.holdsResults { bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) } }
+    return min(bytes, held.capacity)
+  }
+
+  /// The bytes of a thumbnail, on the safe side: one for each pixel of the box, of one with an open side those of an
+  /// image twice as long as wide.
+  private static func estimate(_ box: PixelSize) -> Int {
+    let (short, long) = (min(box.width, box.height), max(box.width, box.height))
+    return short * min(long, 2 * short)
+  }
+
+  // MARK: Answers
+
+  private func makeShards() -> ShardWriter? {
+    guard case .shards(let folder, let size, let first) = options.destination else { return nil }
+    return ShardWriter(
+      folder: folder, shardSize: size, firstShard: first, onAnswer: { [self] in send($0, $1) },
+      onShard: { [self] in send($0) })
+  }
+
+  private func deliver(
+    _ answer: LineAnswer, _ files: [SampleFiles.File], _ held: WeightedSemaphore.Reservation?, _ shards: ShardWriter?
+  ) {
+    if let shards {
+      shards.take(ShardWriter.Turn(answer: answer, files: files, held: held))
+    } else {
+      send(answer, held)
+    }
+  }
+
+  private func send(_ answer: LineAnswer, _ held: WeightedSemaphore.Reservation?) {
+    answers.send(answer.json(options.wording), holding: held)
+    let isExceeded = state.withLock { state in
+      state.summary.count(answer.outcome)
+      let summary = state.summary
+      return options.failureLimit?.isExceeded(by: summary.failed, of: summary.lines, isAtEnd: false) == true
+    }
+    if isExceeded { stop.call(.failures) }
+  }
+
+  private func send(_ report: ShardWriter.Report) {
+    var json = JSONText()
+    json.add("path", report.name)
+    switch report.result {
+    case .success: json.add("status", "ok")
+    case .failure: json.add("status", "failed")
+    }
+    json.add("first", report.firstLine)
+    json.add("lines", report.lines)
+    json.add("samples", report.samples)
+    switch report.result {
+    case .success(let (bytes, sha256)):
+      json.add("bytes", bytes)
+      json.add("sha256", sha256)
+      state.withLock { $0.summary.shards += 1 }
+    case .failure(let failure):
+      let failure = LineFailure(writing: report.name, failure)
+      json.add("error", failure.json(options.wording))
+      state.withLock { $0.summary.shardFailure = failure.message }
+    }
+    var line = JSONText()
+    line.add("shard", json)
+    answers.send(line.closed)
+  }
+}
+
+extension ThumbnailWorker.Options.Destination {
+  var isShards: Bool { if case .shards = self { true } else { false } }
+  /// Whether results are kept until they are written.
+  var holdsResults: Bool { if case .cache = self { false } else { true } }
+}
+
+/// Why a worker cannot begin.
+public struct WorkerError: Error, Sendable, Equatable {
+  /// The output folder.
+  public let path: String
+  /// The reason, in the system's words.
+  public let reason: String
+}
