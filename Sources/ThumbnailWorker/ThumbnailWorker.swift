@@ -171,14 +171,15 @@ public final class ThumbnailWorker: Sendable {
   private func begin(_ line: LineSplitter.Line, _ window: TaskWindow<Void>, _ shards: ShardWriter?) async {
     let started = ContinuousClock.now
     let (parsed, length) = parse(line)
-    guard case .success(let item) = parsed.content, !stop.isCalled else {
-      return finish(unbegun: parsed, length, started, shards)
+    let item = try? parsed.content.get()
+    // Fails only once the worker gives up what it has begun.
+    let reservation = try? await held.reserve(share(of: item, length), priority: PriorityControl(.visible))
+    while item != nil, !stop.isCalled, !window.hasRoom { _ = await window.next() }
+    guard let item, let reservation, !stop.isCalled else {
+      var answer = unbegun(parsed)
+      answer.duration = .now - started
+      return deliver(answer, [], reservation, shards)
     }
-    guard let reservation = try? await held.reserve(share(of: item, length), priority: PriorityControl(.visible)) else {
-      return finish(unbegun: parsed, length, started, shards)
-    }
-    while !window.hasRoom { _ = await window.next() }
-    if stop.isCalled { return finish(unbegun: parsed, length, started, shards) }
     window.start { [self] report in
       var answer: LineAnswer
       var files: [SampleFiles.File] = []
@@ -188,18 +189,13 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  /// Answers a line on which no work is begun: one that cannot be read, or any while the worker ends.
-  private func finish(
-    unbegun line: ParsedLine, _ length: Int, _ started: ContinuousClock.Instant, _ shards: ShardWriter?
-  ) {
-    var answer: LineAnswer
+  /// The answer to a line on which no work is begun: one that cannot be read, or any while the worker ends.
+  private func unbegun(_ line: ParsedLine) -> LineAnswer {
     switch line.content {
-    case .success: answer = LineAnswer(to: line, .skipped(.ending))
-    case .failure(.blank): answer = LineAnswer(to: line, .skipped(.blank))
-    case .failure(let failure): answer = LineAnswer(to: line, .failed(failure))
+    case .success: LineAnswer(to: line, .skipped(.ending))
+    case .failure(.blank): LineAnswer(to: line, .skipped(.blank))
+    case .failure(let failure): LineAnswer(to: line, .failed(failure))
     }
-    answer.duration = .now - started
-    deliver(answer, [], nil, shards)
   }
 
   private func parse(_ line: LineSplitter.Line) -> (ParsedLine, length: Int) {
@@ -211,10 +207,12 @@ public final class ThumbnailWorker: Sendable {
   }
 
   /// What a line counts in memory: its text, and what its thumbnails may take until they are written.
-  private func share(of item: WorkItem, _ length: Int) -> Int {
+  private func share(of item: WorkItem?, _ length: Int) -> Int {
     // Of Base64 text, the decoded bytes are held beside it.
     var bytes = Self.leastHeld + 2 * length
-    if options.destination.holdsResults { bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) } }
+    if let item, options.destination.holdsResults {
+      bytes += item.variants.reduce(0) { $0 + Self.estimate($1.size) }
+    }
     return min(bytes, held.capacity)
   }
 

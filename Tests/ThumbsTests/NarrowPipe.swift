@@ -8,6 +8,7 @@ final class NarrowPipe {
   private let readEnd: Int32
   private var isWriteEndOpen = true
   private var text = Data()
+  private var lineCount = 0
 
   init() throws {
     var ends: [Int32] = [-1, -1]
@@ -32,11 +33,12 @@ final class NarrowPipe {
   @discardableResult
   func read(lines: Int = .max) -> Data {
     var buffer = [UInt8](repeating: 0, count: 512)
-    while text.count(where: { $0 == UInt8(ascii: "\n") }) < lines {
+    while lineCount < lines {
       let count = Glibc.read(readEnd, &buffer, buffer.count)
       if count < 0, errno == EINTR { continue }
       if count <= 0 { break }
       text.append(contentsOf: buffer.prefix(count))
+      lineCount += buffer.prefix(count).count { $0 == UInt8(ascii: "\n") }
     }
     return text
   }

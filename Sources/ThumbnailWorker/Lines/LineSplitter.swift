@@ -1,3 +1,5 @@
+import Foundation
+
 /// Splits input into lines as it comes. A pure value; lines are bytes.
 ///
 /// Of a line beyond the limit nothing is kept but its number.
@@ -24,19 +26,19 @@ struct LineSplitter {
 
   /// Takes the next bytes of the input, and calls `body` with each line that they complete.
   mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, _ body: (Line) -> Void) {
-    var start = 0
-    while let end = bytes[start...].firstIndex(of: Self.lineFeed) {
-      keep(bytes[start..<end])
+    var rest = UnsafeBufferPointer(rebasing: bytes[...])
+    while let end = rest.firstIndex(ofByte: Self.lineFeed) {
+      keep(UnsafeBufferPointer(rebasing: rest[..<end]))
       body(finishLine())
-      start = end + 1
+      rest = UnsafeBufferPointer(rebasing: rest[(end + 1)...])
     }
-    keep(bytes[start...])
+    keep(rest)
   }
 
   /// The last line of the input, if it had no line feed. Nil if there is none.
   mutating func finish() -> Line? { rest.isEmpty && !isOverlong ? nil : finishLine() }
 
-  private mutating func keep(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) {
+  private mutating func keep(_ bytes: UnsafeBufferPointer<UInt8>) {
     // One more than the limit, for the carriage return.
     if isOverlong || rest.count + bytes.count > limit + 1 {
       (isOverlong, rest) = (true, [])
@@ -52,5 +54,13 @@ struct LineSplitter {
     if isOverlong || rest.count > limit { return .overlong(number: number) }
     if number == 1, rest.starts(with: Self.mark) { rest.removeFirst(Self.mark.count) }
     return .text(rest, number: number)
+  }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+  /// The same as `firstIndex(of:)`, several times as fast.
+  fileprivate func firstIndex(ofByte byte: UInt8) -> Int? {
+    guard let start = UnsafeRawPointer(baseAddress), let found = memchr(start, Int32(byte), count) else { return nil }
+    return UnsafeRawPointer(found) - start
   }
 }

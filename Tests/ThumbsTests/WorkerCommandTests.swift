@@ -1,0 +1,177 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import TestSupport
+
+/// `thumbs worker`: what comes of lines, good and bad.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct WorkerCommandTests {
+  private let bench: Bench
+  private let picture: String
+
+  init() throws {
+    bench = try Bench()
+    picture = TestImages.url("formats/jpeg-420.jpg").path
+  }
+
+  private func worker(_ arguments: String..., lines: [String]) async throws -> WorkerAnswers {
+    try await worker(arguments, input: Data(lines.map { $0 + "\n" }.joined().utf8))
+  }
+
+  private func worker(_ arguments: [String], input: Data) async throws -> WorkerAnswers {
+    try WorkerAnswers(await bench.start(["worker"] + arguments, input: .bytes(input)).run())
+  }
+
+  @Test func eachBadLineIsAnsweredAndTheRestGoesOn() async throws {
+    let good = #"{"id":"good","path":"\#(picture)"}"#
+    let cases: [(line: [UInt8], expected: String)] = [
+      (Array("half a line".utf8), "invalid-line"), (Array("{\"id\":1,\"url\":\"htt".utf8), "invalid-line"),
+      (Array("{\"id\":\"a\u{0}b\"}".utf8), "invalid-line"), ([0], "invalid-line"),
+      ([0xff, 0xfe, 0x68, 0], "invalid-line"),
+      (Array("{\"path\":\"\u{e9}\"}".unicodeScalars.map { UInt8($0.value) }), "invalid-line"),
+      (Array(repeating: UInt8(ascii: "x"), count: 10 << 20), "line-too-long"), (Array("[]".utf8), "invalid-line"),
+      (Array(#"{"path":"\#(picture)","sizes":0}"#.utf8), "invalid-request"),
+      (Array(#"{"path":"\#(picture)","sizes":[1,"0x7"]}"#.utf8), "invalid-request"),
+      (Array(#"{"path":"\#(picture)","key":"../../x"}"#.utf8), "invalid-key"),
+      (Array(#"{"path":"\#(picture)","key":"/tmp/x"}"#.utf8), "invalid-key"), (Array("{}".utf8), "invalid-request"),
+      (Array(#"{"path":"gone.jpg"}"#.utf8), "not-found"), (Array(#"{"path":"/"}"#.utf8), "refused"),
+      (Array(#"{"base64":"!"}"#.utf8), "invalid-request"), (Array(#"{"base64":""}"#.utf8), "invalid-request"),
+      (Array(#"{"base64":"aGVsbG8gd29ybGQ="}"#.utf8), "not-a-picture"),
+      (Array(#"{"url":"file://\#(picture)"}"#.utf8), "unsupported-source"),
+      (Array(#"{"url":"ftp://e.org/a.jpg"}"#.utf8), "unsupported-source"), (Array("".utf8), "blank-line"),
+      (Array("# https://e.org".utf8), "blank-line"),
+    ]
+    var input = Data()
+    for (line, _) in cases { input += Data(line) + Data("\n\(good)\n".utf8) }
+    let answers = try await worker(["--output", "small", "--size", "64"], input: input)
+    #expect(answers.run.status == 0 && answers.run.stderr.isEmpty, "\(answers.run.stderr)")
+    #expect(answers.lines.count == 2 * cases.count)
+    for (index, (_, expected)) in cases.enumerated() {
+      let bad = try #require(answers[2 * index + 1])
+      #expect(bad.error?.code == expected, "line \(2 * index + 1)")
+      #expect(bad.status == (expected == "blank-line" ? "skipped" : "failed"))
+      #expect(answers[2 * index + 2]?.status == "ok" && answers[2 * index + 2]?.id == "\"good\"")
+    }
+    let entries = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+    #expect(Set(entries).isSubset(of: ["small", "cache", "home", "xdg"]), "\(entries)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("small").path).count == cases.count)
+  }
+
+  @Test func idsComeBackAsTheyWereAlsoTwice() async throws {
+    let ids = ["7", "12345678901234567890.10", "{\"a\": [1,  2]}", "\"\\u00e9\"", "null", "7", "[]", "false"]
+    let answers = try await worker(lines: ids.map { "{\"id\":\($0),\"path\":\"\(picture)\"}" })
+    #expect(answers.lines.sorted { $0.line < $1.line }.map(\.id) == ids)
+    #expect(answers.lines.allSatisfy { $0.status == "ok" })
+  }
+
+  @Test func anAnswerSaysWhatItsServerSaid() async throws {
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { request in
+      switch request.path {
+      case "/gone": .status(404)
+      case "/broken": .status(500)
+      case "/secret" where request.value(of: "Authorization") != "Bearer x": .status(401)
+      default: .ok(body, type: "image/jpeg")
+      }
+    }
+    let answers = try await worker(
+      "--size", "64",
+      lines: [
+        "\(origin.url("/a.jpg"))", "{\"url\":\"\(origin.url("/gone"))\"}",
+        "{\"url\":\"\(origin.url("/secret"))\",\"headers\":{\"Authorization\":\"Bearer x\"}}",
+        "\(origin.url("/secret"))",
+        "http://name:password@127.0.0.1:\(try #require(origin.url("/").port))/b.jpg", "\(origin.url("/broken"))",
+      ])
+    #expect(answers.run.status == 0, "\(answers.run.stderr)")
+    #expect(answers[1]?.http == .init(status: 200, attempts: 1) && answers[1]?.thumbnails.first?.origin == "source")
+    #expect(answers[1]?.stages.keys.contains("download") == true && answers[1]?.stages.keys.contains("decode") == true)
+    #expect(answers[2]?.error?.code == "not-found" && answers[2]?.http == .init(status: 404, attempts: 1))
+    #expect(answers[2]?.error?.retry == false && answers[2]?.error?.stage == "download")
+    #expect(answers[3]?.status == "ok")
+    #expect(answers[4]?.error?.code == "refused" && answers[4]?.http?.status == 401)
+    #expect(answers[5]?.url?.contains("password") == false)
+    #expect(answers[6]?.error?.code == "server-failed" && answers[6]?.error?.retry == true)
+    #expect(answers[6]?.http?.status == 500 && answers[6]?.http?.attempts ?? 0 > 1)
+
+    let again = try await worker("--size", "64", lines: ["\(origin.url("/a.jpg"))", "\(origin.url("/gone"))"])
+    #expect(again[1]?.thumbnails.first?.origin == "disk" && again[1]?.http == nil)
+    #expect(again[2]?.error?.code == "not-found" && again[2]?.http == nil)
+  }
+
+  @Test func eachOutputHoldsTheSameBytes() async throws {
+    let base64 = try TestImages.bytes("formats/jpeg-420.jpg").base64EncodedString()
+    let lines = [
+      #"{"path":"\#(picture)","sizes":[64,"32x"],"caption":"a \"lake\"","json":{"n":[1],"width":1}}"#,
+      #"{"base64":"\#(base64)","key":"cats/b","format":"webp"}"#,
+    ]
+    let inline = try await worker("--inline", "--size", "48", lines: lines)
+    let files = try await worker("--output", "small", "--sidecars", "--size", "48", lines: lines)
+    let tar = try await worker("--tar", "shards", "--size", "48", lines: lines)
+    let names = ["000000000.64x64.jpg", "000000000.32x.jpg", "cats/b.webp"]
+    try bench.unpack("shards/00000.tar", into: "unpacked")
+    for (index, name) in names.enumerated() {
+      let (line, position) = (index == 2 ? 2 : 1, index == 2 ? 0 : index)
+      let inlined = try #require(inline[line]?.thumbnails[position])
+      let data = try #require(inlined.data.flatMap { Data(base64Encoded: $0) })
+      #expect(data == (try Data(contentsOf: bench.url("small/\(name)"))))
+      #expect(data == (try Data(contentsOf: bench.url("unpacked/\(name)"))))
+      #expect(data.count == inlined.bytes && inlined.path == nil)
+      for answers in [files, tar] {
+        #expect(answers[line]?.thumbnails[position].path == name)
+        #expect(answers[line]?.thumbnails[position].sha256 == inlined.sha256)
+        #expect(answers[line]?.thumbnails[position].data == nil)
+      }
+    }
+    #expect(tar[1]?.shard == "00000.tar" && tar.shards.map(\.samples) == [2])
+    for folder in ["small", "unpacked"] {
+      #expect(try String(contentsOf: bench.url("\(folder)/000000000.txt"), encoding: .utf8) == "a \"lake\"")
+      let description = try JSONDecoder().decode(
+        Sidecar.self, from: Data(contentsOf: bench.url("\(folder)/000000000.json")))
+      #expect(description == Sidecar(n: [1], key: "000000000", status: "success", width: 64, original_width: 160))
+    }
+  }
+
+  private struct Sidecar: Decodable, Equatable {
+    let n: [Int]
+    let key, status: String
+    let width, original_width: Int
+  }
+
+  @Test func filesAreRefusedWhereTheyMayNotBeNamed() async throws {
+    let answers = try await worker("--no-paths", lines: [#"{"path":"\#(picture)"}"#])
+    #expect(answers[1]?.error?.code == "paths-refused" && answers.run.status == 0)
+    let shorter = try await worker("--max-line", "20", lines: [#"{"path":"\#(picture)"}"#])
+    #expect(shorter[1]?.error?.code == "line-too-long")
+    #expect(shorter[1]?.error?.message.contains("--max-line") == true)
+  }
+
+  @Test func tooManyFailuresEndItWithThree() async throws {
+    let lines = (0..<1000).map { _ in #"{"path":"gone.jpg"}"# }
+    let some = try await worker("--max-failures", "1000", "--summary", lines: lines)
+    #expect(some.run.status == 0 && some.lines.count == 1000 && some.summaries == 1)
+    let few = try await worker("--max-failures", "10", lines: lines)
+    #expect(few.run.status == 3 && few.run.complaints.count == 1 && few.run.stderr.contains("--max-failures"))
+    #expect(few.lines.filter { $0.status == "failed" }.count > 10)
+    let part = try await worker("--max-failures", "50%", lines: Array(lines.prefix(3)))
+    #expect(part.run.status == 3 && part.lines.count == 3)
+  }
+
+  @Test func whatCannotBeReadOrWrittenIsSaid() async throws {
+    let folder = open(bench.directory.path, O_RDONLY | O_CLOEXEC)
+    defer { close(folder) }
+    let unreadable = await (try bench.start(["worker"], input: .descriptor(folder))).run()
+    #expect(unreadable.status == 69 && unreadable.complaints.count == 1, "\(unreadable.stderr)")
+    let unwritable = try await bench.run("worker", "--tar", "/dev/null/shards")
+    #expect(unwritable.status == 73 && unwritable.stderr.contains("/dev/null/shards"), "\(unwritable.stderr)")
+    let full = open("/dev/full", O_WRONLY | O_CLOEXEC)
+    defer { close(full) }
+    let process = try bench.start(
+      ["worker"], input: .bytes(Data("x\n".utf8)), stdout: .descriptor(full))
+    let run = await process.run()
+    #expect(run.status == 73 && run.stderr.contains("stdout cannot be written"), "\(run.stderr)")
+    for wrong in [["--tar", "a", "--inline"], ["--max-failures", "many"], ["--sidecars"], ["--shard-size", "0"]] {
+      #expect(await (try bench.start(["worker"] + wrong)).run().status == 64)
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import Synchronization
+import TestOrigin
+import Testing
+
+@testable import TestSupport
+
+/// Both pipes of `thumbs worker`: readers that are slow, stop or leave, and signals.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct WorkerPipeTests {
+  private let bench: Bench
+
+  init() throws { bench = try Bench() }
+
+  /// A pipe whose ends no other process inherits.
+  private func makePipe() throws -> (read: Int32, write: Int32) {
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    return (ends[0], ends[1])
+  }
+
+  @Test func itReadsNoFasterThanItsAnswersAreRead() async throws {
+    // Given a worker with little memory, whose lines come as fast as it takes them
+    let (total, slack) = (2500, 1000)
+    let (input, answers) = (try makePipe(), try NarrowPipe())
+    let process = try bench.start(
+      ["worker", "--memory-budget", "16MiB", "--summary"], input: .descriptor(input.read),
+      stdout: .descriptor(answers.writeEnd))
+    close(input.read)
+    answers.closeWriteEnd()
+    let written = Counter()
+    let caption = String(repeating: "c", count: 1000)
+    let lines = ["{\"path\":\"gone.jpg\",\"caption\":\"\(caption)\"}\n", "\(caption)\n"].map { Array($0.utf8) }
+    Thread.detachNewThread {
+      for number in 0..<total {
+        _ = lines[number % 2].withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+        written.increment()
+      }
+      close(input.write)
+    }
+    // When its answers are read one by one, then it is never further ahead than its memory and the pipes have room for
+    for count in stride(from: 1, through: total, by: 50) {
+      answers.read(lines: count)
+      #expect(written.value <= count + slack, "after \(count) answers")
+    }
+    let text = String(decoding: answers.read(), as: UTF8.self)
+    #expect(text.split(separator: "\n").count == total + 1)
+    #expect(await process.run().status == 0)
+  }
+
+  @Test func aReaderThatLeavesEndsItQuietly() async throws {
+    let (input, output) = (try makePipe(), try makePipe())
+    let process = try bench.start(["worker"], input: .descriptor(input.read), stdout: .descriptor(output.write))
+    close(input.read)
+    close(output.write)
+    close(output.read)
+    // Its stdin stays open: it ends all the same.
+    _ = Array("x\ny\n".utf8).withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+    let run = await process.run()
+    #expect(run.status == 73 && run.stderr.isEmpty, "\(run.stderr)")
+    close(input.write)
+  }
+
+  @Test(arguments: [(SIGTERM, 143), (SIGINT, 130)] as [(Int32, Int32)])
+  func aSignalFinishesWhatWasBegunAndReadsNoMore(signal: Int32, status: Int32) async throws {
+    let gate = Gate()
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { _ in .ok(body, type: "image/jpeg").held(by: gate) }
+    let input = try makePipe()
+    let process = try bench.start(["worker", "--tar", "shards"], input: .descriptor(input.read))
+    close(input.read)
+    let lines = Data((0..<3).map { "\(origin.url("/\($0).jpg"))\n" }.joined().utf8)
+    _ = lines.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+    #expect(await eventually { origin.requests.count == 3 })
+    process.send(signal)
+    #expect(await eventually { process.hasTakenSignals })
+    gate.open()
+    // Its stdin stays open.
+    let answers = try WorkerAnswers(await process.run())
+    close(input.write)
+    #expect(answers.run.status == status && answers.run.complaints.count == 1, "\(answers.run.stderr)")
+    #expect(answers.lines.map(\.status) == ["ok", "ok", "ok"])
+    #expect(answers.shards.map(\.samples) == [3] && bench.isFile("shards/00000.tar"))
+  }
+
+  @Test func answersComeAsSoonAsTheyAreKnown() async throws {
+    let gate = Gate()
+    let body = try TestImages.bytes("formats/jpeg-420.jpg")
+    let origin = try Origin { request in
+      let response = OriginResponse.ok(body, type: "image/jpeg")
+      return request.path == "/held" ? response.held(by: gate) : response
+    }
+    let input = try makePipe()
+    let process = try bench.start(["worker", "--inline"], input: .descriptor(input.read))
+    close(input.read)
+    func send(_ path: String) {
+      _ = Array("\(origin.url(path))\n".utf8).withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
+    }
+    // A line that is held back holds back no other, and each is answered while stdin stays open.
+    send("/held")
+    for number in 1...3 {
+      send("/\(number)")
+      let isAnswered = await eventually { process.printed.split(separator: "\n").count == number }
+      #expect(isAnswered, "\(process.said)")
+    }
+    gate.open()
+    #expect(await eventually { process.printed.split(separator: "\n").count == 4 })
+    close(input.write)
+    #expect(try WorkerAnswers(await process.run()).run.status == 0)
+  }
+}
