@@ -1,0 +1,108 @@
+"""What `thumbs worker` is started with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Union
+
+# A box as the command writes it: 256 or "256" for a square, "400x300", "400x" or "x300".
+Size = Union[int, str]
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of `thumbs worker`, named as there (`thumbs help worker`); None leaves the command's default.
+
+    Sizes in bytes are numbers or texts such as "256MiB". `inline` has results carry the thumbnails' bytes, `output` is
+    a folder for them as files, named by the items' `key` or else by a hash of the source. `max_line` is how many bytes
+    an item may have as a line. `more` are further words for the command line. Shards (`--tar`) are not among the
+    options: their numbers count the lines of one process, and here it may be started again.
+    """
+
+    sizes: Sequence[Size] = (256,)
+    fit: str | None = None
+    gravity: str | None = None
+    format: str | None = None
+    quality: int | None = None
+    scaling: str | None = None
+    cache_dir: str | None = None
+    disk_cache: str | int | None = None
+    downloads: int | None = None
+    per_host: int | None = None
+    jobs: int | None = None
+    memory_budget: str | int | None = None
+    max_pixels: int | None = None
+    max_bytes: str | int | None = None
+    max_wait: str | None = None
+    user_agent: str | None = None
+    headers: Sequence[str] = ()
+    isolate: str | None = None
+    early_stop: bool | None = None
+    public_addresses_only: bool = False
+    no_paths: bool = False
+    inline: bool = True
+    output: str | None = None
+    sidecars: bool = False
+    max_failures: str | int | None = None
+    max_line: int | None = None
+    more: Sequence[str] = field(default_factory=tuple)
+
+    def __post_init__(self) -> None:
+        if self.output is not None and self.inline:
+            object.__setattr__(self, "inline", False)
+        if isinstance(self.sizes, (int, str)):
+            object.__setattr__(self, "sizes", (self.sizes,))
+        if not self.sizes:
+            raise ValueError("at least one size is needed")
+
+    @property
+    def longest_line(self) -> int:
+        """How many bytes the worker takes as a line."""
+        return self.max_line or _DEFAULT_MAX_LINE
+
+    def arguments(self) -> list[str]:
+        """The words for the command line."""
+        words: list[str] = []
+        for size in self.sizes:
+            words += ["--size", str(size)]
+        for name in _VALUES:
+            value = getattr(self, name)
+            if value is not None:
+                words += [f"--{name.replace('_', '-')}", str(value)]
+        for header in self.headers:
+            words += ["--header", header]
+        if self.early_stop is not None:
+            words += ["--early-stop", "on" if self.early_stop else "off"]
+        for name in _SWITCHES:
+            if getattr(self, name):
+                words.append(f"--{name.replace('_', '-')}")
+        return [*words, *self.more]
+
+
+# What the command allows unless told otherwise.
+_DEFAULT_MAX_LINE = 8 * 1024 * 1024
+# The options with one value, in the order of the command's help.
+_VALUES = (
+    "fit",
+    "gravity",
+    "format",
+    "quality",
+    "scaling",
+    "cache_dir",
+    "disk_cache",
+    "downloads",
+    "per_host",
+    "jobs",
+    "memory_budget",
+    "max_pixels",
+    "max_bytes",
+    "max_wait",
+    "user_agent",
+    "isolate",
+    "output",
+    "max_failures",
+    "max_line",
+)
+# Those without a value.
+_SWITCHES = ("public_addresses_only", "no_paths", "inline", "sidecars")

@@ -1,0 +1,37 @@
+"""Finds the program `thumbs`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from thumbs_worker.errors import ProgramNotFound
+
+# Names the program before all other places.
+VARIABLE = "THUMBS"
+_BUILD = Path(".build/release/thumbs")
+
+
+def find_program(program: str | os.PathLike[str] | None = None) -> str:
+    """The path of `thumbs`: the argument, else `$THUMBS`, else in `PATH`, else `./.build/release/thumbs`.
+
+    What is named by the argument or the variable is not replaced by another one when it is missing.
+    """
+    named = program if program is not None else os.environ.get(VARIABLE)
+    if named:
+        found = shutil.which(os.fspath(named))
+        if found:
+            return os.path.abspath(found)
+        source = "the program given" if program is not None else f"${VARIABLE}"
+        raise ProgramNotFound(f"{source}, {os.fspath(named)}, is no program that can be started on this machine")
+    found = shutil.which("thumbs")
+    if found:
+        return os.path.abspath(found)
+    if os.access(_BUILD, os.X_OK):
+        return str(_BUILD.resolve())
+    raise ProgramNotFound(
+        "thumbs is not installed on this machine: run Scripts/install in Thumbnailer's folder, which puts it into "
+        f"/usr/local/bin or ~/.local/bin, or name it in the environment variable {VARIABLE}. On a cluster it has to be "
+        f"on each machine (looked for in ${VARIABLE}, PATH and {_BUILD})"
+    )
