@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import http.server
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -55,14 +56,24 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
 
 @pytest.fixture(scope="session")
-def origin() -> Iterator[str]:
+def serve() -> Iterator[Callable[[Path], str]]:
+    """Starts a loopback server of a folder and returns its URL."""
+    with contextlib.ExitStack() as stack:
+
+        def start(folder: Path) -> str:
+            handler = functools.partial(_Handler, directory=str(folder))
+            server = stack.enter_context(http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler))
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_address[1]}"
+
+        yield start
+
+
+@pytest.fixture(scope="session")
+def origin(serve: Callable[[Path], str]) -> str:
     """The URL of a loopback server of TestImages."""
-    handler = functools.partial(_Handler, directory=str(IMAGES))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    return serve(IMAGES)
 
 
 @pytest.fixture(scope="session")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import builtins
 import binascii
 import hashlib
 import json
@@ -72,7 +73,7 @@ class Thumbnail:
     cache_key: str
     origin: str
     stored: bool
-    data: bytes | None = field(default=None, repr=False)
+    data: builtins.bytes | None = field(default=None, repr=False)
     path: str | None = None
     thumb_hash: str | None = None
     colour: str | None = None

@@ -1,0 +1,263 @@
+"""img2dataset's output: names, columns, statistics and shards, each whole before it has its name."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import io
+import json
+import math
+import os
+import shutil
+import tarfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyarrow as pa
+import pyarrow.parquet
+
+# What files are called until they are whole. img2dataset keeps its temporary files there, too.
+TEMPORARY = "_tmp"
+# Rows of a row group, as img2dataset writes them.
+_ROWS_AT_ONCE = 100
+# More kinds of errors than this are not told apart in a shard's statistics.
+_MOST_KINDS = 100_000
+
+
+def shard_name(number: int, digits: int) -> str:
+    """`00012`."""
+    return f"{number:0{digits}d}"
+
+
+def sample_key(row: int, shard: int, per_shard: int, digits: int) -> str:
+    """`000120034`: the shard's number, then the row's in as many digits as a full shard needs."""
+    row_digits = math.ceil(math.log10(per_shard))
+    return f"{10**row_digits * shard + row:0{row_digits + digits}d}"
+
+
+def schema(columns: pa.Schema, has_exif: bool, hash_name: str | None) -> pa.Schema:
+    """The columns of a shard's Parquet file."""
+    result = columns
+    for name in ("key", "status", "error_message"):
+        result = result.append(pa.field(name, pa.string()))
+    for name in ("width", "height", "original_width", "original_height"):
+        result = result.append(pa.field(name, pa.int32()))
+    if has_exif:
+        result = result.append(pa.field("exif", pa.string()))
+    if hash_name is not None and hash_name not in result.names:
+        result = result.append(pa.field(hash_name, pa.string()))
+    return result
+
+
+class Statistics:
+    """Counts what became of a shard's rows, for its `_stats.json`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.begun = time.time()
+        self.by_status: collections.Counter[str] = collections.Counter()
+        self.kinds: collections.Counter[str] = collections.Counter()
+
+    def add(self, status: str, kind: str) -> None:
+        """Counts a row with its status and, for a failure, its kind."""
+        self.count += 1
+        self.by_status[status] += 1
+        if kind in self.kinds or len(self.kinds) < _MOST_KINDS:
+            self.kinds[kind] += 1
+
+    def document(self) -> dict[str, Any]:
+        """The statistics up to now."""
+        ended = time.time()
+        return {
+            "count": self.count,
+            "successes": self.by_status["success"],
+            "failed_to_download": self.by_status["failed_to_download"],
+            "failed_to_resize": self.by_status["failed_to_resize"],
+            "duration": ended - self.begun,
+            "start_time": self.begun,
+            "end_time": ended,
+            "status_dict": dict(self.kinds),
+        }
+
+
+class ShardWriter(Protocol):
+    """Takes the samples of a shard in order. Nothing has its name before `close`."""
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        """Adds a row; `image` is None where it failed, `caption` None where no captions are written."""
+
+    def close(self) -> None:
+        """Gives the shard its name."""
+
+    def abandon(self) -> None:
+        """Removes what was written."""
+
+
+class _Folder:
+    """A shard's temporary files and what they will be called."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder = folder
+        self.name = name
+        # Two runs, or two tasks of an engine, may write the same shard.
+        self.temporary = folder / TEMPORARY / f"{name}-{os.getpid()}-{time.time_ns()}"
+        self.temporary.mkdir(parents=True)
+
+    def path(self, end: str) -> Path:
+        return self.temporary / f"{self.name}{end}"
+
+    def publish(self, *ends: str) -> None:
+        """Syncs and renames the files, in this order."""
+        for end in ends:
+            _sync(self.path(end))
+        for end in ends:
+            target = self.folder / f"{self.name}{end}"
+            if target.is_dir():
+                shutil.rmtree(target)
+            self.path(end).rename(target)
+        _sync(self.folder)
+        self.remove()
+
+    def remove(self) -> None:
+        shutil.rmtree(self.temporary, ignore_errors=True)
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+class _Table:
+    """A shard's Parquet file, some rows at a time."""
+
+    def __init__(self, path: Path, columns: pa.Schema) -> None:
+        self._schema = columns
+        self._writer = pa.parquet.ParquetWriter(path, columns)
+        self._rows: list[Mapping[str, Any]] = []
+
+    def write(self, row: Mapping[str, Any]) -> None:
+        self._rows.append(row)
+        if len(self._rows) >= _ROWS_AT_ONCE:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._rows:
+            self._writer.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows = []
+
+    def close(self) -> None:
+        self._flush()
+        self._writer.close()
+
+
+class WebDatasetShard:
+    """`00000.tar` with `{key}.jpg`, `{key}.txt` and `{key}.json`, and `00000.parquet`."""
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        self._files = _Folder(folder, name)
+        self._image_end = image_end
+        self._table = _Table(self._files.path(".parquet"), columns)
+        self._tar = tarfile.open(self._files.path(".tar"), "w", format=tarfile.USTAR_FORMAT)
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        if image is not None:
+            key = columns["key"]
+            self._add(f"{key}.{self._image_end}", image)
+            self._add(f"{key}.json", json.dumps(columns, indent=4, default=str).encode())
+            if caption is not None:
+                self._add(f"{key}.txt", caption.encode("utf-8", "surrogatepass"))
+        self._table.write(columns)
+
+    def _add(self, name: str, data: bytes) -> None:
+        # The same bytes for the same samples: no time, no owner.
+        entry = tarfile.TarInfo(name)
+        entry.size = len(data)
+        entry.mode = 0o444
+        self._tar.addfile(entry, io.BytesIO(data))
+
+    def close(self) -> None:
+        self._table.close()
+        self._tar.close()
+        self._files.publish(".tar", ".parquet")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._table.close()
+            self._tar.close()
+        self._files.remove()
+
+
+class FilesShard:
+    """A folder `00000` with `{key}.jpg`, `{key}.txt` and `{key}.json`, and `00000.parquet`."""
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        self._files = _Folder(folder, name)
+        self._image_end = image_end
+        self._table = _Table(self._files.path(".parquet"), columns)
+        self._files.path("").mkdir()
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        if image is not None:
+            base = self._files.path("") / columns["key"]
+            base.with_suffix(f".{self._image_end}").write_bytes(image)
+            base.with_suffix(".json").write_text(json.dumps(columns, indent=4, default=str))
+            if caption is not None:
+                base.with_suffix(".txt").write_text(caption, encoding="utf-8", errors="surrogatepass")
+        self._table.write(columns)
+
+    def close(self) -> None:
+        self._table.close()
+        self._files.publish("", ".parquet")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._table.close()
+        self._files.remove()
+
+
+class ParquetShard:
+    """`00000.parquet` with the image in a column that is named after its format."""
+
+    def __init__(self, folder: Path, name: str, columns: pa.Schema, image_end: str) -> None:
+        self._files = _Folder(folder, name)
+        self._image_end = image_end
+        columns = columns.append(pa.field(image_end, pa.binary()))
+        self._table = _Table(self._files.path(".parquet"), columns)
+
+    def write(self, image: bytes | None, caption: str | None, columns: Mapping[str, Any]) -> None:
+        self._table.write({**columns, self._image_end: image})
+
+    def close(self) -> None:
+        self._table.close()
+        self._files.publish(".parquet")
+
+    def abandon(self) -> None:
+        with contextlib.suppress(Exception):
+            self._table.close()
+        self._files.remove()
+
+
+# The writer of each output format.
+WRITERS: dict[str, type[WebDatasetShard] | type[FilesShard] | type[ParquetShard]] = {
+    "webdataset": WebDatasetShard,
+    "files": FilesShard,
+    "parquet": ParquetShard,
+}
+
+
+def write_statistics(folder: Path, name: str, document: Mapping[str, Any]) -> None:
+    """Writes `00000_stats.json`, which marks the shard as done: a later run leaves it."""
+    files = _Folder(folder, f"{name}_stats")
+    files.path(".json").write_text(json.dumps(document, indent=4))
+    files.publish(".json")
+
+
+def done_shards(folder: Path) -> set[int]:
+    """The numbers of the shards that have statistics."""
+    numbers = (path.name.partition("_stats")[0] for path in folder.glob("*_stats.json"))
+    return {int(number) for number in numbers if number.isdigit()}

@@ -1,0 +1,94 @@
+"""Reads lists of URLs in img2dataset's formats, as shards."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.json
+import pyarrow.parquet
+
+from thumbs_worker.img2dataset.settings import SettingError, Settings
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Some rows of the list: the shard's number, and the columns that the output takes over."""
+
+    number: int
+    rows: pa.Table
+
+
+def input_files(settings: Settings) -> list[Path]:
+    """The files to read: the one that is named, or those of a folder whose names end with the format."""
+    place = Path(settings.url_list)
+    if place.is_dir():
+        files = sorted(place.glob(f"*.{settings.input_format}"))
+        if not files:
+            raise SettingError(f"no file in {place} ends with .{settings.input_format}")
+        return files
+    if not place.exists():
+        raise SettingError(f"{place} is not there")
+    return [place]
+
+
+def shards(settings: Settings, first: int, done: set[int]) -> Iterator[Shard]:
+    """The shards of the list, but for those that are done. Each file begins a shard, as img2dataset has it."""
+    number = first
+    size = settings.number_sample_per_shard
+    for file in input_files(settings):
+        table = _columns(read(file, settings), file, settings)
+        for begin in range(0, table.num_rows, size):
+            if number not in done:
+                yield Shard(number, table.slice(begin, size))
+            number += 1
+
+
+def read(file: Path, settings: Settings) -> pa.Table:
+    """All columns of a file."""
+    if settings.input_format == "parquet":
+        return pa.parquet.read_table(file)
+    form, _, is_compressed = settings.input_format.partition(".")
+    with (gzip.open(file) if is_compressed else open(file, "rb")) as stream:
+        return _read(form, stream)
+
+
+def _read(form: str, stream: IO[bytes] | gzip.GzipFile) -> pa.Table:
+    if form == "txt":
+        lines = (line.decode("utf-8", "replace").strip() for line in stream)
+        return pa.table({"url": pa.array([line for line in lines if line], type=pa.string())})
+    if form == "csv":
+        return pa.csv.read_csv(stream)
+    if form == "tsv":
+        return pa.csv.read_csv(stream, parse_options=pa.csv.ParseOptions(delimiter="\t"))
+    if form == "jsonl":
+        return pa.json.read_json(stream)
+    return _records(json.load(stream))
+
+
+def _records(value: Any) -> pa.Table:
+    """The rows of a JSON document: a list of objects, or an object of columns, as pandas writes them."""
+    if isinstance(value, list):
+        return pa.Table.from_pylist(value)
+    columns = {name: list(cells.values()) if isinstance(cells, dict) else cells for name, cells in value.items()}
+    return pa.table(columns)
+
+
+def _columns(table: pa.Table, file: Path, settings: Settings) -> pa.Table:
+    """The columns that the output takes over, in img2dataset's order and with its names."""
+    if settings.input_format.startswith("txt"):
+        return table
+    wanted = {name: name for name in settings.save_additional_columns or ()}
+    if settings.caption_col is not None:
+        wanted["caption"] = settings.caption_col
+    wanted["url"] = settings.url_col
+    for source in wanted.values():
+        if source not in table.column_names:
+            raise SettingError(f"{file} has no column {source}; it has {', '.join(table.column_names)}")
+    return pa.table({name: table.column(source) for name, source in wanted.items()})

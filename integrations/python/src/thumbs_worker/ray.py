@@ -1,0 +1,83 @@
+"""Thumbnails in Ray Data: actors that hold a worker each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from thumbs_worker.arrow import column_items, result_array
+from thumbs_worker.options import Options, Size
+from thumbs_worker.worker import DEFAULT_WINDOW, Worker
+
+# How many batches an actor works on at once: while one waits for its last images, the next one keeps the worker busy.
+_BATCHES_AT_ONCE = 2
+
+
+class Thumbnails:
+    """For `Dataset.map_batches` with `batch_format="pyarrow"`: adds a column of results to each batch.
+
+    Its arguments are those of `thumbnails`. It may be called by several threads at once (`max_concurrency`).
+    """
+
+    def __init__(
+        self,
+        url: str = "url",
+        sizes: Sequence[Size] = (256,),
+        column: str = "thumbs",
+        data: str | None = None,
+        options: Options | None = None,
+        window: int = DEFAULT_WINDOW,
+        program: str | None = None,
+    ) -> None:
+        self._url = data or url
+        self._is_data = data is not None
+        self._column = column
+        self._worker = Worker(options or Options(sizes=tuple(sizes)), program=program, window=window)
+
+    def __call__(self, batch: pa.Table) -> pa.Table:
+        results = self._worker.map(column_items(batch, self._url, self._is_data), ordered=True)
+        return batch.append_column(self._column, result_array(results))
+
+
+def thumbnails(
+    dataset: Any,
+    url: str = "url",
+    sizes: Sequence[Size] = (256,),
+    *,
+    concurrency: int | tuple[int, int] = 1,
+    num_cpus: float = 1,
+    batch_size: int = DEFAULT_WINDOW,
+    column: str = "thumbs",
+    data: str | None = None,
+    options: Options | None = None,
+    window: int = DEFAULT_WINDOW,
+    program: str | None = None,
+) -> Any:
+    """The rows of a `ray.data.Dataset`, each once, with a column of results.
+
+    `concurrency` is the number of actors, each with a worker that decodes as many images at once as it has processors,
+    `num_cpus`, unless `options.jobs` says otherwise. The column is a struct with the names of `Result`. `data` names
+    a column of images' bytes in place of `url`.
+    """
+    chosen = options or Options(sizes=tuple(sizes))
+    if chosen.jobs is None:
+        chosen = replace(chosen, jobs=max(1, int(num_cpus)))
+    return dataset.map_batches(
+        Thumbnails,
+        fn_constructor_kwargs={
+            "url": url,
+            "column": column,
+            "data": data,
+            "options": chosen,
+            "window": window,
+            "program": program,
+        },
+        batch_format="pyarrow",
+        batch_size=batch_size,
+        concurrency=concurrency,
+        num_cpus=num_cpus,
+        max_concurrency=_BATCHES_AT_ONCE,
+    )
