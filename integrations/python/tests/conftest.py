@@ -6,9 +6,11 @@ import contextlib
 import functools
 import http.server
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -51,6 +53,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         else:
             super().do_GET()
 
+    def handle(self) -> None:
+        # A client that has enough drops the connection.
+        with contextlib.suppress(ConnectionError):
+            super().handle()
+
     def log_message(self, format: str, *arguments: object) -> None:
         pass
 
@@ -79,10 +86,28 @@ def origin(serve: Callable[[Path], str]) -> str:
 @pytest.fixture(scope="session")
 def urls(origin: str) -> list[str]:
     """URLs of pictures that can be read."""
-    return [f"{origin}/{path.relative_to(IMAGES)}" for path in GALLERY]
+    return [f"{origin}/{quote(str(path.relative_to(IMAGES)))}" for path in GALLERY]
+
+
+@pytest.fixture(scope="session")
+def images() -> list[Path]:
+    """The files of these URLs."""
+    return GALLERY
 
 
 @pytest.fixture
 def cache(tmp_path: Path) -> str:
     """A folder for a cache of the test's own."""
     return str(tmp_path / "cache")
+
+
+@pytest.fixture(scope="session")
+def engine_environment() -> dict[str, str]:
+    """Spark in local cluster mode on loopback, with this Python."""
+    cluster = "--master local-cluster[2,1,1024] --conf spark.ui.enabled=false"
+    return {
+        "PYSPARK_SUBMIT_ARGS": f"{cluster} pyspark-shell",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+    }

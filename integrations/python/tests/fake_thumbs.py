@@ -19,7 +19,7 @@ def answer(members, line):
     }
     source = {"width": 1, "height": 1, "format": "jpeg", "bytes": 2, "downloaded": 2, "left": 0}
     return {
-        "line": line, "id": members["id"], "status": "ok", "key": "0", "url": members["url"], "source": source,
+        "line": line, "status": "ok", "key": "0", "url": members["url"], "source": source,
         "thumbnails": [thumbnail], "ms": 1.0, "stages": {},
     }
 
@@ -27,7 +27,7 @@ def answer(members, line):
 def failed(members, line, code, status="failed"):
     error = {"stage": "line", "code": code, "message": code, "retry": False}
     return {
-        "line": line, "id": members["id"], "status": status, "thumbnails": [], "error": error, "ms": 0, "stages": {},
+        "line": line, "status": status, "thumbnails": [], "error": error, "ms": 0, "stages": {},
     }
 
 
@@ -68,7 +68,7 @@ def main():
         elif what == "silent":
             continue
         elif what == "noise":
-            put('no JSON\n[]\n{"summary":{}}\n{"id":99999,"status":"ok"}\n')
+            put('no JSON\n[]\n{"summary":{}}\n{"line":99999,"status":"ok"}\n')
         elif what == "slow":
             late.append(reply)
             continue

@@ -230,5 +230,5 @@ def test_an_output_folder_gives_items_without_a_key_one_of_their_source(fake: st
     assert options.arguments() == ["--size", "256", "--size", "400x300", "--output", "/tmp/somewhere"]
     from thumbs_worker.protocol import encode_item
 
-    first, second = (encode_item(f"http://fake/{name}", 0, longest=999, needs_key=True) for name in "ab")
+    first, second = (encode_item(f"http://fake/{name}", longest=999, needs_key=True) for name in "ab")
     assert b'"key":"' in first and first != second

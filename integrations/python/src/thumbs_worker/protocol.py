@@ -122,8 +122,8 @@ def failure(code: str, message: str, *, index: int, identity: Any) -> Result:
     return Result(index=index, id=identity, status=FAILED, error=error)
 
 
-def encode_item(item: Item, number: int, *, longest: int, needs_key: bool = False) -> bytes:
-    """The line of an item, with a number of ours as its id. Throws `InvalidItem`.
+def encode_item(item: Item, *, longest: int, needs_key: bool = False) -> bytes:
+    """The line of an item, without its id. Throws `InvalidItem`.
 
     `longest` is how many bytes a line may have. With `needs_key`, an item without a key gets one from its source.
     """
@@ -139,8 +139,9 @@ def encode_item(item: Item, number: int, *, longest: int, needs_key: bool = Fals
         if not isinstance(data, (bytes, bytearray, memoryview)):
             raise InvalidItem("invalid-request", f"data has to be bytes, not {_described(data)}")
         members["base64"] = base64.b64encode(data).decode("ascii")
-    # The caller's id stays here: the worker is given numbers, which are quick to find and never the same twice.
-    members["id"] = number
+    # The caller's id stays here, whatever it is: results are found by the number of the line that they answer, which
+    # even those have that the worker could not read.
+    members.pop("id", None)
     if needs_key and members.get("key") is None:
         members["key"] = _key(members)
     try:
@@ -153,15 +154,15 @@ def encode_item(item: Item, number: int, *, longest: int, needs_key: bool = Fals
 
 
 def decode_line(line: bytes) -> tuple[int | None, bool, Callable[[int, Any], Result]]:
-    """The number that a line out answers; whether it was not tried since the process is ending; its result.
+    """The number of the line that a line out answers; whether it was not tried since the process is ending; its result.
 
-    The number is None for lines that answer no item. The result is made from the item's position and the caller's id.
+    The number is None for what answers no line. The result is made from the item's position and the caller's id.
     """
     try:
         members = json.loads(line)
     except ValueError:
         return None, False, _no_result
-    number = members.get("id") if isinstance(members, dict) else None
+    number = members.get("line") if isinstance(members, dict) else None
     if not isinstance(number, int) or "status" not in members:
         return None, False, _no_result
     error = members.get("error")

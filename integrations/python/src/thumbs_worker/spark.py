@@ -23,6 +23,14 @@ _PARTITIONS_PER_CORE = 4
 _RESULT_TYPE = from_arrow_type(RESULT)
 
 
+def task_worker(options: Options, program: str | None, window: int) -> Worker:
+    """The worker of a task: with as many processors as Spark has counted for it, since its neighbours use the rest."""
+    context = TaskContext.get()
+    if options.jobs is None and context is not None:
+        options = replace(options, jobs=context.cpus())
+    return Worker(options, program=program, window=window)
+
+
 @dataclass(frozen=True)
 class _Task:
     """What runs for a partition; sent to the executors."""
@@ -34,23 +42,15 @@ class _Task:
     is_data: bool
     column: str
 
-    def worker(self) -> Worker:
-        context = TaskContext.get()
-        options = self.options
-        if options.jobs is None and context is not None:
-            # A task has as many processors as Spark has counted for it; its neighbours use the others.
-            options = replace(options, jobs=context.cpus())
-        return Worker(options, program=self.program, window=self.window)
-
     def items_of(self) -> Callable[[pa.RecordBatch], Any]:
         return lambda batch: column_items(batch, self.url, self.is_data)
 
     def add(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.worker() as worker:
+        with task_worker(self.options, self.program, self.window) as worker:
             yield from with_results(worker, batches, self.items_of(), self.column)
 
     def retry(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        with self.worker() as worker:
+        with task_worker(self.options, self.program, self.window) as worker:
             for batch in batches:
                 yield retried(worker, batch, self.items_of(), self.column)
 

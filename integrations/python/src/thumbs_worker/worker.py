@@ -87,7 +87,10 @@ class Worker:
         self._process: WorkerProcess | None = None
         self._open: dict[int, _Request] = {}
         self._unsent: collections.deque[int] = collections.deque()
+        # The items under way, and by which line of the process each was sent.
         self._in_flight: set[int] = set()
+        self._by_line: dict[int, int] = {}
+        self._lines_sent = 0
         self._alone: set[int] = set()
         self._postponed: set[int] = set()
         self._next = 0
@@ -222,7 +225,7 @@ class Worker:
         identity = item.get("id") if isinstance(item, Mapping) else None
         try:
             line = encode_item(
-                item, number, longest=self.options.longest_line, needs_key=self.options.output is not None
+                item, longest=self.options.longest_line, needs_key=self.options.output is not None
             )
         except InvalidItem as error:
             deliver(failure(error.code, str(error), index=index, identity=identity))
@@ -249,6 +252,7 @@ class Worker:
         except OSError as error:
             raise WorkerError(f"{command[0]} cannot be started: {error.strerror or error}") from error
         self._progress = time.monotonic()
+        self._lines_sent = 0
         self._process.start()
 
     def _give_up(self, numbers: Iterable[int]) -> None:
@@ -287,15 +291,18 @@ class Worker:
             if not self._in_flight:
                 self._progress = time.monotonic()
             self._in_flight.add(number)
+            self._lines_sent += 1
+            self._by_line[self._lines_sent] = number
             lines.append(request.line)
             size += len(request.line)
         return lines
 
     def _received(self, process: WorkerProcess, line: bytes) -> None:
-        number, not_tried, make = decode_line(line)
+        sent, not_tried, make = decode_line(line)
         with self._changed:
             self._progress = time.monotonic()
-            if number is None or process is not self._process or number not in self._in_flight:
+            number = None if sent is None else self._by_line.pop(sent, None)
+            if number is None or process is not self._process:
                 # A line that answers no item of ours, or answers it twice.
                 return
             if not_tried:
@@ -324,6 +331,7 @@ class Worker:
             self._process = None
             lost = sorted(number for number in self._in_flight if number in self._open)
             self._in_flight.clear()
+            self._by_line.clear()
             guilty = self._requeue(lost, process)
             self._postponed.clear()
             status = process.status

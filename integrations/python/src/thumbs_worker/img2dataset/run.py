@@ -227,7 +227,7 @@ class Run:
         hash_name = self._settings.compute_hash
         if hash_name is not None:
             columns[hash_name] = None
-        failed = _failure(result) or self._refused(result)
+        failed = failure_texts(result) or self._refused(result)
         if failed is not None:
             status, kind, message = failed
             return b"", lambda begin, length: _Outcome(status, kind, message, columns)
@@ -259,7 +259,7 @@ def _chained(first: dict[str, Any], others: Iterator[dict[str, Any]]) -> Iterato
     yield from others
 
 
-def _failure(result: Result) -> tuple[str, str, str] | None:
+def failure_texts(result: Result) -> tuple[str, str, str] | None:
     """Status, kind and message of a failure, in img2dataset's terms; the kind is counted in the statistics."""
     error = result.error
     if error is None:
@@ -302,4 +302,4 @@ def download(*, options: Options | None = None, program: str | None = None, **se
     return Run(chosen, options or Options(), program).download()
 
 
-__all__ = ["Run", "SettingError", "download"]
+__all__ = ["Run", "SettingError", "download", "failure_texts"]

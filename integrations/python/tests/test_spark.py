@@ -1,0 +1,75 @@
+"""What Spark's rows come to, beyond what the examples show. One session for all, which takes a while to start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("pyspark")
+pytest.importorskip("pyarrow")
+from pyspark.sql import SparkSession  # noqa: E402
+
+from thumbs_worker import Options  # noqa: E402
+from thumbs_worker.spark import host, retry_failed, thumbnails  # noqa: E402
+from thumbs_worker.spark_output import write  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def spark(engine_environment: dict[str, str], program: str) -> Iterator[SparkSession]:
+    os.environ.update(engine_environment)
+    session = SparkSession.builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+def test_hosts_are_those_of_the_urls(spark: SparkSession) -> None:
+    urls = {
+        "http://Example.org/a": "example.org", "https://user:pass@h.x:81/?@": "h.x", "http://[::1]:80/": "[::1]",
+        "http://h.x?q": "h.x", "not a url": "", "": "", None: "",
+    }  # fmt: skip
+    rows = spark.createDataFrame([(url,) for url in urls], "url string")
+    assert {row["url"]: row["host"] for row in rows.withColumn("host", host("url")).collect()} == urls
+
+
+def test_other_columns_stay_and_failures_are_rows(
+    spark: SparkSession, origin: str, urls: list[str], images: list[Path], tmp_path: Path
+) -> None:
+    every: list[Any] = [urls[0], None, f"{origin}/status/503", "nonsense", urls[0], urls[1]]
+    rows = [(number, url, None if number % 2 else 2**60, {"a": [number]}) for number, url in enumerate(every)]
+    frame = spark.createDataFrame(rows, "number int, url string, big long, nested struct<a: array<int>>")
+    options = Options(sizes=[64], cache_dir=str(tmp_path / "cache"), max_wait="0")
+    thumbnails(frame, options=options).write.parquet(str(tmp_path / "first"))
+    first = spark.read.parquet(str(tmp_path / "first"))
+    found = {row["number"]: row for row in first.collect()}
+    assert len(found) == first.count() == len(every)
+    assert [found[number]["thumbs"]["status"] for number in range(6)] == ["ok", *["failed"] * 3, "ok", "ok"]
+    assert all((row["big"], row["nested"]["a"]) == (rows[n][2], [n]) for n, row in found.items())
+    assert found[2]["thumbs"]["error"]["retry"] and not found[3]["thumbs"]["error"]["retry"]
+    # Only what may succeed is tried again: its URL leads to a picture now.
+    mended = first.replace(f"{origin}/status/503", urls[1], "url").replace("nonsense", urls[1], "url")
+    again = {row["number"]: row["thumbs"]["status"] for row in retry_failed(mended, options=options).collect()}
+    assert again == {0: "ok", 1: "failed", 2: "ok", 3: "failed", 4: "ok", 5: "ok"}
+    bytes_of = spark.createDataFrame([(images[0].read_bytes(),), (None,), (b"no picture",)], "image binary")
+    statuses = [row["thumbs"]["status"] for row in thumbnails(bytes_of, data="image", options=options).collect()]
+    assert statuses == ["ok", "failed", "failed"]
+
+
+def test_a_folder_with_shards_is_refused_and_replaced_when_asked(
+    spark: SparkSession, urls: list[str], tmp_path: Path
+) -> None:
+    frame = spark.createDataFrame([(url, "x") for url in urls[:3]], "url string, extra string")
+    for output_format, names in (("files", {"00000", "00000.parquet"}), ("parquet", {"00000.parquet"})):
+        output = tmp_path / output_format
+        written = write(frame, output, size=64, output_format=output_format, partitions=1)
+        assert (written.shards, written.rows, written.successes) == (1, 3, 3)
+        assert {path.name for path in output.iterdir()} == names | {"00000_stats.json", "_SUCCESS"}
+        with pytest.raises(FileExistsError, match="overwrite"):
+            write(frame, output, size=64, output_format=output_format)
+        assert write(frame, output, size=64, output_format=output_format, overwrite=True).rows == 3
+    with pytest.raises(ValueError, match="status"):
+        write(frame.withColumnRenamed("extra", "status"), tmp_path / "other")
