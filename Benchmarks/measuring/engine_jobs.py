@@ -126,8 +126,7 @@ class Ray:
         rows = ray.data.from_items([{"url": url} for url in urls], override_num_blocks=8).materialize()
         begun = time.perf_counter()
         options = Options(sizes=[size], **FRESH)
-        # Half a processor each, so that Ray has one left for reading; each worker decodes one image at a time.
-        done = thumbnails(rows, concurrency=2, num_cpus=0.5, batch_size=64, options=options)
+        done = thumbnails(rows, concurrency=2, batch_size=64, options=options)
         count = sum(status == "ok" for batch in done.iter_batches(batch_format="pyarrow") for status in statuses(batch))
         assert count == len(urls)
         return time.perf_counter() - begun

@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 import pyarrow as pa
 
-from thumbs_worker.arrow import RESULT, column_items, result_array
+from thumbs_worker.arrow import column_items
 from thumbs_worker.options import Options, Size
 from thumbs_worker.pool import shared_worker
+from thumbs_worker.protocol import Result
+
+# The columns of a row: their names after the prefix, their types, and what of a result they hold.
+_ROW: Mapping[str, tuple[pa.DataType, Callable[[Result], Any]]] = {
+    "status": (pa.string(), lambda result: result.status),
+    "code": (pa.string(), lambda result: result.error and result.error.code),
+    "message": (pa.string(), lambda result: result.error and result.error.message),
+    "retry": (pa.bool_(), lambda result: result.error and result.error.retry),
+    "source_width": (pa.int32(), lambda result: result.source and result.source.width),
+    "source_height": (pa.int32(), lambda result: result.source and result.source.height),
+    "source_format": (pa.string(), lambda result: result.source and result.source.format),
+    "source_bytes": (pa.int64(), lambda result: result.source and result.source.bytes),
+}
+# Those of each thumbnail, which are attributes of `Thumbnail`.
+_THUMBNAIL: Mapping[str, pa.DataType] = {
+    "width": pa.int32(),
+    "height": pa.int32(),
+    "format": pa.string(),
+    "sha256": pa.string(),
+    "path": pa.string(),
+    "data": pa.binary(),
+}
 
 
 def thumbnails(
@@ -18,25 +40,54 @@ def thumbnails(
     url: str = "url",
     sizes: Sequence[Size] = (256,),
     *,
-    column: str = "thumbs",
+    prefix: str = "thumb_",
     data: str | None = None,
     options: Options | None = None,
     program: str | None = None,
 ) -> Any:
-    """The rows of a `dask.dataframe.DataFrame`, each once, with a column of results.
+    """The rows of a `dask.dataframe.DataFrame`, each once, with columns of results.
 
-    The column has an Arrow type, a struct with the names of `Result`; in Python a value is a dictionary. `data` names a
-    column of images' bytes in place of `url`. It runs as often as Dask needs the rows.
+    They are `thumb_status`, `thumb_code`, `thumb_message`, `thumb_retry`, `thumb_source_width` and so on, and
+    `thumb_data`, `thumb_width`, `thumb_height`, `thumb_format`, `thumb_sha256` and `thumb_path` of the thumbnail; with
+    several sizes these end with the size, `thumb_data_400x300`. All have Arrow types. `data` names a column of images'
+    bytes in place of `url`. It runs as often as Dask needs the rows.
     """
     chosen = options or Options(sizes=tuple(sizes))
-    meta = df._meta.assign(**{column: pd.Series([], dtype=pd.ArrowDtype(RESULT), index=df._meta.index)})
-    return df.map_partitions(_add, data or url, data is not None, column, chosen, program, meta=meta)
+    empty = {name: _series([], kind, df._meta.index[:0]) for name, kind in _columns(chosen, prefix).items()}
+    meta = df._meta.assign(**empty)
+    return df.map_partitions(_add, data or url, data is not None, prefix, chosen, program, meta=meta)
+
+
+def _ends(options: Options) -> list[str]:
+    """What the names of the thumbnails' columns end with."""
+    return [""] if len(options.sizes) == 1 else [f"_{size}" for size in options.sizes]
+
+
+def _columns(options: Options, prefix: str) -> dict[str, pa.DataType]:
+    """The names and types of the columns."""
+    columns = {f"{prefix}{name}": kind for name, (kind, _) in _ROW.items()}
+    for end in _ends(options):
+        columns |= {f"{prefix}{name}{end}": kind for name, kind in _THUMBNAIL.items()}
+    return columns
+
+
+def _series(values: list[Any], kind: pa.DataType, index: Any) -> Any:
+    array = pa.chunked_array([pa.array(values, type=kind)])
+    return pd.Series(pd.arrays.ArrowExtensionArray(array), index=index)
 
 
 def _add(
-    frame: pd.DataFrame, url: str, is_data: bool, column: str, options: Options, program: str | None
+    frame: pd.DataFrame, url: str, is_data: bool, prefix: str, options: Options, program: str | None
 ) -> pd.DataFrame:
     table = pa.table({url: pa.array(frame[url], from_pandas=True)})
-    results = shared_worker(options, program).map(column_items(table, url, is_data), ordered=True)
-    values = pd.arrays.ArrowExtensionArray(pa.chunked_array([result_array(results)]))
-    return frame.assign(**{column: pd.Series(values, index=frame.index)})
+    results = list(shared_worker(options, program).map(column_items(table, url, is_data), ordered=True))
+    values: dict[str, list[Any]] = {
+        f"{prefix}{name}": [value(result) for result in results] for name, (_, value) in _ROW.items()
+    }
+    for position, end in enumerate(_ends(options)):
+        for name in _THUMBNAIL:
+            values[f"{prefix}{name}{end}"] = [
+                getattr(result.thumbnails[position], name) if result.ok else None for result in results
+            ]
+    kinds = _columns(options, prefix)
+    return frame.assign(**{name: _series(values[name], kind, frame.index) for name, kind in kinds.items()})

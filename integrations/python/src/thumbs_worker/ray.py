@@ -14,6 +14,9 @@ from thumbs_worker.worker import DEFAULT_WINDOW, Worker
 
 # How many batches an actor works on at once: while one waits for its last images, the next one keeps the worker busy.
 _BATCHES_AT_ONCE = 2
+# What an actor counts for. Actors keep what they have, and those with a whole processor each would leave none for Ray's
+# own reading and writing on a machine that has no more of them: nothing would ever begin.
+_PROCESSORS = 0.5
 
 
 class Thumbnails:
@@ -48,7 +51,7 @@ def thumbnails(
     sizes: Sequence[Size] = (256,),
     *,
     concurrency: int | tuple[int, int] = 1,
-    num_cpus: float = 1,
+    num_cpus: float = _PROCESSORS,
     batch_size: int = DEFAULT_WINDOW,
     column: str = "thumbs",
     data: str | None = None,
@@ -58,8 +61,9 @@ def thumbnails(
 ) -> Any:
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
-    `concurrency` is the number of actors, each with a worker that decodes as many images at once as it has processors,
-    `num_cpus`, unless `options.jobs` says otherwise. The column is a struct with the names of `Result`. `data` names
+    `concurrency` is the number of actors, each with a worker that decodes as many images at once as the actor counts for
+    in processors, `num_cpus`, at least one, unless `options.jobs` says otherwise. Leave a processor free for Ray's own
+    reading and writing. The column is a struct with the names of `Result`. `data` names
     a column of images' bytes in place of `url`.
     """
     chosen = options or Options(sizes=tuple(sizes))
