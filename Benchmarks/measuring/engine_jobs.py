@@ -45,6 +45,7 @@ class Spark:
         from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master("local-cluster[2,1,1024]").config("spark.ui.enabled", "false")
+        builder = builder.config("spark.ui.showConsoleProgress", "false")
         # An executor that a measurement kills on purpose is no reason to give up.
         self.session = builder.config("spark.task.maxFailures", "20").getOrCreate()
         self.session.sparkContext.setLogLevel("OFF")

@@ -49,7 +49,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def do_GET(self) -> None:
         if self.path.startswith("/status/"):
-            self.send_error(int(self.path.rpartition("/")[2]))
+            self.send_error(int(self.path.partition("?")[0].rpartition("/")[2]))
         else:
             super().do_GET()
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from thumbs_worker.protocol import Item, Result
+from thumbs_worker.protocol import OK, Item, Result
 from thumbs_worker.worker import Worker
 
 # A batch given back to an engine holds at most so many bytes of thumbnails and so many rows: Arrow's offsets have 32
@@ -142,7 +143,7 @@ def retried(
     """The batch, in which the rows that failed and may succeed now have new results."""
     position = batch.schema.get_field_index(column)
     old = batch.column(position)
-    rows = [row for row, value in enumerate(old.to_pylist()) if may_retry(value)]
+    rows = [row for row, may in enumerate(_may_retry(old)) if may]
     if not rows:
         return batch
     results = worker.map(items_of(batch.take(pa.array(rows))), ordered=True)
@@ -155,18 +156,17 @@ def retried(
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
-def may_retry(value: dict[str, Any] | None) -> bool:
-    """Whether a value of the column is a failure that may succeed later, or is missing."""
-    if value is None or value["status"] is None:
-        return True
-    return value["status"] != "ok" and bool(value["error"] and value["error"]["retry"])
+def _may_retry(results: pa.Array) -> list[bool]:
+    """Whether each value of the column is a failure that may succeed later, or is missing."""
+    statuses = pc.struct_field(results, "status").to_pylist()
+    retries = pc.struct_field(results, ["error", "retry"]).to_pylist()
+    return [status is None or status != OK and bool(retry) for status, retry in zip(statuses, retries, strict=True)]
 
 
 __all__ = [
     "RESULT",
     "appended",
     "column_items",
-    "may_retry",
     "result_array",
     "result_value",
     "retried",

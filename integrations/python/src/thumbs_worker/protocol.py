@@ -21,6 +21,7 @@ SKIPPED = "skipped"
 
 # Errors of lines that were read and not worked on, since the process was asked to end: they are sent again.
 _NOT_TRIED = frozenset({"ending", "cancelled"})
+_encode = json.JSONEncoder(allow_nan=False, separators=(",", ":")).encode
 # How many digits of a hash name a file whose line has no key.
 _KEY_DIGITS = 32
 
@@ -145,7 +146,7 @@ def encode_item(item: Item, *, longest: int, needs_key: bool = False) -> bytes:
     if needs_key and members.get("key") is None:
         members["key"] = _key(members)
     try:
-        line = json.dumps(members, allow_nan=False, separators=(",", ":")).encode("ascii") + b"\n"
+        line = _encode(members).encode("ascii") + b"\n"
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidItem("invalid-request", f"the item is nothing that JSON can say: {error}") from error
     if len(line) > longest:
