@@ -29,6 +29,8 @@ _WINDOW_PER_THREAD = 4
 _SMALLEST_WINDOW = 256
 # Errors before there is an image, beside those of downloads.
 _BEFORE_AN_IMAGE = frozenset({"line", "download", "read"})
+# Errors of this machine, which end the run.
+_FAULTS_HERE = frozenset({"storage-unavailable", "cannot-write"})
 
 
 @dataclass
@@ -206,6 +208,9 @@ class Run:
 
     def _take(self, result: Result) -> None:
         place = self._places.pop(result.id)
+        if result.error is not None and result.error.code in _FAULTS_HERE:
+            # Not the image's fault: a shard of such failures would count as done.
+            raise OSError(result.error.message)
         place.attempts += 1
         if result.retry and place.attempts <= self._settings.retries:
             self._again.append((place, self._resizer.item(place.url)))
