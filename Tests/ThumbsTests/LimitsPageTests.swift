@@ -69,7 +69,7 @@ import Thumbnailer
   @Test func eachOptionIsOneOfTheCommand() async throws {
     let bench = try Bench()
     var help: [String] = []
-    for command in ["prefetch", "convert", "serve"] { help += try await bench.run(command, "--help").lines }
+    for command in ["prefetch", "convert", "serve", "worker"] { help += try await bench.run(command, "--help").lines }
     for option in rows.map(\.option) where !option.isEmpty {
       #expect(help.contains { $0.hasPrefix("  \(option) ") }, "\(option)")
     }

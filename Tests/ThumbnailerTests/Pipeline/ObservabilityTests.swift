@@ -11,7 +11,7 @@ import Testing
 /// What docs/observability.md says of events and counters.
 @Suite(.timeLimit(.minutes(5))) struct ObservabilityTests {
   private static let kinds = [
-    "memoryHit", "diskHit", "joined", "opened", "downloaded", "revalidated", "replaced", "servedStale",
+    "memoryHit", "diskHit", "joined", "opened", "attempted", "downloaded", "revalidated", "replaced", "servedStale",
     "servedWhileRevalidating", "revalidationFailed", "rememberedFailure", "planned", "rendered", "stored", "failed",
     "cancelled", "hostPaused", "cacheProblem",
   ]
@@ -38,11 +38,11 @@ import Testing
   @Test func everyStageOfAPictureIsTold() async throws {
     let fixture = try PipelineFixture()
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.recorder.kinds.count == 4 }
-    #expect(names(fixture.recorder) == ["downloaded", "planned", "rendered", "stored"])
+    await poll { fixture.recorder.kinds.count == 5 }
+    #expect(names(fixture.recorder) == ["attempted", "downloaded", "planned", "rendered", "stored"])
     guard
       case .downloaded(let bytes, let expected, let isComplete, let attempts, let version, _) = fixture.recorder.kinds[
-        0]
+        1], case .attempted(1, 200) = fixture.recorder.kinds[0]
     else { return }
     #expect(bytes > 1000 && expected == bytes && isComplete && attempts == 1 && version == "1.1")
   }
@@ -85,7 +85,7 @@ import Testing
     _ = try? await first.value
     _ = try? await second.value
     await poll { names(fixture.recorder).contains("cancelled") }
-    #expect(names(fixture.recorder) == ["failed", "joined", "cancelled"])
+    #expect(names(fixture.recorder) == ["attempted", "failed", "joined", "cancelled"])
   }
 
   @Test func aFailureIsCountedAndToldBeforeItIsHeardOf() async throws {
@@ -95,6 +95,7 @@ import Testing
       _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/\(number)"))
       #expect(fixture.pipeline.statistics.failures == number)
       var iterator = events.makeAsyncIterator()
+      #expect(await iterator.next().map { Self.name($0.kind) } == "attempted")
       #expect(await iterator.next().map { Self.name($0.kind) } == "failed")
     }
   }
@@ -173,7 +174,7 @@ import Testing
     let fixture = try PipelineFixture()
     let slow = fixture.pipeline.events(bufferingNewest: 2)
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.recorder.kinds.count == 4 }
+    await poll { fixture.recorder.kinds.count == 5 }
     var kept = slow.makeAsyncIterator()
     let kinds = [await kept.next(), await kept.next()].compactMap { $0?.kind }.map(Self.name)
     #expect(kinds == ["rendered", "stored"])

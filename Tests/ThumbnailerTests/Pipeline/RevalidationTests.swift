@@ -43,8 +43,8 @@ import Testing
     for _ in 0..<2 { _ = await fixture.code() }
     let recorder = fixture.fixture.recorder
     let expected = [
-      "downloaded", "planned", "rendered", "stored", "revalidated", "downloaded", "replaced", "planned", "rendered",
-      "stored", "failed", "rememberedFailure", "failed",
+      "attempted", "downloaded", "planned", "rendered", "stored", "attempted", "revalidated", "attempted", "downloaded",
+      "replaced", "planned", "rendered", "stored", "attempted", "failed", "rememberedFailure", "failed",
     ]
     await poll { recorder.kinds.count == expected.count }
     #expect(recorder.kinds.map { "\($0)".prefix { $0 != "(" } } == expected.map { $0[...] })

@@ -65,11 +65,11 @@ import Testing
     let fixture = try PipelineFixture()
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
-    await poll { fixture.recorder.kinds.count == 5 }
+    await poll { fixture.recorder.kinds.count == 6 }
     let names = fixture.recorder.kinds.map { "\($0)".prefix { $0 != "(" } }
-    #expect(names == ["downloaded", "planned", "rendered", "stored", "memoryHit"])
-    guard case .downloaded(let bytes, let expected, true, 1, "1.1", _) = fixture.recorder.kinds[0] else {
-      Issue.record("\(fixture.recorder.kinds[0])")
+    #expect(names == ["attempted", "downloaded", "planned", "rendered", "stored", "memoryHit"])
+    guard case .downloaded(let bytes, let expected, true, 1, "1.1", _) = fixture.recorder.kinds[1] else {
+      Issue.record("\(fixture.recorder.kinds[1])")
       return
     }
     #expect(bytes == expected)
