@@ -144,7 +144,7 @@ struct UsageTests {
 
   @Test(arguments: [
     "", "prefetch", "search", "convert", "get", "doctor", "cache", "cache stats", "cache list", "cache export",
-    "cache verify", "cache prune", "cache remove", "cache clear", "serve", "sign",
+    "cache verify", "cache prune", "cache remove", "cache clear", "serve", "worker", "sign",
   ])
   func everyHelpFitsATerminalAndHasAnExample(command: String) async throws {
     let words = command.split(separator: " ").map(String.init)
