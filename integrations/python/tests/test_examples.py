@@ -106,7 +106,7 @@ def test_ray_data_has_a_row_for_each_url(run, listed, tmp_path) -> None:  # type
     assert f"{len(every)} rows" in run("ray_data.py", path, tmp_path / "out")
 
 
-@needs("dask.dataframe", "distributed")
+@needs("dask", "distributed", "pyarrow")
 def test_dask_frame_has_a_row_for_each_url(run, listed, tmp_path) -> None:  # type: ignore[no-untyped-def]
     path, every = listed
     assert f"{len(every)} rows" in run("dask_frame.py", path, tmp_path / "out")

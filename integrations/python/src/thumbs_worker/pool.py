@@ -126,7 +126,10 @@ def map(
 
 
 def _work(
-    some: list[tuple[int, Item]], then: Callable[[list[Result]], list[Any]], options: Options | None, program: str | None
+    some: list[tuple[int, Item]],
+    then: Callable[[list[Result]], list[Any]],
+    options: Options | None,
+    program: str | None,
 ) -> list[Any]:
     from dataclasses import replace
 

@@ -61,10 +61,10 @@ def thumbnails(
 ) -> Any:
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
-    `concurrency` is the number of actors, each with a worker that decodes as many images at once as the actor counts for
-    in processors, `num_cpus`, at least one, unless `options.jobs` says otherwise. Leave a processor free for Ray's own
-    reading and writing. The column is a struct with the names of `Result`. `data` names
-    a column of images' bytes in place of `url`.
+    `concurrency` is the number of actors, each with a worker that decodes as many images at once as the actor counts
+    for in processors, `num_cpus`, at least one, unless `options.jobs` says otherwise. Leave a processor free for Ray's
+    own reading and writing. The column is a struct with the names of `Result`. `data` names a column of images' bytes
+    in place of `url`.
     """
     chosen = options or Options(sizes=tuple(sizes))
     if chosen.jobs is None:
