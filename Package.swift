@@ -61,7 +61,7 @@ let package = Package(
     ),
     .target(
       name: "HEIFContainer",
-      swiftSettings: strict
+      swiftSettings: optimised
     ),
     .target(
       name: "JPEGCoefficients",

@@ -3,6 +3,7 @@
 
 #include <dav1d/dav1d.h>
 #include <errno.h>
+#include <stddef.h>
 
 // The result of a call that needs more bytes, or has pictures to be taken first.
 static inline int cdav1d_again(void) { return DAV1D_ERR(EAGAIN); }

@@ -5,41 +5,29 @@ import ThumbnailCore
 
 /// Decodes items of HEVC with libde265.
 final class HEVCDecoder: ItemDecoder {
-  /// The most pictures in memory: the one that was delivered, and the next.
-  private static let mostPictures: Int32 = 2
   /// The most calls until a picture is decoded: each decodes a unit.
   private static let mostSteps = 1 << 16
 
   private let context: UnsafeMutableRawPointer
-  private let limits: UnsafeMutablePointer<cde265_limits>
+  /// The largest picture that a stream may ask memory for.
+  private let most: PixelSize
   private var isUsed = false
 
   init(_ size: PixelSize, skipsFilters: Bool) throws(CodecError) {
     if let reason = clazy_load_de265() { throw .handedOver(reason: String(cString: reason)) }
-    limits = .allocate(capacity: 1)
-    limits.initialize(
-      to: cde265_limits(
-        width: Int32(clamping: size.width + HEIFImage.padding),
-        height: Int32(clamping: size.height + HEIFImage.padding),
-        most_pictures: Self.mostPictures, pictures: 0))
-    guard let context = cde265_open(limits, skipsFilters ? 1 : 0) else {
-      limits.deallocate()
-      throw .outOfMemory
-    }
+    most = PixelSize(size.width + HEIFImage.padding, size.height + HEIFImage.padding)
+    guard let context = cde265_open(skipsFilters ? 1 : 0) else { throw .outOfMemory }
     self.context = context
   }
 
-  deinit {
-    // Releases its pictures, which counts them in `limits`.
-    de265_free_decoder(context)
-    limits.deallocate()
-  }
+  deinit { de265_free_decoder(context) }
 
   func decode(_ item: HEIFItem, of file: HEIFFile) throws(CodecError) -> CodedPlanes {
     guard let configuration = item.hevc else { throw .damaged(.header, detail: "no configuration of HEVC") }
     if isUsed { de265_reset(context) }
     isUsed = true
     for set in configuration.parameterSets {
+      do throws(HEIFError) { try checkSize(set) } catch { throw CodecError(error) }
       try check(set.withUnsafeBytes { de265_push_NAL(context, $0.baseAddress, Int32($0.count), 0, nil) })
     }
     var bytes: [UInt8] = []
@@ -56,6 +44,7 @@ final class HEVCDecoder: ItemDecoder {
       Result { () throws(HEIFError) in
         for unit in try configuration.units(in: bytes) {
           let unit = UnsafeRawBufferPointer(rebasing: bytes[unit])
+          try checkSize(unit)
           let status = de265_push_NAL(context, unit.baseAddress, Int32(clamping: unit.count), 0, nil)
           if status != DE265_OK { return status }
         }
@@ -65,6 +54,14 @@ final class HEVCDecoder: ItemDecoder {
     switch pushed {
     case .success(let status): try check(status)
     case .failure(let error): throw CodecError(error)
+    }
+  }
+
+  /// Refuses a sequence of larger pictures than the item's: libde265 would allocate them.
+  private func checkSize(_ unit: some Collection<UInt8>) throws(HEIFError) {
+    guard let sequence = try HEVCSequence(unit: unit) else { return }
+    guard sequence.size.width <= most.width, sequence.size.height <= most.height else {
+      throw .damaged("the stream's size is \(sequence.size.width)x\(sequence.size.height)")
     }
   }
 
@@ -109,7 +106,7 @@ final class HEVCDecoder: ItemDecoder {
 
   private func check(_ status: de265_error) throws(CodecError) {
     if status == DE265_OK { return }
-    if status == DE265_ERROR_OUT_OF_MEMORY { throw .damaged(.decode, detail: "more memory than its size takes") }
+    if status == DE265_ERROR_OUT_OF_MEMORY { throw .outOfMemory }
     throw .damaged(.decode, detail: "libde265: \(String(cString: de265_get_error_text(status)))")
   }
 }
