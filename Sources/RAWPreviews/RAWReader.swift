@@ -1,8 +1,8 @@
 /// Finds the images embedded in a RAW file, from few of its bytes.
 ///
 /// To be used so: call `next()`, read the bytes that it asks for, add them, and call it again. It asks for the first
-/// 64 KiB, in which most files keep all of their directories, and then for a few KiB at a time, forwards where the file's
-/// layout permits that. All positions in the file are untrusted: ranges are checked, counts and rounds are bounded.
+/// 64 KiB, in which most files keep all of their directories, and then for a few KiB at a time, forwards where the
+/// file's layout permits that. All positions in the file are untrusted: ranges are checked, counts and rounds are bounded.
 package struct RAWReader: Sendable {
   /// The outcome of a walk through the bytes so far.
   package enum Step: Sendable, Equatable {
