@@ -86,7 +86,7 @@ struct PrefetchCommandTests {
         Set(object.keys)
           == (isBroken
             ? ["id", "url", "status", "error", "thumbnails", "ms"]
-            : ["id", "url", "status", "source", "thumbnails", "ms"]))
+            : ["id", "url", "status", "source", "plan", "thumbnails", "ms"]))
       #expect(line.hasPrefix("{\"id\":\"") && line.contains("\",\"url\":\"file:///"))
       #expect(object["ms"] is NSNumber)
       if isBroken {

@@ -21,8 +21,8 @@ struct GetCommand: AsyncParsableCommand {
 
       --json prints one object, as prefetch does for each picture: id (the picture
       as it was given), url, status, error {code, message}, source {width, height,
-      format, bytes, downloaded, left}, plan, thumbnails [{path, width, height, format, bytes}],
-      ms; path is the --output. Without --output the thumbnail is only cached.
+      bytes, downloaded, left}, plan, thumbnails [{path, width, height, format,
+      bytes}], ms; path is the --output. Without --output the thumbnail is only cached.
       """)
 
   @Argument(help: ArgumentHelp("The picture: an http or https URL, or a path.", valueName: "URL|PATH"))

@@ -80,8 +80,8 @@ struct PrefetchCommand: AsyncParsableCommand {
 
       --json prints for each picture: id, url, status (stored, made, memory, disk,
       revalidated, stale or failed), error {code, message}, source {width, height,
-      format, bytes, downloaded, left}, plan, thumbnails [{path, width, height, format, bytes,
-      thumbHash, colour}], ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
+      bytes, downloaded, left}, plan (how it was decoded, if it was), thumbnails
+      [{path, width, height, format, bytes, thumbHash, colour}], ms, credit {text, author, authorUrl, licence, licenceUrl, page}: whom to name
       when the picture is shown, as far as the service tells. path is the file that
       --export wrote or found; thumbHash (in Base64) and colour are what a page can
       show before the thumbnail. The last line holds the summary, with exportedFiles

@@ -121,7 +121,6 @@ struct PictureReport {
     [
       "width": source.size.width,
       "height": source.size.height,
-      "format": source.format.rawValue,
       "bytes": source.byteCount,
       "downloaded": downloadedBytes,
       "left": bytesLeft,

@@ -73,7 +73,7 @@ struct IsolationTests {
     let fixture = try Self.fixture(isolation)
     #expect(await error(own("svg.svg"), fixture) == .unsupportedFormat(.svg))
     #expect(try await fixture.pipeline.thumbnail(for: own("png-rgb.png")).size == PixelSize(40, 30))
-    #expect(fixture.pipeline.configuration.readableFormats.count == 7)
+    #expect(fixture.pipeline.configuration.readableFormats.count == 8)
   }
 
   @Test func everyFormatGoesThereUnderAll() async throws {
