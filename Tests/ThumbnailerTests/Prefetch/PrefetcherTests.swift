@@ -148,7 +148,8 @@ import Testing
     _ = try await blocker.value
     _ = await others.value
     await fixture.prefetcher.waitUntilSettled()
-    #expect(fixture.paths[5] == "/4")
+    // The cells of the row are promoted one after another, while downloads begin.
+    #expect(paths(4..<6).contains(fixture.paths[5]))
     #expect(fixture.origin.requests(for: "/4").count == 1)
   }
 

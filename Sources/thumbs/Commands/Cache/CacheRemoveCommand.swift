@@ -7,7 +7,7 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "remove",
     abstract: "Removes the thumbnails of pictures from the disk cache.",
-    usage: "thumbs cache remove [<URL|PATH> ...] [--host <NAME>] [--prefix <URL|PATH>] [<options>]",
+    usage: "thumbs cache remove [<URL|PATH> ...] [<options>]",
     discussion: """
       Examples:
         thumbs cache remove https://example.org/a.jpg
