@@ -392,8 +392,7 @@ if Context.environment["THUMBNAILER_FUZZ"] != nil {
       dependencies: [
         "CVips", "DecodeSandbox", "Exports", "FolderConversion", .product(name: "GRDB", package: "GRDB.swift"),
         "HEIFContainer", "HTTPSemantics", "HTTPTransport", "ImageCodec", "JPEGCoefficients", "PhotoSources",
-        "RAWPreviews", "Reference",
-        "ThumbnailCache", "ThumbnailCore",
+        "RAWPreviews", "Reference", "ThumbnailCache", "ThumbnailCore", "ThumbnailWorker",
       ],
       path: "Tests/Fuzz",
       exclude: ["Reference", "Seeds", "headers.dict", "jpeg.dict", "png.dict", "text.dict"],

@@ -10,7 +10,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 /// What can be fuzzed.
 private enum Target: String, CaseIterable {
   case prober, reader, scans, png, gif, heif, raw
-  case fields, providers, netrc, globs, rows, names, helper
+  case fields, providers, netrc, globs, rows, names, helper, lines
 
   func run(_ input: FuzzInput) {
     switch self {
@@ -28,6 +28,7 @@ private enum Target: String, CaseIterable {
     case .rows: fuzzRows(input)
     case .names: fuzzNames(input)
     case .helper: fuzzHelper(input)
+    case .lines: fuzzLines(input)
     }
   }
 }

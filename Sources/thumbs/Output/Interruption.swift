@@ -8,6 +8,8 @@ final class Interruption: @unchecked Sendable {
   // Safety: `sources` is written only by `cancelling`, before the work starts.
   private var sources: [any DispatchSourceSignal] = []
   private let received = Atomic<Int32>(0)
+  /// A signal that came before its dispatch source listened; 0 for none.
+  private static let early = Atomic<Int32>(0)
 
   /// What a command says that was stopped.
   static let message = "stopped; what is done is kept, and the same command does the rest"
@@ -18,16 +20,24 @@ final class Interruption: @unchecked Sendable {
     return number == 0 ? nil : number
   }
 
+  /// The first signal cancels, the second ends the process.
+  private func take(_ number: Int32, _ cancel: () -> Void) {
+    if received.exchange(number, ordering: .acquiringAndReleasing) != 0 { _exit(128 + number) }
+    cancel()
+  }
+
   /// Runs `work` in a task that the first signal cancels. To be called once.
   func cancelling<Success: Sendable>(_ work: @escaping @Sendable () async throws -> Success) async throws -> Success {
     let task = Task { try await work() }
     for number in [SIGINT, SIGTERM] {
-      // The default action would end the process before the dispatch source is notified.
-      Foundation.signal(number, SIG_IGN)
+      // The default action would end the process before the dispatch source listens.
+      _ = Self.early.load(ordering: .relaxed)
+      Foundation.signal(number) { Interruption.early.store($0, ordering: .releasing) }
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global(qos: .userInteractive))
-      source.setEventHandler { [self] in
-        if received.exchange(number, ordering: .acquiringAndReleasing) != 0 { _exit(128 + number) }
-        task.cancel()
+      source.setEventHandler { [self] in take(number, task.cancel) }
+      source.setRegistrationHandler { [self] in
+        let number = Self.early.exchange(0, ordering: .acquiringAndReleasing)
+        if number != 0 { take(number, task.cancel) }
       }
       source.resume()
       sources.append(source)
