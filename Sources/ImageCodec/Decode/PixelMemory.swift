@@ -14,14 +14,13 @@ final class PixelMemory {
 
   /// Uninitialised memory: the spare one, to which it returns, if that is large enough.
   ///
-  /// - Throws: `.damaged(.shrink, …)` for an invalid size or if there is no memory.
+  /// - Throws: `.damaged(.shrink, …)` for an invalid size, `.outOfMemory`.
   init(_ size: PixelSize, bands: Int, from spare: SparePixelMemory? = nil) throws(CodecError) {
     let (count, overflow) = size.pixelCount.multipliedReportingOverflow(by: bands)
-    guard size.width > 0, size.height > 0, (1...4).contains(bands), !overflow,
-      let block = spare?.take(count) ?? SparePixelMemory.Block(count)
-    else {
-      throw .damaged(.shrink, detail: "no memory for a raster of \(size) and \(bands) bands")
+    guard size.width > 0, size.height > 0, (1...4).contains(bands), !overflow else {
+      throw .damaged(.shrink, detail: "a raster of \(size) and \(bands) bands")
     }
+    guard let block = spare?.take(count) ?? SparePixelMemory.Block(count) else { throw .outOfMemory }
     (self.size, self.bands, byteCount, self.spare, capacity) = (size, bands, count, spare, block.capacity)
     start = block.start
   }

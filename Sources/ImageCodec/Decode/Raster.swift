@@ -63,7 +63,7 @@ package final class Raster {
   /// They are gray or RGB if no other space is named. `losesChroma` is what is known of them. The
   /// memory may be a spare one.
   ///
-  /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size or if there is no memory.
+  /// - Throws: what `fill` throws; `.damaged(.shrink, …)` for an invalid size, `.outOfMemory`.
   package convenience init(
     size: PixelSize, bands: Int, space: Space? = nil, profile: [UInt8]? = nil, losesChroma: Bool? = nil,
     from spare: SparePixelMemory? = nil,

@@ -37,12 +37,10 @@ final class BoxReducer {
     size = PixelSize(
       (source.width + factors.across - 1) / factors.across, (source.height + factors.down - 1) / factors.down)
     let count = source.width * channels
-    guard let sums = calloc(count + 16, isWide ? 4 : 2) else {
-      throw .damaged(.shrink, detail: "no memory for a row of \(source)")
-    }
+    guard let sums = calloc(count + 16, isWide ? 4 : 2) else { throw .outOfMemory }
     guard let output = malloc(2 * size.width * channels) else {
       free(sums)
-      throw .damaged(.shrink, detail: "no memory for a row of \(size)")
+      throw .outOfMemory
     }
     (self.sums, self.output) = (sums, output.assumingMemoryBound(to: Int16.self))
   }

@@ -9,7 +9,7 @@ extension Raster {
   ///   - extent: The part of this raster that the image covers, in pixels from the upper left corner: 750.125 across
   ///     where 6001 pixels were reduced by eight to 751. Nil: all of it.
   ///   - crop: The part of the new image to compute, pixel for pixel equal to that part of the whole. Nil: all of it.
-  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, or if there is no memory.
+  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   func resampled(
     to size: PixelSize, extent: PixelExtent? = nil, crop: PixelRectangle? = nil, light: Light = .display
   ) throws(CodecError) -> Raster {

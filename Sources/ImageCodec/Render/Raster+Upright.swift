@@ -3,7 +3,7 @@ import ThumbnailCore
 extension Raster {
   /// The image rotated upright; itself if it is upright already.
   ///
-  /// - Throws: `.damaged(.shrink, …)` if there is no memory.
+  /// - Throws: `.outOfMemory`.
   func upright(_ orientation: Orientation) throws(CodecError) -> Raster {
     guard orientation.exif != 1 else { return self }
     let (width, height) = (size.width, size.height)

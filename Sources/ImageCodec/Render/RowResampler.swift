@@ -43,7 +43,7 @@ final class RowResampler {
 
   /// Prepares to compute `part` of an image whose full size is `target`.
   ///
-  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, or if there is no memory.
+  /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(_ source: Source, target: PixelSize, part: PixelRectangle) throws(CodecError) {
     let (size, extent) = (source.size, source.extent)
     guard Self.canBear(size), Self.canBear(target), part.fits(into: target), (1...4).contains(source.channels),
@@ -73,7 +73,7 @@ final class RowResampler {
     rowLength = across.source.count * channels + max(across.taps, Self.chunk)
     pairsLength = channels == 1 ? 0 : 4 * (across.source.count + across.taps + 2)
     let count = rowLength + pairsLength + across.starts.count * channels + 8
-    guard let memory = calloc(count, 2) else { throw .damaged(.shrink, detail: "no memory for a row of \(size)") }
+    guard let memory = calloc(count, 2) else { throw .outOfMemory }
     scratch = memory.assumingMemoryBound(to: Int16.self)
     rows.drop(before: down.starts[0])
   }

@@ -20,9 +20,7 @@ final class RowWindow {
   /// A window of at most `count` rows of a plane of `height` rows. Only the bytes `used` of each row are read.
   init(height: Int, count: Int, rowBytes: Int, used: Range<Int>) throws(CodecError) {
     (self.height, capacity, self.used, self.rowBytes) = (height, min(count, height), used, rowBytes)
-    guard let memory = malloc(max(1, capacity * rowBytes)) else {
-      throw .damaged(.shrink, detail: "no memory for \(capacity) rows of \(rowBytes) bytes")
-    }
+    guard let memory = malloc(max(1, capacity * rowBytes)) else { throw .outOfMemory }
     self.memory = memory
     rows = .allocate(capacity: 2 * capacity)
     rows.initialize(repeating: UnsafeRawPointer(memory), count: 2 * capacity)

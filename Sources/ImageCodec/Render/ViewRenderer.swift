@@ -92,7 +92,7 @@ struct ViewRenderer {
     init(_ layout: RowLayout, isUsed: Bool) throws(CodecError) {
       let count = isUsed ? layout.planes[0].size.width * layout.planes[0].channels : 0
       row = isUsed ? malloc(2 * count + 16)?.assumingMemoryBound(to: Int16.self) : nil
-      if isUsed && row == nil { throw .damaged(.shrink, detail: "no memory for a row of \(count) samples") }
+      if isUsed && row == nil { throw .outOfMemory }
     }
 
     deinit { free(row) }
