@@ -28,9 +28,10 @@ private func split(_ pieces: [ArraySlice<UInt8>], limit: Int) -> [LineSplitter.L
 private func check(_ line: ParsedLine, _ bytes: [UInt8]) {
   if let id = line.id {
     let parsed = try? JSONSerialization.jsonObject(with: Data(id), options: .fragmentsAllowed)
-    // Foundation's parser refuses numbers that are too large for it.
+    // Foundation's parser refuses numbers that are too large for it, and halves of surrogate pairs, which JSON allows.
     let isNumber = id.allSatisfy { "-+.eE0123456789".utf8.contains($0) }
-    require(parsed != nil || isNumber, "an id that is no JSON: \(String(decoding: id, as: UTF8.self))")
+    let hasEscapes = id.firstRange(of: Array("\\u".utf8)) != nil
+    require(parsed != nil || isNumber || hasEscapes, "an id that is no JSON: \(String(decoding: id, as: UTF8.self))")
   }
   guard case .success(let item) = line.content else { return }
   let names = item.key.text.split(separator: "/", omittingEmptySubsequences: false)
