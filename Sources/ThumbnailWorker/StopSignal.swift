@@ -8,7 +8,7 @@ final class StopSignal: Sendable {
     case told
     /// Too many lines have failed.
     case failures
-    /// Nobody reads the answers.
+    /// Nobody reads the responses.
     case noReader
   }
 

@@ -1,7 +1,7 @@
 extension ThumbnailWorker {
   /// How a run ended.
   public enum Ending: Sendable, Equatable {
-    /// The input has ended, and every line was answered.
+    /// The input has ended, and every line was responded to.
     case complete
     /// It was told to drain.
     case drained
@@ -9,15 +9,15 @@ extension ThumbnailWorker {
     case tooManyFailures
     /// The input cannot be read: the reason.
     case inputUnreadable(String)
-    /// The reader of the answers has gone.
+    /// The reader of the responses has gone.
     case readerGone
-    /// The answers cannot be written: the reason.
+    /// The responses cannot be written: the reason.
     case outputUnwritable(String)
   }
 
   /// What a run came to.
   public struct Summary: Sendable, Equatable {
-    /// Lines that were answered.
+    /// Lines that were responded to.
     public var lines: Int { succeeded + failed + skipped }
     /// Lines with all their thumbnails.
     public internal(set) var succeeded = 0
@@ -30,7 +30,7 @@ extension ThumbnailWorker {
     /// Why a shard could not be given its name: its path, and the reason.
     public internal(set) var shardFailure: String?
 
-    mutating func count(_ outcome: LineAnswer.Outcome) {
+    mutating func count(_ outcome: LineResponse.Outcome) {
       switch outcome {
       case .ok: succeeded += 1
       case .failed: failed += 1

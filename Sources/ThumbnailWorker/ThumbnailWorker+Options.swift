@@ -7,9 +7,9 @@ extension ThumbnailWorker {
   public struct Options: Sendable {
     /// Where the thumbnails go, besides the pipeline's caches.
     public enum Destination: Sendable {
-      /// Nowhere: the answers say what the caches have.
+      /// Nowhere: the responses say what the caches have.
       case cache
-      /// Into the answers, in Base64.
+      /// Into the responses, in Base64.
       case inline
       /// Into files of a folder. `sidecars`: with a description of each line beside its thumbnails.
       case folder(RawPath, sidecars: Bool)
@@ -45,18 +45,18 @@ extension ThumbnailWorker {
 public enum FailureLimit: Sendable, Equatable {
   /// This many.
   case count(Int)
-  /// This part of all answers, from 0 to 100, judged from a hundred answers on and at the end.
+  /// This part of all responses, from 0 to 100, judged from a hundred responses on and at the end.
   case percent(Double)
 
-  /// The fewest answers whose failures are a percentage.
+  /// The fewest responses whose failures are a percentage.
   private static let fewestForPercentage = 100
 
   /// Whether so many failures are too many.
-  func isExceeded(by failures: Int, of answers: Int, isAtEnd: Bool) -> Bool {
+  func isExceeded(by failures: Int, of responses: Int, isAtEnd: Bool) -> Bool {
     switch self {
     case .count(let most): failures > most
     case .percent(let most):
-      (isAtEnd || answers >= Self.fewestForPercentage) && Double(failures) * 100 > most * Double(answers)
+      (isAtEnd || responses >= Self.fewestForPercentage) && Double(failures) * 100 > most * Double(responses)
     }
   }
 }

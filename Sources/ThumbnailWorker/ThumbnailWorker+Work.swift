@@ -5,27 +5,27 @@ import Thumbnailer
 extension ThumbnailWorker {
   /// Makes the thumbnails of a line, and writes them where that does not depend on the other lines.
   ///
-  /// - Returns: The answer, and the files that are still to be written, in the order of the lines.
+  /// - Returns: The response, and the files that are still to be written, in the order of the lines.
   func work(
     on item: WorkItem, of line: ParsedLine, _ report: @escaping @Sendable (ServerSilence) -> Void
-  ) async -> (LineAnswer, [SampleFiles.File]) {
-    var answer = LineAnswer(to: line, .skipped(.ending))
+  ) async -> (LineResponse, [SampleFiles.File]) {
+    var response = LineResponse(to: line, .skipped(.ending))
     do throws(LineFailure) {
       let source = try source(of: item)
       ledger.begin(source.key)
       let results = await pipeline.responses(
         for: item.variants.map { ThumbnailRequest(source, variant: $0, priority: .prefetch) }, onSilence: report)
-      answer.work = ledger.end(source.key)
+      response.work = ledger.end(source.key)
       var made = try self.made(results, of: item, source)
       let files = name(&made, of: item, address: line.address)
-      answer.outcome = .ok(made)
-      if case .inline = options.destination { answer.isInline = true }
-      guard let folder else { return (answer, files) }
-      answer.work.write = try await folder.write(files)
+      response.outcome = .ok(made)
+      if case .inline = options.destination { response.isInline = true }
+      guard let folder else { return (response, files) }
+      response.work.write = try await folder.write(files)
     } catch {
-      answer.outcome = .failed(error)
+      response.outcome = .failed(error)
     }
-    return (answer, [])
+    return (response, [])
   }
 
   private func source(of item: WorkItem) throws(LineFailure) -> ImageSource {
@@ -51,13 +51,13 @@ extension ThumbnailWorker {
   /// All thumbnails of a line, or the error of the first that failed.
   private func made(
     _ results: [Result<ThumbnailResponse, ThumbnailError>], of item: WorkItem, _ source: ImageSource
-  ) throws(LineFailure) -> [LineAnswer.Made] {
-    var made: [LineAnswer.Made] = []
+  ) throws(LineFailure) -> [LineResponse.Made] {
+    var made: [LineResponse.Made] = []
     for (variant, result) in zip(item.variants, results) {
       switch result {
       case .success(let response):
         made.append(
-          LineAnswer.Made(
+          LineResponse.Made(
             variant: variant, response: response,
             sha256: Hexadecimal.text(of: SHA256.hash(response.thumbnail.data)),
             cacheKey: "\(Hexadecimal.text(of: source.key.bytes))/\(variant.token)"))
@@ -69,7 +69,7 @@ extension ThumbnailWorker {
 
   /// Names the files of a line, and returns them.
   private func name(
-    _ made: inout [LineAnswer.Made], of item: WorkItem, address: LineAnswer.Address?
+    _ made: inout [LineResponse.Made], of item: WorkItem, address: LineResponse.Address?
   ) -> [SampleFiles.File] {
     let hasSidecars: Bool
     switch options.destination {

@@ -1,13 +1,13 @@
-// The module ThumbnailWorker: lines in, thumbnails made, answers and shards out, for engines that distribute work.
+// The module ThumbnailWorker: lines in, thumbnails made, responses and shards out, for engines that distribute work.
 
 import Foundation
 import Synchronization
 import ThumbnailCore
 public import Thumbnailer
 
-/// Reads lines that name images, makes their thumbnails and answers each line. docs/worker.md has the protocol.
+/// Reads lines that name images, makes their thumbnails and responds to each line. docs/worker.md has the protocol.
 ///
-/// Memory is bounded: lines are read only as fast as they are worked on, and begun only as fast as answers are read.
+/// Memory is bounded: lines are read only as fast as they are worked on, and begun only as fast as responses are read.
 public final class ThumbnailWorker: Sendable {
   /// The default of `Options.longestLine`, in bytes.
   static let longestLine = 8 << 20
@@ -15,7 +15,7 @@ public final class ThumbnailWorker: Sendable {
   private static let heldPart = 8
   /// How long work goes on once the worker drains, before it is cancelled.
   static let drainLimit = Duration.seconds(10)
-  /// The least that a line counts in memory, in bytes: its answer and its tasks.
+  /// The least that a line counts in memory, in bytes: its response and its tasks.
   private static let leastHeld = 4 << 10
 
   let pipeline: ThumbnailPipeline
@@ -23,7 +23,7 @@ public final class ThumbnailWorker: Sendable {
   let parser: LineParser
   let ledger = WorkLedger()
   private let input: LineInput
-  private let answers: AnswerWriter
+  private let responses: ResponseWriter
   private let held: WeightedSemaphore
   private let tasks = TaskBag()
   private let state: Mutex<State>
@@ -66,7 +66,7 @@ public final class ThumbnailWorker: Sendable {
     self.input = LineInput(Self.duplicate(input), longestLine: longest)
     let stop = StopSignal()
     self.stop = stop
-    answers = AnswerWriter(Self.duplicate(output)) { stop.call(.noReader) }
+    responses = ResponseWriter(Self.duplicate(output)) { stop.call(.noReader) }
     state = Mutex(State())
     events = pipeline.listen { [ledger] in ledger.take($0) }
   }
@@ -84,7 +84,7 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  /// Answers all lines. To be called once. Cancelling the task drains the worker.
+  /// Responds to all lines. To be called once. Cancelling the task drains the worker.
   public func run() async -> (ending: Ending, summary: Summary) {
     let shards = makeShards()
     // Tasks of their own, since a worker that drains goes on with what it has begun.
@@ -104,7 +104,7 @@ public final class ThumbnailWorker: Sendable {
       await reading.value
       await tasks.waitForAll()
       await shards?.finish()
-      await finishAnswers()
+      await finishResponses()
       stop.finish()
       return conclude()
     } onCancel: {
@@ -113,10 +113,10 @@ public final class ThumbnailWorker: Sendable {
   }
 
   /// Writes what is left, but waits no longer for a reader that has stopped once the worker drains.
-  private func finishAnswers() async {
+  private func finishResponses() async {
     let done = Promise<Void, Never>()
     Task {
-      await answers.finish()
+      await responses.finish()
       done.resume(with: .success(()))
     }
     stop.onOverdue(after: Self.drainLimit) { done.resume(with: .success(())) }
@@ -137,7 +137,7 @@ public final class ThumbnailWorker: Sendable {
   private func conclude() -> (ending: Ending, summary: Summary) {
     state.withLock { state in
       let summary = state.summary
-      if let failure = answers.failure {
+      if let failure = responses.failure {
         return (failure.code == EPIPE ? .readerGone : .outputUnwritable(failure.reason), summary)
       }
       if let ending = state.ending { return (ending, summary) }
@@ -176,25 +176,25 @@ public final class ThumbnailWorker: Sendable {
     let reservation = try? await held.reserve(share(of: item, length), priority: PriorityControl(.visible))
     while item != nil, !stop.isCalled, !window.hasRoom { _ = await window.next() }
     guard let item, let reservation, !stop.isCalled else {
-      var answer = unbegun(parsed)
-      answer.duration = .now - started
-      return deliver(answer, [], reservation, shards)
+      var response = unbegun(parsed)
+      response.duration = .now - started
+      return deliver(response, [], reservation, shards)
     }
     window.start { [self] report in
-      var answer: LineAnswer
+      var response: LineResponse
       var files: [SampleFiles.File] = []
-      (answer, files) = await work(on: item, of: parsed, report)
-      answer.duration = .now - started
-      deliver(answer, files, reservation, shards)
+      (response, files) = await work(on: item, of: parsed, report)
+      response.duration = .now - started
+      deliver(response, files, reservation, shards)
     }
   }
 
-  /// The answer to a line on which no work is begun: one that cannot be read, or any while the worker ends.
-  private func unbegun(_ line: ParsedLine) -> LineAnswer {
+  /// The response to a line on which no work is begun: one that cannot be read, or any while the worker ends.
+  private func unbegun(_ line: ParsedLine) -> LineResponse {
     switch line.content {
-    case .success: LineAnswer(to: line, .skipped(.ending))
-    case .failure(.blank): LineAnswer(to: line, .skipped(.blank))
-    case .failure(let failure): LineAnswer(to: line, .failed(failure))
+    case .success: LineResponse(to: line, .skipped(.ending))
+    case .failure(.blank): LineResponse(to: line, .skipped(.blank))
+    case .failure(let failure): LineResponse(to: line, .failed(failure))
     }
   }
 
@@ -223,29 +223,30 @@ public final class ThumbnailWorker: Sendable {
     return short * min(long, 2 * short)
   }
 
-  // MARK: Answers
+  // MARK: Responses
 
   private func makeShards() -> ShardWriter? {
     guard case .shards(let folder, let size, let first) = options.destination else { return nil }
     return ShardWriter(
-      folder: folder, shardSize: size, firstShard: first, onAnswer: { [self] in send($0, $1) },
+      folder: folder, shardSize: size, firstShard: first, onResponse: { [self] in send($0, $1) },
       onShard: { [self] in send($0) })
   }
 
   private func deliver(
-    _ answer: LineAnswer, _ files: [SampleFiles.File], _ held: WeightedSemaphore.Reservation?, _ shards: ShardWriter?
+    _ response: LineResponse, _ files: [SampleFiles.File], _ held: WeightedSemaphore.Reservation?,
+    _ shards: ShardWriter?
   ) {
     if let shards {
-      shards.take(ShardWriter.Turn(answer: answer, files: files, held: held))
+      shards.take(ShardWriter.Turn(response: response, files: files, held: held))
     } else {
-      send(answer, held)
+      send(response, held)
     }
   }
 
-  private func send(_ answer: LineAnswer, _ held: WeightedSemaphore.Reservation?) {
-    answers.send(answer.json(options.wording), holding: held)
+  private func send(_ response: LineResponse, _ held: WeightedSemaphore.Reservation?) {
+    responses.send(response.json(options.wording), holding: held)
     let isExceeded = state.withLock { state in
-      state.summary.count(answer.outcome)
+      state.summary.count(response.outcome)
       let summary = state.summary
       return options.failureLimit?.isExceeded(by: summary.failed, of: summary.lines, isAtEnd: false) == true
     }
@@ -274,7 +275,7 @@ public final class ThumbnailWorker: Sendable {
     }
     var line = JSONText()
     line.add("shard", json)
-    answers.send(line.closed)
+    responses.send(line.closed)
   }
 }
 

@@ -15,24 +15,24 @@ import ThumbnailCore
     let name = key ?? "k\(number)"
     let line = ParsedLine(number: number, key: name, content: .failure(.blank))
     return ShardWriter.Turn(
-      answer: LineAnswer(to: line, .ok([])),
+      response: LineResponse(to: line, .ok([])),
       files: fails ? [] : [SampleFiles.File(name: "\(name).jpg", data: Data(repeating: UInt8(number), count: 700))],
       held: nil)
   }
 
-  /// Writes the turns, and returns the answers and what came of the shards.
+  /// Writes the turns, and returns the responses and what came of the shards.
   private func write(
     _ turns: [ShardWriter.Turn], size: Int = 4, to name: String = "a"
-  ) async throws -> (answers: [LineAnswer], shards: [ShardWriter.Report]) {
+  ) async throws -> (responses: [LineResponse], shards: [ShardWriter.Report]) {
     let path = RawPath(folder.url.appendingPathComponent(name).path)
     try NewFile.makeFolders(path)
-    let (answers, shards) = (Recorder<LineAnswer>(), Recorder<ShardWriter.Report>())
+    let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: path, shardSize: size, firstShard: 3, onAnswer: { answer, _ in answers.append(answer) },
+      folder: path, shardSize: size, firstShard: 3, onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     for turn in turns { writer.take(turn) }
     await writer.finish()
-    return (answers.values, shards.values)
+    return (responses.values, shards.values)
   }
 
   private func bytes(_ path: String) throws -> Data { try Data(contentsOf: folder.url.appendingPathComponent(path)) }
@@ -40,13 +40,13 @@ import ThumbnailCore
   @Test func theBytesDoNotDependOnTheOrderInWhichLinesAreDone() async throws {
     let turns = (1...10).map { turn($0, fails: $0 == 3) }
     let first = try await write(turns)
-    #expect(first.answers.map(\.number) == Array(1...10))
+    #expect(first.responses.map(\.number) == Array(1...10))
     #expect(first.shards.map(\.name) == ["00003.tar", "00004.tar", "00005.tar"])
     #expect(first.shards.map(\.lines) == [4, 4, 2] && first.shards.map(\.samples) == [3, 4, 2])
     #expect(first.shards.map(\.firstLine) == [1, 5, 9])
     for (number, order) in [turns.reversed(), turns.shuffled(), turns.shuffled()].enumerated() {
       let next = try await write(order, to: "b\(number)")
-      #expect(next.answers.map(\.number) == Array(1...10))
+      #expect(next.responses.map(\.number) == Array(1...10))
       for shard in first.shards { #expect(try bytes("a/\(shard.name)") == bytes("b\(number)/\(shard.name)")) }
     }
   }
@@ -60,8 +60,8 @@ import ThumbnailCore
 
   @Test func aKeyThatComesTwiceInAShardFailsTheSecondTime() async throws {
     let result = try await write([turn(1, "x"), turn(2, "x"), turn(3), turn(4), turn(5, "x")])
-    let codes = result.answers.map { answer -> String? in
-      if case .failed(let failure) = answer.outcome { failure.code } else { nil }
+    let codes = result.responses.map { response -> String? in
+      if case .failed(let failure) = response.outcome { failure.code } else { nil }
     }
     #expect(codes == [nil, "duplicate-key", nil, nil, nil])
   }
@@ -75,17 +75,18 @@ import ThumbnailCore
   @Test func withoutAFolderEachLineFailsAndSoDoesTheShard() async throws {
     let path = folder.url.appendingPathComponent("gone")
     try NewFile.makeFolders(RawPath(path.path))
-    let (answers, shards) = (Recorder<LineAnswer>(), Recorder<ShardWriter.Report>())
+    let (responses, shards) = (Recorder<LineResponse>(), Recorder<ShardWriter.Report>())
     let writer = ShardWriter(
-      folder: RawPath(path.path), shardSize: 2, firstShard: 0, onAnswer: { answer, _ in answers.append(answer) },
+      folder: RawPath(path.path), shardSize: 2, firstShard: 0,
+      onResponse: { response, _ in responses.append(response) },
       onShard: { shards.append($0) })
     try FileManager.default.removeItem(at: path)
     for number in 1...2 { writer.take(turn(number)) }
     await writer.finish()
-    #expect(answers.values.count == 2 && shards.values.map(\.samples) == [0])
-    for answer in answers.values {
-      guard case .failed(let failure) = answer.outcome else {
-        Issue.record("line \(answer.number) did not fail")
+    #expect(responses.values.count == 2 && shards.values.map(\.samples) == [0])
+    for response in responses.values {
+      guard case .failed(let failure) = response.outcome else {
+        Issue.record("line \(response.number) did not fail")
         continue
       }
       #expect(failure.code == "cannot-write" && failure.message.contains("gone/00000.tar"))

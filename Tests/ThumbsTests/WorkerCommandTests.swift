@@ -15,12 +15,12 @@ struct WorkerCommandTests {
     picture = TestImages.url("formats/jpeg-420.jpg").path
   }
 
-  private func worker(_ arguments: String..., lines: [String]) async throws -> WorkerAnswers {
+  private func worker(_ arguments: String..., lines: [String]) async throws -> WorkerResponses {
     try await worker(arguments, input: Data(lines.map { $0 + "\n" }.joined().utf8))
   }
 
-  private func worker(_ arguments: [String], input: Data) async throws -> WorkerAnswers {
-    try WorkerAnswers(await bench.start(["worker"] + arguments, input: .bytes(input)).run())
+  private func worker(_ arguments: [String], input: Data) async throws -> WorkerResponses {
+    try WorkerResponses(await bench.start(["worker"] + arguments, input: .bytes(input)).run())
   }
 
   @Test func eachBadLineIsAnsweredAndTheRestGoesOn() async throws {
@@ -44,14 +44,14 @@ struct WorkerCommandTests {
     ]
     var input = Data()
     for (line, _) in cases { input += Data(line) + Data("\n\(good)\n".utf8) }
-    let answers = try await worker(["--output", "small", "--size", "64"], input: input)
-    #expect(answers.run.status == 0 && answers.run.stderr.isEmpty, "\(answers.run.stderr)")
-    #expect(answers.lines.count == 2 * cases.count)
+    let responses = try await worker(["--output", "small", "--size", "64"], input: input)
+    #expect(responses.run.status == 0 && responses.run.stderr.isEmpty, "\(responses.run.stderr)")
+    #expect(responses.lines.count == 2 * cases.count)
     for (index, (_, expected)) in cases.enumerated() {
-      let bad = try #require(answers[2 * index + 1])
+      let bad = try #require(responses[2 * index + 1])
       #expect(bad.error?.code == expected, "line \(2 * index + 1)")
       #expect(bad.status == (expected == "blank-line" ? "skipped" : "failed"))
-      #expect(answers[2 * index + 2]?.status == "ok" && answers[2 * index + 2]?.id == "\"good\"")
+      #expect(responses[2 * index + 2]?.status == "ok" && responses[2 * index + 2]?.id == "\"good\"")
     }
     let entries = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
     #expect(Set(entries).isSubset(of: ["small", "cache", "home", "xdg"]), "\(entries)")
@@ -60,12 +60,12 @@ struct WorkerCommandTests {
 
   @Test func idsComeBackAsTheyWereAlsoTwice() async throws {
     let ids = ["7", "12345678901234567890.10", "{\"a\": [1,  2]}", "\"\\u00e9\"", "null", "7", "[]", "false"]
-    let answers = try await worker(lines: ids.map { "{\"id\":\($0),\"path\":\"\(picture)\"}" })
-    #expect(answers.lines.sorted { $0.line < $1.line }.map(\.id) == ids)
-    #expect(answers.lines.allSatisfy { $0.status == "ok" })
+    let responses = try await worker(lines: ids.map { "{\"id\":\($0),\"path\":\"\(picture)\"}" })
+    #expect(responses.lines.sorted { $0.line < $1.line }.map(\.id) == ids)
+    #expect(responses.lines.allSatisfy { $0.status == "ok" })
   }
 
-  @Test func anAnswerSaysWhatItsServerSaid() async throws {
+  @Test func aResponseSaysWhatItsServerSaid() async throws {
     let body = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { request in
       switch request.path {
@@ -75,7 +75,7 @@ struct WorkerCommandTests {
       default: .ok(body, type: "image/jpeg")
       }
     }
-    let answers = try await worker(
+    let responses = try await worker(
       "--size", "64",
       lines: [
         "\(origin.url("/a.jpg"))", "{\"url\":\"\(origin.url("/gone"))\"}",
@@ -83,16 +83,17 @@ struct WorkerCommandTests {
         "\(origin.url("/secret"))",
         "http://name:password@127.0.0.1:\(try #require(origin.url("/").port))/b.jpg", "\(origin.url("/broken"))",
       ])
-    #expect(answers.run.status == 0, "\(answers.run.stderr)")
-    #expect(answers[1]?.http == .init(status: 200, attempts: 1) && answers[1]?.thumbnails.first?.origin == "source")
-    #expect(answers[1]?.stages.keys.contains("download") == true && answers[1]?.stages.keys.contains("decode") == true)
-    #expect(answers[2]?.error?.code == "not-found" && answers[2]?.http == .init(status: 404, attempts: 1))
-    #expect(answers[2]?.error?.retry == false && answers[2]?.error?.stage == "download")
-    #expect(answers[3]?.status == "ok")
-    #expect(answers[4]?.error?.code == "refused" && answers[4]?.http?.status == 401)
-    #expect(answers[5]?.url?.contains("password") == false)
-    #expect(answers[6]?.error?.code == "server-failed" && answers[6]?.error?.retry == true)
-    #expect(answers[6]?.http?.status == 500 && answers[6]?.http?.attempts ?? 0 > 1)
+    #expect(responses.run.status == 0, "\(responses.run.stderr)")
+    #expect(responses[1]?.http == .init(status: 200, attempts: 1) && responses[1]?.thumbnails.first?.origin == "source")
+    #expect(
+      responses[1]?.stages.keys.contains("download") == true && responses[1]?.stages.keys.contains("decode") == true)
+    #expect(responses[2]?.error?.code == "not-found" && responses[2]?.http == .init(status: 404, attempts: 1))
+    #expect(responses[2]?.error?.retry == false && responses[2]?.error?.stage == "download")
+    #expect(responses[3]?.status == "ok")
+    #expect(responses[4]?.error?.code == "refused" && responses[4]?.http?.status == 401)
+    #expect(responses[5]?.url?.contains("password") == false)
+    #expect(responses[6]?.error?.code == "server-failed" && responses[6]?.error?.retry == true)
+    #expect(responses[6]?.http?.status == 500 && responses[6]?.http?.attempts ?? 0 > 1)
 
     let again = try await worker("--size", "64", lines: ["\(origin.url("/a.jpg"))", "\(origin.url("/gone"))"])
     #expect(again[1]?.thumbnails.first?.origin == "disk" && again[1]?.http == nil)
@@ -117,10 +118,10 @@ struct WorkerCommandTests {
       #expect(data == (try Data(contentsOf: bench.url("small/\(name)"))))
       #expect(data == (try Data(contentsOf: bench.url("unpacked/\(name)"))))
       #expect(data.count == inlined.bytes && inlined.path == nil)
-      for answers in [files, tar] {
-        #expect(answers[line]?.thumbnails[position].path == name)
-        #expect(answers[line]?.thumbnails[position].sha256 == inlined.sha256)
-        #expect(answers[line]?.thumbnails[position].data == nil)
+      for responses in [files, tar] {
+        #expect(responses[line]?.thumbnails[position].path == name)
+        #expect(responses[line]?.thumbnails[position].sha256 == inlined.sha256)
+        #expect(responses[line]?.thumbnails[position].data == nil)
       }
     }
     #expect(tar[1]?.shard == "00000.tar" && tar.shards.map(\.samples) == [2])
@@ -139,8 +140,8 @@ struct WorkerCommandTests {
   }
 
   @Test func filesAreRefusedWhereTheyMayNotBeNamed() async throws {
-    let answers = try await worker("--no-paths", lines: [#"{"path":"\#(picture)"}"#])
-    #expect(answers[1]?.error?.code == "paths-refused" && answers.run.status == 0)
+    let responses = try await worker("--no-paths", lines: [#"{"path":"\#(picture)"}"#])
+    #expect(responses[1]?.error?.code == "paths-refused" && responses.run.status == 0)
     let shorter = try await worker("--max-line", "20", lines: [#"{"path":"\#(picture)"}"#])
     #expect(shorter[1]?.error?.code == "line-too-long")
     #expect(shorter[1]?.error?.message.contains("--max-line") == true)

@@ -20,15 +20,15 @@ struct WorkerPipeTests {
     return (ends[0], ends[1])
   }
 
-  @Test func itReadsNoFasterThanItsAnswersAreRead() async throws {
+  @Test func itReadsNoFasterThanItsResponsesAreRead() async throws {
     // Given a worker with little memory, whose lines come as fast as it takes them
     let (total, slack) = (2500, 1000)
-    let (input, answers) = (try makePipe(), try NarrowPipe())
+    let (input, responses) = (try makePipe(), try NarrowPipe())
     let process = try bench.start(
       ["worker", "--memory-budget", "16MiB", "--summary"], input: .descriptor(input.read),
-      stdout: .descriptor(answers.writeEnd))
+      stdout: .descriptor(responses.writeEnd))
     close(input.read)
-    answers.closeWriteEnd()
+    responses.closeWriteEnd()
     let written = Counter()
     let caption = String(repeating: "c", count: 1000)
     let lines = ["{\"path\":\"gone.jpg\",\"caption\":\"\(caption)\"}\n", "\(caption)\n"].map { Array($0.utf8) }
@@ -39,12 +39,12 @@ struct WorkerPipeTests {
       }
       close(input.write)
     }
-    // When its answers are read one by one, then it is never further ahead than its memory and the pipes have room for
+    // When its responses are read one by one, then it is never further ahead than its memory and the pipes have room for
     for count in stride(from: 1, through: total, by: 50) {
-      answers.read(lines: count)
-      #expect(written.value <= count + slack, "after \(count) answers")
+      responses.read(lines: count)
+      #expect(written.value <= count + slack, "after \(count) responses")
     }
-    let text = String(decoding: answers.read(), as: UTF8.self)
+    let text = String(decoding: responses.read(), as: UTF8.self)
     #expect(text.split(separator: "\n").count == total + 1)
     #expect(await process.run().status == 0)
   }
@@ -77,14 +77,14 @@ struct WorkerPipeTests {
     #expect(await eventually { process.hasTakenSignals })
     gate.open()
     // Its stdin stays open.
-    let answers = try WorkerAnswers(await process.run())
+    let responses = try WorkerResponses(await process.run())
     close(input.write)
-    #expect(answers.run.status == status && answers.run.complaints.count == 1, "\(answers.run.stderr)")
-    #expect(answers.lines.map(\.status) == ["ok", "ok", "ok"])
-    #expect(answers.shards.map(\.samples) == [3] && bench.isFile("shards/00000.tar"))
+    #expect(responses.run.status == status && responses.run.complaints.count == 1, "\(responses.run.stderr)")
+    #expect(responses.lines.map(\.status) == ["ok", "ok", "ok"])
+    #expect(responses.shards.map(\.samples) == [3] && bench.isFile("shards/00000.tar"))
   }
 
-  @Test func answersComeAsSoonAsTheyAreKnown() async throws {
+  @Test func responsesComeAsSoonAsTheyAreKnown() async throws {
     let gate = Gate()
     let body = try TestImages.bytes("formats/jpeg-420.jpg")
     let origin = try Origin { request in
@@ -97,16 +97,16 @@ struct WorkerPipeTests {
     func send(_ path: String) {
       _ = Array("\(origin.url(path))\n".utf8).withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) }
     }
-    // A line that is held back holds back no other, and each is answered while stdin stays open.
+    // A line that is held back holds back no other, and each is responded to while stdin stays open.
     send("/held")
     for number in 1...3 {
       send("/\(number)")
-      let isAnswered = await eventually { process.printed.split(separator: "\n").count == number }
-      #expect(isAnswered, "\(process.said)")
+      let hasResponse = await eventually { process.printed.split(separator: "\n").count == number }
+      #expect(hasResponse, "\(process.said)")
     }
     gate.open()
     #expect(await eventually { process.printed.split(separator: "\n").count == 4 })
     close(input.write)
-    #expect(try WorkerAnswers(await process.run()).run.status == 0)
+    #expect(try WorkerResponses(await process.run()).run.status == 0)
   }
 }

@@ -37,7 +37,7 @@ struct WorkerShardTests {
 
   @Test func everyRunWritesTheSameBytes() async throws {
     let input = try input()
-    let first = try WorkerAnswers(await bench.start(arguments("a"), input: .bytes(input)).run())
+    let first = try WorkerResponses(await bench.start(arguments("a"), input: .bytes(input)).run())
     #expect(first.run.status == 0 && first.lines.count == Self.count, "\(first.run.stderr)")
     #expect(first.shards.map(\.path) == Self.shards && first.shards.allSatisfy { $0.status == "ok" })
     #expect(first.shards.map(\.lines) == [10, 10, 4])
@@ -67,8 +67,8 @@ struct WorkerShardTests {
       close(ends[0])
       let part = Data(input.split(separator: 0x0a).prefix(wanted).map { $0 + [0x0a] }.joined())
       _ = part.withUnsafeBytes { write(ends[1], $0.baseAddress, $0.count) }
-      let isAnswered = await eventually { process.printed.split(separator: "\n").count >= wanted + wanted / Self.size }
-      #expect(isAnswered, "\(process.said)")
+      let hasResponse = await eventually { process.printed.split(separator: "\n").count >= wanted + wanted / Self.size }
+      #expect(hasResponse, "\(process.said)")
       // When it is killed
       process.send(SIGKILL)
       #expect(await process.run().status == 128 + SIGKILL)
@@ -91,19 +91,20 @@ struct WorkerShardTests {
     let process = try bench.start(
       ["worker", "--tar", "disk", "--shard-size", "2", "--disk-cache", "0"],
       input: .bytes(Data(lines.map { $0 + "\n" }.joined().utf8)))
-    let answers = try WorkerAnswers(await process.run())
-    let failed = answers.lines.filter { $0.status == "failed" }
-    #expect(answers.lines.count == 60 && !failed.isEmpty && failed.count < 60)
-    for answer in failed {
-      #expect(answer.error?.code == "cannot-write" && answer.error?.stage == "write" && answer.error?.retry == true)
-      #expect(answer.error?.message.contains("No space left on device") == true)
+    let responses = try WorkerResponses(await process.run())
+    let failed = responses.lines.filter { $0.status == "failed" }
+    #expect(responses.lines.count == 60 && !failed.isEmpty && failed.count < 60)
+    for response in failed {
+      #expect(
+        response.error?.code == "cannot-write" && response.error?.stage == "write" && response.error?.retry == true)
+      #expect(response.error?.message.contains("No space left on device") == true)
     }
-    // What was answered with ok is in a shard that can be read.
-    let whole = answers.shards.filter { $0.status == "ok" }
-    #expect(!whole.isEmpty && answers.run.status == (whole.count == answers.shards.count ? 0 : 73))
+    // What was responded to with ok is in a shard that can be read.
+    let whole = responses.shards.filter { $0.status == "ok" }
+    #expect(!whole.isEmpty && responses.run.status == (whole.count == responses.shards.count ? 0 : 73))
     for shard in whole { try bench.unpack("disk/\(shard.path)", into: "unpacked") }
-    for answer in answers.lines where answer.status == "ok" {
-      #expect(bench.isFile("unpacked/\(answer.thumbnails[0].path ?? "")"))
+    for response in responses.lines where response.status == "ok" {
+      #expect(bench.isFile("unpacked/\(response.thumbnails[0].path ?? "")"))
     }
     withExtendedLifetime(disk) {}
   }
@@ -114,13 +115,13 @@ struct WorkerShardTests {
       try bench.start(["worker", "--output", "small", "--disk-cache", "0"], input: .bytes(input))
     }
     for process in both { #expect(await process.run().status == 0) }
-    let answers = try WorkerAnswers(
+    let responses = try WorkerResponses(
       await (try bench.start(["worker", "--inline", "--disk-cache", "0"], input: .bytes(input))).run())
     let names = try FileManager.default.contentsOfDirectory(atPath: bench.url("small").path)
     #expect(names.count == 32 && !names.contains { $0.hasPrefix(".") })
-    for answer in answers.lines where answer.status == "ok" {
-      let key = try #require(answer.key)
-      for made in answer.thumbnails {
+    for response in responses.lines where response.status == "ok" {
+      let key = try #require(response.key)
+      for made in response.thumbnails {
         let data = try Data(contentsOf: bench.url("small/\(key).\(made.size).jpg"))
         #expect(data.base64EncodedString() == made.data)
       }

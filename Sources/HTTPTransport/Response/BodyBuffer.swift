@@ -86,7 +86,7 @@ package struct BodyBuffer {
     guard let file else { return false }
     do throws(SpillFailure) {
       try loan?.cover(max(count + bytes.count, announced))
-      try file.write(bytes, at: count)
+      try file.spill(bytes, at: count)
       return true
     } catch {
       note(error)
@@ -105,7 +105,7 @@ package struct BodyBuffer {
         guard let (opened, loan) = try location.open() else { continue }
         if case .given = location { givenFile = opened }
         try loan?.cover(max(count, announced))
-        try opened.write(former)
+        try opened.spill(former)
         (file, self.loan, memory) = (opened, loan, [])
         return
       } catch {

@@ -68,23 +68,17 @@ final class MemoryLoan: Sendable {
 }
 
 extension FileDescriptor {
-  /// Writes bytes at an offset.
-  func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SpillFailure) {
-    var written = 0
-    while written < bytes.count {
-      let count = pwrite(
-        rawValue, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset + written))
-      if count < 0 {
-        let code = errno
-        if code == EINTR { continue }
-        throw SpillFailure(location: directory ?? "memory", reason: String(cString: strerror(code)))
-      }
-      written += count
+  /// Writes bytes of a body at an offset.
+  func spill(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SpillFailure) {
+    do throws(SystemFailure) {
+      try write(bytes, at: offset)
+    } catch {
+      throw SpillFailure(location: directory ?? "memory", reason: error.reason)
     }
   }
 
   /// Writes a body from the file's start.
-  func write(_ body: ByteSource) throws(SpillFailure) {
+  func spill(_ body: ByteSource) throws(SpillFailure) {
     var offset = 0
     while offset < body.count {
       guard let piece = try? body.read(at: offset, length: 256 << 10), !piece.isEmpty else {
@@ -92,7 +86,7 @@ extension FileDescriptor {
       }
       // Rethrown by hand: `withUnsafeBytes` does not support typed throws.
       let result = piece.withUnsafeBytes { bytes in
-        Result { () throws(SpillFailure) in try write(bytes, at: offset) }
+        Result { () throws(SpillFailure) in try spill(bytes, at: offset) }
       }
       try result.get()
       offset += piece.count

@@ -45,6 +45,26 @@ package final class FileDescriptor: Sendable {
     return true
   }
 
+  /// Writes all of the bytes at an offset. A failure may leave some of them written.
+  package func write(_ bytes: UnsafeRawBufferPointer, at offset: Int) throws(SystemFailure) {
+    var written = 0
+    while written < bytes.count {
+      let count = pwrite(
+        rawValue, bytes.baseAddress.map { $0 + written }, bytes.count - written, off_t(offset + written))
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw .last
+      }
+      written += count
+    }
+  }
+
+  /// Writes all of the bytes at an offset. A failure may leave some of them written.
+  package func write(_ bytes: [UInt8], at offset: Int) throws(SystemFailure) {
+    // Rethrown by hand: `withUnsafeBytes` does not support typed throws.
+    try bytes.withUnsafeBytes { bytes in Result { () throws(SystemFailure) in try write(bytes, at: offset) } }.get()
+  }
+
   /// `O_TMPFILE`, which glibc declares for GNU sources only.
   private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
 

@@ -29,7 +29,7 @@ struct ParsedLine: Sendable {
   var id: [UInt8]?
   /// The name of its files, if the line could be read.
   var key: String?
-  /// The source as the line has it, for the answer.
-  var address: LineAnswer.Address?
+  /// The source as the line has it, for the response.
+  var address: LineResponse.Address?
   var content: Result<WorkItem, LineFailure>
 }

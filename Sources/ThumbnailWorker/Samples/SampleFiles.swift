@@ -25,7 +25,7 @@ struct SampleFiles: Sendable {
   ///
   /// - Parameter hasSidecars: Whether `{key}.json` and `{key}.txt` are among them.
   static func files(
-    of item: WorkItem, _ made: [LineAnswer.Made], address: LineAnswer.Address?, hasSidecars: Bool,
+    of item: WorkItem, _ made: [LineResponse.Made], address: LineResponse.Address?, hasSidecars: Bool,
     _ wording: WorkerWording
   ) -> [File] {
     var files = made.map { File(name: $0.path ?? "", data: $0.thumbnail.data) }
@@ -38,7 +38,7 @@ struct SampleFiles: Sendable {
 
   /// `{key}.json`, with the names of img2dataset.
   private static func description(
-    of item: WorkItem, _ made: [LineAnswer.Made], _ address: LineAnswer.Address?, _ wording: WorkerWording
+    of item: WorkItem, _ made: [LineResponse.Made], _ address: LineResponse.Address?, _ wording: WorkerWording
   ) -> Data {
     var json = JSONText()
     for (name, value) in item.members where !ownMembers.contains(name) { json.add(name, raw: value) }

@@ -11,11 +11,13 @@ struct ShardFile: ~Copyable {
   /// The length of the entries.
   private var length: Int
   private var hash: SHA256
+  /// Why it is no archive any more: what a failed write has left could not be cut off.
+  private var damage: SystemFailure?
 
   /// Creates an empty archive in a folder.
   init(_ name: String, in folder: RawPath) throws(SystemFailure) {
     let file = try NewFile(folder.appending(name.utf8))
-    try Self.write(TarHeader.end, at: 0, to: file.file)
+    try file.file.write(TarHeader.end, at: 0)
     self.folder = folder
     self.file = file
     length = 0
@@ -24,43 +26,35 @@ struct ShardFile: ~Copyable {
 
   /// Appends the files of a sample, all or none of them.
   mutating func append(_ files: [SampleFiles.File]) throws(SystemFailure) {
+    if let damage { throw damage }
     var entries: [UInt8] = []
     entries.reserveCapacity(files.reduce(TarHeader.end.count) { $0 + $1.data.count + 2 * TarHeader.blockLength })
     for file in files { TarHeader.append(file.name, file.data, to: &entries) }
     let added = entries.count
     do throws(SystemFailure) {
-      try Self.write(entries + TarHeader.end, at: length, to: file.file)
+      try file.file.write(entries + TarHeader.end, at: length)
     } catch {
-      // This overwrites what is there, and so needs no room.
-      try Self.write(TarHeader.end, at: length, to: file.file)
-      guard ftruncate(file.file.rawValue, off_t(length + TarHeader.end.count)) == 0 else { throw .last }
+      do throws(SystemFailure) { try cut() } catch { damage = error }
       throw error
     }
     hash.update(entries)
     length += added
   }
 
+  /// Ends the archive behind its last entry. This overwrites what is there, and so needs no room.
+  private func cut() throws(SystemFailure) {
+    try file.file.write(TarHeader.end, at: length)
+    guard ftruncate(file.file.rawValue, off_t(length + TarHeader.end.count)) == 0 else { throw .last }
+  }
+
   /// Syncs the archive and gives it its name. Returns its length in bytes and its SHA-256.
   consuming func commit() throws(SystemFailure) -> (bytes: Int, sha256: String) {
+    if let damage { throw damage }
     guard fsync(file.file.rawValue) == 0 else { throw .last }
     try file.commit()
     try FolderSync.sync(folder)
     hash.update(TarHeader.end)
     return (length + TarHeader.end.count, Hexadecimal.text(of: hash.finalize()))
-  }
-
-  private static func write(_ bytes: [UInt8], at offset: Int, to file: FileDescriptor) throws(SystemFailure) {
-    var done = 0
-    while done < bytes.count {
-      let written = bytes.withUnsafeBytes { buffer in
-        pwrite(file.rawValue, buffer.baseAddress.map { $0 + done }, buffer.count - done, off_t(offset + done))
-      }
-      if written < 0 {
-        if errno == EINTR { continue }
-        throw .last
-      }
-      done += written
-    }
   }
 }
 

@@ -8,7 +8,7 @@ final class ShardWriter: @unchecked Sendable {
 
   /// A line whose turn may not have come.
   struct Turn: Sendable {
-    var answer: LineAnswer
+    var response: LineResponse
     /// Its files; empty for a line that failed.
     var files: [SampleFiles.File] = []
     let held: WeightedSemaphore.Reservation?
@@ -37,7 +37,7 @@ final class ShardWriter: @unchecked Sendable {
   private let firstShard: Int
   private let pool = WorkerPool(name: "thumbnailer.worker.shard", threads: 1)
   private let state = Mutex(State())
-  private let onAnswer: @Sendable (LineAnswer, WeightedSemaphore.Reservation?) -> Void
+  private let onResponse: @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void
   private let onShard: @Sendable (Report) -> Void
 
   private var shard: ShardFile?
@@ -45,21 +45,21 @@ final class ShardWriter: @unchecked Sendable {
   private var keys: Set<String> = []
 
   /// - Parameters:
-  ///   - onAnswer: Called with each line when its files are written.
+  ///   - onResponse: Called with each line when its files are written.
   ///   - onShard: Called with each shard that has its name, or could not be given it.
   init(
     folder: RawPath, shardSize: Int, firstShard: Int,
-    onAnswer: @escaping @Sendable (LineAnswer, WeightedSemaphore.Reservation?) -> Void,
+    onResponse: @escaping @Sendable (LineResponse, WeightedSemaphore.Reservation?) -> Void,
     onShard: @escaping @Sendable (Report) -> Void
   ) {
     (self.folder, self.shardSize, self.firstShard) = (folder, shardSize, firstShard)
-    (self.onAnswer, self.onShard) = (onAnswer, onShard)
+    (self.onResponse, self.onShard) = (onResponse, onShard)
   }
 
   /// Takes a line, whose turn comes after all lines before it. Each line has to be given, also one that failed.
   func take(_ turn: Turn) {
     let startsWriting = state.withLock { state in
-      state.waiting[turn.answer.number - 1] = turn
+      state.waiting[turn.response.number - 1] = turn
       guard !state.isWriting, state.waiting[state.next] != nil else { return false }
       state.isWriting = true
       return true
@@ -104,22 +104,22 @@ final class ShardWriter: @unchecked Sendable {
   }
 
   private func write(_ turn: Turn) {
-    var answer = turn.answer
+    var response = turn.response
     if !turn.files.isEmpty {
       let started = ContinuousClock.now
       do throws(LineFailure) {
-        try add(turn.files, of: answer)
-        answer.shard = name(of: answer.number)
-        answer.work.write = .now - started
+        try add(turn.files, of: response)
+        response.shard = name(of: response.number)
+        response.work.write = .now - started
       } catch {
-        answer.outcome = .failed(error)
+        response.outcome = .failed(error)
       }
     }
-    onAnswer(answer, turn.held)
+    onResponse(response, turn.held)
   }
 
-  private func add(_ files: [SampleFiles.File], of answer: LineAnswer) throws(LineFailure) {
-    let (name, key) = (name(of: answer.number), answer.key ?? "")
+  private func add(_ files: [SampleFiles.File], of response: LineResponse) throws(LineFailure) {
+    let (name, key) = (name(of: response.number), response.key ?? "")
     guard !keys.contains(key) else {
       throw LineFailure(
         .write, "duplicate-key", "an earlier line of this shard has the key \(key); give each line a key of its own")

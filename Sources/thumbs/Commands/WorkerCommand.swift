@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailWorker
 import Thumbnailer
 
-/// `thumbs worker`: answers lines that name pictures, for engines that distribute work.
+/// `thumbs worker`: responds to lines that name pictures, for engines that distribute work.
 struct WorkerCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "worker",

@@ -14,7 +14,7 @@ struct WorkerRun {
 
   init(_ command: WorkerCommand, _ log: VerboseLog?) { (self.command, self.log) = (command, log) }
 
-  /// Answers all lines, and returns the exit status.
+  /// Responds to all lines, and returns the exit status.
   func run() async throws -> ExitCode {
     DescriptorLimit.raise()
     let started = ContinuousClock.now

@@ -128,18 +128,8 @@ private final class RecordFile {
   }
 
   func flush() throws(SystemFailure) {
-    var done = 0
-    while done < buffer.count {
-      let count = buffer.withUnsafeBytes { bytes in
-        pwrite(descriptor.rawValue, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(written + done))
-      }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw .last
-      }
-      done += count
-    }
-    written += done
+    try descriptor.write(buffer, at: written)
+    written += buffer.count
     buffer.removeAll(keepingCapacity: true)
   }
 }

@@ -2,12 +2,12 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// Writes answers to a descriptor, on a thread of its own: each at once, or several together where they come faster than
+/// Writes responses to a descriptor, on a thread of its own: each at once, or several together where they come faster than
 /// they can be written.
-final class AnswerWriter: Sendable {
+final class ResponseWriter: Sendable {
   private struct State {
     var pending: [UInt8] = []
-    /// What the pending answers hold of the memory, released when they are written.
+    /// What the pending responses hold of the memory, released when they are written.
     var held: [WeightedSemaphore.Reservation] = []
     var isWriting = false
     var failure: SystemFailure?
@@ -23,10 +23,10 @@ final class AnswerWriter: Sendable {
     (self.file, self.onFailure) = (file, onFailure)
   }
 
-  /// Why answers could not be written.
+  /// Why responses could not be written.
   var failure: SystemFailure? { state.withLock(\.failure) }
 
-  /// Queues an answer without its line feed.
+  /// Queues a response without its line feed.
   ///
   /// - Parameter held: Released once it is written.
   func send(_ line: [UInt8], holding held: WeightedSemaphore.Reservation? = nil) {

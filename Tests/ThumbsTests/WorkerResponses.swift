@@ -4,9 +4,9 @@ import Testing
 @testable import TestSupport
 
 /// What a worker has printed, each line of it held to the schema.
-struct WorkerAnswers {
-  /// The answer to a line.
-  struct Answer: Decodable {
+struct WorkerResponses {
+  /// The response to a line.
+  struct Response: Decodable {
     struct Failure: Decodable {
       let stage, code, message: String
       let retry: Bool
@@ -43,7 +43,7 @@ struct WorkerAnswers {
   }
 
   let run: Run
-  private(set) var lines: [Answer] = []
+  private(set) var lines: [Response] = []
   private(set) var shards: [Shard] = []
   private(set) var summaries = 0
 
@@ -65,18 +65,18 @@ struct WorkerAnswers {
       } else if text.hasPrefix("{\"summary\":") {
         summaries += 1
       } else {
-        var answer = try JSONDecoder().decode(Answer.self, from: data)
+        var response = try JSONDecoder().decode(Response.self, from: data)
         if let id = text.firstRange(of: "\"id\":"), let end = text.firstRange(of: ",\"status\"") {
-          answer.id = String(text[id.upperBound..<end.lowerBound])
+          response.id = String(text[id.upperBound..<end.lowerBound])
         }
-        lines.append(answer)
+        lines.append(response)
       }
     }
-    #expect(Set(lines.map(\.line)).count == lines.count, "a line was answered twice")
+    #expect(Set(lines.map(\.line)).count == lines.count, "a line was responded to twice")
   }
 
-  /// The answer to the line with that number.
-  subscript(_ number: Int) -> Answer? { lines.first { $0.line == number } }
+  /// The response to the line with that number.
+  subscript(_ number: Int) -> Response? { lines.first { $0.line == number } }
 }
 
 extension Bench {

@@ -2,8 +2,8 @@ import Foundation
 import ThumbnailCore
 import Thumbnailer
 
-/// The answer to one line.
-struct LineAnswer: Sendable {
+/// The response to one line.
+struct LineResponse: Sendable {
   /// The source as the line has it.
   enum Address: Sendable, Equatable {
     case url(String)
@@ -34,7 +34,7 @@ struct LineAnswer: Sendable {
   var key: String?
   var address: Address?
   var outcome: Outcome
-  /// Whether thumbnails are in the answer itself.
+  /// Whether thumbnails are in the response itself.
   var isInline = false
   /// The shard that the thumbnails are in.
   var shard: String?
@@ -42,7 +42,7 @@ struct LineAnswer: Sendable {
   /// From the line to its result.
   var duration = Duration.zero
 
-  /// The answer to a line that was read.
+  /// The response to a line that was read.
   init(to line: ParsedLine, _ outcome: Outcome) {
     (number, id, key, address) = (line.number, line.id, line.key, line.address)
     self.outcome = outcome
@@ -131,7 +131,7 @@ struct LineAnswer: Sendable {
 }
 
 extension LineFailure {
-  /// The object for an answer or a shard.
+  /// The object for a response or a shard.
   func json(_ wording: WorkerWording) -> JSONText {
     var json = JSONText()
     json.add("stage", stage.rawValue)
