@@ -13,6 +13,7 @@ package final class Downloader: Transport {
   private let runner: any TransferRunner
   private let admission: AdmissionController
   private let silentHosts = SilentHosts()
+  private let unknownHosts = UnknownHosts()
   let bodyMemory: WeightedSemaphore?
   private let spillMemory: WeightedSemaphore?
 
@@ -156,6 +157,7 @@ package final class Downloader: Transport {
     var held: TransferSlot?
     defer { if let held { admission.release(held) } }
     while true {
+      if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
       let previous = held
       held = nil
       let slot = TransferSlot(
@@ -174,7 +176,12 @@ package final class Downloader: Transport {
       let start = ContinuousClock.now
       // API requests are few, and others wait for them, so they do not lend their slots.
       if request.purpose == .image { transfer.slot = slot }
-      let result = await runner.perform(transfer)
+      var result = await runner.perform(transfer)
+      if case .failure(.unresolved) = result,
+        await unknownHosts.confirm(transfer.url.host, priority: priority)
+      {
+        result = .failure(.unknownHost(transfer.url.host))
+      }
       transfer.timeLeft -= ContinuousClock.now - start
       progress.transfer.timeLeft = transfer.timeLeft
       slot.end(with: result, purpose: request.purpose)

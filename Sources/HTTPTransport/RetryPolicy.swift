@@ -33,7 +33,8 @@ package struct RetryPolicy: Sendable {
   /// Whether another attempt may succeed. What else a status of an API means is up to its client.
   private func isWorthRetrying(_ error: DownloadError, _ purpose: DownloadRequest.Purpose) -> Bool {
     switch error {
-    case .unreachable, .brokenOff, .wrongRange, .noResources, .timedOut(.connect), .timedOut(.stall), .timedOut(.rate):
+    case .unreachable, .unresolved, .brokenOff, .wrongRange, .noResources, .timedOut(.connect), .timedOut(.stall),
+      .timedOut(.rate):
       true
     case .httpStatus(let status, _) where purpose == .api: status >= 500 && !error.isPause
     case .httpStatus(let status, _): status == 408 || status == 429 || (500..<600).contains(status)

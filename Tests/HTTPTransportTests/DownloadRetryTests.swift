@@ -92,7 +92,7 @@ struct DownloadRetryTests {
     let url = try #require(URL(string: "http://nowhere.invalid/a.jpg"))
     let downloader = Downloader(.quick { $0.retry.maximumAttempts = 1 })
     switch await downloader.failure(of: url) {
-    case .unreachable, .timedOut(.connect): break
+    case .unknownHost, .unresolved, .timedOut(.connect): break
     case let other: Issue.record("\(String(describing: other))")
     }
   }

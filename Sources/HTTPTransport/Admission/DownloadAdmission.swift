@@ -87,6 +87,13 @@ struct DownloadAdmission<Element> {
     let ticket: Ticket
     let site: Dictionary<String, Site>.Index
     let queue: Queue
+
+    private var rank: (Int, UInt64) { (queue == .deferred ? 1 : 0, ticket.number) }
+
+    /// Takes the place of a candidate that comes after it.
+    func replace(_ other: inout Candidate?) {
+      if other.map({ rank < $0.rank }) ?? true { other = self }
+    }
   }
 
   /// The most concurrent downloads.
@@ -187,8 +194,7 @@ struct DownloadAdmission<Element> {
   /// Gives a slot to the next download; nil when none may start.
   private mutating func admitNext() -> Element? {
     guard running < maximum, !queued.isEmpty else { return nil }
-    let visible = oldest(at: .visible)
-    let prefetch = oldest(at: .prefetch)
+    let (visible, prefetch) = oldest()
     guard let level = aging.next(visibleWaits: visible != nil, prefetchWaits: prefetch != nil),
       let chosen = level == .visible ? visible : prefetch
     else { return nil }
@@ -204,13 +210,9 @@ struct DownloadAdmission<Element> {
   /// Whether a site is below its limit.
   func hasFreeSlot(_ site: Site) -> Bool { site.running < min(maximumPerSite, site.maximum) }
 
-  /// The oldest download of a level that could start now; deferred ones only if there is no other.
-  private mutating func oldest(at level: Priority) -> Candidate? {
-    oldest(at: level, in: [.returning, .fresh]) ?? oldest(at: level, in: [.deferred])
-  }
-
-  private mutating func oldest(at level: Priority, in queues: [Queue]) -> Candidate? {
-    var oldest: Candidate?
+  /// The oldest download of each level that could start now; a deferred one only if there is no other.
+  private mutating func oldest() -> (visible: Candidate?, prefetch: Candidate?) {
+    var oldest: (visible: Candidate?, prefetch: Candidate?)
     // `for index in sites.indices` would hold a second reference, so that every mutation would copy the dictionary.
     var next = sites.startIndex
     while next != sites.endIndex {
@@ -219,10 +221,12 @@ struct DownloadAdmission<Element> {
       guard hasFreeSlot(sites.values[index]), heldSites.isEmpty || !heldSites.contains(sites.keys[index]) else {
         continue
       }
-      for queue in queues {
-        guard let head = sites.values[index][queue].peek(at: level) else { continue }
-        if oldest.map({ head.ticket.number < $0.ticket.number }) ?? true {
-          oldest = Candidate(ticket: head.ticket, site: index, queue: queue)
+      for queue in [Queue.returning, .fresh, .deferred] where !sites.values[index][queue].isEmpty {
+        if let head = sites.values[index][queue].peek(at: .visible) {
+          Candidate(ticket: head.ticket, site: index, queue: queue).replace(&oldest.visible)
+        }
+        if let head = sites.values[index][queue].peek(at: .prefetch) {
+          Candidate(ticket: head.ticket, site: index, queue: queue).replace(&oldest.prefetch)
         }
       }
     }

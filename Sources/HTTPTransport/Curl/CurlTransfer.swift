@@ -149,8 +149,8 @@ final class CurlTransfer {
     // data.
     case CURLE_WRITE_ERROR where receiver.head.isEncoded:
       return .invalidResponse(reason: "the body cannot be unpacked as the server says")
-    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR,
-      CURLE_PROXY:
+    case CURLE_COULDNT_RESOLVE_HOST: return .unresolved(reason: reason)
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PROXY:
       return .unreachable(reason: reason)
     default: return .invalidResponse(reason: reason)
     }

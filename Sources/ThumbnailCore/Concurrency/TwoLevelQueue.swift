@@ -1,28 +1,28 @@
-import DequeModule
+package import DequeModule
 
 /// A queue with two priority levels: visible before prefetch, first come, first served within each.
 ///
 /// `PriorityAging` keeps prefetch work from being starved. All operations take amortised constant time. A pure value;
-/// its owner synchronises access.
+/// its owner synchronises access. Inlinable, as downloads are admitted by another module.
 package struct TwoLevelQueue<Element> {
   /// Identifies a waiting element until it is taken or removed.
-  package struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
+  package struct Ticket: Hashable, Sendable { @usableFromInline let number: UInt64 }
 
-  private struct Entry {
-    var element: Element
-    var level: Priority
+  @usableFromInline struct Entry {
+    @usableFromInline var element: Element
+    @usableFromInline var level: Priority
     /// Identifies the entry's valid position; mentions of its ticket with an older stamp are void.
-    var stamp: UInt64
+    @usableFromInline var stamp: UInt64
   }
 
-  private struct Mention {
-    var ticket: Ticket
-    var stamp: UInt64
+  @usableFromInline struct Mention {
+    @usableFromInline var ticket: Ticket
+    @usableFromInline var stamp: UInt64
   }
 
-  private var entries: [Ticket: Entry] = [:]
-  private var visible: Deque<Mention> = []
-  private var prefetch: Deque<Mention> = []
+  @usableFromInline var entries: [Ticket: Entry] = [:]
+  @usableFromInline var visible: Deque<Mention> = []
+  @usableFromInline var prefetch: Deque<Mention> = []
   private var nextNumber: UInt64 = 0
   private var aging: PriorityAging
 
@@ -33,7 +33,7 @@ package struct TwoLevelQueue<Element> {
   /// The number of waiting elements.
   var count: Int { entries.count }
   /// Whether no element waits.
-  package var isEmpty: Bool { entries.isEmpty }
+  @inlinable package var isEmpty: Bool { entries.isEmpty }
   /// The positions in both queues, including void ones of elements that left early: what the queue keeps in memory. At
   /// most twice `count` plus 64.
   var mentionCount: Int { visible.count + prefetch.count }
@@ -83,11 +83,13 @@ package struct TwoLevelQueue<Element> {
   }
 
   /// The first element of one level, left in the queue.
+  @inlinable
   package mutating func peek(at level: Priority) -> Element? {
     head(of: level).flatMap { entries[$0] }?.element
   }
 
   /// Takes the first element of one level, regardless of whose turn it is.
+  @inlinable
   package mutating func dequeue(at level: Priority) -> Element? {
     guard let ticket = head(of: level) else { return nil }
     line(of: level) { _ = $0.popFirst() }
@@ -112,7 +114,8 @@ package struct TwoLevelQueue<Element> {
   }
 
   /// The first valid ticket of a level; drops the void mentions before it.
-  private mutating func head(of level: Priority) -> Ticket? {
+  @inlinable
+  mutating func head(of level: Priority) -> Ticket? {
     line(of: level) { [entries] line in
       while let mention = line.first {
         if entries[mention.ticket]?.stamp == mention.stamp { return mention.ticket }
@@ -122,8 +125,9 @@ package struct TwoLevelQueue<Element> {
     }
   }
 
+  @inlinable
   @discardableResult
-  private mutating func line<Result>(of level: Priority, _ body: (inout Deque<Mention>) -> Result) -> Result {
+  mutating func line<Result>(of level: Priority, _ body: (inout Deque<Mention>) -> Result) -> Result {
     switch level {
     case .visible: body(&visible)
     case .prefetch: body(&prefetch)
