@@ -127,6 +127,12 @@ struct DownloadAdmission<Element> {
   /// Whether any download waits at a site.
   func waits(at site: String) -> Bool { sites[site]?.hasWaiting ?? false }
 
+  /// Whether more than one download runs or waits at a site.
+  func isShared(_ name: String) -> Bool {
+    guard let site = sites[name] else { return false }
+    return site.running + site.lent > 1 || site.hasWaiting
+  }
+
   /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
   /// whole site until nothing runs or waits there. A `deferred` one comes after all others.
   mutating func enqueue(

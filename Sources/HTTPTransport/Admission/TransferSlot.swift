@@ -103,6 +103,9 @@ final class TransferSlot: Sendable {
     ticket.flatMap { ticket in admission?.read { $0.silenceTimeout(for: ticket) } } ?? .seconds(1)
   }
 
+  /// Whether other downloads run or wait at its host.
+  var othersUseHost: Bool { admission?.read { $0.isShared(site) } ?? false }
+
   /// Bytes have arrived.
   func received(_ arrival: SilenceDetector.Arrival) {
     guard let ticket, arrival.responseTime != nil || arrival.endsSilence else { return }

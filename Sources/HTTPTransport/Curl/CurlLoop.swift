@@ -20,6 +20,7 @@ final class CurlLoop {
   private var transfers: [CurlThread.Number: Running] = [:]
   private var numbers: [UnsafeMutableRawPointer: CurlThread.Number] = [:]
   private var spareHandles: [CurlEasyHandle] = []
+  private var turnover = HostTurnover(start: .now)
 
   init(mailbox: CurlMailbox, maximumIdleConnections: Int) {
     self.mailbox = mailbox
@@ -57,7 +58,14 @@ final class CurlLoop {
       promise.resume(with: .failure(.noResources(reason: "libcurl could not be started")))
       return
     }
-    let transfer = CurlTransfer(request, handle: handle, now: .now)
+    let now = ContinuousClock.now
+    let transfer = CurlTransfer(request, handle: handle, now: now)
+    turnover.use(request.url.host, at: now)
+    if turnover.isHigh {
+      handle.set(CURLOPT_DNS_CACHE_TIMEOUT, turnover.seconds)
+      handle.set(CURLOPT_MAXAGE_CONN, turnover.seconds)
+      handle.set(CURLOPT_FORBID_REUSE, !(request.slot?.othersUseHost ?? true))
+    }
     transfers[number] = Running(transfer: transfer, promise: promise)
     numbers[handle.pointer] = number
     let code = transfer.isReady ? curl_multi_add_handle(multi, handle.pointer) : CURLM_BAD_EASY_HANDLE
