@@ -232,3 +232,8 @@ def test_an_output_folder_gives_items_without_a_key_one_of_their_source(fake: st
 
     first, second = (encode_item(f"http://fake/{name}", longest=999, needs_key=True) for name in "ab")
     assert b'"key":"' in first and first != second
+
+
+def test_a_share_of_a_machine_decodes_one_image_more_than_it_has_processors() -> None:
+    assert [Options().for_processors(count).jobs for count in (0.5, 1, 4)] == [2, 2, 5]
+    assert Options(jobs=3).for_processors(8).jobs == 3

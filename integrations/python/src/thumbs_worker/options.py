@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Union
 
 # A box as the command writes it: 256 or "256" for a square, "400x300", "400x" or "x300".
@@ -55,6 +55,11 @@ class Options:
             object.__setattr__(self, "sizes", (self.sizes,))
         if not self.sizes:
             raise ValueError("at least one size is needed")
+
+    def for_processors(self, count: float) -> Options:
+        """The same for a share of a machine, unless `jobs` says already how many images are decoded at once: one more
+        than it has processors, so that none is idle between two images."""
+        return self if self.jobs is not None else replace(self, jobs=max(1, int(count)) + 1)
 
     @property
     def longest_line(self) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -61,14 +60,18 @@ def thumbnails(
 ) -> Any:
     """The rows of a `ray.data.Dataset`, each once, with a column of results.
 
-    `concurrency` is the number of actors, each with a worker that decodes as many images at once as the actor counts
-    for in processors, `num_cpus`, at least one, unless `options.jobs` says otherwise. Leave a processor free for Ray's
-    own reading and writing. The column is a struct with the names of `Result`. `data` names a column of images' bytes
-    in place of `url`.
+    `concurrency` is the number of actors, or the least and the most of them, each with a worker that decodes one image
+    more at once than the actor counts for in processors, `num_cpus`, unless `options.jobs` says otherwise. Leave a
+    processor free for Ray's own reading and writing. The column is a struct with the names of `Result`. `data` names a
+    column of images' bytes in place of `url`.
     """
-    chosen = options or Options(sizes=tuple(sizes))
-    if chosen.jobs is None:
-        chosen = replace(chosen, jobs=max(1, int(num_cpus)))
+    from ray.data import ActorPoolStrategy
+
+    if isinstance(concurrency, int):
+        pool = ActorPoolStrategy(size=concurrency)
+    else:
+        pool = ActorPoolStrategy(min_size=concurrency[0], max_size=concurrency[1])
+    chosen = (options or Options(sizes=tuple(sizes))).for_processors(num_cpus)
     return dataset.map_batches(
         Thumbnails,
         fn_constructor_kwargs={
@@ -81,7 +84,7 @@ def thumbnails(
         },
         batch_format="pyarrow",
         batch_size=batch_size,
-        concurrency=concurrency,
+        compute=pool,
         num_cpus=num_cpus,
         max_concurrency=_BATCHES_AT_ONCE,
     )

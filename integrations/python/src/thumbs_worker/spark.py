@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -24,10 +24,10 @@ _RESULT_TYPE = from_arrow_type(RESULT)
 
 
 def task_worker(options: Options, program: str | None, window: int) -> Worker:
-    """The worker of a task: with as many processors as Spark has counted for it, since its neighbours use the rest."""
+    """The worker of a task, for as many processors as Spark has counted for it: its neighbours use the rest."""
     context = TaskContext.get()
-    if options.jobs is None and context is not None:
-        options = replace(options, jobs=context.cpus())
+    if context is not None:
+        options = options.for_processors(context.cpus())
     return Worker(options, program=program, window=window)
 
 
