@@ -8,6 +8,9 @@
 // The result of a call that needs more bytes, or has pictures to be taken first.
 static inline int cdav1d_again(void) { return DAV1D_ERR(EAGAIN); }
 
+// The result of a call that lacks memory.
+static inline int cdav1d_no_memory(void) { return DAV1D_ERR(ENOMEM); }
+
 // Makes a decoder that starts no threads, says nothing, and refuses frames of more pixels. NULL: it cannot be made.
 static inline Dav1dContext *cdav1d_open(unsigned most_pixels, int skips_filters) {
   Dav1dSettings settings;

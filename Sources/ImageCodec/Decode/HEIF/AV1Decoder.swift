@@ -77,6 +77,7 @@ final class AV1Decoder: ItemDecoder {
   }
 
   private func failure(_ status: Int32) -> CodecError {
+    if status == cdav1d_no_memory() { return .outOfMemory }
     if status == cdav1d_again() { return .damaged(.decode, detail: "dav1d finds no picture") }
     return .damaged(.decode, detail: "dav1d's status \(status)")
   }
