@@ -99,7 +99,9 @@ public struct NamingTemplate: Hashable, Sendable, CustomStringConvertible {
     if !parts.contains(.name), !parts.contains(.hash) {
       throw Self.invalid(text, "it names all pictures alike; use {name} or {hash}")
     }
-    if text.hasPrefix("/") || text.split(separator: "/").contains("..") {
+    // As the file system reads it: a slash and a combining mark are one Character, which is no slash.
+    let names = text.utf8.split(separator: UInt8(ascii: "/"))
+    if text.utf8.first == UInt8(ascii: "/") || names.contains(where: { $0.elementsEqual("..".utf8) }) {
       throw Self.invalid(text, "it leads out of the output folder; leave out every .. and the / at its start")
     }
     if text.utf8.contains(Self.openEnd) { throw Self.invalid(text, "it holds a zero byte, which no name can") }

@@ -44,6 +44,7 @@ import Testing
   @Test(
     arguments: [
       ("{nmae}", "{nmae}"), ("{name", "no }"), ("name}", "no {"), ("fixed.{ext}", "{name} or {hash}"),
+      ("../\u{301}{name}", "out of the output folder"),
       ("../{name}", "out of the output folder"), ("/tmp/{name}", "out of the output folder"), ("{name}/", "slash"),
       ("{name}\0", "zero byte"),
     ])

@@ -20,6 +20,7 @@ import Testing
     let picture = try TestImages.bytes("formats/jpeg-420.jpg")
     for file in [
       "root/1.jpg", "root/a/b/2.jpg", "root/.hidden.jpg", "root/.git/3.jpg", "outside/secret.jpg", "root/ä ö.jpg",
+      "root/.\u{301}hidden.jpg", "outside/\u{301}secret.jpg",
     ] {
       try picture.write(to: directory.url.appending(path: file))
     }
@@ -44,6 +45,8 @@ import Testing
     "1.jpg\0.png", "\0", "%2e%2e/outside/secret.jpg", "..%2foutside", "..\\outside\\secret.jpg", "1.jpg/x",
     "missing.jpg", "file:///etc/passwd", "~/1.jpg", String(repeating: "a/", count: 3000) + "1.jpg",
     String(repeating: "a", count: 300),
+    // A slash, or a dot, and what follows it are one Character.
+    "a/out/\u{301}secret.jpg", "../\u{301}/outside/secret.jpg", ".\u{301}hidden.jpg", "a/..\u{301}/1.jpg",
   ])
   func nothingElseIs(path: String) throws {
     #expect(try #require(ServedFolder(path: root.path)).image(at: path) == nil)

@@ -66,6 +66,11 @@ import ThumbnailCore
     #expect(codes == [nil, "duplicate-key", nil, nil, nil])
   }
 
+  @Test func keysOfOtherBytesAreOthers() async throws {
+    let result = try await write([turn(1, "\u{e9}"), turn(2, "e\u{301}")])
+    #expect(result.shards.map(\.samples) == [2])
+  }
+
   @Test func aShardWithoutASampleIsAnEmptyArchive() async throws {
     let result = try await write((1...4).map { turn($0, fails: true) })
     #expect(result.shards.map(\.samples) == [0])

@@ -18,7 +18,8 @@ package final class ServedFolder: Sendable {
   ///
   /// - Parameter path: Percent-decoded, its parts separated by slashes.
   package func image(at path: String) -> ImageSource? {
-    let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+    // As the system reads it: a slash and a combining mark are one Character, which is no slash.
+    let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     guard !parts.isEmpty, parts.allSatisfy(Self.isName), let file = file(parts) else { return nil }
     var status = stat()
     guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -29,16 +30,16 @@ package final class ServedFolder: Sendable {
   }
 
   /// Neither empty, nor hidden, nor a way out.
-  private static func isName(_ part: Substring) -> Bool {
-    !part.isEmpty && !part.hasPrefix(".") && !part.utf8.contains(0)
+  private static func isName(_ part: Substring.UTF8View) -> Bool {
+    !part.isEmpty && part.first != UInt8(ascii: ".") && !part.contains(0)
   }
 
-  private func file(_ parts: [Substring]) -> FileDescriptor? {
+  private func file(_ parts: [Substring.UTF8View]) -> FileDescriptor? {
     var place = root
     for (index, part) in parts.enumerated() {
       // Without waiting: the other end of a pipe might never come.
       let flags = index == parts.count - 1 ? O_RDONLY | O_NONBLOCK : O_RDONLY | O_DIRECTORY
-      let descriptor = openat(place.rawValue, String(part), flags | O_NOFOLLOW | O_CLOEXEC)
+      let descriptor = openat(place.rawValue, String(Substring(part)), flags | O_NOFOLLOW | O_CLOEXEC)
       guard descriptor >= 0 else { return nil }
       place = FileDescriptor(owning: descriptor)
     }

@@ -2,7 +2,7 @@ import Exports
 import ThumbnailCore
 
 /// The name of a line's files, without an end: a path within the output.
-struct SampleKey: Hashable, Sendable {
+struct SampleKey: Sendable {
   /// The most bytes of a key, so that names with sizes and ends fit into what file systems allow.
   static let longest = 200
   /// The digits of a key that is a number, as img2dataset has them.
@@ -28,12 +28,15 @@ struct SampleKey: Hashable, Sendable {
     if text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) {
       throw refuse("it holds a control character")
     }
-    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-    if parts.contains(where: { ["", ".", ".."].contains($0) }) { throw refuse("it leads out of the output") }
-    if parts.contains(where: { $0.utf8.starts(with: NamingTemplate.reservedPrefix) }) {
+    // As the file system reads it: a slash and a combining mark are one Character, which is no slash.
+    let parts = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    if parts.contains(where: { $0.isEmpty || $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) }) {
+      throw refuse("it leads out of the output")
+    }
+    if parts.contains(where: { $0.starts(with: NamingTemplate.reservedPrefix) }) {
       throw refuse("names that begin with .thumbs- are reserved")
     }
-    if isInShard, parts.last?.contains(".") == true { throw refuse("in a shard, a dot ends a key") }
+    if isInShard, parts.last?.contains(UInt8(ascii: ".")) == true { throw refuse("in a shard, a dot ends a key") }
     self.text = text
   }
 }

@@ -42,7 +42,8 @@ final class ShardWriter: @unchecked Sendable {
 
   private var shard: ShardFile?
   private var (lines, samples) = (0, 0)
-  private var keys: Set<String> = []
+  /// By bytes, since the names in an archive are.
+  private var keys: Set<[UInt8]> = []
 
   /// - Parameters:
   ///   - onResponse: Called with each line when its files are written.
@@ -120,7 +121,7 @@ final class ShardWriter: @unchecked Sendable {
 
   private func add(_ files: [SampleFiles.File], of response: LineResponse) throws(LineFailure) {
     let (name, key) = (name(of: response.number), response.key ?? "")
-    guard !keys.contains(key) else {
+    guard !keys.contains(Array(key.utf8)) else {
       throw LineFailure(
         .write, "duplicate-key", "an earlier line of this shard has the key \(key); give each line a key of its own")
     }
@@ -130,7 +131,7 @@ final class ShardWriter: @unchecked Sendable {
     } catch {
       throw LineFailure(writing: folder.appending(name.utf8).description, error)
     }
-    keys.insert(key)
+    keys.insert(Array(key.utf8))
     samples += 1
   }
 
