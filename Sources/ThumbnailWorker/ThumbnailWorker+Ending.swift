@@ -5,6 +5,8 @@ extension ThumbnailWorker {
     case complete
     /// It was told to drain.
     case drained
+    /// It was told to drain, or more lines failed than allowed, and nobody read the last responses in time.
+    case readerStalled
     /// More lines failed than allowed.
     case tooManyFailures
     /// The input cannot be read: the reason.

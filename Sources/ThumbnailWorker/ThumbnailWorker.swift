@@ -104,23 +104,24 @@ public final class ThumbnailWorker: Sendable {
       await reading.value
       await tasks.waitForAll()
       await shards?.finish()
-      await finishResponses()
+      let areWritten = await finishResponses()
       stop.finish()
-      return conclude()
+      return conclude(areWritten)
     } onCancel: {
       stop.call(.told)
     }
   }
 
-  /// Writes what is left, but waits no longer for a reader that has stopped once the worker drains.
-  private func finishResponses() async {
-    let done = Promise<Void, Never>()
+  /// Writes what is left, but waits no longer for a reader that has stopped once the worker drains. Returns whether all
+  /// is written.
+  private func finishResponses() async -> Bool {
+    let areWritten = Promise<Bool, Never>()
     Task {
       await responses.finish()
-      done.resume(with: .success(()))
+      areWritten.resume(with: .success(true))
     }
-    stop.onOverdue(after: Self.drainLimit) { done.resume(with: .success(())) }
-    _ = await done.wait(onCancel: {})
+    stop.onOverdue(after: Self.drainLimit) { areWritten.resume(with: .success(false)) }
+    return await areWritten.wait(onCancel: {}).get()
   }
 
   private func note(_ reason: StopSignal.Reason) {
@@ -134,12 +135,13 @@ public final class ThumbnailWorker: Sendable {
     }
   }
 
-  private func conclude() -> (ending: Ending, summary: Summary) {
+  private func conclude(_ areWritten: Bool) -> (ending: Ending, summary: Summary) {
     state.withLock { state in
       let summary = state.summary
       if let failure = responses.failure {
         return (failure.code == EPIPE ? .readerGone : .outputUnwritable(failure.reason), summary)
       }
+      if !areWritten { return (.readerStalled, summary) }
       if let ending = state.ending { return (ending, summary) }
       let isExceeded =
         options.failureLimit?.isExceeded(by: summary.failed, of: summary.lines, isAtEnd: true) == true

@@ -82,12 +82,22 @@ import ThumbnailCore
     (#"{"path": "a", "key": "a//b"}"#, "invalid-key"), (#"{"path": "a", "key": "."}"#, "invalid-key"),
     (#"{"path": "a", "key": "a/"}"#, "invalid-key"), (#"{"path": "a", "key": "a\nb"}"#, "invalid-key"),
     (#"{"path": "a", "key": ".thumbs-1"}"#, "invalid-key"),
+    // A slash and what follows it are one Character.
+    (#"{"path": "a", "key": "../\u0301x"}"#, "invalid-key"), (#"{"path": "a", "key": "/\u200dx"}"#, "invalid-key"),
   ])
   func whatCannotBeUsedIsNamed(text: String, expected: String) { #expect(code(parse(text)) == expected) }
 
   @Test func aMemberThatIsNullCountsAsMissing() throws {
     let text = #"{"url": null, "path": "a", "sizes": null, "headers": null, "key": null, "json": null, "fit": null}"#
     #expect(try parse(text).content.get().key.text == "000000022")
+  }
+
+  @Test(arguments: [
+    #""quality": 0, "quality": 80"#, #""sizes": [0], "sizes": [256]"#, #""fit": "x", "fit": "cover""#,
+    #""headers": {"a": 1}, "headers": {"a": "b"}"#, #""json": 1, "json": {}"#, #""quality": 0, "quality": null"#,
+  ])
+  func aMemberThatComesTwiceCountsAsItCameLast(members: String) {
+    #expect(code(parse(#"{"path": "a", \#(members)}"#)) == nil)
   }
 
   @Test(arguments: [
@@ -99,6 +109,7 @@ import ThumbnailCore
     #expect(code(parse(#"{"path": "a"}"#, paths: false)) == "paths-refused")
     #expect(code(parse(#"{"path": "a", "key": "b.c/d"}"#, shards: true)) == nil)
     #expect(code(parse(#"{"path": "a", "key": "b/c.d"}"#, shards: true)) == "invalid-key")
+    #expect(code(parse(#"{"path": "a", "key": "b/c.\u0301d"}"#, shards: true)) == "invalid-key")
     #expect(code(parse(#"{"path": "a", "key": "b/c.d"}"#)) == nil)
     #expect(code(parse("{\"path\": \"a\", \"key\": \"\(String(repeating: "k", count: 201))\"}")) == "invalid-key")
   }

@@ -84,6 +84,24 @@ struct WorkerPipeTests {
     #expect(responses.shards.map(\.samples) == [3] && bench.isFile("shards/00000.tar"))
   }
 
+  @Test func aReaderThatStopsDoesNotHoldUpItsEnd() async throws {
+    let (input, responses) = (try makePipe(), try NarrowPipe())
+    let process = try bench.start(
+      ["worker", "--summary"], input: .descriptor(input.read), stdout: .descriptor(responses.writeEnd))
+    close(input.read)
+    responses.closeWriteEnd()
+    let line = Array((String(repeating: "c", count: 1000) + "\n").utf8)
+    for _ in 0..<50 { _ = line.withUnsafeBytes { write(input.write, $0.baseAddress, $0.count) } }
+    #expect(await eventually { responses.isFilling })
+    process.send(SIGTERM)
+    let run = await process.run()
+    close(input.write)
+    #expect(run.status == 143 && run.complaints.count == 1, "\(run.stderr)")
+    #expect(run.stderr.contains("nobody has read the last answers"))
+    // Whole lines and the beginning of one: no summary stands in its middle.
+    #expect(!String(decoding: responses.read(), as: UTF8.self).contains("summary"))
+  }
+
   @Test func responsesComeAsSoonAsTheyAreKnown() async throws {
     let gate = Gate()
     let body = try TestImages.bytes("formats/jpeg-420.jpg")

@@ -55,10 +55,18 @@ struct LineParser: Sendable {
     var format: OutputFormat?
     var quality: Int?
     var json: [(name: String, value: [UInt8])] = []
-    /// The first member that cannot be used.
-    var problem: LineFailure?
+    /// The member that is read now.
+    var current = ""
+    /// Members that cannot be used, in their order.
+    var problems: [(name: String, failure: LineFailure)] = []
 
-    mutating func refuse(_ reason: String) { if problem == nil { problem = .invalidRequest(reason) } }
+    /// A member begins. It counts as it comes last.
+    mutating func begin(_ name: String) {
+      current = name
+      problems.removeAll { $0.name == name }
+    }
+
+    mutating func refuse(_ reason: String) { problems.append((current, .invalidRequest(reason))) }
   }
 
   private func parse(object bytes: [UInt8], number: Int) -> ParsedLine {
@@ -80,7 +88,7 @@ struct LineParser: Sendable {
         try members.key.map { text throws(LineFailure) in try SampleKey(text, isInShard: writesShards) }
         ?? SampleKey(number: firstNumber + number - 1)
       line.key = key.text
-      if let problem = members.problem { throw problem }
+      if let problem = members.problems.first { throw problem.failure }
       return WorkItem(
         origin: try origin(of: members), variants: try variants(for: members), key: key, caption: members.caption,
         members: members.json)
@@ -96,6 +104,7 @@ struct LineParser: Sendable {
       members.id = try scanner.value()
       return
     }
+    members.begin(name)
     if try scanner.null() { return }
     switch name {
     case "url": members.url = try text(name, &scanner, &members)

@@ -38,7 +38,8 @@ struct WorkerRun {
     await pipeline.flush()
     notices.reportReplacement()
     notices.reportProblem()
-    if command.summary, ending != .readerGone {
+    // A reader that does not read would hold up the summary, too.
+    if command.summary, ending != .readerGone, ending != .readerStalled {
       try console.print(line(summary, pipeline.statistics, after: .now - started))
     }
     return status(of: ending, summary, interruption.signal)
@@ -53,6 +54,11 @@ struct WorkerRun {
     case .drained:
       if !command.quiet { console.complain("stopped; what is done is kept, and every line that was read is answered") }
       return signal.map { .stopped(by: $0) } ?? .success
+    case .readerStalled:
+      if !command.quiet {
+        console.complain("stopped; nobody has read the last answers: give the lines again that none came for")
+      }
+      return signal.map { .stopped(by: $0) } ?? .cannotWrite
     case .tooManyFailures:
       failure = CommandFailure(
         .tooManyFailures,
