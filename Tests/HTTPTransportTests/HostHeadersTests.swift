@@ -104,8 +104,10 @@ import Testing
   @Test func macrosArePassedOver() throws {
     let text =
       "machine a.example login a password b\nmacdef init\nmachine x.example\ncd pub\n\nmachine b.example login c"
-    #expect(try authorization(text, host: "b.example") == "c:")
-    #expect(try authorization(text, host: "x.example") == nil)
+    for text in [text, text.replacing("\n", with: "\r\n")] {
+      #expect(try authorization(text, host: "b.example") == "c:")
+      #expect(try authorization(text, host: "x.example") == nil)
+    }
   }
 
   @Test func saysWhereAWordMeansNothingWithoutShowingIt() {

@@ -35,7 +35,9 @@ public struct Netrc: Sendable {
   init(text: String, name: String = ".netrc") throws(Problem) {
     var entry: Entry?
     var isMacro = false
-    for (number, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+    // A line of Windows' ends in one Character, too.
+    let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
+    for (number, line) in lines.enumerated() {
       if isMacro {
         // A macro ends with an empty line.
         isMacro = !line.allSatisfy(\.isWhitespace)
