@@ -3,7 +3,7 @@
 
 ok: answered. crash: the process dies. crash-once-FILE: dies unless FILE exists, which it then makes. half: dies in the
 middle of its line. silent: never answered. twice: answered twice. noise: lines that answer nothing come first.
-ending: answered as not tried, as after SIGTERM, and the process ends. slow: answered after the next line.
+strange: answered without a member that has to be there. ending: answered as not tried, as after SIGTERM, and the process ends. slow: answered after the next line.
 """
 
 import json
@@ -69,6 +69,8 @@ def main():
             continue
         elif what == "noise":
             put('no JSON\n[]\n{"summary":{}}\n{"line":99999,"status":"ok"}\n')
+        elif what == "strange":
+            reply = reply.replace('"sha256"', '"sum"')
         elif what == "slow":
             late.append(reply)
             continue

@@ -24,6 +24,7 @@ import pyarrow.parquet as pq  # noqa: E402
 from thumbs_worker import Options  # noqa: E402
 from thumbs_worker.img2dataset import SettingError, Settings, download  # noqa: E402
 from thumbs_worker.img2dataset.__main__ import main  # noqa: E402
+from thumbs_worker.img2dataset.run import Run  # noqa: E402
 from thumbs_worker.img2dataset.settings import parse  # noqa: E402
 
 COLUMNS = {"caption": ["a lake", 'a "quoted", text', None], "licence": ["CC0", "BY", None], "number": [1, 2, 3]}
@@ -255,3 +256,11 @@ def test_the_command_line_is_read_as_img2dataset_reads_it(capsys: pytest.Capture
     assert "--colour" in capsys.readouterr().err
     assert main(["--url_list", "/nowhere/list.txt"]) == 64
     assert "/nowhere/list.txt" in capsys.readouterr().err
+
+
+def test_options_for_the_worker_are_kept(tmp_path: Path) -> None:
+    options = Options(isolate="all", headers=("A: b",), memory_budget="1GiB", user_agent="me", output="elsewhere")
+    words = Run(Settings(url_list="list.txt", output_folder=str(tmp_path)), options)._worker_options().arguments()
+    for name, value in [("isolate", "all"), ("header", "A: b"), ("memory-budget", "1GiB"), ("user-agent", "me")]:
+        assert words[words.index(f"--{name}") + 1] == value
+    assert "--inline" in words and "--output" not in words

@@ -7,12 +7,14 @@ import os
 import pickle
 import signal
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from thumbs_worker import Options, ProgramNotFound, Result, Worker, WorkerError, WorkerFailed, find_program
+from thumbs_worker.pool import shared_worker
 
 
 def flag(folder: Path, name: str) -> str:
@@ -178,6 +180,60 @@ def test_an_exception_in_the_block_ends_the_process(fake: str) -> None:
             pid = worker.pid
             raise KeyError
     assert not os.path.exists(f"/proc/{pid}")
+
+
+def test_who_waits_when_the_worker_is_closed_is_told(fake: str) -> None:
+    caught: list[WorkerError] = []
+    worker = Worker(program=fake)
+
+    def use() -> None:
+        try:
+            list(worker.map(["http://fake/ok", "http://fake/silent"]))
+        except WorkerError as error:
+            caught.append(error)
+
+    thread = threading.Thread(target=use, daemon=True)
+    thread.start()
+    while worker.pid is None:
+        time.sleep(0.01)
+    worker.close(drain=False)
+    thread.join(30)
+    assert not thread.is_alive() and "closed" in str(caught[0])
+
+
+def test_what_is_not_done_in_time_is_given_up_with_the_process(fake: str) -> None:
+    worker = Worker(program=fake)
+    iterator = worker.map(["http://fake/ok"] + ["http://fake/silent"] * 6)
+    assert next(iterator).ok
+    worker.close(timeout=0.5)
+    assert worker.restarted == 0 and worker.pid is None
+    with pytest.raises(WorkerError, match="closed"):
+        list(iterator)
+
+
+def test_what_was_given_up_is_not_waited_for(fake: str) -> None:
+    begun = time.monotonic()
+    with Worker(program=fake) as worker:
+        for result in worker.map(["http://fake/ok"] + ["http://fake/silent"] * 6):
+            assert result.ok
+            break
+    assert time.monotonic() - begun < 30
+
+
+def test_a_line_of_another_version_fails_its_item_alone(fake: str) -> None:
+    with Worker(program=fake) as worker:
+        results = list(worker.map(["http://fake/ok", "http://fake/strange", "http://fake/ok"], ordered=True))
+    assert [result.ok for result in results] == [True, False, True]
+    assert results[1].error is not None and results[1].error.code == "unreadable-result"
+
+
+def test_a_shared_worker_that_has_failed_is_replaced(fake: str) -> None:
+    options = Options(more=["--wrong"])
+    worker = shared_worker(options, fake)
+    assert shared_worker(options, fake) is worker
+    with pytest.raises(WorkerError):
+        worker.result("http://fake/ok")
+    assert shared_worker(options, fake) is not worker
 
 
 def _use(worker: Worker, queue: Any) -> None:

@@ -37,10 +37,10 @@ def shared_worker(options: Options | None = None, program: str | None = None) ->
     options = options or Options()
     with _lock:
         worker = _shared.get((repr(options), program))
-        if worker is None:
-            worker = _shared[repr(options), program] = Worker(options, program=program)
-            if len(_shared) == 1:
+        if worker is None or not worker.is_usable:
+            if not _shared:
                 atexit.register(_close_shared)
+            worker = _shared[repr(options), program] = Worker(options, program=program)
         return worker
 
 

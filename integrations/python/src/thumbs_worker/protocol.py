@@ -167,7 +167,7 @@ def decode_line(line: bytes) -> tuple[int | None, bool, Callable[[int, Any], Res
     if not isinstance(number, int) or "status" not in members:
         return None, False, _no_result
     error = members.get("error")
-    not_tried = error is not None and error.get("code") in _NOT_TRIED
+    not_tried = isinstance(error, dict) and error.get("code") in _NOT_TRIED
     return number, not_tried, lambda index, identity: _result(members, index, identity)
 
 

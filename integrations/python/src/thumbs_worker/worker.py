@@ -26,6 +26,8 @@ _WRITE_SIZE = 64 * 1024
 _CRASHES_BEFORE_ALONE = 2
 # The longest pause before the process is started again, in seconds; the first is this divided by 2 to the 6th.
 _LONGEST_PAUSE = 5.0
+# What those are told who want results of a worker that is closed.
+_CLOSED = "the worker is closed"
 # Exit statuses after which another start ends the same way: 3 is --max-failures, the others are from sysexits.h.
 _LASTING_STATUSES = frozenset({3, 64, 66, 73, 77, 78, 126, 127})
 
@@ -161,6 +163,12 @@ class Worker:
         raise AssertionError("an item has a result")
 
     @property
+    def is_usable(self) -> bool:
+        """Whether it takes items: it is not closed, and its process has not failed for good."""
+        with self._changed:
+            return not self._is_closed and self._failure is None
+
+    @property
     def pid(self) -> int | None:
         """The id of the running process; None before the first item and after the end."""
         with self._changed:
@@ -169,22 +177,27 @@ class Worker:
     def close(self, drain: bool = True, timeout: float = 60.0) -> None:
         """Ends the process, and waits for that: with `drain`, after what is under way has been answered.
 
-        After `timeout` seconds it is killed. Does nothing the second time.
+        After `timeout` seconds it is killed. Whoever still waits for results gets a `WorkerError`. Does nothing the
+        second time.
         """
         with self._changed:
             was_closed, self._is_closed = self._is_closed, True
             process = self._process
-            if not drain:
-                self._open.clear()
-                self._unsent.clear()
+            # What was given up is not waited for.
+            drain = drain and (bool(self._open) or not self._in_flight)
+            dropped = [] if drain else self._take_open()
             self._changed.notify_all()
+        _fail(dropped, _CLOSED)
         if was_closed:
             return
         while process is not None:
             if not drain:
                 process.end()
             if not process.join(timeout):
+                with self._changed:
+                    dropped = self._take_open()
                 process.kill()
+                _fail(dropped, _CLOSED)
                 process.join(timeout)
             with self._changed:
                 # One that died meanwhile has a successor while something is open.
@@ -219,7 +232,7 @@ class Worker:
             if self._failure is not None:
                 raise self._failure
             if self._is_closed:
-                raise WorkerError("the worker is closed")
+                raise WorkerError(_CLOSED)
             number = self._next
             self._next += 1
         identity = item.get("id") if isinstance(item, Mapping) else None
@@ -254,6 +267,14 @@ class Worker:
         self._progress = time.monotonic()
         self._lines_sent = 0
         self._process.start()
+
+    def _take_open(self) -> list[_Request]:
+        """Takes all requests out, of which none will have a result. The lock is held."""
+        requests = list(self._open.values())
+        self._open.clear()
+        self._unsent.clear()
+        self._alone.clear()
+        return requests
 
     def _give_up(self, numbers: Iterable[int]) -> None:
         """Drops requests whose results nobody reads any more; their answers are ignored."""
@@ -315,8 +336,14 @@ class Worker:
             request = self._open.pop(number, None)
             if self._alone or self._is_closed:
                 self._changed.notify_all()
-        if request is not None:
-            request.deliver(make(request.index, request.identity))
+        if request is None:
+            return
+        try:
+            result = make(request.index, request.identity)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            message = f"thumbs said something that this package cannot read ({error!r}): install both of one version"
+            result = failure("unreadable-result", message, index=request.index, identity=request.identity)
+        request.deliver(result)
 
     def _overdue(self, process: WorkerProcess, now: float) -> float | None:
         if self._silence is None:
@@ -384,13 +411,15 @@ class Worker:
         except WorkerError as error:
             with self._changed:
                 self._failure = error
-                requests = list(self._open.values())
-                self._open.clear()
-                self._unsent.clear()
-                self._alone.clear()
+                requests = self._take_open()
                 self._changed.notify_all()
-            for request in requests:
-                request.deliver(error)
+            _fail(requests, error)
+
+
+def _fail(requests: Iterable[_Request], error: WorkerError | str) -> None:
+    """Tells those who wait for results that there are none. The lock is not held."""
+    for request in requests:
+        request.deliver(WorkerError(error) if isinstance(error, str) else error)
 
 
 def _explanation(process: WorkerProcess) -> str:

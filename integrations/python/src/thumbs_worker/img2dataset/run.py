@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +40,8 @@ class _Place:
     shard: _OpenShard
     row: int
     url: str
+    # What was asked for last.
+    item: dict[str, Any]
     attempts: int = 0
     is_second: bool = False
 
@@ -130,8 +132,8 @@ class Run:
         self._options = options
         self._places: dict[int, _Place] = {}
         self._next = 0
-        self._again: collections.deque[tuple[_Place, dict[str, Any]]] = collections.deque()
-        self._new: Iterator[tuple[_Place, dict[str, Any]]] = iter(())
+        self._again: collections.deque[_Place] = collections.deque()
+        self._new: Iterator[_Place] = iter(())
         self._totals: collections.Counter[str] = collections.Counter()
         self._begun = time.time()
 
@@ -169,41 +171,41 @@ class Run:
     def _worker_options(self) -> Options:
         settings = self._settings
         token = settings.user_agent_token
-        return Options(
+        return replace(
+            self._options,
             sizes=self._resizer.sizes(),
             fit=self._resizer.fit,
             format=self._resizer.format,
             quality=self._resizer.quality,
             jobs=self._options.jobs if self._options.jobs is not None else settings.processes_count,
             downloads=self._options.downloads or settings.thread_count,
-            per_host=self._options.per_host,
             # Each image is used once, and done shards are not begun again.
             disk_cache=0 if self._options.disk_cache is None else self._options.disk_cache,
-            cache_dir=self._options.cache_dir,
-            user_agent=f"Mozilla/5.0 (compatible; {token}; thumbs)" if token else None,
-            public_addresses_only=self._options.public_addresses_only,
+            user_agent=f"Mozilla/5.0 (compatible; {token}; thumbs)" if token else self._options.user_agent,
             no_paths=True,
-            more=self._options.more,
+            # Shards are written here.
+            inline=True,
+            output=None,
+            sidecars=False,
         )
 
-    def _new_items(self, numbered: Iterator[Shard]) -> Iterator[tuple[_Place, dict[str, Any]]]:
+    def _new_items(self, numbered: Iterator[Shard]) -> Iterator[_Place]:
         for shard in numbered:
             if shard.rows.num_rows == 0:
                 continue
             opened = _OpenShard(shard, self._settings, self._folder)
             for row, url in enumerate(opened.urls):
                 text = url if isinstance(url, str) else ""
-                yield _Place(opened, row, text), self._resizer.item(text)
+                yield _Place(opened, row, text, self._resizer.item(text))
 
     def _items(self) -> Iterator[dict[str, Any]]:
         """The requests: further attempts first, then those of new rows."""
         while True:
-            found = self._again.popleft() if self._again else next(self._new, None)
-            if found is None:
+            place = self._again.popleft() if self._again else next(self._new, None)
+            if place is None:
                 return
-            place, item = found
             self._places[self._next] = place
-            yield {**item, "id": self._next}
+            yield {**place.item, "id": self._next}
             self._next += 1
 
     def _take(self, result: Result) -> None:
@@ -213,13 +215,14 @@ class Run:
             raise OSError(result.error.message)
         place.attempts += 1
         if result.retry and place.attempts <= self._settings.retries:
-            self._again.append((place, self._resizer.item(place.url)))
+            self._again.append(place)
             return
         if result.ok and not place.is_second and self._resizer.refusal(result) is None:
             second = self._resizer.again(result, place.url)
             if second is not None:
                 place.is_second = True
-                self._again.append((place, second))
+                place.item = second
+                self._again.append(place)
                 return
         image, outcome = self._outcome(result, place)
         if place.shard.put(place.row, outcome, image):
