@@ -74,6 +74,9 @@ package struct DownloadConfiguration: Sendable {
   package var proxy = ProxyChoice.environment
   /// The addresses that connections may be made to; default all.
   package var addresses = AddressPolicy.any
+  /// How long the resolver may take to say that a host has no address; default 3 s. A name server that takes longer
+  /// will not say so.
+  var resolverPatience = Duration.seconds(3)
   /// The addresses of a host name, to be used in place of the resolver's if there are any; replaced in tests.
   var addressesOfHost: @Sendable (_ host: String) -> [String] = { _ in [] }
   /// Client certificates, each for the host that asks for it; default none.

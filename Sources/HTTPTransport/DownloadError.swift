@@ -26,11 +26,11 @@ package enum DownloadError: Error, Sendable, Equatable {
   case fileNotFound
   /// The file exists but cannot be read: a folder, a device, no permission.
   case fileUnreadable(reason: String)
-  /// No connection: refused, handshake failed, the name server does not respond. `reason` is libcurl's own message.
+  /// No connection: refused, handshake failed, the proxy's name unknown. `reason` is libcurl's own message.
   case unreachable(reason: String)
-  /// The host's name was not resolved. `reason` is libcurl's own message.
-  case unresolved(reason: String)
-  /// No such host exists, as its resolver says now, or said less than a minute ago.
+  /// The name of `host` was not resolved. `reason` is libcurl's own message.
+  case unresolved(host: String, reason: String)
+  /// The host has no address, as the resolver says now, or said less than a minute ago.
   case unknownHost(String)
   /// No address of the URL, or of what it redirects to, is allowed (`AddressPolicy`). `host` is that of the request, and
   /// nil if it is an address itself: who is told this learns no address by it.

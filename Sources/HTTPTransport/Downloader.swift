@@ -13,7 +13,7 @@ package final class Downloader: Transport {
   private let runner: any TransferRunner
   private let admission: AdmissionController
   private let silentHosts = SilentHosts()
-  private let unknownHosts = UnknownHosts()
+  private let unknownHosts: UnknownHosts
   let bodyMemory: WeightedSemaphore?
   private let spillMemory: WeightedSemaphore?
 
@@ -34,6 +34,7 @@ package final class Downloader: Transport {
       runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     }
     admission = AdmissionController(configuration)
+    unknownHosts = UnknownHosts(patience: configuration.resolverPatience)
   }
 
   /// The running transfers, silent ones included.
@@ -89,6 +90,10 @@ package final class Downloader: Transport {
     var ticket: DownloadSlots.Admission.Ticket?
     /// Whether it waits behind all others because its server was silent.
     var isDeferred = false
+    /// Whether the attempt has come to a transfer.
+    var hasBegun = false
+    /// Whether it was found out whether a host exists.
+    var hasAskedResolver = false
     /// Its share of the memory for bodies; none during a pause.
     var bodyShare: WeightedSemaphore.Reservation?
 
@@ -110,6 +115,7 @@ package final class Downloader: Transport {
     while true {
       attempts.begin()
       progress.transfer.isLastAttempt = attempts.isLast
+      progress.hasBegun = false
       let (failure, outcome): (DownloadError, Result<Download, DownloadError>)
       do throws(DownloadError) {
         var download = try await follow(&progress, priority: priority)
@@ -118,7 +124,8 @@ package final class Downloader: Transport {
         download.duration = configuration.totalTimeout - progress.transfer.timeLeft
         guard let error = download.failure else { return download }
         (failure, outcome) = (error, request.purpose == .api ? .success(download) : .failure(error))
-      } catch {
+      } catch let thrown {
+        let error = await resolved(thrown, &progress)
         if case .unknownEncoding = error, !progress.transfer.ignoresContentEncoding {
           // The body may be fine without decompressing it.
           progress.transfer.ignoresContentEncoding = true
@@ -129,7 +136,7 @@ package final class Downloader: Transport {
         }
         // The original failure says more than that the host is now held.
         if error.isOfHeldHost, let last { return try last.get() }
-        if error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.total, nil) }
+        if progress.hasBegun, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.total, nil) }
         (failure, outcome) = (error, .failure(error))
       }
       last = outcome
@@ -150,6 +157,13 @@ package final class Downloader: Transport {
     }
   }
 
+  /// The error of an attempt, with no slot held: whether a name that was not resolved exists is found out once.
+  private func resolved(_ error: DownloadError, _ progress: inout Progress) async -> DownloadError {
+    guard case .unresolved(let host, _) = error, !progress.hasAskedResolver else { return error }
+    progress.hasAskedResolver = true
+    return await unknownHosts.confirm(host) ? .unknownHost(host) : error
+  }
+
   /// One attempt: one transfer per redirect, until a response is not a redirect.
   private func follow(_ progress: inout Progress, priority: PriorityControl) async throws(DownloadError) -> Download {
     let request = progress.transfer.request
@@ -167,6 +181,8 @@ package final class Downloader: Transport {
         for: slot, priority: priority, limit: request.downloadsPerHost, returning: progress.ticket,
         isDeferred: progress.isDeferred, releasing: previous)
       (held, progress.ticket) = (slot, slot.ticket)
+      // Others may have found that out in the meantime.
+      if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
       if request.purpose == .image, progress.bodyShare == nil {
         progress.bodyShare = try await reserveBodyMemory(priority: priority)
       }
@@ -176,12 +192,8 @@ package final class Downloader: Transport {
       let start = ContinuousClock.now
       // API requests are few, and others wait for them, so they do not lend their slots.
       if request.purpose == .image { transfer.slot = slot }
-      var result = await runner.perform(transfer)
-      if case .failure(.unresolved) = result,
-        await unknownHosts.confirm(transfer.url.host, priority: priority)
-      {
-        result = .failure(.unknownHost(transfer.url.host))
-      }
+      progress.hasBegun = true
+      let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
       progress.transfer.timeLeft = transfer.timeLeft
       slot.end(with: result, purpose: request.purpose)

@@ -12,6 +12,7 @@ extension DownloadConfiguration {
     configuration.stallTimeout = .seconds(40)
     configuration.minimumRate = 0
     configuration.silence = .patient
+    configuration.resolverPatience = .seconds(40)
     change(&configuration)
     return configuration
   }

@@ -2,19 +2,27 @@ import Foundation
 import Synchronization
 import ThumbnailCore
 
-/// The host names that do not exist, each remembered for a while. Thread-safe.
+/// The names of hosts that have no address, each remembered for a while. Thread-safe.
 ///
 /// libcurl has one error for a name that does not exist and for a name server that does not respond. The resolver, asked
 /// once more, tells them apart: the first is not worth a retry.
 final class UnknownHosts: Sendable {
+  /// How long a name is remembered.
+  static let lifetime = Duration.seconds(60)
+  /// The most names that are.
+  static let maximumHosts = 65_536
+
   private let expiries = Mutex<[String: ContinuousClock.Instant]>([:])
   private let lifetime: Duration
   private let limit: Int
+  private let patience: Duration
   /// Blocked by look-ups only.
   private let pool = WorkerPool(name: "thumbnailer.names", threads: 8)
 
-  /// Remembers at most `limit` names, each for `lifetime`.
-  init(lifetime: Duration = .seconds(60), limit: Int = 65_536) { (self.lifetime, self.limit) = (lifetime, limit) }
+  /// Remembers at most `limit` names, each for `lifetime`, and waits for a look-up as long as `patience`.
+  init(patience: Duration = .seconds(60), lifetime: Duration = lifetime, limit: Int = maximumHosts) {
+    (self.patience, self.lifetime, self.limit) = (patience, lifetime, limit)
+  }
 
   func contains(_ host: String) -> Bool {
     expiries.withLock { expiries in
@@ -25,16 +33,28 @@ final class UnknownHosts: Sendable {
     }
   }
 
-  /// Asks the resolver whether a host does not exist, and remembers it if so. False if nobody can tell at the moment.
-  func confirm(_ host: String, priority: PriorityControl) async -> Bool {
+  /// Asks the resolver whether a host has no address, and remembers it if so. False if nobody can tell soon, or if the
+  /// task is cancelled.
+  func confirm(_ host: String) async -> Bool {
     if contains(host) { return true }
     // libcurl may send another form of other names.
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-    let isUnknown =
-      (try? await pool.run(priority: priority) { _ in Result<Bool, Never>.success(Self.isUnknown(host)) }.get())
-      ?? false
-    if isUnknown { remember(host) }
-    return isUnknown
+    let answer = Promise<Bool, Never>()
+    // Not waited for: a look-up cannot be interrupted.
+    let lookUp = Task {
+      let isUnknown = try? await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
+        Result<Bool, Never>.success(contains(host) || Self.isUnknown(host))
+      }
+      if isUnknown == .success(true) { remember(host) }
+      answer.resume(with: .success(isUnknown == .success(true)))
+    }
+    let timer = Task {
+      try? await Task.sleep(for: patience)
+      lookUp.cancel()
+      answer.resume(with: .success(false))
+    }
+    defer { timer.cancel() }
+    return await answer.wait { answer.resume(with: .success(false)) }.get()
   }
 
   private func remember(_ host: String) {

@@ -35,7 +35,7 @@ extension CircuitBreaker.Verdict {
 
   private init(_ error: DownloadError) {
     switch error {
-    case .unreachable(let reason), .unresolved(let reason), .untrusted(let reason): self = .failed(reason: reason)
+    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason): self = .failed(reason: reason)
     case .timedOut(.connect): self = .failed(reason: "no connection in time")
     case .timedOut(.stall): self = .failed(reason: "it fell silent")
     case .timedOut(.rate): self = .failed(reason: "it was too slow")

@@ -38,10 +38,10 @@ extension HTTPClientError {
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .unreachable(let reason), .unresolved(let reason), .untrusted(let reason), .unusableCertificate(let reason),
+    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason), .unusableCertificate(let reason),
       .unusableAuthorities(let reason), .noResources(let reason):
       self = .unreachable(reason: reason)
-    case .unknownHost(let host): self = .unreachable(reason: "there is no host named \(host)")
+    case .unknownHost(let host): self = .unreachable(reason: "no address is known for \(host)")
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .unreachable(reason: "the server fell silent")
     case .timedOut(.rate): self = .unreachable(reason: "the server was too slow")

@@ -149,7 +149,7 @@ final class CurlTransfer {
     // data.
     case CURLE_WRITE_ERROR where receiver.head.isEncoded:
       return .invalidResponse(reason: "the body cannot be unpacked as the server says")
-    case CURLE_COULDNT_RESOLVE_HOST: return .unresolved(reason: reason)
+    case CURLE_COULDNT_RESOLVE_HOST: return .unresolved(host: receiver.transfer.url.host, reason: reason)
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT, CURLE_SSL_CONNECT_ERROR, CURLE_PROXY:
       return .unreachable(reason: reason)
     default: return .invalidResponse(reason: reason)

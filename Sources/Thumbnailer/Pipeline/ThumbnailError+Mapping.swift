@@ -22,10 +22,10 @@ extension ThumbnailError {
       self = .notFound(reason: "no such file; check its path")
     case .fileUnreadable(let reason):
       self = .refused(status: nil, reason: "the file cannot be read: \(reason)")
-    case .unreachable(let reason), .unresolved(let reason):
+    case .unreachable(let reason), .unresolved(_, let reason):
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
     case .unknownHost(let host):
-      self = .unreachable(reason: "there is no host named \(host); check its spelling")
+      self = .unreachable(reason: "no address is known for \(host); check its spelling")
     case .addressRefused(let host):
       self = .addressRefused(
         reason: "\(DownloadError.addressRefusal(host)); check the address, or allow its network (addresses)")
