@@ -157,10 +157,11 @@ package final class Downloader: Transport {
     }
   }
 
-  /// The error of an attempt, with no slot held: whether a name that was not resolved exists is found out once.
+  /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out once.
   private func resolved(_ error: DownloadError, _ progress: inout Progress) async -> DownloadError {
     guard case .unresolved(let host, _) = error, !progress.hasAskedResolver else { return error }
     progress.hasAskedResolver = true
+    progress.bodyShare = nil
     return await unknownHosts.confirm(host) ? .unknownHost(host) : error
   }
 
