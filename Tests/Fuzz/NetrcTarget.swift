@@ -15,7 +15,7 @@ func fuzzNetrc(_ input: FuzzInput) {
     let commented = try? Netrc(text: text + "\n# the end\n")
     require(commented?.headers == file.headers, "a comment at the end changes the logins")
   } catch {
-    let lines = text.split(separator: "\n", omittingEmptySubsequences: false).count
+    let lines = text.utf8.count { $0 == UInt8(ascii: "\n") } + 1
     let messages = [
       "machine needs a host's name behind it", "a word stands where machine, login or password should",
     ]
