@@ -100,6 +100,13 @@ import ThumbnailCore
     #expect(code(parse(#"{"path": "a", \#(members)}"#)) == nil)
   }
 
+  @Test func aMillionSizesAreRefusedWithoutBeingKept() {
+    let wrong = Array(repeating: "0", count: 1_000_000).joined(separator: ",")
+    #expect(code(parse(#"{"path": "a", "sizes": [\#(wrong)]}"#)) == "invalid-request")
+    let many = (1...200_000).map { "\"\($0 % 1000 + 1)x\($0 / 1000 + 1)\"" }.joined(separator: ",")
+    #expect(code(parse(#"{"path": "a", "sizes": [\#(many)]}"#)) == "invalid-request")
+  }
+
   @Test(arguments: [
     [0xff, 0xfe, 0x68, 0x00], [0x68, 0xe9], Array("{\"id\":\"".utf8) + [0xc0, 0xaf] + Array("\"}".utf8),
   ])

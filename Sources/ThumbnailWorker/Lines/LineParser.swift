@@ -57,8 +57,8 @@ struct LineParser: Sendable {
     var json: [(name: String, value: [UInt8])] = []
     /// The member that is read now.
     var current = ""
-    /// Members that cannot be used, in their order.
-    var problems: [(name: String, failure: LineFailure)] = []
+    /// Members that cannot be used, in their order, each with its first reason.
+    private(set) var problems: [(name: String, failure: LineFailure)] = []
 
     /// A member begins. It counts as it comes last.
     mutating func begin(_ name: String) {
@@ -66,7 +66,10 @@ struct LineParser: Sendable {
       problems.removeAll { $0.name == name }
     }
 
-    mutating func refuse(_ reason: String) { problems.append((current, .invalidRequest(reason))) }
+    mutating func refuse(_ reason: String) {
+      // A list may hold a million values that cannot be used.
+      if problems.last?.name != current { problems.append((current, .invalidRequest(reason))) }
+    }
   }
 
   private func parse(object bytes: [UInt8], number: Int) -> ParsedLine {
@@ -210,7 +213,8 @@ struct LineParser: Sendable {
         "sizes cannot be used: write 400x300, 400, 400x or x300, each side from 1 to "
           + "\(PixelSize.longestThumbnailSide) pixels")
     }
-    if !members.sizes.contains(size) { members.sizes.append(size) }
+    // One more than allowed tells that there are too many.
+    if members.sizes.count <= Self.mostSizes, !members.sizes.contains(size) { members.sizes.append(size) }
   }
 
   private func origin(of members: Members) throws(LineFailure) -> WorkItem.Origin {
