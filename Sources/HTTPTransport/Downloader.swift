@@ -197,7 +197,9 @@ package final class Downloader: Transport {
       let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
       progress.transfer.timeLeft = transfer.timeLeft
-      slot.end(with: result, purpose: request.purpose)
+      // A name that may not exist says nothing about a host yet.
+      let mayBeUnknown = if case .failure(.unresolved) = result { !progress.hasAskedResolver } else { false }
+      if !mayBeUnknown { slot.end(with: result, purpose: request.purpose) }
       if slot.hasLeftMemory { progress.bodyShare = nil }
       if case .failure(.cancelled) = result, slot.isPreempted, !Task.isCancelled {
         progress.bodyShare = nil

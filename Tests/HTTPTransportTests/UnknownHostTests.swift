@@ -40,6 +40,19 @@ struct UnknownHostTests {
     #expect(try await downloader.fetch(origin.url()).bytes == noise(100))
   }
 
+  @Test func manyPicturesOfOneHostDoNotHoldIt() async throws {
+    let pauses = Recorder<HostPause>()
+    let downloader = Downloader(.quick { $0.onHostPause = { pauses.append($0) } })
+    await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<40 {
+        guard let url = URL(string: "http://\(unknown("a"))/\(number).jpg") else { continue }
+        group.addTask { await downloader.failure(of: url).isUnknownHost }
+      }
+      for await isUnknown in group { #expect(isUnknown) }
+    }
+    #expect(pauses.values.isEmpty)
+  }
+
   @Test func aNameIsRememberedForAWhile() async {
     let hosts = UnknownHosts(lifetime: .milliseconds(100))
     #expect(!hosts.contains(unknown("a")))
