@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Tells a worker to end, once, whoever does so first.
+/// Tells a worker to end, once: the first of several callers counts.
 final class StopSignal: Sendable {
   /// Why it ends.
   enum Reason: Sendable {

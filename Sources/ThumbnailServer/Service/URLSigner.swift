@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Signs the addresses of thumbnails, so that only whoever has the key decides what is fetched and made.
+/// Signs the addresses of thumbnails, so that only the holder of the key decides what is fetched and made.
 ///
 /// The signature is the HMAC-SHA256 of the path and of the query before it, in Base64 for URLs:
 /// `/thumb/400/https%3A%2F%2Fexample.org%2Fa.jpg?key=1&expires=1800000000&signature=…`.

@@ -88,7 +88,7 @@ struct ServeCommand: AsyncParsableCommand {
   private func serve() async throws -> ExitCode {
     let console = Console.standard
     var configuration = ThumbnailPipeline.Configuration()
-    // Whoever can reach the page decides what is fetched.
+    // Anybody who can reach the page decides what is fetched.
     configuration.addresses = .publicOnly
     resources.apply(to: &configuration)
     freshness.apply(to: &configuration)

@@ -3,7 +3,7 @@ import Foundation
 import ThumbnailServer
 import Thumbnailer
 
-/// Which thumbnails the server makes for whoever asks, beside those of the gallery.
+/// Which thumbnails the server makes on request, beside those of the gallery.
 struct ServiceOptions: ParsableArguments {
   /// The variables with secrets of the service.
   static let signingKeysVariable = "THUMBS_SIGNING_KEYS"
