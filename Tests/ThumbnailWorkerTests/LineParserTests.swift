@@ -100,6 +100,17 @@ import ThumbnailCore
     #expect(code(parse(#"{"path": "a", \#(members)}"#)) == nil)
   }
 
+  @Test func aMemberThatIsNullTheLastTimeIsMissing() throws {
+    let text = #"{"path": "b", "key": "k", "sizes": [9], "url": "http://a", "key": null, "sizes": null, "path": null}"#
+    let item = try parse(text).content.get()
+    let sizes = try parse(#"{"path": "a"}"#).content.get().variants.map(\.size)
+    #expect(item.key.text == "000000022" && item.variants.map(\.size) == sizes)
+    guard case .url = item.origin else {
+      Issue.record("\(item.origin)")
+      return
+    }
+  }
+
   @Test func aMillionSizesAreRefusedWithoutBeingKept() {
     let wrong = Array(repeating: "0", count: 1_000_000).joined(separator: ",")
     #expect(code(parse(#"{"path": "a", "sizes": [\#(wrong)]}"#)) == "invalid-request")

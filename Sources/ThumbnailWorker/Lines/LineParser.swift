@@ -66,6 +66,24 @@ struct LineParser: Sendable {
       problems.removeAll { $0.name == name }
     }
 
+    /// A member is null, and so counts as missing.
+    mutating func clear(_ name: String) {
+      switch name {
+      case "url": url = nil
+      case "path": path = nil
+      case "key": key = nil
+      case "caption": caption = nil
+      case "base64": base64 = nil
+      case "headers": headers = []
+      case "sizes": sizes = []
+      case "fit": fit = nil
+      case "format": format = nil
+      case "quality": quality = nil
+      case "json": json = []
+      default: break
+      }
+    }
+
     mutating func refuse(_ reason: String) {
       // A list may hold a million values that cannot be used.
       if problems.last?.name != current { problems.append((current, .invalidRequest(reason))) }
@@ -108,7 +126,7 @@ struct LineParser: Sendable {
       return
     }
     members.begin(name)
-    if try scanner.null() { return }
+    if try scanner.null() { return members.clear(name) }
     switch name {
     case "url": members.url = try text(name, &scanner, &members)
     case "path": members.path = try text(name, &scanner, &members)
