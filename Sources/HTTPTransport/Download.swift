@@ -10,11 +10,13 @@ package struct Download: Sendable {
   package let isUnchanged: Bool
   /// The bytes; the whole body when `isComplete`.
   package let body: ByteSource
-  /// False when the observer said *enough* before the end.
+  /// The part of the body that the response is, if it is one.
+  let part: DeliveredPart?
+  /// False when the observer said *enough* before the end, and for a part of the body.
   package let isComplete: Bool
   /// Bytes of the body received in the last attempt.
   package let receivedBytes: Int
-  /// The body's length as announced by the server.
+  /// The length of the whole body as announced by the server.
   package let expectedBytes: Int?
   /// The HTTP version: `1.1`, `2`.
   package let httpVersion: String
@@ -35,6 +37,15 @@ package struct Download: Sendable {
   package var address: SourceKey { url.digest }
   /// The final URL after redirects; nil when Foundation cannot represent it.
   var finalURL: URL? { URL(string: url.text) }
+
+  /// The version of the body, if other parts of it can be requested.
+  package var version: BodyVersion? {
+    guard let etag = PartialBody.etag(of: head), let expectedBytes else { return nil }
+    return BodyVersion(etag: etag, length: expectedBytes)
+  }
+
+  /// Returns its share of the memory for bodies, once its bytes are elsewhere.
+  package func releaseMemory() { bodyShare?.release() }
 
   /// The error for the status of an image; nil for success.
   var failure: DownloadError? {

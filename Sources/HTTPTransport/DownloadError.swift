@@ -60,6 +60,8 @@ package enum DownloadError: Error, Sendable, Equatable {
   case brokenOff(received: Int, expected: Int?)
   /// The server sent another range of the body than requested.
   case wrongRange
+  /// The server does not send the requested part of the body, or no longer has that version of it.
+  case partUnavailable
   /// The response is not HTTP, or malformed.
   case invalidResponse(reason: String)
   /// The body does not have the announced content encoding, from its first byte on.

@@ -31,6 +31,8 @@ package struct DownloadRequest: Sendable {
   var downloadsPerHost: Int?
   /// Makes the request conditional. Nil requests the body in any case.
   var condition: DownloadCondition?
+  /// Requests a part of the body. Nil requests the whole.
+  var part: RequestedPart?
   /// Follows whether its server is silent.
   var silence: ObservedValue<ServerSilence>?
   /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
@@ -39,7 +41,7 @@ package struct DownloadRequest: Sendable {
   package init(
     url: URL, headers: [HTTPHeader] = [], byteLimit: Int, purpose: Purpose = .image, key: SourceKey? = nil,
     attempts: Int? = nil, downloadsPerHost: Int? = nil, condition: DownloadCondition? = nil,
-    silence: ObservedValue<ServerSilence>? = nil,
+    part: RequestedPart? = nil, silence: ObservedValue<ServerSilence>? = nil,
     onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)? = nil
   ) {
     self.url = url
@@ -50,8 +52,17 @@ package struct DownloadRequest: Sendable {
     self.attempts = attempts
     self.downloadsPerHost = downloadsPerHost
     self.condition = condition
+    self.part = part
     self.silence = silence
     self.onAttempt = onAttempt
+  }
+
+  /// The same for another part of the body than its beginning. Such a part is not kept for a later run.
+  package func part(_ range: Range<Int>, of version: BodyVersion) -> DownloadRequest {
+    var request = self
+    (request.part, request.key, request.condition) = (RequestedPart(range, of: version), nil, nil)
+    request.onAttempt = nil
+    return request
   }
 
   /// Whether it waits while its host is held. Not if the image has alternate URLs or may be stale, nor for an API.

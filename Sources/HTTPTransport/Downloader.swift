@@ -52,6 +52,11 @@ package final class Downloader: Transport {
       logger: configuration.logger)
   }
 
+  /// An empty file for the parts of a body.
+  package func makePartsFile(length: Int) -> PartsFile {
+    PartsFile(length: length, in: configuration.spillLocations(spillMemory))
+  }
+
   /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
   /// pauses share one limit.
   package func mayWait(for pause: Duration) -> Bool { admission.mayWait(for: pause) }

@@ -22,7 +22,7 @@ import Testing
     let inner = Array(bytes[preview.range])
     #expect(inner.starts(with: [0xFF, 0xD8]) && inner.suffix(2) == [0xFF, 0xD9])
     #expect(try probe(.memory(inner)).size == PixelSize(160, 120))
-    #expect(preview.sufficientLength > preview.range.upperBound + EmbeddedPreview.comparedBytes)
+    #expect(preview.neededRanges.upperBound > preview.range.upperBound + EmbeddedPreview.comparedBytes)
     for name in ["jpeg-420.jpg", "orientation-6.jpg", "jpeg-progressive.jpg", "png-rgb.png"] {
       #expect(try probe(.memory([UInt8](TestImages.bytes("formats/\(name)")))).preview == nil)
     }
@@ -62,7 +62,7 @@ import Testing
     #expect(try made.map { try $0.result.get().size } == [PixelSize(120, 90), PixelSize(40, 30)])
     #expect(try made[0].result.get().source.size == PixelSize(640, 480))
     // All it looks at is the beginning.
-    let head = ByteSource.memory(Array(bytes.prefix(preview.preview.sufficientLength)))
+    let head = ByteSource.memory(Array(bytes.prefix(preview.preview.neededRanges.upperBound)))
     #expect(Downsampler.render(head, preview: preview, cancellation: CancellationFlag()) != nil)
   }
 
@@ -84,7 +84,7 @@ import Testing
     // The flat picture with the flat preview in front: its EXIF is not asked, only what is said of it here.
     var described = try probe(.memory(flat))
     described.preview = EmbeddedPreview(
-      range: flat.count..<flat.count + small.count, size: preview.size, sufficientLength: flat.count)
+      range: flat.count..<flat.count + small.count, size: preview.size, neededRanges: RangeSet([0..<flat.count]))
     let variants = [Variant(size: PixelSize(40, 30))]
     let flatPreview = try #require(PreviewPlan(variants, probe: described, memoryBudget: 64 << 20))
     #expect(Downsampler.render(.memory(flat + small), preview: flatPreview, cancellation: CancellationFlag()) == nil)

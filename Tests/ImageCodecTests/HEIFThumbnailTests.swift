@@ -23,7 +23,7 @@ import Testing
 
   @Test func isFoundWithItsSize() throws {
     let preview = try #require(try probe(.memory(bytes)).preview)
-    #expect(preview.size == PixelSize(60, 80) && preview.sufficientLength <= bytes.count)
+    #expect(preview.size == PixelSize(60, 80) && preview.neededRanges.upperBound <= bytes.count)
     for name in ["heic.heic", "avif.avif"] {
       #expect(try probe(.memory([UInt8](TestImages.bytes("formats/\(name)")))).preview == nil)
     }

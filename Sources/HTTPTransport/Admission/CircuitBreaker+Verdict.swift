@@ -41,7 +41,7 @@ extension CircuitBreaker.Verdict {
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
     // The host works: it has sent something that we did not want.
-    case .tooLarge, .refusedByObserver, .wrongRange, .unknownEncoding: self = .responded
+    case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .responded
     default: self = .inconclusive
     }
   }

@@ -96,7 +96,7 @@ final class CurlTransfer {
     case .enough, .statusSuffices: return .success(response(isComplete: false))
     case nil: break
     }
-    if code == CURLE_OK { return .success(response(isComplete: true)) }
+    if code == CURLE_OK { return receiver.shortfall.map { .failure($0) } ?? .success(response(isComplete: true)) }
     return partialResponse.map { .success($0) } ?? .failure(error(for: code))
   }
 

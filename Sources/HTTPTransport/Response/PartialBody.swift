@@ -54,12 +54,8 @@ struct PartialBody: Sendable {
   /// The `ETag` of a response whose body can be resumed: a strong one, from a server that supports ranges and announced
   /// the length. Nil if it cannot.
   static func etag(of head: ResponseHead) -> String? {
-    guard let etag = head.headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
-      etag.utf8.count <= 1024, !head.isEncoded
-    else { return nil }
-    if head.status == 206 { return etag }
-    let ranges = head.headers.firstValue(of: "Accept-Ranges")?.lowercased()
-    return head.status == 200 && head.contentLength != nil && ranges == "bytes" ? etag : nil
+    guard !head.isEncoded, head.status == 206 || head.contentLength != nil else { return nil }
+    return BodyVersion.etag(status: head.status, headers: head.headers)
   }
 }
 

@@ -28,8 +28,10 @@ struct ResponseReceiver {
   private var headLength = 0
   var body: BodyBuffer
   private(set) var hasBodyBegun = false
-  /// The body's length as announced by the server.
+  /// The length of what is received, as announced by the server: of the whole body, or of a part.
   var expected: Int?
+  /// The part of the body that this response is, if one was requested and came.
+  private(set) var part: DeliveredPart?
   /// The bytes of the body received in this transfer.
   private(set) var received = 0
   /// The observer has said *enough*, but reading the short rest is cheaper than closing the connection.
@@ -51,12 +53,12 @@ struct ResponseReceiver {
     self.transfer = transfer
     body = transfer.makeBodyBuffer()
     earlier = transfer.partial?.take(from: transfer.url)
-    let conditions = transfer.conditions
-    isConditional = earlier == nil && !conditions.isEmpty
+    let conditions = transfer.request.part?.requestHeaders ?? transfer.conditions
+    isConditional = earlier == nil && transfer.request.part == nil && !conditions.isEmpty
     self.conditions = earlier?.requestHeaders ?? conditions
   }
 
-  /// Request fields that avoid needless bytes: a range to resume a body, or conditions.
+  /// Request fields that avoid needless bytes: a range, to resume a body or for a part of it, or conditions.
   let conditions: [HTTPHeader]
   /// Whether the response may be a 304.
   let isConditional: Bool
@@ -93,6 +95,7 @@ struct ResponseReceiver {
     guard isWanted else {
       return received <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
+    if let part, body.count + bytes.count > part.range.count { return end(.failed(.partUnavailable)) }
     guard body.count + bytes.count <= transfer.request.byteLimit else {
       return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: expected)))
     }
@@ -117,13 +120,20 @@ struct ResponseReceiver {
   mutating func download(isComplete: Bool, httpVersion: String) -> Download {
     dropPartialBody()
     return Download(
-      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), isComplete: isComplete,
-      receivedBytes: received, expectedBytes: expected, httpVersion: httpVersion, url: transfer.url)
+      head: head, isUnchanged: isConditional && head.status == 304, body: body.finish(), part: part,
+      isComplete: isComplete && part?.isWhole != false, receivedBytes: received, expectedBytes: part?.total ?? expected,
+      httpVersion: httpVersion, url: transfer.url)
   }
 
   /// Completes the head of a response without a body. False when the response is a failure.
   mutating func endedWithoutBody() -> Bool {
     hasBodyBegun || beginBody(announced: 0, mayKeepConnection: { true })
+  }
+
+  /// The error for a part of a body that has ended before its end.
+  var shortfall: DownloadError? {
+    guard let part, body.count < part.range.count else { return nil }
+    return .brokenOff(received: received, expected: part.range.count)
   }
 
   private mutating func beginBody(announced: Int?, mayKeepConnection: () -> Bool) -> Bool {
@@ -136,6 +146,11 @@ struct ResponseReceiver {
       if head.status == 206 || head.status == 416 { return resume(earlier, mayKeepConnection) }
       // The image has changed meanwhile, or the server does not support ranges after all.
       dropEarlierBody()
+    } else if let requested = transfer.request.part {
+      part = DeliveredPart(head, of: requested)
+      let mayBeWhole = requested.version == nil && head.status != 206 && head.status != 416
+      if part == nil, !mayBeWhole, isSuccess || head.status == 416 { return end(.failed(.partUnavailable)) }
+      expected = part?.range.count ?? expected
     } else if head.status == 206 {
       return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))
     }
@@ -143,12 +158,13 @@ struct ResponseReceiver {
       // With an invalid length the end of the body is unknown as well.
       return lengthProblem == nil && (announced ?? 0) <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
-    if let expected, expected > transfer.request.byteLimit {
-      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: expected)))
+    let total = part?.total ?? expected
+    if let total, total > transfer.request.byteLimit {
+      return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: total)))
     }
     body.prepare(for: expected)
-    spillToNamedFile()
-    if isSuccess { transfer.observer?.bodyBegins(expectedLength: expected) }
+    if part == nil { spillToNamedFile() }
+    if isSuccess { transfer.observer?.bodyBegins(expectedLength: total) }
     return true
   }
 

@@ -77,8 +77,8 @@ extension FileDescriptor {
     }
   }
 
-  /// Writes a body from the file's start.
-  func spill(_ body: ByteSource) throws(SpillFailure) {
+  /// Writes a body at an offset, by default from the file's start.
+  func spill(_ body: ByteSource, at start: Int = 0) throws(SpillFailure) {
     var offset = 0
     while offset < body.count {
       guard let piece = try? body.read(at: offset, length: 256 << 10), !piece.isEmpty else {
@@ -86,11 +86,16 @@ extension FileDescriptor {
       }
       // Rethrown by hand: `withUnsafeBytes` does not support typed throws.
       let result = piece.withUnsafeBytes { bytes in
-        Result { () throws(SpillFailure) in try spill(bytes, at: offset) }
+        Result { () throws(SpillFailure) in try spill(bytes, at: start + offset) }
       }
       try result.get()
       offset += piece.count
     }
+  }
+
+  /// Makes an empty file so long, without taking room on disk.
+  func extend(to length: Int) throws(SpillFailure) {
+    guard ftruncate(rawValue, off_t(length)) == 0 else { throw SpillFailure(location: directory ?? "memory") }
   }
 
   /// The directory that the file is in, for messages.

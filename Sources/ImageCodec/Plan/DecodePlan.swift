@@ -91,6 +91,12 @@ package struct DecodePlan: Sendable, Equatable {
     return finest
   }
 
+  /// The bytes of the file that carrying it out reads, besides the header; nil if that may be any.
+  package var neededRanges: RangeSet<Int>? {
+    let keepsNothing = passes.allSatisfy { pass in pass.steps.allSatisfy { $0.variant.metadata == .none } }
+    return keepsNothing && !isTolerant ? probe.heif?.ranges : nil
+  }
+
   /// Makes the cheapest plan that is good enough.
   ///
   /// All thumbnails come from one decode. If that exceeds `memoryBudget` bytes, each takes its own decode; if that is

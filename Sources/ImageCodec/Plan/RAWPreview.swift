@@ -39,14 +39,9 @@ package struct RAWPreview: Sendable {
     throw failure ?? .noPreview(in: file.format.displayName)
   }
 
-  /// The bytes of a stream from its beginning that hold the preview for these variants; nil if it has none.
-  static func sufficientLength(for variants: [Variant], of probe: ImageProbe) -> Int? {
-    candidates(variants, of: probe).first?.range.upperBound
-  }
-
-  /// Whether the preview for these variants is in the first bytes of the file.
-  package static func isThere(for variants: [Variant], of probe: ImageProbe, in body: ByteSource) -> Bool {
-    sufficientLength(for: variants, of: probe).map { $0 <= body.count } ?? true
+  /// Where in the file the preview for these variants is; nil if it has none.
+  package static func neededRanges(for variants: [Variant], of probe: ImageProbe) -> RangeSet<Int>? {
+    candidates(variants, of: probe).first.map { RangeSet([$0.range]) }
   }
 
   /// The previews in the order in which to try them: those that are large enough, the smallest first, then the others.

@@ -12,9 +12,9 @@ package struct EmbeddedPreview: Sendable, Equatable {
   var size: PixelSize
   /// Its own EXIF orientation, if stated separately.
   var orientation: Int?
-  /// The bytes of the file needed to decode the preview and compare it: up to 64 KiB into the first scan; of a HEIC up
-  /// to the last of the tiles.
-  package var sufficientLength = 0
+  /// The bytes of the file that are needed to decode the preview and compare it, besides the header: up to 64 KiB into
+  /// the first scan; of a HEIC the thumbnail's and a tile's.
+  package var neededRanges = RangeSet<Int>()
   /// The thumbnail in the container of a HEIC or AVIF; nil for a JPEG.
   var heif: HEIFTraits?
 

@@ -11,6 +11,8 @@ struct HEIFTraits: Sendable, Equatable {
 
   var image: HEIFImage
   var alpha: HEIFImage?
+  /// Where the bytes of its items are in the file. Nil if they are not stated as places in it.
+  var ranges: RangeSet<Int>?
   /// Only of a thumbnail that stands for its image.
   var compared: Comparison?
 
@@ -26,12 +28,26 @@ struct HEIFTraits: Sendable, Equatable {
     if let colour = image.colour, Self.highDynamicRange.contains(colour.transfer) {
       throw .unsupported("high dynamic range")
     }
+    ranges = items.ranges(image.tiles)
     guard let number = image.alpha else { return }
     let found = try items.image(number)
     guard found.part == image.part, found.orientation == image.orientation, found.size == image.size,
       items.item(id)?.references["prem"] == nil
     else { throw .unsupported("alpha of another shape") }
     alpha = found
+    ranges = items.ranges(image.tiles + found.tiles)
+  }
+}
+
+extension HEIFItems {
+  /// Where the bytes of these items are in the file; nil if they are not stated as places in it.
+  fileprivate func ranges(_ ids: [UInt32]) -> RangeSet<Int>? {
+    var all: [Range<Int>] = []
+    for id in ids {
+      guard let ranges = item(id)?.ranges else { return nil }
+      all += ranges
+    }
+    return RangeSet(all)
   }
 }
 
@@ -42,15 +58,13 @@ extension EmbeddedPreview {
     let found = items.items("thmb", to: traits.image.id).compactMap { try? HEIFTraits(items, $0.id) }
       .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
       .max { $0.image.part.size.width < $1.image.part.size.width }
-    guard var thumbnail = found, let item = items.item(thumbnail.image.id), let ranges = item.ranges,
-      let first = ranges.first
-    else { return nil }
+    guard var thumbnail = found, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
     let tiles = Self.comparedTiles(items, of: traits.image)
     thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
-    self.init(range: first, size: PixelSize(thumbnail.image.part.size))
+    // The second tile is rarely needed.
+    neededRanges = ranges.union(RangeSet(tiles.prefix(1).flatMap { items.item($0)?.ranges ?? [] }))
+    (range, size) = (first, PixelSize(thumbnail.image.part.size))
     heif = thumbnail
-    let needed = ranges + tiles.flatMap { items.item($0)?.ranges ?? [] }
-    sufficientLength = needed.reduce(0) { max($0, $1.upperBound) }
   }
 
   /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring and profile, and is smaller.
@@ -61,12 +75,17 @@ extension EmbeddedPreview {
       && thumbnail.orientation == image.orientation && thumbnail.profile == image.profile
   }
 
-  /// The tiles that a thumbnail is compared with: of a grid one that is decoded soon, as it has fewer bytes than three
-  /// quarters of them, and the one with the most, which is never flat unless all are. Of an image in one piece none: to
-  /// decode it would take as long as without the thumbnail.
+  /// The tiles that a thumbnail is compared with: of a grid one that is read and decoded soon, as it has few bytes, but
+  /// not so few that it is likely to be flat; and the one with the most, which is never flat unless all are. Of an image
+  /// in one piece none: to decode it would take as long as without the thumbnail.
   private static func comparedTiles(_ items: HEIFItems, of image: HEIFImage) -> [UInt32] {
     guard image.tiles.count > 1 else { return [] }
-    let sorted = image.tiles.sorted { (items.item($0)?.byteCount ?? 0) < (items.item($1)?.byteCount ?? 0) }
-    return [sorted[sorted.count / 4], sorted[sorted.count - 1]]
+    func length(_ id: UInt32) -> Int { items.item(id)?.byteCount ?? 0 }
+    let sorted = image.tiles.sorted { length($0) < length($1) }
+    let longest = sorted[sorted.count - 1]
+    return [sorted.first { length($0) >= length(longest) / leastShareOfLongest } ?? longest, longest]
   }
+
+  /// A tile with fewer bytes than this part of the longest one's may be flat.
+  private static let leastShareOfLongest = 3
 }

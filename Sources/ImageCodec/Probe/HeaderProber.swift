@@ -30,6 +30,16 @@ package struct HeaderProber: Sendable {
 
   package init(limits: DecodeLimits) { self.limits = limits }
 
+  /// The bytes of the stream until those that the header needs next: more than there can be if they are behind; nil once
+  /// the header is known or refused.
+  package var distance: Int? {
+    switch status {
+    case .more: wanted.map { max(0, $0.lowerBound - position) }
+    case .unclear: .max
+    case .probed, .failed: nil
+    }
+  }
+
   /// The number of bytes buffered now.
   var heldCount: Int { held.count }
 

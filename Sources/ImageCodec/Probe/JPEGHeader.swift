@@ -63,7 +63,7 @@ struct JPEGHeader: HeaderParser {
   /// Keeps a preview that may replace the image. For a progressive file the first scans serve better.
   private mutating func keepPreview() {
     guard var preview, let draft, !draft.isProgressive, draft.jpeg?.obstacle == nil, preview.fits(draft) else { return }
-    preview.sufficientLength = position + EmbeddedPreview.comparedBytes
+    preview.neededRanges = RangeSet([0..<position + EmbeddedPreview.comparedBytes])
     self.draft?.preview = preview
   }
 

@@ -29,7 +29,7 @@ struct PreviewComparison {
   /// Whether both show the same. Blocks: decodes the preview, and the first rows of the image at 1/8.
   var isAlike: Bool {
     get throws(CodecError) {
-      let beginning = body.prefix(preview.preview.sufficientLength)
+      let beginning = body.prefix(preview.preview.neededRanges.upperBound)
       let image = try Raster(
         CoefficientDecoder(
           beginning, size: preview.probe.storedSize, scale: .eighth, isTolerant: true, cancellation: cancellation))

@@ -13,6 +13,7 @@ struct HTTPLoader: BodyLoader {
   let downloader: Downloader
   /// Nil if everything is decoded in process.
   let helpers: HelperRenderer?
+  let parts: PartsLoader
   let monitor: PipelineMonitor
 
   /// What a download is to bring.
@@ -75,46 +76,68 @@ struct HTTPLoader: BodyLoader {
   private func download(
     _ request: BodyRequest, from url: URL, isLast: Bool, for job: JobContext
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
+    let attempts = request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1
+    do throws(FetchFailure) {
+      return try await download(request, from: url, attempts: attempts, usesParts: parts.mayAsk(url), for: job)
+    } catch {
+      guard case .partUnavailable? = error.cause else { throw error }
+      parts.refused(url)
+      return try await download(request, from: url, attempts: attempts, usesParts: false, for: job)
+    }
+  }
+
+  private func download(
+    _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, for job: JobContext
+  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     let source = job.source
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
-    let earlyStop = (mayStop ? request.demand : nil).map {
-      EarlyStop(
-        demand: $0, memoryBudget: decodeShare, previews: request.previews)
+    let need = (mayStop ? request.demand : nil).map {
+      BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
+    let usesParts = usesParts && need != nil
     let observer = HeaderObserver(
-      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: earlyStop, monitor: monitor,
-      progress: job.progress)
+      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: need.map { EarlyStop($0) },
+      usesParts: usesParts, monitor: monitor, progress: job.progress)
+    let isUnconditional = request.condition == nil
+    let wanted = DownloadRequest(
+      url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
+      // Server-side sizes of one image share its identity, but not its body.
+      key: job.policy.bypassesCaches
+        ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
+      attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: request.condition,
+      part: usesParts && isUnconditional ? parts.firstPart(of: url) : nil, silence: job.progress.silence,
+      onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) })
     let started = ContinuousClock.now
-    let download: Download
+    let (download, loaded): (Download, PartsLoader.Loaded?)
     do throws(DownloadError) {
-      download = try await downloader.download(
-        DownloadRequest(
-          url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
-          // Server-side sizes of one image share its identity, but not its body.
-          key: job.policy.bypassesCaches
-            ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
-          attempts: request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1,
-          downloadsPerHost: source.downloadsPerHost, condition: request.condition, silence: job.progress.silence,
-          onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) }),
-        observer: observer, priority: job.priority)
+      download = try await downloader.download(wanted, observer: observer, priority: job.priority)
+      var loadedParts: PartsLoader.Loaded?
+      if let need, !download.isComplete, !download.isUnchanged, observer.ending != .enough {
+        guard let version = download.version else { throw .partUnavailable }
+        loadedParts = try await parts.complete(
+          download, of: version, wanted, by: RangePlan(need, limits: job.policy.limits), for: job)
+      }
+      loaded = loadedParts
     } catch {
       let end = observer.head.flatMap { statedEnd(of: $0, delay: .now - started) }
       if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
         throw FetchFailure(ThumbnailError(refusal, of: configuration), end: end)
       }
-      throw FetchFailure(ThumbnailError(error), end: end)
+      throw FetchFailure(ThumbnailError(error), end: end, cause: error)
     }
-    var body = SourceBody(download.body, header: observer.outcome.header, holding: download)
-    if download.isUnchanged { return (body, download) }
+    if download.isUnchanged {
+      return (SourceBody(download.body, header: observer.outcome.header, holding: download), download)
+    }
+    var body =
+      loaded.map { SourceBody($0.parts, header: $0.probe.map { .success($0) }, holding: $0.last) }
+      ?? SourceBody(of: download, header: observer.outcome.header)
     let response = StoredResponse(download, from: url, receivedAt: configuration.now())
     body.response = response
     body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
-    body.isComplete = download.isComplete
-    body.downloadedBytes = download.receivedBytes
-    body.bytesLeft = download.bytesLeft
+    body.downloadedBytes = loaded?.receivedBytes ?? download.receivedBytes
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
@@ -124,8 +147,8 @@ struct HTTPLoader: BodyLoader {
     monitor.send(
       source,
       .downloaded(
-        bytes: download.receivedBytes, expectedBytes: download.expectedBytes, isComplete: download.isComplete,
-        attempts: download.attempts, httpVersion: download.httpVersion, duration: download.duration))
+        bytes: body.downloadedBytes, expectedBytes: download.expectedBytes, isComplete: body.isComplete,
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: loaded?.duration ?? download.duration))
     return (body, download)
   }
 
@@ -136,9 +159,13 @@ struct HTTPLoader: BodyLoader {
   }
 }
 
-extension Download {
-  /// The bytes of a stopped body that were not fetched; 0 if their number is unknown.
-  fileprivate var bytesLeft: Int { isComplete ? 0 : max(0, (expectedBytes ?? 0) - body.count) }
+extension SourceBody {
+  /// What one download has brought.
+  fileprivate init(of download: Download, header: Result<ImageProbe, CodecError>?) {
+    self.init(download.body, header: header, holding: download)
+    isComplete = download.isComplete
+    bytesLeft = isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
+  }
 }
 
 extension ImageSource {

@@ -37,30 +37,51 @@ final class HeaderObserver: BodyObserver {
     let headers: [HTTPHeader]
   }
 
-  private struct State {
+  fileprivate struct State {
     var prober: HeaderProber
     var earlyStop: EarlyStop?
     var head: Head?
     var expectedLength: Int?
     var refusal: CodecError?
+    var ending = Ending.none
+    /// Whether the server sends parts of the body on request.
+    var offersParts = false
   }
+
+  /// What the observer has ended the transfer for.
+  enum Ending: Sendable {
+    /// It has not.
+    case none
+    /// The beginning of the body suffices.
+    case enough
+    /// What else is needed lies far behind: it is better requested by its ranges.
+    case parts
+  }
+
+  /// A request for a part of a body is worth this many bytes of its stream.
+  static let leastSpared = 512 << 10
+  /// The same for a header that goes on far behind, of a file of which all may be needed.
+  static let leastSparedOfHeader = 4 << 20
 
   private let limits: DecodeLimits
   private let admitsForeign: Bool
   private let earlyStop: EarlyStop?
   private let monitor: PipelineMonitor?
   private let progress: BodyProgress?
+  private let usesParts: Bool
   private let state: Mutex<State>
 
   /// `admitsForeign` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
-  /// an accepted image is downloaded.
+  /// an accepted image is downloaded; with `usesParts` the transfer may also be ended where parts of the body are to be
+  /// requested instead.
   init(
-    limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil, monitor: PipelineMonitor? = nil,
-    progress: BodyProgress? = nil
+    limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil, usesParts: Bool = false,
+    monitor: PipelineMonitor? = nil, progress: BodyProgress? = nil
   ) {
     (self.monitor, self.progress) = (monitor, progress)
     self.limits = limits
     self.admitsForeign = admitsForeign
+    self.usesParts = usesParts
     self.earlyStop = earlyStop
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
   }
@@ -80,6 +101,9 @@ final class HeaderObserver: BodyObserver {
   /// The finest scale at which a body that was stopped here can be decoded.
   var finestScale: JPEGScale? { state.withLock { $0.earlyStop?.finestScale } }
 
+  /// What the transfer was ended for.
+  var ending: Ending { state.withLock { $0.ending } }
+
   /// The head of the last response; nil if there was none.
   var head: Head? { state.withLock { $0.head } }
 
@@ -92,6 +116,9 @@ final class HeaderObserver: BodyObserver {
     state.withLock {
       $0 = State(
         prober: HeaderProber(limits: limits), earlyStop: earlyStop, head: $0.head, expectedLength: expectedLength)
+      if usesParts, expectedLength != nil, let head = $0.head {
+        $0.offersParts = BodyVersion.isOffered(status: head.status, headers: head.headers)
+      }
     }
   }
 
@@ -105,17 +132,33 @@ final class HeaderObserver: BodyObserver {
         state.refusal = .limitExceeded(.bytes, value: length, maximum: limits.maximumBytes)
         return .refuse
       }
+      var probe: ImageProbe?
       switch state.prober.feed(bytes) {
       case .failed(let error): return foreignFormat(after: error) == nil ? .refuse : .more
-      case .probed(let probe): return state.earlyStop?.take(bytes, probe: probe) == true ? .enough : .more
-      case .more, .unclear:
-        _ = state.earlyStop?.take(bytes, probe: nil)
-        return .more
+      case .probed(let found): probe = found
+      case .more, .unclear: break
       }
+      if state.earlyStop?.take(bytes, probe: probe) == true {
+        state.ending = .enough
+      } else if state.spares(after: offset + bytes.count, probe) {
+        state.ending = .parts
+      }
+      return state.ending == .none ? .more : .enough
     }
   }
 
   private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
     admitsForeign ? HelperOnlyFormat.candidate(after: refusal) : nil
+  }
+}
+
+extension HeaderObserver.State {
+  /// Whether much of the stream after this position can be spared by requests for parts of the body.
+  fileprivate mutating func spares(after position: Int, _ probe: ImageProbe?) -> Bool {
+    guard offersParts, let expectedLength, expectedLength - position >= HeaderObserver.leastSpared else { return false }
+    if let probe {
+      return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
+    }
+    return min(prober.distance ?? 0, expectedLength - position) >= HeaderObserver.leastSparedOfHeader
   }
 }

@@ -58,7 +58,7 @@ final class PipelineStages: Sendable {
     }
     http = HTTPLoader(
       configuration: configuration, decodeShare: budget.decodeShare, downloader: downloader, helpers: helperRenderer,
-      monitor: monitor)
+      parts: PartsLoader(downloader: downloader, monitor: monitor), monitor: monitor)
     files = FileLoader(configuration: configuration, workers: runner.workers, monitor: monitor)
 
     programs = ProgramLoader(

@@ -42,8 +42,7 @@ struct ProgramLoader: BodyLoader {
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
     let previews = spent == nil ? configuration.previews : .off
-    let earlyStop = EarlyStop(
-      demand: job.demand, memoryBudget: decodeShare, previews: previews)
+    let earlyStop = EarlyStop(BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews))
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,

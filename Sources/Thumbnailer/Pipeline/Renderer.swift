@@ -27,10 +27,12 @@ struct Renderer: Sendable {
     do throws(CodecError) { probe = try header.get() } catch { throw ThumbnailError(error, of: configuration) }
     var body = body
     if probe.isRAW {
-      guard body.isComplete || RAWPreview.isThere(for: variants, of: probe, in: body.bytes) else {
+      if let ranges = RAWPreview.neededRanges(for: variants, of: probe), !body.contains(ranges) {
         return .again(.withWholeBody)
       }
-      let preview = try await preview(for: variants, of: probe, body, for: job)
+      guard let preview = try await preview(for: variants, of: probe, body, for: job) else {
+        return .again(.withWholeBody)
+      }
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
     var affordable = variants
@@ -63,14 +65,20 @@ struct Renderer: Sendable {
     }
   }
 
-  /// The preview of a RAW file that is decoded in its place.
+  /// The preview of a RAW file that is decoded in its place; nil if it is to be looked for in the whole file.
   private func preview(
     for variants: [Variant], of probe: ImageProbe, _ body: SourceBody, for job: JobContext
-  ) async throws(ThumbnailError) -> RAWPreview {
+  ) async throws(ThumbnailError) -> RAWPreview? {
     let found = try await runner.work(for: job) { [limits = job.policy.limits, bytes = body.bytes] _ in
       Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
     }
-    do throws(CodecError) { return try found.get() } catch { throw ThumbnailError(error, of: configuration) }
+    do throws(CodecError) {
+      return try found.get()
+    } catch {
+      // The others may be in what was not fetched.
+      if body.parts != nil { return nil }
+      throw ThumbnailError(error, of: configuration)
+    }
   }
 
   /// Makes all the variants from the preview; nil if it does not suffice for all.
@@ -80,12 +88,14 @@ struct Renderer: Sendable {
     guard
       let preview = PreviewPlan(
         variants, probe: probe, memoryBudget: runner.memory.capacity, previews: body.previews),
-      body.isComplete || body.bytes.count >= preview.preview.sufficientLength
+      body.contains(preview.preview.neededRanges)
     else { return nil }
     if body.isDistrusted, let helpers {
       let decoded = try await helpers.decode(preview, variants, probe, of: body, for: job)
-      return try decoded.map { decoded throws(ThumbnailError) in try finish(decoded, of: body, for: job) }
-        ?? .again(.withoutPreview)
+      guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
+        return .again(.withoutPreview)
+      }
+      return try finish(decoded, of: body, for: job)
     }
     let plan = "embedded preview, \(preview.plan)"
     let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
@@ -111,8 +121,8 @@ struct Renderer: Sendable {
       ? nil : try await lone.admit(chosen.predictedBytes, of: body, for: job)
     defer { permit?.release() }
     let isInHelper = needsHelper || permit?.place == .helper
-    // A helper needs the complete file.
-    if isInHelper, !body.isComplete { return .again(.withWholeBody) }
+    // A helper decides itself what it reads.
+    if isInHelper, !body.isComplete, chosen.neededRanges == nil { return .again(.withWholeBody) }
     var decoded = try await decode(
       chosen, variants, of: body, inHelper: isInHelper, isReserved: permit != nil, for: job)
     if let retry = retry(after: decoded, of: body) { return .again(retry) }
@@ -146,6 +156,8 @@ struct Renderer: Sendable {
     for case .failure(let error) in decoded.results.map(\.result) {
       switch error {
       case .handedOver where body.mayReadCoefficients: return .withoutCoefficients
+      // The parts may be wrong, or not all that is needed.
+      case .truncated where body.parts != nil, .damaged where body.parts != nil: return .withWholeBody
       // The ends of the scans were seen, but the scans lack data.
       case .truncated where !body.isComplete: return .withWholeBody
       // Salvaging needs the whole body.

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTransport
 import ImageCodec
 import JPEGCoefficients
 import ThumbnailCache
@@ -14,7 +15,9 @@ struct SourceBody: Sendable {
   private var held: (any Sendable)?
   /// Whether the bytes are the whole file.
   var isComplete = true
-  /// The bytes that a stopped download has not fetched; 0 if their number is unknown.
+  /// The bytes that are there, if they are those of some parts of the file; the others read as zeros.
+  private(set) var parts: RangeSet<Int>?
+  /// The bytes that a download has not fetched; 0 if their number is unknown.
   var bytesLeft = 0
   /// The bytes received by all downloads for this body; for a local file its length.
   var downloadedBytes: Int
@@ -75,8 +78,7 @@ struct SourceBody: Sendable {
     (body.bytes, body.header) = (preview.bytes, .success(preview.probe))
     (body.isComplete, body.previews) = (true, .off)
     body.container = Container(
-      bytes: bytes, probe: probe, byteCount: isComplete ? bytes.count : bytes.count + bytesLeft,
-      description: preview.description)
+      bytes: bytes, probe: probe, byteCount: fileLength, description: preview.description)
     return body
   }
 
@@ -84,6 +86,22 @@ struct SourceBody: Sendable {
   init(_ bytes: ByteSource, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)? = nil) {
     (self.bytes, self.header, self.held) = (bytes, header, held)
     downloadedBytes = bytes.count
+  }
+
+  /// A body of which some parts are there.
+  init(_ parts: PartsFile, header: Result<ImageProbe, CodecError>?, holding held: (any Sendable)?) {
+    self.init(parts.body, header: header, holding: held)
+    isComplete = parts.known.byteCount == parts.length
+    self.parts = isComplete ? nil : parts.known
+    bytesLeft = parts.length - parts.known.byteCount
+  }
+
+  /// The length of the file in bytes, as far as it is known.
+  private var fileLength: Int { isComplete || parts != nil ? bytes.count : bytes.count + bytesLeft }
+
+  /// Whether these bytes of the file are there.
+  func contains(_ ranges: RangeSet<Int>) -> Bool {
+    isComplete || ranges.isSubset(of: parts ?? RangeSet([0..<bytes.count]))
   }
 
   /// The statistics of an insufficient body after its bytes were released.
@@ -103,6 +121,7 @@ struct SourceBody: Sendable {
   /// Whether the bytes suffice for the plan.
   func isEnough(for plan: DecodePlan) -> Bool {
     if isComplete { return true }
+    if let ranges = plan.neededRanges { return contains(ranges) }
     guard let finestScale, let wanted = plan.coefficientScale else { return false }
     return wanted <= finestScale
   }
@@ -115,9 +134,7 @@ struct SourceBody: Sendable {
   /// Sets the source length of a thumbnail from a stopped body to the whole file's, if the server stated it.
   func completing(_ thumbnail: Thumbnail) -> Thumbnail {
     var thumbnail = thumbnail
-    if let container { thumbnail.source.byteCount = container.byteCount }
-    guard !isComplete else { return thumbnail }
-    thumbnail.source.byteCount = bytes.count + bytesLeft
+    thumbnail.source.byteCount = container?.byteCount ?? fileLength
     return thumbnail
   }
 }

@@ -69,7 +69,7 @@ extension ThumbnailError {
     case .brokenOff(let received, let expected):
       self = .unreachable(
         reason: "the transfer broke off after \(received)" + (expected.map { " of \($0)" } ?? "") + " bytes; try again")
-    case .wrongRange:
+    case .wrongRange, .partUnavailable:
       self = .unreachable(reason: "the server sends other parts of the file than it is asked for; try again later")
     case .unknownEncoding(let reason):
       self = .unreachable(reason: "the answer cannot be unpacked: \(reason)")

@@ -89,7 +89,7 @@ import Testing
   private func earlyStop(
     _ demand: VariantDemand, memoryBudget: Int = 64 << 20, mayReadCoefficients: Bool = true
   ) -> EarlyStop {
-    EarlyStop(demand: demand, memoryBudget: memoryBudget, mayReadCoefficients: mayReadCoefficients)
+    EarlyStop(BodyNeed(demand: demand, memoryBudget: memoryBudget, mayReadCoefficients: mayReadCoefficients))
   }
 
   /// After how many bytes, given one by one, the observer says *enough*. `before` is called with their number first.

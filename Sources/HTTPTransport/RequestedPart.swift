@@ -1,0 +1,68 @@
+package import HTTPSemantics
+
+/// The part of a body that is requested in place of the whole.
+package struct RequestedPart: Sendable, Equatable {
+  /// The bytes of the body.
+  package var range: Range<Int>
+  /// What they must be a part of. Nil for the first part, in place of which a server may send the whole body.
+  package var version: BodyVersion?
+
+  package init(_ range: Range<Int>, of version: BodyVersion? = nil) { (self.range, self.version) = (range, version) }
+
+  /// The header fields of the request.
+  var requestHeaders: [HTTPHeader] {
+    let range = HTTPHeader("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")
+    return version.map { [range, HTTPHeader("If-Range", $0.etag)] } ?? [range]
+  }
+}
+
+/// A version of a body, parts of which can be requested.
+package struct BodyVersion: Sendable, Equatable {
+  /// A strong `ETag`.
+  let etag: String
+  /// The length of the whole body in bytes.
+  package let length: Int
+
+  /// The `ETag` of a response with which parts of its body can be requested: a strong one, from a server that says that
+  /// it supports ranges. Nil if there is none.
+  static func etag(status: Int, headers: [HTTPHeader]) -> String? {
+    guard let etag = headers.firstValue(of: "ETag"), etag.hasPrefix("\""), etag.hasSuffix("\""), etag.count >= 2,
+      etag.utf8.count <= longestTag
+    else { return nil }
+    if status == 206 { return etag }
+    return status == 200 && headers.firstValue(of: "Accept-Ranges")?.lowercased() == "bytes" ? etag : nil
+  }
+
+  private static let longestTag = 1024
+
+  /// Whether parts of the body of a response can be requested, provided that its length is known.
+  package static func isOffered(status: Int, headers: [HTTPHeader]) -> Bool {
+    etag(status: status, headers: headers) != nil
+  }
+}
+
+/// The part of a body that a response has brought.
+struct DeliveredPart: Sendable, Equatable {
+  let range: Range<Int>
+  /// The length of the whole body in bytes.
+  let total: Int
+
+  var isWhole: Bool { range == 0..<total }
+
+  /// Nil unless the response is exactly the requested part, except that the body may end before.
+  init?(_ head: ResponseHead, of part: RequestedPart) {
+    guard head.status == 206, !head.isEncoded, let text = head.headers.firstValue(of: "Content-Range"),
+      text.lowercased().hasPrefix("bytes "), let slash = text.lastIndex(of: "/"),
+      let total = Int(text[text.index(after: slash)...]), total > part.range.lowerBound
+    else { return nil }
+    let range = part.range.lowerBound..<min(part.range.upperBound, total)
+    guard text.dropFirst("bytes ".count) == "\(range.lowerBound)-\(range.upperBound - 1)/\(total)",
+      head.contentLength ?? range.count == range.count
+    else { return nil }
+    // A 206 must repeat the tag (RFC 9110, 15.3.7); without it the part may be that of a changed body.
+    if let version = part.version {
+      guard head.headers.firstValue(of: "ETag") == version.etag, total == version.length else { return nil }
+    }
+    (self.range, self.total) = (range, total)
+  }
+}

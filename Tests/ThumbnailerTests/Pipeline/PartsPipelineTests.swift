@@ -1,0 +1,284 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import CodecTestSupport
+@testable import HTTPTransport
+@testable import ImageCodec
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import Thumbnailer
+
+/// Images of which only the parts are downloaded that their thumbnails need.
+///
+/// The HEIC has its table of contents at its beginning and all items far behind; then more follows.
+@Suite(.timeLimit(.minutes(5))) struct PartsPipelineTests {
+  private static let gap = 1_500_000
+  private let heic: [UInt8]
+  private let raw: [UInt8]
+  private let small = PixelSize(64, 64)
+
+  init() throws {
+    heic = try HEICParts.spread([UInt8](TestImages.bytes("formats/heic-grid.heic")), by: Self.gap)
+    raw = try RAWPictures.file("ARW", sensorLength: 3_000_000)
+  }
+
+  /// A server that sends ranges of a body.
+  private struct Server: Sendable {
+    var bytes: [UInt8]
+    var etag: String? = "\"one\""
+
+    func response(to request: OriginRequest) -> OriginResponse {
+      var response = OriginResponse.ok(bytes)
+      if let range = request.range?.clamped(to: 0..<bytes.count) {
+        response = OriginResponse(
+          status: 206,
+          headers: [("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(bytes.count)")],
+          body: Array(bytes[range]))
+      }
+      if let etag { response = response.header("ETag", etag) }
+      return response.header("Accept-Ranges", "bytes")
+    }
+  }
+
+  /// The response to a request of the file from a server without ranges.
+  private func whole(
+    _ bytes: [UInt8], _ size: PixelSize? = nil, previews: PreviewUse = .auto
+  ) async throws -> ThumbnailResponse {
+    let fixture = try PipelineFixture(configuring: { $0.previews = previews }) { _ in .ok(bytes) }
+    return try await fixture.pipeline.response(for: fixture.request("/a", size ?? small))
+  }
+
+  // MARK: What is requested
+
+  @Test func ofAHEICOnlyTheThumbnailAndATileAreRequested() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    #expect(response.downloadedBytes <= PartsLoader.firstLengthOfHEIF + 10_000)
+    #expect(response.bytesLeft == heic.count - response.downloadedBytes)
+    #expect(response.thumbnail.source.byteCount == heic.count)
+    let requests = fixture.origin.requests.map(\.request)
+    #expect(requests[0].value(of: "Range") == "bytes=0-16383" && requests[0].value(of: "If-Range") == nil)
+    #expect((2...4).contains(requests.count))
+    #expect(requests.dropFirst().allSatisfy { $0.value(of: "If-Range") == "\"one\"" })
+    let same = try await whole(heic)
+    #expect(response.thumbnail.data == same.thumbnail.data && response.plan == same.plan)
+    #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
+  }
+
+  @Test func aStreamIsLeftWhereTheRestIsFar() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture { request in
+      let response = server.response(to: request)
+      // More of the stream never comes.
+      return request.range == nil ? response.stalling(after: 100_000) : response
+    }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a", small))
+    let requests = fixture.origin.requests.map(\.request)
+    #expect(requests[0].range == nil && requests.dropFirst().allSatisfy { $0.range != nil })
+    #expect((2...4).contains(requests.count) && response.downloadedBytes < 150_000)
+    #expect(try await whole(heic).thumbnail.data == response.thumbnail.data)
+  }
+
+  @Test func ofAnImageWithoutAUsablePreviewItsTilesAreRequested() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture(configuring: { $0.previews = .off }) { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    #expect(response.downloadedBytes < 100_000 && fixture.origin.requests.count == 2)
+    #expect(try await whole(heic, previews: .off).thumbnail.data == response.thumbnail.data)
+  }
+
+  @Test(arguments: ["ARW", "NEF", "CR2", "RAF", "CR3", "ORF", "RW2", "PEF", "DNG"])
+  func ofARAWFileOnlyThePreviewIsRequested(_ kind: String) async throws {
+    let bytes = try RAWPictures.file(kind, orientation: 6, sensorLength: 3_000_000)
+    let server = Server(bytes: bytes)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(
+      for: fixture.request("/a.\(kind.lowercased())", PixelSize(200, 200)))
+    #expect(fixture.origin.requests.count <= 4)
+    #expect(response.downloadedBytes < 500_000 && response.thumbnail.source.byteCount == bytes.count)
+    let same = try await whole(bytes, PixelSize(200, 200))
+    #expect(same.thumbnail.data == response.thumbnail.data)
+  }
+
+  @Test func aFileShorterThanTheFirstPartIsOneRequest() async throws {
+    let bytes = [UInt8](try TestImages.bytes("formats/heic-grid.heic"))
+    let server = Server(bytes: bytes)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.HEIC", small))
+    #expect(fixture.origin.requests.count == 1 && response.downloadedBytes == bytes.count && response.bytesLeft == 0)
+  }
+
+  @Test func aLargerSizeThatComesLaterFetchesTheRest() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture { server.response(to: $0) }
+    _ = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    let large = try await fixture.pipeline.response(for: fixture.request("/a.heic", PixelSize(160, 120)))
+    #expect(try await whole(heic, PixelSize(160, 120)).thumbnail.data == large.thumbnail.data)
+  }
+
+  @Test func noPartsAreRequestedWhereTransfersAreNotEnded() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture(configuring: { $0.earlyStop = false }) { server.response(to: $0) }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    #expect(fixture.origin.requests.map(\.request.range) == [nil] && response.downloadedBytes == heic.count)
+  }
+
+  // MARK: Servers
+
+  /// What a server does other than it should.
+  enum Fault: String, CaseIterable {
+    case ignoresRanges, sendsAllLater, wrongRange, otherTag, noTagLater, noTag, weakTag, notSatisfiable, otherLength,
+      tooShort, tooLong, otherBytes, zeros
+  }
+
+  private static func faulty(_ fault: Fault, _ server: Server, _ request: OriginRequest) -> OriginResponse {
+    var server = server
+    guard let range = request.range else { return server.response(to: request) }
+    let isFirst = range.lowerBound == 0
+    let right = server.response(to: request)
+    let content = "bytes \(range.lowerBound)-\(range.upperBound - 1)/"
+    func part(_ header: String, _ bytes: [UInt8]) -> OriginResponse {
+      OriginResponse(status: 206, headers: [("Content-Range", header), ("ETag", "\"one\"")], body: bytes)
+    }
+    let clamped = range.clamped(to: 0..<server.bytes.count)
+    switch fault {
+    case .ignoresRanges: return OriginResponse.ok(server.bytes).header("ETag", "\"one\"")
+    case .noTag, .weakTag:
+      server.etag = fault == .noTag ? nil : "W/\"one\""
+      return server.response(to: request)
+    case _ where isFirst: return right
+    case .sendsAllLater: return .ok(server.bytes)
+    case .wrongRange: return part("bytes 0-\(clamped.count - 1)/\(server.bytes.count)", Array(server.bytes[clamped]))
+    case .otherTag:
+      server.etag = "\"two\""
+      return server.response(to: request)
+    case .noTagLater:
+      server.etag = nil
+      return server.response(to: request)
+    case .notSatisfiable: return .status(416)
+    case .otherLength: return part(content + "\(server.bytes.count + 1)", Array(server.bytes[clamped]))
+    case .tooShort: return right.announcing(clamped.count).truncated(after: clamped.count / 2)
+    case .tooLong:
+      return OriginResponse(
+        status: 206, headers: [("Content-Range", content + "\(server.bytes.count)"), ("ETag", "\"one\"")],
+        body: Array(server.bytes[clamped]) + [1, 2, 3]
+      ).chunked()
+    case .otherBytes: return part(content + "\(server.bytes.count)", server.bytes[clamped].map { $0 ^ 0x55 })
+    case .zeros: return part(content + "\(server.bytes.count)", Array(repeating: 0, count: clamped.count))
+    }
+  }
+
+  @Test(arguments: Fault.allCases, [true, false])
+  func serversWithoutUsableRangesAreAskedForAll(_ fault: Fault, isRAW: Bool) async throws {
+    let bytes = isRAW ? raw : heic
+    let size = isRAW ? PixelSize(200, 200) : small
+    let server = Server(bytes: bytes)
+    let fixture = try PipelineFixture { Self.faulty(fault, server, $0) }
+    let name = isRAW ? "arw" : "heic"
+    let request = fixture.request("/a.\(name)", size)
+    if fault == .tooShort {
+      // It fails as a body does that breaks off.
+      let task = Task { try await fixture.pipeline.thumbnail(for: request) as Thumbnail }
+      #expect(await failure(of: task)?.code == "unreachable")
+      return
+    }
+    let response = try await fixture.pipeline.response(for: request)
+    let expected = try await whole(bytes, size, previews: isRAW || fault == .ignoresRanges ? .auto : .auto)
+    let thumbnail = try DecodedPixels(response.thumbnail.data)
+    #expect(try thumbnail.meanDifference(from: DecodedPixels(expected.thumbnail.data)) < 6)
+    let isLie = fault == .otherBytes || fault == .zeros
+    if !isLie, fault != .ignoresRanges, fault != .noTag || !isRAW {
+      // The host is not asked for parts again.
+      let before = fixture.origin.requests.count
+      _ = try await fixture.pipeline.response(for: fixture.request("/b.\(name)", size))
+      #expect(fixture.origin.requests.dropFirst(before).map(\.request.range) == [nil])
+    }
+  }
+
+  @Test func aPartThatBreaksOffIsRequestedAgain() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture(configuring: { $0.attempts = 3 }) { request in
+      let response = server.response(to: request)
+      return request.number == 2 ? response.truncated(after: 10) : response
+    }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    #expect(try await whole(heic).thumbnail.data == response.thumbnail.data)
+    let ranges = fixture.origin.requests.map(\.request.range)
+    #expect(ranges[1] == ranges[2])
+  }
+
+  @Test func aStatusIsAnErrorAsOfTheWhole() async throws {
+    let fixture = try PipelineFixture { _ in .status(404) }
+    let task = Task { try await fixture.pipeline.thumbnail(for: fixture.request("/a.heic", small)) as Thumbnail }
+    #expect(await failure(of: task)?.code == "not-found")
+  }
+
+  @Test func aThumbnailFromPartsIsConfirmedByTheTag() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture { request in
+      request.value(of: "If-None-Match") == "\"one\""
+        ? OriginResponse(status: 304, headers: [("ETag", "\"one\"")]) : server.response(to: request)
+    }
+    let first = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    let again = try await fixture.restarted { $0.cacheMode = .refresh }
+    let second = try await again.response(for: fixture.request("/a.heic", small))
+    #expect(second.origin == .revalidated && second.thumbnail.data == first.thumbnail.data)
+  }
+
+  @Test func manyAtOnceHoldNoMemoryWhileTheyWait() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture(configuring: {
+      $0.downloads = 1
+      $0.downloadsPerHost = 1
+    }) { server.response(to: $0) }
+    try await withThrowingTaskGroup { group in
+      for index in 0..<20 {
+        group.addTask { _ = try await fixture.pipeline.response(for: fixture.request("/\(index).heic", small)) }
+      }
+      try await group.waitForAll()
+    }
+    #expect(fixture.pipeline.statistics.rendered == 20)
+  }
+}
+
+extension OriginRequest {
+  /// The range that is requested, if one is.
+  fileprivate var range: Range<Int>? {
+    guard let text = value(of: "Range"), text.hasPrefix("bytes=") else { return nil }
+    let ends = text.dropFirst("bytes=".count).split(separator: "-").compactMap { Int($0) }
+    return ends.count == 2 ? ends[0]..<ends[1] + 1 : nil
+  }
+}
+
+/// A HEIC whose items are moved back.
+private enum HEICParts {
+  /// Puts free space behind the table of contents of a HEIC of `Scripts/test_images`, and behind all.
+  static func spread(_ file: [UInt8], by gap: Int) throws -> [UInt8] {
+    var bytes = file
+    let data = try #require(position(of: "mdat", in: bytes)) - 4
+    let locations = try #require(position(of: "iloc", in: bytes)) + 4
+    // The version, the sizes of the fields, and the number of items precede them.
+    let count = number(bytes, at: locations + 6, 2)
+    for item in 0..<count {
+      // The item's number, its method, a reference, the number of its places; then the place.
+      let start = locations + 8 + 16 * item
+      guard number(bytes, at: start + 2, 2) == 0 else { continue }
+      let moved = number(bytes, at: start + 8, 4) + gap
+      for place in 0..<4 { bytes[start + 8 + place] = UInt8(truncatingIfNeeded: moved >> (24 - 8 * place)) }
+    }
+    let free = (0..<4).map { UInt8(truncatingIfNeeded: gap >> (24 - 8 * $0)) } + Array("free".utf8)
+    let space = free + [UInt8](repeating: 0, count: gap - 8)
+    return Array(bytes[..<data]) + space + bytes[data...] + space
+  }
+
+  private static func position(of text: String, in bytes: [UInt8]) -> Int? {
+    bytes.firstRange(of: Array(text.utf8))?.lowerBound
+  }
+
+  private static func number(_ bytes: [UInt8], at start: Int, _ count: Int) -> Int {
+    bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
+  }
+}
