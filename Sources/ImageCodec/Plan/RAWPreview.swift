@@ -39,6 +39,15 @@ package struct RAWPreview: Sendable {
     throw failure ?? .noPreview(in: file.format.displayName)
   }
 
+  /// The most bytes after a JPEG's end marker with which a camera fills up the room for it.
+  private static let mostPadding = 512
+
+  /// Whether it has a JPEG's end. What a server has sent in place of the part that was requested has none.
+  package var hasEnd: Bool {
+    let tail = try? bytes.read(at: max(0, bytes.count - Self.mostPadding), length: Self.mostPadding)
+    return tail?.contains([0xFF, 0xD9]) ?? false
+  }
+
   /// Where in the file the preview for these variants is; nil if it has none.
   package static func neededRanges(for variants: [Variant], of probe: ImageProbe) -> RangeSet<Int>? {
     candidates(variants, of: probe).first.map { RangeSet([$0.range]) }

@@ -71,7 +71,8 @@ package struct RangePlan: Sendable {
   /// The ranges with all gaps between them filled but the longest, and none of those that are short. They are in order.
   static func merged(_ ranges: [Range<Int>], atMost most: Int) -> [Range<Int>] {
     let gaps = zip(ranges, ranges.dropFirst()).map { $1.lowerBound - $0.upperBound }
-    let longest = gaps.indices.filter { gaps[$0] >= mostBetween }.sorted { gaps[$0] > gaps[$1] }.prefix(max(0, most - 1))
+    let longest = gaps.indices.filter { gaps[$0] >= mostBetween }.sorted { gaps[$0] > gaps[$1] }.prefix(
+      max(0, most - 1))
     var merged: [Range<Int>] = []
     var start = 0
     for end in longest.sorted() + [ranges.count - 1] where ranges.indices.contains(end) {

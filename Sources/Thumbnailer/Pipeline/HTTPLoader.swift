@@ -148,7 +148,8 @@ struct HTTPLoader: BodyLoader {
       source,
       .downloaded(
         bytes: body.downloadedBytes, expectedBytes: download.expectedBytes, isComplete: body.isComplete,
-        attempts: download.attempts, httpVersion: download.httpVersion, duration: loaded?.duration ?? download.duration))
+        attempts: download.attempts, httpVersion: download.httpVersion, duration: loaded?.duration ?? download.duration)
+    )
     return (body, download)
   }
 

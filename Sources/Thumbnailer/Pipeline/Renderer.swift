@@ -73,7 +73,8 @@ struct Renderer: Sendable {
       Result { () throws(CodecError) in try RAWPreview(variants, of: probe, in: bytes, limits: limits) }
     }
     do throws(CodecError) {
-      return try found.get()
+      let preview = try found.get()
+      return body.parts == nil || preview.hasEnd ? preview : nil
     } catch {
       // The others may be in what was not fetched.
       if body.parts != nil { return nil }
