@@ -52,7 +52,8 @@ extension HTTPClientError {
         reason: "\(host) is left alone for \(retryAfter.inWords), having failed several times in a row: \(reason)")
     case .tooLarge(let limit, _): self = .invalidResponse(reason: "the answer is longer than \(limit) bytes")
     case .brokenOff: self = .unreachable(reason: "the connection ended before the answer did")
-    case .wrongRange, .partUnavailable: self = .invalidResponse(reason: "another part of the answer came than was asked for")
+    case .wrongRange, .partUnavailable:
+      self = .invalidResponse(reason: "another part of the answer came than was asked for")
     case .tooManyRedirects(let limit): self = .invalidResponse(reason: "more than \(limit) redirects")
     case .redirectToUnsupportedScheme(let scheme): self = .invalidResponse(reason: "a redirect to \(scheme):")
     case .invalidResponse(let reason), .unknownEncoding(let reason): self = .invalidResponse(reason: reason)

@@ -68,8 +68,9 @@ extension ThumbnailPipeline {
     /// thumbnail before it is encoded. A helper process runs none: a variant that names one fails with `invalidRequest`
     /// for images that are decoded there. Default: none.
     public var processors: [ThumbnailProcessor] = []
-    /// Whether the download of a progressive JPEG stops after the scans that the requested thumbnails need: often a
-    /// tenth of the file. Over HTTP/1.1 that closes the connection, unless little is left. Default: true.
+    /// Whether no more of a file is downloaded than the requested thumbnails need: the first scans of a progressive
+    /// JPEG, often a tenth of it, and the parts of a HEIC or RAW file, by requests of ranges where the server supports
+    /// them. A transfer that ends early closes its connection with HTTP/1.1, unless little is left. Default: true.
     public var earlyStop = true
     /// Whether small thumbnails are made from what cameras embed in a file, if it is large enough and has the image's
     /// aspect ratio and orientation: the thumbnail in a HEIC's container, if it matches some of the image's tiles, and

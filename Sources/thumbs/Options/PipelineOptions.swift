@@ -52,8 +52,8 @@ struct PipelineOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      Whether the download of a progressive JPEG ends once what has come is enough for the thumbnails. Damage further \
-      on in the file then goes unnoticed.
+      Whether no more of a progressive JPEG, a HEIC or a RAW file is downloaded than the thumbnails need. Damage in \
+      the rest of the file then goes unnoticed.
       """, valueName: "on|off"))
   var earlyStop = Toggle.on
 
