@@ -47,10 +47,11 @@ package struct HelperJob: Sendable {
     let source = SourceDescription(size: size ?? PixelSize(0, 0), format: format, byteCount: byteCount)
     let finisher = ThumbnailFinisher(source: source, processors: processors)
     return made.map { rendered in
+      let started = ContinuousClock.now
       let result = rendered.result.flatMap { pixels in
         Result { () throws(CodecError) in try finisher.thumbnail(of: pixels) }
       }
-      return RenderedVariant(variant: rendered.variant, result: result)
+      return RenderedVariant(variant: rendered.variant, result: result, encoding: .now - started)
     }
   }
 }

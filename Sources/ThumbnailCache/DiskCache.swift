@@ -46,16 +46,21 @@ public final class DiskCache: Sendable {
   ///     nothing, for examining a cache without changing it.
   ///   - onProblem: Called with errors of background work, on a thread of the cache: a file that was replaced, a change
   ///     that could not be written.
+  ///   - onCommit: Called with the number of changes that were committed together and the time that it took, on a
+  ///     thread of the cache.
   /// - Throws: `directoryUnusable`, `notWritable`, `diskFull` or `busy`.
   public convenience init(
-    directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil
+    directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
+    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil
   ) throws(DiskCacheError) {
     try self.init(
-      directory: directory, byteLimit: byteLimit, onProblem: onProblem, majorVersion: DiskCacheSchema.majorVersion)
+      directory: directory, byteLimit: byteLimit, onProblem: onProblem, onCommit: onCommit,
+      majorVersion: DiskCacheSchema.majorVersion)
   }
 
   init(
     directory: URL, byteLimit: Int?, onProblem: (@Sendable (DiskCacheError) -> Void)? = nil,
+    onCommit: (@Sendable (_ changes: Int, Duration) -> Void)? = nil,
     majorVersion: Int = DiskCacheSchema.majorVersion, lockTimeout: Duration = .seconds(5),
     policy: GroupCommit.Policy = .init()
   ) throws(DiskCacheError) {
@@ -83,7 +88,12 @@ public final class DiskCache: Sendable {
     self.problems = problems
     self.database = database
     self.committer = committer
-    commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { committer.commit($0) }
+    commits = GroupCommit(batchBytes: limits.batchBytes, policy: policy) { batch in
+      let started = ContinuousClock.now
+      let result = committer.commit(batch)
+      if case .success = result, batch.hasWork { onCommit?(batch.operations.count, .now - started) }
+      return result
+    }
     // A file larger than its new limit shrinks in the background.
     if payload > limits.byteLimit { try commits.stage(.trim(toBytes: limits.byteLimit)) }
   }

@@ -10,6 +10,9 @@ final class EventReport: Sendable {
   private let lookUpDuration: Timer
   private let revalidationDuration: Timer
   private let decodeDuration: Timer
+  private let decodeWait: Timer
+  private let encodeDuration: Timer
+  private let commitDuration: Timer
   private let decodeMemory: Recorder
   private let hostPauses: Counter
   private let cacheProblems: Counter
@@ -24,6 +27,9 @@ final class EventReport: Sendable {
     lookUpDuration = naming.timer("disk_hit_duration_seconds")
     revalidationDuration = naming.timer("revalidation_duration_seconds")
     decodeDuration = naming.timer("decode_duration_seconds")
+    decodeWait = naming.timer("decode_wait_seconds")
+    encodeDuration = naming.timer("encode_duration_seconds")
+    commitDuration = naming.timer("commit_duration_seconds")
     decodeMemory = naming.histogram("decode_reserved_bytes")
     hostPauses = naming.counter("host_pauses_total")
     cacheProblems = naming.counter("cache_problems_total")
@@ -39,7 +45,11 @@ final class EventReport: Sendable {
     case .revalidated(let duration): revalidationDuration.record(duration)
     case .revalidationFailed: failedRevalidations.increment()
     case .planned(_, let reservedBytes): decodeMemory.record(reservedBytes)
-    case .rendered(_, let duration): decodeDuration.record(duration)
+    case .rendered(_, let waited, let duration, let encoding):
+      decodeWait.record(waited)
+      decodeDuration.record(duration)
+      encodeDuration.record(encoding)
+    case .committed(_, let duration): commitDuration.record(duration)
     case .failed(let variants, let error): counter(of: error).increment(by: variants.count)
     case .hostPaused: hostPauses.increment()
     case .cacheProblem: cacheProblems.increment()

@@ -93,7 +93,13 @@ import Testing
     _ = try await fixture.pipeline.thumbnail(for: fixture.request())
     _ = try? await fixture.pipeline.thumbnail(for: fixture.request("/missing"))
     await poll { (try? total("failures_total", [("pipeline", "a"), ("code", "not-found")])) == 1 }
-    for name in ["download_duration_seconds", "decode_duration_seconds"] {
+    await fixture.pipeline.flush()
+    await poll {
+      (try? factory.expectTimer("thumbnailer_commit_duration_seconds", [("pipeline", "a")]))?.values.isEmpty == false
+    }
+    for name in [
+      "download_duration_seconds", "decode_wait_seconds", "decode_duration_seconds", "encode_duration_seconds",
+    ] {
       let timer = try factory.expectTimer("thumbnailer_\(name)", [("pipeline", "a")])
       #expect(timer.values.count == 1 && timer.values.allSatisfy { $0 > 0 }, "\(name)")
     }

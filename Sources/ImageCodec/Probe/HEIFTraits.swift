@@ -87,5 +87,5 @@ extension EmbeddedPreview {
   }
 
   /// A tile with fewer bytes than this part of the longest one's may be flat.
-  private static let leastShareOfLongest = 3
+  private static let leastShareOfLongest = 6
 }

@@ -21,19 +21,19 @@ struct RenderPass {
       if pass.reader == .frames {
         let animation = try Animation(decoder)
         return zip(pass.steps, animation.strips).map { step, strip in
-          result(of: step, since: shortages) { () throws(CodecError) in
-            try finish(pixels(strip, step, kept, animation.timing))
+          result(of: step, since: shortages, finish) { () throws(CodecError) in
+            pixels(strip, step, kept, animation.timing)
           }
         }
       }
       var views = try decode()
       try Codec.checkMemory(since: shortages)
       return pass.steps.enumerated().map { index, step in
-        result(of: step, since: shortages) { () throws(CodecError) in
+        result(of: step, since: shortages, finish) { () throws(CodecError) in
           if case .step(let parent) = step.parent { views[index] = try reduced(views[parent], for: step) }
           guard let raster = views[index] else { throw .damaged(.shrink, detail: "a view is missing") }
           if !step.isParent { views[index] = nil }
-          return try finish(pixels(try upright(raster, step), step, kept))
+          return pixels(try upright(raster, step), step, kept)
         }
       }
     } catch {
@@ -41,15 +41,19 @@ struct RenderPass {
     }
   }
 
-  /// What `make` makes, unless libvips had no memory since the count was `shortages`.
+  /// What `finish` makes of the pixels, unless libvips had no memory since the count was `shortages`.
   private func result<Product>(
-    of step: DecodePlan.Step, since shortages: Int, _ make: () throws(CodecError) -> Product
+    of step: DecodePlan.Step, since shortages: Int, _ finish: (ThumbnailRaster) throws(CodecError) -> Product,
+    _ pixels: () throws(CodecError) -> ThumbnailRaster
   ) -> Rendered<Product> {
     do throws(CodecError) {
       if decoder.cancellation.isSet { throw .cancelled }
-      let product = try make()
+      let pixels = try pixels()
+      let started = ContinuousClock.now
+      let product = try finish(pixels)
+      let encoding = ContinuousClock.now - started
       try Codec.checkMemory(since: shortages)
-      return Rendered(variant: step.variant, result: .success(product))
+      return Rendered(variant: step.variant, result: .success(product), encoding: encoding)
     } catch {
       return Rendered(variant: step.variant, result: .failure(decoder.cancellation.isSet ? .cancelled : error))
     }

@@ -6,10 +6,13 @@ package struct Rendered<Product> {
   package let variant: Variant
   /// The product, or the error.
   package let result: Result<Product, CodecError>
+  /// How long it took to make the product of the pixels: to encode them.
+  package let encoding: Duration
 
-  package init(variant: Variant, result: Result<Product, CodecError>) {
+  package init(variant: Variant, result: Result<Product, CodecError>, encoding: Duration = .zero) {
     self.variant = variant
     self.result = result
+    self.encoding = encoding
   }
 
   /// Whether there is nothing because the image is damaged.

@@ -15,7 +15,7 @@ final class ServerMetrics: Sendable {
 
   /// The parts of the work for a thumbnail whose times the pipeline tells.
   private enum Stage: String {
-    case diskRead = "disk-read", download, render
+    case diskRead = "disk-read", download, decode, encode, store, wait
   }
 
   private struct State {
@@ -47,14 +47,18 @@ final class ServerMetrics: Sendable {
   }
 
   private func record(_ event: PipelineEvent.Kind) {
-    let time: (stage: Stage, duration: Duration)
+    let times: [Stage: Duration]
     switch event {
-    case .diskHit(_, _, let duration): time = (.diskRead, duration)
-    case .downloaded(_, _, _, _, _, let duration): time = (.download, duration)
-    case .rendered(_, let duration): time = (.render, duration)
+    case .diskHit(_, _, let duration): times = [.diskRead: duration]
+    case .downloaded(_, _, _, _, _, let duration): times = [.download: duration]
+    case .rendered(_, let waited, let duration, let encoding):
+      times = [.wait: waited, .decode: duration - encoding, .encode: encoding]
+    case .committed(_, let duration): times = [.store: duration]
     default: return
     }
-    state.withLock { $0.stages[time.stage, default: Histogram()].add(time.duration.seconds) }
+    state.withLock { state in
+      for (stage, duration) in times { state.stages[stage, default: Histogram()].add(duration.seconds) }
+    }
   }
 
   /// Everything in Prometheus' text format.
@@ -77,7 +81,8 @@ final class ServerMetrics: Sendable {
     }
     page.begin(
       "thumbs_stage_duration_seconds", "histogram",
-      "Reading from the disk cache, downloading, and decoding and encoding of source images.")
+      "Reading from the disk cache; downloading; waiting for memory and a worker, decoding and encoding of a source "
+        + "image; storing a group of changes.")
     for (stage, times) in state.stages.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       page.add("thumbs_stage_duration_seconds", "stage=\"\(stage.rawValue)\"", times)
     }

@@ -20,7 +20,7 @@ struct WorkRecord: Sendable {
     case .diskHit(_, _, let duration): cache = max(cache ?? .zero, duration)
     case .downloaded(_, _, _, _, _, let duration): download = (download ?? .zero) + duration
     case .revalidated(let duration): revalidation = (revalidation ?? .zero) + duration
-    case .rendered(_, let duration): decode = (decode ?? .zero) + duration
+    case .rendered(_, _, let duration, _): decode = (decode ?? .zero) + duration
     case .attempted(_, let status):
       attempts += 1
       self.status = status

@@ -19,20 +19,30 @@ struct DecodeRunner: Sendable {
     }
   }
 
-  /// Carries out a plan on a worker, as soon as memory for it is free. Returns the time it took there as well.
+  /// The result of a plan, and where its time went.
+  struct Outcome<Value: Sendable>: Sendable {
+    let value: Value
+    /// Waiting for memory and for a worker.
+    let waited: Duration
+    /// The time on the worker.
+    let duration: Duration
+  }
+
+  /// Carries out a plan on a worker, as soon as memory for it is free.
   ///
   /// - Parameter isReserved: Whether the caller holds the reservation for these bytes.
   func run<Value: Sendable>(
     _ plan: String, bytes: Int, isReserved: Bool = false, of body: ByteSource? = nil, for job: JobContext,
     _ decode: @escaping @Sendable (CancellationFlag) -> Value
-  ) async throws(ThumbnailError) -> (Value, Duration) {
+  ) async throws(ThumbnailError) -> Outcome<Value> {
+    let asked = ContinuousClock.now
     let reservation = isReserved ? nil : try await reserve(bytes, of: body, for: job)
     defer { reservation?.release() }
     monitor.send(job.source, .planned(description: plan, reservedBytes: bytes))
     let outcome = try await work(for: job) { cancellation in
       let started = ContinuousClock.now
       let value = decode(cancellation)
-      return (value, .now - started)
+      return Outcome(value: value, waited: started - asked, duration: .now - started)
     }
     monitor.add(1, to: \.decodes)
     return outcome

@@ -113,11 +113,11 @@ struct HelperRenderer: Sendable {
   private func run(
     _ order: HelperJob, of body: SourceBody, plan: String, bytes: Int, isReserved: Bool = false, for job: JobContext
   ) async throws(ThumbnailError) -> Decoded {
-    let (results, duration) = try await runner.run(
+    let outcome = try await runner.run(
       plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [pool, bytes = body.container?.bytes ?? body.bytes] cancellation in
       pool.render(bytes, order, cancellation: cancellation)
     }
-    return Decoded(results: results, plan: plan, duration: duration)
+    return Decoded(outcome, plan: plan)
   }
 }

@@ -36,10 +36,13 @@ public struct PipelineEvent: Sendable {
     case rememberedFailure(code: String, until: Date)
     /// The decode plan, and the memory reserved for it in bytes.
     case planned(description: String, reservedBytes: Int)
-    /// The thumbnails of these variants were made, in `duration` on a worker thread.
-    case rendered([Variant], duration: Duration)
+    /// The thumbnails of these variants were made, in `duration` on a worker thread, of which `encoding` for encoding
+    /// them, after waiting `waited` for memory and for a worker.
+    case rendered([Variant], waited: Duration, duration: Duration, encoding: Duration)
     /// A thumbnail of `bytes` bytes was handed to the disk cache.
     case stored(Variant, bytes: Int)
+    /// So many changes were committed to the disk cache together.
+    case committed(changes: Int, duration: Duration)
     /// Requests of the source have failed: a variant for each of them.
     case failed([Variant], ThumbnailError)
     /// The last waiter left; the job was cancelled.

@@ -110,7 +110,8 @@ final class PipelineStages: Sendable {
     if configuration.diskCacheLimit.bytes > 0 {
       do throws(DiskCacheError) {
         disk = try DiskCache(
-          directory: configuration.cacheDirectory, byteLimit: configuration.diskCacheLimit.bytes)
+          directory: configuration.cacheDirectory, byteLimit: configuration.diskCacheLimit.bytes,
+          onCommit: { monitor.send(nil, .committed(changes: $0, duration: $1)) })
       } catch {
         problem = error
         monitor.loggers.pipeline.warning("\(error)")

@@ -99,13 +99,14 @@ struct Renderer: Sendable {
       return try finish(decoded, of: body, for: job)
     }
     let plan = "embedded preview, \(preview.plan)"
-    let (results, duration) = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
+    let outcome = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
       [bytes = body.bytes, processors = configuration.processors] cancellation in
       Downsampler.render(bytes, preview: preview, processors: processors, cancellation: cancellation)
     }
     try body.checkUnchanged()
-    guard let results else { return .again(.withoutPreview) }
-    return try finish(Decoded(results: results, plan: plan, duration: duration), of: body, for: job)
+    guard let results = outcome.value else { return .again(.withoutPreview) }
+    let decoded = Decoded(results, plan: plan, waited: outcome.waited, duration: outcome.duration)
+    return try finish(decoded, of: body, for: job)
   }
 
   /// Carries out a plan in process, or in a helper if it takes too much memory for that. No memory is held afterwards.
@@ -143,13 +144,13 @@ struct Renderer: Sendable {
       return try await helpers.decode(plan, variants, of: body, isReserved: isReserved, for: job)
     }
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
-    let (results, duration) = try await runner.run(
+    let outcome = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
       Downsampler.render(bytes, plan: plan, processors: processors, cancellation: cancellation)
     }
     try body.checkUnchanged()
-    return Decoded(results: results, plan: description, duration: duration)
+    return Decoded(outcome, plan: description)
   }
 
   /// How to read a body again that could not be read in this way; nil if its results are final.
@@ -191,7 +192,11 @@ struct Renderer: Sendable {
     _ decoded: Decoded, of body: SourceBody, for job: JobContext
   ) throws(ThumbnailError) -> Rendering {
     try body.checkUnchanged()
-    monitor.send(job.source, .rendered(decoded.results.map(\.variant), duration: decoded.duration))
+    let encoding = decoded.results.reduce(.zero) { $0 + $1.encoding }
+    monitor.send(
+      job.source,
+      .rendered(
+        decoded.results.map(\.variant), waited: decoded.waited, duration: decoded.duration, encoding: encoding))
     let made = decoded.results.map { made in
       let result = made.result.map { body.completing($0) }
       return RenderedThumbnail(made.variant, result.mapError { ThumbnailError($0, of: configuration) })

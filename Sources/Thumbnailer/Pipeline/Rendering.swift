@@ -35,9 +35,20 @@ enum RenderingRetry: Sendable {
   case withoutCoefficients
 }
 
-/// What a decode has made: one result per variant, and the time it took on the worker.
+/// What a decode has made: one result per variant, and where its time went.
 struct Decoded: Sendable {
   var results: [RenderedVariant]
   let plan: String
+  /// Waiting for memory and for a worker.
+  let waited: Duration
+  /// The time on the worker.
   let duration: Duration
+
+  init(_ results: [RenderedVariant], plan: String, waited: Duration, duration: Duration) {
+    (self.results, self.plan, self.waited, self.duration) = (results, plan, waited, duration)
+  }
+
+  init(_ outcome: DecodeRunner.Outcome<[RenderedVariant]>, plan: String) {
+    self.init(outcome.value, plan: plan, waited: outcome.waited, duration: outcome.duration)
+  }
 }

@@ -19,7 +19,7 @@ final class Explanation: Sendable {
         case .planned(let description, let bytes):
           lines.append("plan: \(description)")
           lines.append("memory: at most \(ByteSize(bytes: bytes))")
-        case .rendered(_, let duration):
+        case .rendered(_, _, let duration, _):
           lines.append("made in \(duration.milliseconds.rounded(toPlaces: 1)) ms")
           return lines
         case .failed, .cancelled: return lines

@@ -71,9 +71,10 @@ final class VerboseLog: Sendable {
     case .revalidationFailed(let error): "still out of date: \(error.shownMessage)"
     case .rememberedFailure(let code, _): "\(code) is remembered: nobody is asked"
     case .planned(let description, let bytes): "\(description), \(ByteSize(bytes: bytes)) reserved"
-    case .rendered(let variants, let duration):
+    case .rendered(let variants, _, let duration, _):
       "made \(variants.map { "\($0.size)" }.joined(separator: ", ")) in \(milliseconds(duration))"
     case .stored(let variant, let bytes): "stored \(variant.size), \(bytes) bytes"
+    case .committed(let changes, let duration): "\(changes) changes stored in \(milliseconds(duration))"
     case .failed(_, let error): "failed: \(error.shownMessage)"
     case .cancelled: "cancelled"
     case .hostPaused(let host, let duration, let failure, let isWaitedFor):
