@@ -18,6 +18,8 @@ package struct HelperJob: Sendable {
   /// How many times the deadline it may take in wall-clock time. The CPU time stays limited to the deadline, but on a
   /// busy machine that takes longer.
   package var patience = 1
+  /// Whether the helper may use a second processor while it decodes this image.
+  package var hasSpareProcessor = false
   /// The program's own steps, which are carried out in its own process.
   package var processors: [ThumbnailProcessor] = []
 
@@ -31,6 +33,9 @@ package struct HelperJob: Sendable {
   /// What has to decode it.
   var kind: HelperKind { probe.map { HelperKind(for: $0, variants) } ?? .full }
 
+  /// Whether a second processor is of use.
+  package var canUseTwoProcessors: Bool { terms?.readsPreview != true && probe?.canUseTwoProcessors == true }
+
   var rules: ResponseRules {
     ResponseRules(variants: variants, format: format, size: probe?.size, limits: limits, mostBytes: mostBytes)
   }
@@ -39,7 +44,7 @@ package struct HelperJob: Sendable {
     let isInline = if case .memory = image { true } else { false }
     return HelperRequest(
       format: format, byteCount: image.count, isInline: isInline, variants: variants.map(\.token), limits: limits,
-      terms: terms, acceptsDamage: acceptsDamage)
+      terms: terms, acceptsDamage: acceptsDamage, hasSpareProcessor: hasSpareProcessor)
   }
 
   /// The thumbnails of what a helper has rendered.

@@ -22,6 +22,8 @@ struct HelperRequest: Equatable, Sendable {
   var usesImageMagick = false
   /// Whether to salvage what can be read of a damaged image. With terms, they decide.
   var acceptsDamage = false
+  /// Whether a second processor may be used.
+  var hasSpareProcessor = false
 }
 
 extension HelperRequest: HelperCoded {
@@ -34,6 +36,7 @@ extension HelperRequest: HelperCoded {
     message.add(terms)
     message.add(usesImageMagick)
     message.add(acceptsDamage)
+    message.add(hasSpareProcessor)
   }
 
   init(from message: inout MessageReader) throws(HelperFailure) {
@@ -41,7 +44,7 @@ extension HelperRequest: HelperCoded {
       format: try message.named(), byteCount: try message.number(), isInline: try message.flag(),
       variants: try message.list(),
       limits: try DecodeLimits(from: &message), terms: try message.optional(), usesImageMagick: try message.flag(),
-      acceptsDamage: try message.flag())
+      acceptsDamage: try message.flag(), hasSpareProcessor: try message.flag())
   }
 }
 

@@ -54,16 +54,18 @@ final class HelperWorker {
       let preview = try RAWPreview(variants, of: probe, in: body, limits: request.limits)
       (body, probe) = (preview.bytes, preview.probe)
     }
-    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms), size) }
+    // The pipeline counts the processor of this thread.
+    let spare = request.hasSpareProcessor ? SpareProcessors(1) : nil
+    if let terms = request.terms { return (try pixels(of: body, probe, variants, terms, spare), size) }
     let (source, header) = (body, probe)
     return try render(variants, acceptsDamage: request.acceptsDamage) { variants, isTolerant throws(CodecError) in
-      (try pixels(of: source, header, variants, isTolerant: isTolerant), size)
+      (try pixels(of: source, header, variants, isTolerant: isTolerant, spare), size)
     }
   }
 
   /// Carries out the pipeline's plan.
   private func pixels(
-    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], _ terms: PlanTerms
+    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], _ terms: PlanTerms, _ spare: SpareProcessors?
   ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
     let memoryBudget = min(terms.memoryBudget, memoryLimit)
     if terms.readsPreview {
@@ -75,7 +77,7 @@ final class HelperWorker {
     let plan = try DecodePlan.make(
       probe: probe, bodyLength: body.count, variants: variants, memoryBudget: memoryBudget,
       isTolerant: terms.isTolerant, mayReadCoefficients: terms.mayReadCoefficients)
-    return Downsampler.pixels(of: body, plan: plan, cancellation: CancellationFlag())
+    return Downsampler.pixels(of: body, plan: plan, spare: spare, cancellation: CancellationFlag())
   }
 
   /// Files up to this length are read at once, in bytes.
@@ -110,12 +112,12 @@ final class HelperWorker {
 
   /// The same for a format that is read in process. What the coefficient decoder hands over is read by libjpeg.
   private func pixels(
-    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], isTolerant: Bool
+    of body: ByteSource, _ probe: ImageProbe, _ variants: [Variant], isTolerant: Bool, _ spare: SpareProcessors?
   ) throws(CodecError) -> [Rendered<ThumbnailRaster>] {
     for mayReadCoefficients in [!isTolerant, false] {
       let terms = PlanTerms(
         memoryBudget: memoryLimit, isTolerant: isTolerant, mayReadCoefficients: mayReadCoefficients)
-      let results = try pixels(of: body, probe, variants, terms)
+      let results = try pixels(of: body, probe, variants, terms, spare)
       let isHandedOver = results.contains { if case .failure(.handedOver) = $0.result { true } else { false } }
       if !isHandedOver { return results }
     }

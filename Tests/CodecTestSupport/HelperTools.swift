@@ -33,11 +33,11 @@ struct HelperBench {
   func render(
     _ bytes: [UInt8], _ format: ImageFormat, _ variants: [Variant] = [Variant(size: PixelSize(160, 120))],
     limits: DecodeLimits = DecodeLimits(), probe: ImageProbe? = nil, mostBytes: Int = 8 << 20,
-    acceptsDamage: Bool = false
+    acceptsDamage: Bool = false, hasSpareProcessor: Bool = false
   ) async throws -> [Result<Thumbnail, CodecError>] {
     let pool = pool
     var job = HelperJob(format, variants, limits: limits, probe: probe, mostBytes: mostBytes)
-    job.acceptsDamage = acceptsDamage
+    (job.acceptsDamage, job.hasSpareProcessor) = (acceptsDamage, hasSpareProcessor)
     let results: Result<[RenderedVariant], Never> = try await workers.run(priority: PriorityControl(.visible)) {
       [job] flag in .success(pool.render(.memory(bytes), job, cancellation: flag))
     }

@@ -8,6 +8,8 @@ struct ImageDecoder {
   let plan: DecodePlan
   let pass: DecodePlan.Pass
   let cancellation: CancellationFlag
+  /// The processors for a second thread; nil for one thread.
+  var spare: SpareProcessors?
   /// Opens the formats that are read only in a helper; nil for formats read in process.
   var helperOnly: HelperOnlyReader?
 
@@ -53,7 +55,8 @@ struct ImageDecoder {
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
     case (.heif, .whole), (.avif, .whole):
       guard let traits = probe.heif else { return nil }
-      return try HEIFRowSource(body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: isLinear)
+      return try HEIFRowSource(
+        body, traits, skipsFilters: pass.hidesBlockEdges, convertsColours: isLinear, spare: spare)
     default: return nil
     }
   }

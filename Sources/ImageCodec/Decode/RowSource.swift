@@ -2,7 +2,8 @@ import ThumbnailCore
 
 /// Decodes an image row by row, from the top down: the first stage between a file and its thumbnails.
 ///
-/// A source belongs to one thread, starts none, and holds no more of the image than its format requires.
+/// A source belongs to one thread, and holds no more of the image than its format requires. Only that of HEIC and AVIF
+/// starts another one, where a processor is to spare, which ends with the source.
 protocol RowSource: AnyObject {
   /// What the rows are.
   var layout: RowLayout { get }

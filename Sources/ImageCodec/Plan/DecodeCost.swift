@@ -80,13 +80,13 @@ enum DecodeCost {
     return bytes < 0x1p60 ? Int(bytes) : .max / 4
   }
 
-  /// An image that is read item by item: a tile and a row of them, of alpha, too.
+  /// An image that is read item by item: the tiles that are decoded at once and a row of them, of alpha, too.
   private static func items(of probe: ImageProbe, bodyLength: Int) -> Int {
     [probe.heif?.image, probe.heif?.alpha].compactMap { $0 }.reduce(0) { sum, image in
       let strip = image.tiles.count > 1 ? image.columns * planes(of: image) : 0
       // A tile has the file's bytes to itself where it is the only one. They are copied once by libde265.
       let coded = 2 * bodyLength / max(1, min(image.tiles.count, 8))
-      return sum + tile(of: image) + strip + coded
+      return sum + strip + (tile(of: image) + coded) * (image.suitsTwoDecoders ? 2 : 1)
     }
   }
 

@@ -55,6 +55,11 @@ package struct ImageProbe: Sendable, Equatable {
   /// Whether it is the header of a RAW file, of which a preview is read (`RAWPreview`).
   package var isRAW: Bool { raw != nil }
 
+  /// Whether a second processor makes the decode take less time: that of a grid of tiles.
+  package var canUseTwoProcessors: Bool {
+    [heif?.image, heif?.alpha].compactMap { $0 }.contains { $0.suitsTwoDecoders }
+  }
+
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }
 

@@ -7,10 +7,11 @@ package enum Downsampler {
   /// Renders the thumbnails of a plan, one result per variant, the largest first. It also shrinks stored thumbnails,
   /// which are bodies like any other.
   ///
-  /// `source` describes the image if the body is a smaller one in its place, `processors` are the program's own.
+  /// `source` describes the image if the body is a smaller one in its place, `processors` are the program's own steps,
+  /// `spare` are the machine's processors for a second thread.
   package static func render(
     _ body: ByteSource, plan: DecodePlan, of source: SourceDescription? = nil, processors: [ThumbnailProcessor] = [],
-    cancellation: CancellationFlag
+    spare: SpareProcessors? = nil, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let source =
       source
@@ -18,22 +19,24 @@ package enum Downsampler {
         size: plan.probe.origin?.size ?? plan.probe.size, format: plan.probe.origin?.format ?? plan.probe.format,
         byteCount: body.count)
     let finisher = ThumbnailFinisher(source: source, processors: processors)
-    return carryOut(plan, body, cancellation) { pixels throws(CodecError) in try finisher.thumbnail(of: pixels) }
+    return carryOut(plan, body, spare, cancellation) { pixels throws(CodecError) in
+      try finisher.thumbnail(of: pixels)
+    }
   }
 
   /// Renders the thumbnails of a plan, but leaves it to another process to encode them.
   package static func pixels(
-    of body: ByteSource, plan: DecodePlan, cancellation: CancellationFlag
+    of body: ByteSource, plan: DecodePlan, spare: SpareProcessors? = nil, cancellation: CancellationFlag
   ) -> [Rendered<ThumbnailRaster>] {
-    carryOut(plan, body, cancellation) { pixels in pixels }
+    carryOut(plan, body, spare, cancellation) { pixels in pixels }
   }
 
   private static func carryOut<Product>(
-    _ plan: DecodePlan, _ body: ByteSource, _ cancellation: CancellationFlag,
+    _ plan: DecodePlan, _ body: ByteSource, _ spare: SpareProcessors?, _ cancellation: CancellationFlag,
     _ finish: (ThumbnailRaster) throws(CodecError) -> Product
   ) -> [Rendered<Product>] {
     plan.passes.flatMap { pass in
-      let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation)
+      let decoder = ImageDecoder(body: body, plan: plan, pass: pass, cancellation: cancellation, spare: spare)
       return RenderPass(decoder: decoder).run(finish)
     }
   }
@@ -60,7 +63,7 @@ package enum Downsampler {
   ) -> [Rendered<Product>]? {
     if preview.preview.heif != nil {
       // The reader of its items compares it with the image.
-      let rendered = carryOut(preview.plan, body, cancellation, finish)
+      let rendered = carryOut(preview.plan, body, nil, cancellation, finish)
       return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
     }
     let range = preview.preview.range
@@ -70,7 +73,7 @@ package enum Downsampler {
     let small = ByteSource.memory(bytes)
     let comparison = PreviewComparison(preview, small, body: body, cancellation: cancellation)
     guard let isAlike = try? comparison.isAlike, isAlike else { return nil }
-    let rendered = carryOut(preview.plan, small, cancellation, finish)
+    let rendered = carryOut(preview.plan, small, nil, cancellation, finish)
     return rendered.allSatisfy { (try? $0.result.get()) != nil } ? rendered : nil
   }
 

@@ -6,6 +6,8 @@ struct DecodeRunner: Sendable {
   let memory: WeightedSemaphore
   /// The threads for codec work and for opening files.
   let workers: WorkerPool
+  /// The processors that decodes may use: one for each, and what is left for second threads.
+  let spare: SpareProcessors
   let monitor: PipelineMonitor
 
   /// Waits for memory for a decode. `body` must be named if its bytes are borrowed from that memory.
@@ -39,9 +41,9 @@ struct DecodeRunner: Sendable {
     let reservation = isReserved ? nil : try await reserve(bytes, of: body, for: job)
     defer { reservation?.release() }
     monitor.send(job.source, .planned(description: plan, reservedBytes: bytes))
-    let outcome = try await work(for: job) { cancellation in
+    let outcome = try await work(for: job) { [spare] cancellation in
       let started = ContinuousClock.now
-      let value = decode(cancellation)
+      let value = spare.counting { decode(cancellation) }
       return Outcome(value: value, waited: started - asked, duration: .now - started)
     }
     monitor.add(1, to: \.decodes)

@@ -115,8 +115,11 @@ struct HelperRenderer: Sendable {
   ) async throws(ThumbnailError) -> Decoded {
     let outcome = try await runner.run(
       plan, bytes: bytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [pool, bytes = body.container?.bytes ?? body.bytes] cancellation in
-      pool.render(bytes, order, cancellation: cancellation)
+    ) { [pool, spare = runner.spare, bytes = body.container?.bytes ?? body.bytes] cancellation in
+      var order = order
+      order.hasSpareProcessor = order.canUseTwoProcessors && spare.take()
+      defer { if order.hasSpareProcessor { spare.giveBack() } }
+      return pool.render(bytes, order, cancellation: cancellation)
     }
     return Decoded(outcome, plan: plan)
   }

@@ -1,4 +1,5 @@
 import DecodeSandbox
+import Foundation
 import HTTPTransport
 import ImageCodec
 import ThumbnailCache
@@ -36,6 +37,7 @@ final class PipelineStages: Sendable {
     runner = DecodeRunner(
       memory: WeightedSemaphore(capacity: budget.decodeShare),
       workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },
+      spare: SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount)),
       monitor: monitor)
     (cache, openingProblem) = Self.openCache(configuration, monitor)
     policy = JobPolicy(configuration, rule: cache.rule)

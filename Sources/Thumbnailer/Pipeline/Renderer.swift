@@ -146,8 +146,8 @@ struct Renderer: Sendable {
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
     let outcome = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [bytes = body.bytes, processors = configuration.processors] cancellation in
-      Downsampler.render(bytes, plan: plan, processors: processors, cancellation: cancellation)
+    ) { [bytes = body.bytes, processors = configuration.processors, spare = runner.spare] cancellation in
+      Downsampler.render(bytes, plan: plan, processors: processors, spare: spare, cancellation: cancellation)
     }
     try body.checkUnchanged()
     return Decoded(outcome, plan: description)

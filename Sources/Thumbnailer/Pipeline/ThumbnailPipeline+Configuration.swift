@@ -48,7 +48,8 @@ extension ThumbnailPipeline {
     public var downloadsPerHost = 6
     /// When the slots of silent downloads are lent to others; replaced in tests.
     var silence = SilencePolicy()
-    /// Concurrent decodes. Default: one for each active core.
+    /// Concurrent decodes. Default: one for each active core. While fewer run, the tiles of a HEIC or AVIF are decoded by
+    /// two threads.
     public var jobs = ProcessInfo.processInfo.activeProcessorCount
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.
     public var maximumSourceBytes = ByteSize.mebibytes(256)

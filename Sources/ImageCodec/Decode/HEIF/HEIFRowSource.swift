@@ -28,17 +28,21 @@ final class HEIFRowSource: RowSource {
   /// - Parameters:
   ///   - skipsFilters: See `HEIFImage.decoder`.
   ///   - convertsColours: Whether luma and chroma become RGB.
+  ///   - spare: The processors for a second decoder of a grid's tiles; nil for one decoder.
   /// - Throws: `.handedOver` for what libheif should read, and for a thumbnail that is another image's;
   ///   `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
   init(
-    _ body: ByteSource, _ traits: HEIFTraits, skipsFilters: Bool = false, convertsColours: Bool = false
+    _ body: ByteSource, _ traits: HEIFTraits, skipsFilters: Bool = false, convertsColours: Bool = false,
+    spare: SpareProcessors? = nil
   ) throws(CodecError) {
     let file = try HEIFFile(body)
     let image = traits.image
     part = image.part
-    colours = try TileStrip(image, of: file, skipsFilters: skipsFilters)
+    colours = try TileStrip(image, of: file, skipsFilters: skipsFilters, spare: spare)
     var alpha: TileStrip?
-    if let found = traits.alpha { alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters) }
+    if let found = traits.alpha {
+      alpha = try TileStrip(found, of: file, skipsFilters: skipsFilters, spare: spare)
+    }
     self.alpha = alpha
     if colours.colour == nil || traits.compared != nil { try colours.load(part.y) }
     let colour = colours.colour ?? CodedColour(primaries: 2, transfer: 2, matrix: 2, isFullRange: false)

@@ -1,4 +1,3 @@
-import Foundation
 import HEIFContainer
 import ThumbnailCore
 
@@ -14,25 +13,26 @@ final class TileStrip {
   private let file: HEIFFile
   private let skipsFilters: Bool
   private var decoder: (any ItemDecoder)?
-  /// The memory of each plane of a row of tiles; empty for a single item.
-  private var buffers: [UnsafeMutableRawBufferPointer] = []
+  /// Decodes the tiles of a grid; nil for a single item.
+  private let team: TileTeam?
 
-  init(_ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool) throws(CodecError) {
+  /// - Parameter spare: The processors for a second decoder of a grid; nil for one decoder.
+  init(
+    _ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, spare: SpareProcessors?
+  ) throws(CodecError) {
     (self.image, self.file, self.skipsFilters) = (image, file, skipsFilters)
     colour = image.colour
     let divisors = image.chroma.divisors
     // A sample of chroma would belong to two tiles.
     let isWhole = image.tileSize.width % divisors.across == 0 && image.tileSize.height % divisors.down == 0
     guard image.tiles.count == 1 || isWhole else { throw .handedOver(reason: "tiles of odd sizes") }
+    team = image.tiles.count == 1 ? nil : try TileTeam(image, of: file, skipsFilters: skipsFilters, spare: spare)
   }
 
-  deinit { for buffer in buffers { free(buffer.baseAddress) } }
+  deinit { team?.close() }
 
   /// The bytes of a sample.
-  var sampleBytes: Int { image.bits > 8 ? 2 : 1 }
-
-  /// The size of a plane of one tile.
-  private func tileSize(_ plane: Int) -> PixelSize { Self.size(of: PixelSize(image.tileSize), plane, image.chroma) }
+  var sampleBytes: Int { image.sampleBytes }
 
   /// The size of a plane of an image of `size`: luma, or chroma, of which a partial sample counts.
   static func size(of size: PixelSize, _ plane: Int, _ chroma: ChromaFormat) -> PixelSize {
@@ -48,26 +48,20 @@ final class TileStrip {
     let decoder = try knownDecoder()
     let index = row / image.tileSize.height
     rows = 0..<0
-    for column in 0..<image.columns {
-      let tile = image.tiles[index * image.columns + column]
-      let coded = try decoder.decode(try file.item(tile), of: file)
-      try check(coded)
+    if let team {
+      try team.decodeStrip(index, with: decoder)
+      planes = team.planes
+      if colour == nil { colour = team.colour }
+    } else {
+      let coded = try decoder.decode(try file.item(image.tiles[0]), of: file)
+      try image.check(coded)
+      planes = coded.planes
       if colour == nil { colour = coded.colour }
-      if image.tiles.count == 1 { planes = coded.planes } else { try keep(coded, column) }
-    }
-    if image.tiles.count > 1 {
-      planes = buffers.enumerated().compactMap { plane, buffer in
-        let tile = tileSize(plane)
-        let size = PixelSize(tile.width * image.columns, tile.height)
-        return buffer.baseAddress.map {
-          CodedPlanes.Plane(start: UnsafeRawPointer($0), stride: size.width * sampleBytes, size: size)
-        }
-      }
     }
     rows = index * image.tileSize.height..<(index + 1) * image.tileSize.height
   }
 
-  /// The decoder of all tiles, made for the first.
+  /// The decoder of this thread, made for the first tile.
   private func knownDecoder() throws(CodecError) -> any ItemDecoder {
     if let decoder { return decoder }
     let made = try image.decoder(skipsFilters: skipsFilters)
@@ -82,38 +76,5 @@ final class TileStrip {
     let first = rows.lowerBound / divisor
     let last = planes[plane].size.height - 1
     return planes[plane].start + max(0, min(last, row - first)) * planes[plane].stride
-  }
-
-  private func check(_ coded: CodedPlanes) throws(CodecError) {
-    guard coded.bits == image.bits, coded.chroma == image.chroma else {
-      throw .handedOver(reason: "the stream's samples are not those of the header")
-    }
-    for (plane, found) in coded.planes.enumerated() {
-      let size = tileSize(plane)
-      guard found.size.width >= size.width, found.size.height >= size.height,
-        found.stride >= size.width * sampleBytes
-      else { throw .handedOver(reason: "the header says \(size), the decoder \(found.size)") }
-    }
-  }
-
-  /// Copies a tile to its place in the strip.
-  private func keep(_ coded: CodedPlanes, _ column: Int) throws(CodecError) {
-    if buffers.isEmpty {
-      for plane in coded.planes.indices {
-        let tile = tileSize(plane)
-        let count = tile.width * image.columns * tile.height * sampleBytes
-        guard let memory = malloc(max(1, count)) else { throw .outOfMemory }
-        buffers.append(UnsafeMutableRawBufferPointer(start: memory, count: count))
-      }
-    }
-    for (plane, samples) in coded.planes.enumerated() {
-      let tile = tileSize(plane)
-      let rowBytes = tile.width * sampleBytes
-      guard let start = buffers[plane].baseAddress else { continue }
-      for row in 0..<tile.height {
-        (start + (row * image.columns + column) * rowBytes).copyMemory(
-          from: samples.start + row * samples.stride, byteCount: rowBytes)
-      }
-    }
   }
 }

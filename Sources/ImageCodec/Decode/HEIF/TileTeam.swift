@@ -1,0 +1,195 @@
+import Foundation
+import HEIFContainer
+import ThumbnailCore
+
+/// Decodes the tiles of a grid strip by strip, with one decoder on the calling thread and a second one on a thread of
+/// its own while a processor is to spare.
+///
+/// Both take one tile after another. The second decoder may be one tile ahead of the strip, while the rows of the strip
+/// are used: it copies that tile when the next strip begins. Samples and errors are the same as of one decoder.
+final class TileTeam: @unchecked Sendable {
+  // Safety: the variables are only accessed with `condition` locked.
+
+  /// The most memory of a tile, in bytes, of which two are decoded at once: one of 5 megapixels.
+  static let mostTileBytes = 16 << 20
+  /// The stack of the second thread, in bytes.
+  private static let stackBytes = 1 << 20
+
+  private let image: HEIFImage
+  private let file: HEIFFile
+  private let skipsFilters: Bool
+  private let spare: SpareProcessors?
+  private let strip: StripMemory
+  /// The tiles that are needed: the last ones may be beyond the part that is shown.
+  private let count: Int
+
+  private let condition = NSCondition()
+  /// The tile that is taken next.
+  private var next = 0
+  /// The first tile behind the current strip.
+  private var end = 0
+  /// The tiles of the current strip that are being decoded.
+  private var pending = 0
+  /// Whether the second decoder has the first tile behind the strip.
+  private var isAhead = false
+  /// Changes when strips are not requested in order, so that a tile decoded ahead is dropped.
+  private var epoch = 0
+  /// The first tile of the strip that cannot be decoded.
+  private var failure: (tile: Int, error: CodecError)?
+  /// What the first tile's stream says of its samples.
+  private var firstColour: CodedColour?
+  private var isClosed = false
+  private var hasSecond = false
+  /// Whether no second thread is to be started.
+  private var isAlone: Bool
+
+  /// - Parameter spare: The processors for a second decoder; nil for one decoder.
+  init(
+    _ image: HEIFImage, of file: HEIFFile, skipsFilters: Bool, spare: SpareProcessors?
+  ) throws(CodecError) {
+    (self.image, self.file, self.skipsFilters, self.spare) = (image, file, skipsFilters, spare)
+    strip = try StripMemory(image)
+    let lastRow = image.part.y + max(1, image.part.size.height) - 1
+    count = min(image.tiles.count, (lastRow / image.tileSize.height + 1) * image.columns)
+    isAlone = spare == nil || !image.suitsTwoDecoders
+  }
+
+  /// The planes of the current strip.
+  var planes: [CodedPlanes.Plane] { strip.planes }
+
+  /// What the stream of the first tile says of its samples.
+  var colour: CodedColour? { withLock { $0.firstColour } }
+
+  private func withLock<Result>(_ body: (TileTeam) -> Result) -> Result {
+    condition.lock()
+    defer { condition.unlock() }
+    return body(self)
+  }
+
+  /// Decodes all tiles of a strip, on the calling thread with `decoder`.
+  ///
+  /// - Throws: The error of the first tile that cannot be decoded.
+  func decodeStrip(_ index: Int, with decoder: any ItemDecoder) throws(CodecError) {
+    begin(strip: index)
+    startSecond()
+    while let tile = takeOfStrip() { finish(tile, decoded(tile, with: decoder)) }
+    let failure = withLock { team in
+      while team.pending > 0 { team.condition.wait() }
+      return team.failure
+    }
+    if let failure { throw failure.error }
+  }
+
+  /// Ends the second thread, and waits until it holds no memory.
+  func close() {
+    withLock { team in
+      team.isClosed = true
+      team.condition.broadcast()
+      while team.hasSecond { team.condition.wait() }
+    }
+  }
+
+  private func begin(strip index: Int) {
+    withLock { team in
+      let first = index * image.columns
+      let isInOrder = team.failure == nil && team.next == (team.isAhead ? first + 1 : first)
+      if !isInOrder { (team.epoch, team.next, team.failure) = (team.epoch + 1, first, nil) }
+      team.pending = isInOrder && team.isAhead ? 1 : 0
+      (team.end, team.isAhead) = (min(image.tiles.count, first + image.columns), false)
+      team.condition.broadcast()
+    }
+  }
+
+  /// The next tile of the strip for the calling thread; nil if all are taken, or one has failed.
+  private func takeOfStrip() -> Int? {
+    withLock { team in
+      guard team.failure == nil, team.next < team.end else { return nil }
+      team.next += 1
+      team.pending += 1
+      // A processor may have become spare.
+      team.condition.broadcast()
+      return team.next - 1
+    }
+  }
+
+  private func decoded(_ tile: Int, with decoder: any ItemDecoder) -> Result<CodedPlanes, CodecError> {
+    Result { () throws(CodecError) in
+      let coded = try decoder.decode(try file.item(image.tiles[tile]), of: file)
+      try image.check(coded)
+      return coded
+    }
+  }
+
+  /// Copies a tile of the current strip to its place.
+  private func finish(_ tile: Int, _ result: Result<CodedPlanes, CodecError>) {
+    if case .success(let coded) = result { strip.copy(coded, toColumn: tile % image.columns) }
+    withLock { team in
+      switch result {
+      case .success(let coded):
+        if tile % image.columns == 0, team.firstColour == nil { team.firstColour = coded.colour }
+      case .failure(let error):
+        if team.failure.map({ tile < $0.tile }) ?? true { team.failure = (tile, error) }
+      }
+      team.pending -= 1
+      team.condition.broadcast()
+    }
+  }
+
+  // MARK: The second decoder
+
+  private func startSecond() {
+    let isWanted = withLock { team in
+      guard !team.isAlone, !team.hasSecond, team.next < count - 1, spare?.isThere == true else { return false }
+      team.hasSecond = true
+      return true
+    }
+    guard isWanted else { return }
+    let hasStarted = SystemThread.start(name: "thumbnailer.tile", stackBytes: Self.stackBytes) { [self] in
+      help()
+      withLock { team in
+        team.hasSecond = false
+        team.condition.broadcast()
+      }
+    }
+    if !hasStarted { withLock { team in (team.hasSecond, team.isAlone) = (false, true) } }
+  }
+
+  /// Decodes tiles until the team is closed. Without memory for a decoder the other one goes on alone.
+  private func help() {
+    guard let decoder = try? image.decoder(skipsFilters: skipsFilters) else {
+      withLock { $0.isAlone = true }
+      return
+    }
+    while let (tile, epoch) = takeWhenSpare() {
+      let result = decoded(tile, with: decoder)
+      spare?.giveBack()
+      let isWanted = withLock { team in
+        while !team.isClosed, team.epoch == epoch, tile >= team.end { team.condition.wait() }
+        return !team.isClosed && team.epoch == epoch
+      }
+      if isWanted { finish(tile, result) }
+    }
+  }
+
+  /// Waits until there is a tile, of the strip or the first behind it, and a processor for it; nil when the team is
+  /// closed.
+  private func takeWhenSpare() -> (tile: Int, epoch: Int)? {
+    withLock { team in
+      while !team.isClosed {
+        let tile = team.next
+        if team.failure == nil, tile <= team.end, tile < count, spare?.take() == true {
+          team.next += 1
+          if tile < team.end { team.pending += 1 } else { team.isAhead = true }
+          return (tile, team.epoch)
+        }
+        team.condition.wait()
+      }
+      return nil
+    }
+  }
+}
+
+extension HEIFImage {
+  /// Whether two of its tiles may be decoded at once.
+  var suitsTwoDecoders: Bool { tiles.count > 1 && DecodeCost.tile(of: self) <= TileTeam.mostTileBytes }
+}
