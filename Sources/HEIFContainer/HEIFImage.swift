@@ -21,6 +21,8 @@ package struct HEIFImage: Sendable, Hashable {
   /// What the samples mean, if the container says so.
   package let colour: CodedColour?
   package let profile: [UInt8]?
+  /// The brightest light in the image in cd/m², if the container says so.
+  package let peakLight: Int?
   /// The part of it that is shown, before it is turned.
   package let part: HEIFPart
   /// The EXIF orientation that has the same effect as its rotation and mirroring: 1 to 8.
@@ -69,7 +71,8 @@ extension HEIFItems {
     var image = HEIFImage(
       id: id, coding: samples.coding, size: size, tiles: tiles.map(\.id), columns: columns, tileSize: tileSize,
       chroma: samples.chroma, bits: samples.bits, colour: colour(item) ?? colour(tiles[0]),
-      profile: profile(item) ?? profile(tiles[0]), part: shown.part, orientation: shown.orientation.exif)
+      profile: profile(item) ?? profile(tiles[0]), peakLight: peakLight(item) ?? peakLight(tiles[0]), part: shown.part,
+      orientation: shown.orientation.exif)
     image.alpha = alpha(of: id)
     return image
   }
@@ -134,6 +137,13 @@ extension HEIFItems {
 
   private func colour(_ item: HEIFItem) -> CodedColour? {
     for property in item.properties { if case .colour(let colour) = property.value { return colour } }
+    return nil
+  }
+
+  private func peakLight(_ item: HEIFItem) -> Int? {
+    for property in item.properties {
+      if case .peakLight(let light) = property.value, light > 0 { return light }
+    }
     return nil
   }
 

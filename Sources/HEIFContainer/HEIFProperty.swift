@@ -17,6 +17,8 @@ package struct HEIFProperty: Sendable, Equatable {
     case bits([Int])
     /// What an auxiliary item holds (`auxC`), as a URN.
     case auxiliary(String)
+    /// The brightest light of any pixel in cd/m², 0 if unknown (`clli`).
+    case peakLight(Int)
     /// How HEVC is coded (`hvcC`).
     case hevc(HEVCConfiguration)
     /// How AV1 is coded (`av1C`).
@@ -57,6 +59,7 @@ extension HEIFProperty.Value {
     case "auxC":
       _ = try content.versionAndFlags()
       self = .auxiliary(content.text())
+    case "clli": self = .peakLight(try content.number(2))
     case "hvcC": self = .hevc(try HEVCConfiguration(&content))
     case "av1C": self = .av1(try AV1Configuration(&content))
     default: self = .other(kind)

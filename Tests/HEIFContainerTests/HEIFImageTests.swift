@@ -46,6 +46,12 @@ import Testing
     #expect(try image(steps.map { Builder.box($0.0, [$0.1]) }).orientation == orientation)
   }
 
+  @Test func theBrightestLightIsKnownWhereTheContainerTells() throws {
+    #expect(try image([Builder.box("clli", Builder.number(600, 2), Builder.number(100, 2))]).peakLight == 600)
+    #expect(try image([Builder.box("clli", [0, 0, 0, 0])]).peakLight == nil)
+    #expect(try image([]).peakLight == nil)
+  }
+
   @Test func aCleanApertureIsAPartOfTheImage() throws {
     let centred = try image([Builder.aperture([60, 1, 40, 1, 0, 1, 0, 1])])
     #expect(centred.part == HEIFPart(x: 2, y: 4, size: HEIFSize(60, 40)))

@@ -134,7 +134,10 @@ struct ImageDecoder {
   /// The image's metadata that a policy keeps; nil if it cannot be read. A helper keeps none of the formats that only
   /// it reads.
   func metadata(_ policy: MetadataPolicy) -> KeptMetadata? {
-    guard policy != .none, helperOnly == nil, !cancellation.isSet, (try? Codec.start()) != nil else { return nil }
+    guard policy != .none, helperOnly == nil, !cancellation.isSet else { return nil }
+    // The profile of a high dynamic range is not that of the thumbnail, which is mapped to sRGB.
+    if policy == .profile, plan.probe.heif?.isHighDynamicRange == true { return nil }
+    guard (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
     guard let image = try? open(BodyReader(body, cancellation: cancellation)) else { return nil }
     return KeptMetadata(policy, of: image)

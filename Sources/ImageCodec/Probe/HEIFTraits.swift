@@ -16,8 +16,8 @@ struct HEIFTraits: Sendable, Equatable {
   /// Only of a thumbnail that stands for its image.
   var compared: Comparison?
 
-  /// The codes of the transfer functions of high dynamic range, PQ and HLG (ITU-T H.273).
-  static let highDynamicRange = [16, 18]
+  /// Whether the container says that the samples have a high dynamic range, which thumbnails do not have.
+  var isHighDynamicRange: Bool { image.colour.map { ToneMap.isNeeded(for: $0) } ?? false }
 
   /// An image that is read here, and its alpha.
   ///
@@ -25,9 +25,6 @@ struct HEIFTraits: Sendable, Equatable {
   /// - Throws: `.unsupported` for what is left to libheif.
   init(_ items: HEIFItems, _ id: UInt32, grid: [UInt8]? = nil) throws(HEIFError) {
     image = try items.image(id, grid: grid)
-    if let colour = image.colour, Self.highDynamicRange.contains(colour.transfer) {
-      throw .unsupported("high dynamic range")
-    }
     ranges = items.ranges(image.tiles)
     guard let number = image.alpha else { return }
     let found = try items.image(number)

@@ -5,7 +5,7 @@ import ThumbnailCore
 /// Decodes an image of a HEIC or AVIF item by item, with libde265 or dav1d: as coded, not turned.
 ///
 /// Holds a row of its tiles, or the planes of its only item, and delivers luma and chroma as they are where they can be
-/// downsampled so; images with alpha and those that are averaged in linear light as RGB.
+/// downsampled so; images with alpha, with a high dynamic range, and those that are averaged in linear light as RGB.
 final class HEIFRowSource: RowSource {
   /// The most bytes of rows that are passed at once.
   private static let bandBytes = 65_536
@@ -18,6 +18,8 @@ final class HEIFRowSource: RowSource {
   private let tables: [[UInt16]?]
   /// Nil where planes are delivered.
   private let converter: PixelConverter?
+  /// Nil unless the image has a high dynamic range.
+  private let toneMap: ToneMap?
   /// Converted rows.
   private let scratch: UnsafeMutableRawPointer
   private let bytesPerBand: Int
@@ -51,8 +53,10 @@ final class HEIFRowSource: RowSource {
     let divisors = image.chroma.divisors
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
-    let keepsPlanes = alpha == nil && !convertsColours && isAligned && image.chroma != .none
-    if HEIFTraits.highDynamicRange.contains(colour.transfer) { throw .handedOver(reason: "high dynamic range") }
+    // Where there is a profile, the container has the last word on what the samples mean.
+    let isHDR = ToneMap.isNeeded(for: colour) && (image.colour != nil || image.profile == nil)
+    toneMap = isHDR ? try ToneMap(colour, peak: image.peakLight, isWide: image.bits > 8) : nil
+    let keepsPlanes = alpha == nil && !convertsColours && !isHDR && isAligned && image.chroma != .none
     if keepsPlanes, let weights = LumaWeights(matrix: colour.matrix) {
       converter = nil
       layout = RowLayout(
@@ -64,7 +68,8 @@ final class HEIFRowSource: RowSource {
       let found = try PixelConverter(bits: image.bits, colour: colour, alphaBits: alpha?.image.bits)
       converter = found
       layout = RowLayout(
-        size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8, profile: image.profile)
+        size: size, channels: found.channels, sample: image.bits > 8 ? .uint16 : .uint8,
+        profile: isHDR ? nil : image.profile)
       tables = [nil]
     }
     nextRows = layout.planes.map { _ in 0 }
@@ -153,7 +158,9 @@ final class HEIFRowSource: RowSource {
         chroma: colours.image.chroma == .none
           ? nil : (colours.start(1, row: shared), colours.start(2, row: shared)),
         across: divisors.across, alpha: alpha?.start(0, row: row), isAlphaWide: alpha?.sampleBytes == 2, first: part.x)
-      converter.convert(line, count: size.width, into: scratch + (row - first) * rowBytes)
+      let target = scratch + (row - first) * rowBytes
+      converter.convert(line, count: size.width, into: target)
+      toneMap?.convert(target, count: size.width, channels: converter.channels)
     }
     nextRows[0] += count
     return RowBand(start: UnsafeRawPointer(scratch), stride: rowBytes, count: count)

@@ -1,0 +1,185 @@
+import Foundation
+import HEIFContainer
+import ThumbnailCore
+
+/// Maps samples of high dynamic range to sRGB, so that they look as on a screen without it.
+///
+/// PQ and HLG (ITU-R BT.2100) become the light of a display, HLG of a nominal one of 1,000 cd/m². Reference white is 203
+/// cd/m² (ITU-R BT.2408), and the brightest that sRGB shows here. What is brighter than the knee of ITU-R BT.2390 (at 88
+/// cd/m² for an image of up to 1,000) is rolled off: the brightest of red, green and blue by its curve, the others in
+/// proportion, so that hues stay. Then the primaries are converted in linear light, and colours beyond sRGB's clipped.
+struct ToneMap {
+  /// The numbers of the transfer functions in ITU-T H.273.
+  private static let (pq, hlg) = (16, 18)
+  /// The light of sRGB's white, in cd/m².
+  private static let white = 203.0
+  /// The brightest light of a display of HLG, and of an image in PQ that does not tell, in cd/m².
+  private static let usualPeak = 1000.0
+  /// The exponent of the scene's luminance, less 1, that HLG's display light is in proportion to.
+  private static let gammaOfHLG = 0.2
+  /// The last index of the tables.
+  private static let last = 4095
+
+  /// The light of each level of a signal, of 8 bits or of the upper 12 of 16: for PQ 1 is white, for HLG the scene's
+  /// brightest.
+  private let light: [Float]
+  /// For HLG what the scene's light is multiplied by, by the square root of its luminance from 0 to 1; else empty.
+  private let display: [Float]
+  /// What the light is multiplied by, by the square root of the brightest channel's from 0 to the peak.
+  private let rollOff: [Float]
+  /// The brightest light that is told from white.
+  private let peak: Float
+  /// The levels of sRGB, of as many bits as the signal, by the square root of light.
+  private let encoded: [UInt16]
+  private let primaries: Primaries
+  private let isWide: Bool
+
+  /// Whether samples of this transfer function have a high dynamic range.
+  static func isNeeded(for colour: CodedColour) -> Bool { colour.transfer == pq || colour.transfer == hlg }
+
+  /// - Parameters:
+  ///   - colour: Of PQ or HLG.
+  ///   - peak: The brightest light of an image in PQ in cd/m², if it tells.
+  ///   - isWide: Whether rows have 16 bits a sample, not 8.
+  /// - Throws: `.handedOver` for other primaries than BT.2020's, P3's and BT.709's.
+  init(_ colour: CodedColour, peak: Int?, isWide: Bool) throws(CodecError) {
+    guard let primaries = Primaries(colour.primaries) else {
+      throw .handedOver(reason: "high dynamic range with the primaries \(colour.primaries)")
+    }
+    (self.primaries, self.isWide) = (primaries, isWide)
+    let isPQ = colour.transfer == Self.pq
+    let signals = isWide ? (0...Self.last).map { min(1, Double($0 << 4) / 65_535) } : (0...255).map { Double($0) / 255 }
+    light = signals.map { Float(isPQ ? PQ.light($0) / Self.white : Self.sceneLight($0)) }
+    display =
+      isPQ
+      ? []
+      : Self.roots.map { Float(pow($0 * $0, Self.gammaOfHLG) * Self.usualPeak / Self.white) }
+    let told = isPQ ? peak.map { max(Self.white, min(PQ.brightest, Double($0))) } : nil
+    let known = told ?? Self.usualPeak
+    rollOff = Self.roots.map { root in
+      let found = max(1e-6, root * root * known)
+      return Float(Self.rolledOff(found, peak: known) / found)
+    }
+    self.peak = Float(known / Self.white)
+    let most: Double = isWide ? 65_535 : 255
+    encoded = Self.roots.map { UInt16((Self.signal(ofLight: $0 * $0) * most).rounded()) }
+  }
+
+  private static let roots = (0...last).map { Double($0) / Double(last) }
+
+  /// Maps `count` pixels in place. The first three of `channels` samples are red, green and blue.
+  func convert(_ row: UnsafeMutableRawPointer, count: Int, channels: Int) {
+    if isWide {
+      convert(row.assumingMemoryBound(to: UInt16.self), count, channels)
+    } else {
+      convert(row.assumingMemoryBound(to: UInt8.self), count, channels)
+    }
+  }
+
+  @inline(__always)
+  private func convert<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ row: UnsafeMutablePointer<Sample>, _ count: Int, _ channels: Int
+  ) {
+    let last = Float(Self.last)
+    let scale = last / peak.squareRoot()
+    func index(_ sample: Sample) -> Int {
+      Sample.bitWidth == 8 ? Int(sample) : min(Self.last, (Int(sample) &+ 8) &>> 4)
+    }
+    // Light is never negative, and no index is beyond the tables.
+    func place(_ light: Float, _ scale: Float) -> Int { Int(min(last, light.squareRoot() * scale + 0.5)) }
+    light.withUnsafeBufferPointer { light in
+      display.withUnsafeBufferPointer { display in
+        rollOff.withUnsafeBufferPointer { rollOff in
+          encoded.withUnsafeBufferPointer { encoded in
+            for x in 0..<count {
+              let pixel = row + x &* channels
+              var found = SIMD3(light[index(pixel[0])], light[index(pixel[1])], light[index(pixel[2])])
+              if !display.isEmpty { found *= display[place((found * primaries.luminance).sum(), last)] }
+              let most = found.max()
+              found *= most < peak ? rollOff[place(most, scale)] : 1 / most
+              let shown = primaries.red * found.x + primaries.green * found.y + primaries.blue * found.z
+              for channel in 0..<3 {
+                pixel[channel] = Sample(truncatingIfNeeded: encoded[place(max(0, shown[channel]), last)])
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// The inverse of HLG's OETF: the scene's light from 0 to 1.
+  private static func sceneLight(_ signal: Double) -> Double {
+    let (a, b, c) = (0.178_832_77, 0.284_668_92, 0.559_910_73)
+    return signal <= 0.5 ? signal * signal / 3 : (exp((signal - c) / a) + b) / 12
+  }
+
+  /// Light in cd/m² after BT.2390's curve from `peak` to `white`; both have a black of 0.
+  private static func rolledOff(_ light: Double, peak: Double) -> Double {
+    let whole = PQ.signal(peak)
+    let most = PQ.signal(white) / whole
+    let knee = 1.5 * most - 0.5
+    let signal = min(1, PQ.signal(light) / whole)
+    guard signal > knee, knee < 1 else { return min(white, light) }
+    let t = (signal - knee) / (1 - knee)
+    let (square, cube) = (t * t, t * t * t)
+    let curve =
+      (2 * cube - 3 * square + 1) * knee + (cube - 2 * square + t) * (1 - knee) + (3 * square - 2 * cube) * most
+    return min(white, PQ.light(curve * whole))
+  }
+
+  /// sRGB's signal (IEC 61966-2-1).
+  private static func signal(ofLight light: Double) -> Double {
+    light <= 0.003_130_8 ? light * 12.92 : 1.055 * pow(light, 1 / 2.4) - 0.055
+  }
+}
+
+/// SMPTE ST 2084: the perceptual quantiser.
+private enum PQ {
+  /// The light of a signal of 1, in cd/m².
+  static let brightest = 10_000.0
+  private static let (m1, m2) = (2610.0 / 16_384, 2523.0 / 4096 * 128)
+  private static let (c1, c2, c3) = (3424.0 / 4096, 2413.0 / 4096 * 32, 2392.0 / 4096 * 32)
+
+  /// The light of a signal from 0 to 1, in cd/m².
+  static func light(_ signal: Double) -> Double {
+    let power = pow(signal, 1 / m2)
+    return pow(max(0, power - c1) / (c2 - c3 * power), 1 / m1) * brightest
+  }
+
+  /// The signal of a light in cd/m².
+  static func signal(_ light: Double) -> Double {
+    let power = pow(light / brightest, m1)
+    return pow((c1 + c2 * power) / (1 + c3 * power), m2)
+  }
+}
+
+/// How linear light of other primaries becomes that of sRGB's; the white of all is D65.
+private struct Primaries {
+  /// What a unit of the channel is in red, green and blue of sRGB.
+  let red: SIMD3<Float>
+  let green: SIMD3<Float>
+  let blue: SIMD3<Float>
+  /// The shares of the channels in luminance.
+  let luminance: SIMD3<Float>
+
+  /// By their number in ITU-T H.273; nil for others. Unspecified ones are taken for BT.2020's, which BT.2100 has.
+  init?(_ number: Int) {
+    switch number {
+    case 2, 9:
+      red = [1.660_491, -0.124_550, -0.018_151]
+      green = [-0.587_641, 1.132_900, -0.100_579]
+      blue = [-0.072_850, -0.008_349, 1.118_730]
+      luminance = [0.2627, 0.6780, 0.0593]
+    case 12:
+      red = [1.224_940, -0.042_057, -0.019_638]
+      green = [-0.224_940, 1.042_057, -0.078_636]
+      blue = [0, 0, 1.098_274]
+      luminance = [0.2290, 0.6917, 0.0793]
+    case 1:
+      (red, green, blue) = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
+      luminance = [0.2126, 0.7152, 0.0722]
+    default: return nil
+    }
+  }
+}
