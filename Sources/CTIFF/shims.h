@@ -59,6 +59,11 @@ static inline int ctiff_palette(TIFF *tiff, uint16_t **red, uint16_t **green, ui
   return TIFFGetField(tiff, TIFFTAG_COLORMAP, red, green, blue);
 }
 
+// Has a JPEG's colours converted to RGB.
+static inline int ctiff_convert_colours(TIFF *tiff) {
+  return TIFFSetField(tiff, TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+}
+
 // The ICC profile, owned by libtiff. Returns 0 if there is none.
 static inline int ctiff_profile(TIFF *tiff, uint32_t *length, void **bytes) {
   return TIFFGetField(tiff, TIFFTAG_ICCPROFILE, length, bytes);

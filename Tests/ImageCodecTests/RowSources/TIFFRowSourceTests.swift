@@ -38,6 +38,17 @@ struct TIFFRowSourceTests {
     }
   }
 
+  @Test(arguments: ["Q=75", "Q=95"])
+  func tilesAndStripsThatAreJPEGsEqualLibvips(_ quality: String) throws {
+    for structure in Self.structures where !structure.contains("miniswhite") && structure != "tile-height=75" {
+      for bands in [1, 3] {
+        let options = ["compression=jpeg,\(quality)", structure].filter { !$0.isEmpty }.joined(separator: ",")
+        let file = try Self.file(101, 75, bands: bands, bits: 8, options)
+        #expect(try Self.rows(file) == SourceRows(libvips: file, .tiff), "\(bands) \(options)")
+      }
+    }
+  }
+
   /// A TIFF of uncompressed 8-bit samples with these tags besides the necessary ones.
   private static func handmade(
     _ pixels: [UInt8], width: Int, samples: Int = 1, photometric: Int, palette: [UInt16]? = nil, extra: Int? = nil

@@ -56,9 +56,14 @@ struct TIFFDirectory {
       throw .handedOver(reason: "\(extra) extra samples of kind \(kind)")
     }
     (self.samples, sampleBytes) = (samples, bits / 8)
+    let isJPEGOfColours = compression == COMPRESSION_JPEG && photometric == PHOTOMETRIC_YCBCR && bits == 8
+    // Before the sizes of tiles and strips are read, which are of the samples as converted.
+    if isJPEGOfColours { file.convertColours() }
     isMinWhite = photometric == PHOTOMETRIC_MINISWHITE
     switch (photometric, samples) {
     case (Int(PHOTOMETRIC_MINISBLACK), 1...2), (Int(PHOTOMETRIC_MINISWHITE), 1...2), (Int(PHOTOMETRIC_RGB), 3...4):
+      palette = nil
+    case (Int(PHOTOMETRIC_YCBCR), 3) where isJPEGOfColours:
       palette = nil
     case (Int(PHOTOMETRIC_PALETTE), 1):
       guard let found = file.palette else { throw .handedOver(reason: "no palette for 8 bits") }

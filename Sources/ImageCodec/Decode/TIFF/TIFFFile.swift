@@ -27,6 +27,9 @@ final class TIFFFile {
 
   deinit { TIFFClose(handle) }
 
+  /// Has libtiff convert a JPEG's colours to RGB as it decodes.
+  func convertColours() { _ = ctiff_convert_colours(handle) }
+
   /// The value of a tag that has one number of 16 bits; -1 if there is none and no default.
   func number(_ tag: Int32) -> Int { Int(ctiff_number16(handle, UInt32(tag))) }
 
