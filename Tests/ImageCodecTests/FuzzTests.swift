@@ -11,6 +11,7 @@ struct FuzzTests {
   @Test(arguments: [
     ["jpegsave_buffer", ""], ["jpegsave_buffer", "interlace=true"], ["pngsave_buffer", ""],
     ["webpsave_buffer", ""], ["gifsave_buffer", ""], ["tiffsave_buffer", "compression=lzw"],
+    ["tiffsave_buffer", "compression=deflate,tile=true,tile-width=16,tile-height=16,pyramid=true"],
     ["heifsave_buffer", "compression=av1,effort=0"],
   ])
   func mutatedFilesNeitherCrashNorExceedTheBudget(_ arguments: [String]) async {

@@ -28,8 +28,10 @@ struct ImageDecoder {
     do throws(CodecError) {
       if let rows = try formatRows() { return rows }
     } catch {
-      // libheif turns an image that it reads: that takes another plan.
-      guard case .handedOver = error, !plan.avoidsLibraries, plan.probe.heif == nil else {
+      // libheif turns an image that it reads, and libvips takes a level's profile from its own directory: that takes
+      // another plan.
+      guard case .handedOver = error, !plan.avoidsLibraries, plan.probe.heif == nil, pass.level?.lacksProfile != true
+      else {
         throw cancellation.isSet ? .cancelled : error
       }
     }
@@ -50,7 +52,7 @@ struct ImageDecoder {
       return try jpegRows(reduction: reduction, convertsColours: isLinear)
     case (.png, .whole): return try PNGRowSource(body, probe: probe)
     case (.gif, .whole): return try GIFRowSource(body, probe: probe)
-    case (.tiff, .whole): return try TIFFRowSource(body, probe: probe)
+    case (.tiff, .whole), (.tiff, .level): return try TIFFRowSource(body, probe: probe, level: pass.level)
     case (.webp, .whole), (.webp, .scaledWebP):
       return try WebPRowSource(body, probe: probe, size: pass.baseSize, convertsColours: isLinear)
     case (.heif, .whole), (.avif, .whole):
@@ -125,7 +127,7 @@ struct ImageDecoder {
     vips_error_clear()
     let reader = BodyReader(self.body, ending: missingEnd, cancellation: cancellation)
     do throws(CodecError) {
-      return (try open(reader), reader)
+      return (try open(reader, loaderOption), reader)
     } catch {
       throw explain(error, reader)
     }
@@ -139,18 +141,22 @@ struct ImageDecoder {
     if policy == .profile, plan.probe.heif?.isHighDynamicRange == true { return nil }
     guard (try? Codec.start()) != nil else { return nil }
     defer { vips_error_clear() }
-    guard let image = try? open(BodyReader(body, cancellation: cancellation)) else { return nil }
+    // A level's directory has none.
+    let option = pass.level == nil ? loaderOption : nil
+    guard let image = try? open(BodyReader(body, cancellation: cancellation), option) else { return nil }
     return KeptMetadata(policy, of: image)
   }
 
-  func open(_ reader: BodyReader) throws(CodecError) -> LibvipsImage {
+  private func open(
+    _ reader: BodyReader, _ option: BodyReader.LoaderOption?
+  ) throws(CodecError) -> LibvipsImage {
     // A block missing before an end marker is only a warning in libjpeg.
     let strict = reader.addsEnding ? VIPS_FAIL_ON_WARNING : VIPS_FAIL_ON_ERROR
     let failOn = plan.isTolerant && !dropsRows ? VIPS_FAIL_ON_NONE : strict
     if let helperOnly { return try helperOnly.open(reader, failOn, isTolerant: plan.isTolerant) }
     let format = plan.probe.format
     guard format.isReadInProcess else { throw .unsupportedFormat(format) }
-    return try reader.load(format, failOn, option: loaderOption)
+    return try reader.load(format, failOn, option: option)
   }
 
   private var loaderOption: BodyReader.LoaderOption? {
@@ -161,6 +167,11 @@ struct ImageDecoder {
       let stored = plan.probe.storedSize
       return .scale(max(Double(size.width) / Double(stored.width), Double(size.height) / Double(stored.height)))
     case .frames: return .allFrames
+    case .level(let level):
+      return switch level.place {
+      case .page(let index): .page(index)
+      case .subdirectory(let index): .subdirectory(index)
+      }
     }
   }
 

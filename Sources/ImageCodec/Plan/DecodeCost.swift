@@ -68,7 +68,7 @@ enum DecodeCost {
       case .gif:
         Double(GIFRowSource.peakBytes(of: probe))
       case .tiff:
-        Double(min(probe.blockBytes, 1 << 50)) * 2.1
+        Double(min(pass.level?.blockBytes ?? probe.blockBytes, 1 << 50)) * 2.1
       case .heif where probe.heif != nil, .avif where probe.heif != nil:
         Double(items(of: probe, bodyLength: bodyLength))
       case .heif, .avif:

@@ -2,9 +2,11 @@ import JPEGCoefficients
 import ThumbnailCore
 
 extension DecodePlan.Pass {
-  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants.
+  /// Plans one decode for thumbnails, largest first. `scaling` overrides that of the variants; `bodyLength` is that of
+  /// the whole file in bytes, 0 if it is not known.
   init(
-    probe: ImageProbe, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?, mayReadCoefficients: Bool = false
+    probe: ImageProbe, bodyLength: Int = 0, steps: [DecodePlan.Step], rule: ScaleRule, scaling: Scaling?,
+    mayReadCoefficients: Bool = false
   ) {
     let orientation = Orientation(exif: probe.orientation)
     self.steps = steps
@@ -31,6 +33,16 @@ extension DecodePlan.Pass {
     } else if probe.format == .jpeg {
       let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
       (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
+    } else if !averagesAll,
+      let level = probe.tiff?.levels.last(where: { level in
+        level.isWithin(bodyLength)
+          && steps.allSatisfy { step in
+            rule.permits(
+              level.size, view: orientation.stored(step.geometry.view), scaling ?? step.variant.scaling)
+          }
+      })
+    {
+      (reader, baseSize) = (.level(level), level.size)
     } else {
       let needed = averagesAll ? stored : orientation.stored(steps.neededSize(scaling))
       (reader, baseSize) = Self.reader(for: probe, needed: needed)
@@ -97,6 +109,7 @@ extension DecodePlan: CustomStringConvertible {
         case .coefficients(let scale): "jpeg coefficients 1/\(scale.rawValue)"
         case .jpeg(let reduction): "jpeg 1/\(reduction)"
         case .scaledWebP: "webp scaled"
+        case .level(let level): "tiff level 1/\(level.reduction(of: probe.storedSize))"
         case .frames: "\(probe.format.rawValue), all frames"
         }
       let light = pass.light == .linear ? " in linear light" : ""

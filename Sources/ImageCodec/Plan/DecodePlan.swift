@@ -13,6 +13,8 @@ package struct DecodePlan: Sendable, Equatable {
     case jpeg(reduction: Int)
     /// libwebp scales each row to this size as it decodes.
     case scaledWebP(PixelSize)
+    /// A smaller copy of a TIFF's image, all its pixels.
+    case level(TIFFLevel)
     /// libvips, all frames of an animated image, one after the other.
     case frames
   }
@@ -51,6 +53,9 @@ package struct DecodePlan: Sendable, Equatable {
     var baseSize: PixelSize
     /// The thumbnails, largest first.
     var steps: [Step]
+
+    /// The copy that is read in the image's place; nil for the image itself.
+    var level: TIFFLevel? { if case .level(let level) = reader { level } else { nil } }
 
     /// The light in which pixels are averaged, the same for all steps.
     var light: Light { steps.first?.variant.light ?? .display }
@@ -105,8 +110,8 @@ package struct DecodePlan: Sendable, Equatable {
   /// - Parameters:
   ///   - bodyLength: The length of the body in bytes; 0 if it is not known yet.
   ///   - isBodyWhole: False if the body is the beginning of a file.
-  ///   - mayReadCoefficients: False for a file that the coefficient decoder, or the reader of a HEIC's items, has
-  ///     handed over, and where those readers are not worthwhile.
+  ///   - mayReadCoefficients: False for a file that the coefficient decoder, or the reader of a HEIC's items or of a
+  ///     TIFF's level, has handed over, and where those readers are not worthwhile.
   ///   - sourceSize: The upright size of the source image if `probe` is of a smaller image in its place. It decides
   ///     the thumbnails' sizes.
   /// - Throws: `.invalidSize` for a box that no thumbnail can have; `.exceedsMemoryBudget` with the number of bytes of
@@ -115,8 +120,8 @@ package struct DecodePlan: Sendable, Equatable {
     probe: ImageProbe, bodyLength: Int, variants: [Variant], memoryBudget: Int, isTolerant: Bool = false,
     isBodyWhole: Bool = true, mayReadCoefficients: Bool = true, sourceSize: PixelSize? = nil
   ) throws(CodecError) -> DecodePlan {
-    // Of what is damaged libheif makes more.
-    let probe = mayReadCoefficients && !isTolerant ? probe : probe.forLibheif
+    // Of what is damaged libheif makes more, and a TIFF's level would not be the damaged image.
+    let probe = mayReadCoefficients && !isTolerant ? probe : probe.asWhole
     for variant in variants where !variant.size.isValidThumbnailSize { throw .invalidSize(variant.size) }
     let steps = [Step](variants) { _ in sourceSize ?? probe.origin?.size ?? probe.size }
     let rule = ScaleRule(probe, bodyLength: isBodyWhole && bodyLength > 0 ? bodyLength : nil)
@@ -124,7 +129,9 @@ package struct DecodePlan: Sendable, Equatable {
     for scaling in [nil, Scaling.fast] {
       for groups in [steps.together(probe), steps.map { [$0] }] {
         let passes = groups.map {
-          Pass(probe: probe, steps: $0, rule: rule, scaling: scaling, mayReadCoefficients: mayReadCoefficients)
+          Pass(
+            probe: probe, bodyLength: isBodyWhole ? bodyLength : 0, steps: $0, rule: rule, scaling: scaling,
+            mayReadCoefficients: mayReadCoefficients)
         }
         let cost = passes.map { DecodeCost.peak(of: $0, probe: probe, bodyLength: bodyLength) }.max() ?? 0
         if cost <= memoryBudget {

@@ -43,4 +43,12 @@ struct ScaleRule {
     let least = leastReduction(scaling, readAt: divisor, light) * Double(divisor)
     return Double(stored.width) >= least * Double(view.width) && Double(stored.height) >= least * Double(view.height)
   }
+
+  /// Whether a smaller copy of an image, that another program has made, suffices for a view of this size.
+  func permits(_ copy: PixelSize, view: PixelSize, _ scaling: Scaling) -> Bool {
+    let least = leastReduction(scaling, readAt: 1)
+    // Up to half a pixel of the view is rounding.
+    return Double(copy.width) >= least * (Double(view.width) - 0.5)
+      && Double(copy.height) >= least * (Double(view.height) - 0.5)
+  }
 }

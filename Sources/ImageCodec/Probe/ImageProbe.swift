@@ -42,6 +42,8 @@ package struct ImageProbe: Sendable, Equatable {
   var origin: Origin?
   /// The items of a HEIC or AVIF that is read without libheif.
   var heif: HEIFTraits?
+  /// The smaller copies of a TIFF's image that are in the same file.
+  var tiff: TIFFTraits?
   /// The part that shows the image, as stored, where black borders surround it.
   var visible: PixelRectangle?
 
@@ -63,10 +65,11 @@ package struct ImageProbe: Sendable, Equatable {
   /// The size in pixels, upright.
   package var size: PixelSize { Orientation(exif: orientation).upright(storedSize) }
 
-  /// What the header tells of an image that libheif reads, which turns it.
-  var forLibheif: ImageProbe {
-    guard heif != nil else { return self }
+  /// What the header tells of an image that is read as a whole: by libheif, which turns it, or without a TIFF's levels.
+  var asWhole: ImageProbe {
     var probe = self
+    probe.tiff = nil
+    guard heif != nil else { return probe }
     (probe.storedSize, probe.orientation, probe.heif, probe.preview) = (size, 1, nil, nil)
     return probe
   }

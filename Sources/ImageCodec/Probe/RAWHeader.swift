@@ -59,6 +59,8 @@ struct RAWHeader: HeaderParser {
 
   private mutating func parseTIFF(_ bytes: HeaderBytes) {
     guard var parser = tiff else { return }
+    // The only reference, so that nothing of it is copied.
+    tiff = nil
     pending = Result { () throws(CodecError) in try parser.parse(bytes) }
     tiff = parser
   }

@@ -1,186 +1,183 @@
 import ThumbnailCore
 
-/// Parses the first directory of a TIFF or BigTIFF, then follows the chain to count the pages.
+/// Parses the directories of a TIFF or BigTIFF: the first one, those in its field of subdirectories, and the chain, to
+/// count the pages and to find the levels of a pyramid.
 ///
-/// Directories are often at the end of the file and may point backwards, so a stream does not always suffice.
+/// Directories are often at the end of the file and may point backwards, so a stream does not always suffice. Of what is
+/// to be read next the part that comes first in the file is requested first.
 struct TIFFHeader: HeaderParser {
-  private enum Awaiting {
-    case sniffed
-    case entryCount
-    case directory
-    case bits
-    case nextOffset
-  }
-
-  private enum Tag {
-    static let width = 256
-    static let height = 257
-    static let bitsPerSample = 258
-    static let photometric = 262
-    static let orientation = 274
-    static let samplesPerPixel = 277
-    static let rowsPerStrip = 278
-    static let planarConfiguration = 284
-    static let tileWidth = 322
-    static let tileHeight = 323
-    static let subdirectories = 330
-    static let extraSamples = 338
-    static let dngVersion = 50706
+  /// What a range holds.
+  private enum Content {
+    case header
+    /// The number of entries of a directory.
+    case entryCount(TIFFLevel.Place)
+    /// So many entries, and the position of the next directory.
+    case entries(TIFFLevel.Place, count: Int)
+    /// The positions of subdirectories.
+    case subdirectories(TIFFField)
+    /// The bits of the first sample.
+    case bits(TIFFLevel.Place, TIFFField)
+    /// Where the strips or tiles of a level begin, and their lengths.
+    case starts(TIFFLevel.Place, TIFFField)
+    case lengths(TIFFLevel.Place, TIFFField)
   }
 
   private(set) var draft: ImageProbe?
   private(set) var isSettled = false
   /// Whether the first directory is one that a camera could have written for a RAW file.
   private(set) var mayBeRAW = false
-  private var awaiting = Awaiting.sniffed
-  private var isBigEndian = false
-  private var isBig = false
-  private var position = 0
-  private var entryCount = 0
-  private var stripRows = Int.max
-  private var tile: PixelSize?
-  private var isPlanar = false
+  private var numbers = TIFFNumbers()
+  private var pyramid: TIFFPyramid?
+  /// What is being read, and what is to be read later.
+  private var current: (range: Range<Int>, content: Content) = (SniffingParser.firstRange, .header)
+  private var pending: [(range: Range<Int>, content: Content)] = []
+  private var hasChosen = false
   private var pages = 0
   private var seen: Set<Int> = []
 
+  private static let first = TIFFLevel.Place.page(0)
   private static let maximumEntries = 4096
-  /// What stands for a sensor's samples in `photometric`.
-  private static let filterArray = 32803
+  private static let headerLength = 16
 
   mutating func parse(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
-    switch awaiting {
-    case .sniffed:
-      isBigEndian = bytes.has("MM")
-      isBig = number(bytes, at: 2, count: 2) == 43
-      guard let first = isBig ? number(bytes, at: 8, count: 8) : number(bytes, at: 4, count: 4) else { throw cutOff() }
-      return try expectDirectory(at: first)
-    case .entryCount:
-      return try parseEntryCount(bytes)
-    case .directory:
-      try parseDirectory(bytes)
-      guard let range = outOfLineBits(bytes) else { return settle() }
-      awaiting = .bits
-      return range
-    case .bits:
-      guard let bits = number(bytes, at: 0, count: 2) else { throw cutOff() }
-      draft?.bitsPerSample = min(max(1, bits), 128)
-      return settle()
-    case .nextOffset:
-      guard let next = number(bytes, at: 0, count: isBig ? 8 : 4) else { return nil }
-      return try expectDirectory(at: next)
+    switch current.content {
+    case .header: try parseHeader(bytes)
+    case .entryCount(let place): try parseEntryCount(bytes, of: place)
+    case .entries(let place, let count): try parseEntries(bytes, count: count, of: place)
+    case .subdirectories(let field): request(subdirectories: field.values(bytes, first: TIFFPyramid.mostLevels))
+    case .bits(let place, let field):
+      guard let found = field.values(bytes, first: 1)?.first else {
+        if place == Self.first { throw cutOff() }
+        break
+      }
+      let bits = min(max(1, found), Self.mostBits)
+      if place == Self.first { draft?.bitsPerSample = bits }
+      pyramid?.set(bits: bits, of: place)
+    case .starts(let place, let field): pyramid?.set(starts: field.values(bytes), of: place)
+    case .lengths(let place, let field): pyramid?.set(lengths: field.values(bytes), of: place)
     }
+    return next()
   }
 
-  private var entryLength: Int { isBig ? 20 : 12 }
-  private var countLength: Int { isBig ? 8 : 2 }
+  // MARK: What is read next
 
-  /// A number in the file's byte order; nil for 8-byte numbers beyond any file's length.
-  private func number(_ bytes: HeaderBytes, at index: Int, count: Int) -> Int? {
-    guard count == 8 else { return bytes.number(at: index, count: count, isBigEndian: isBigEndian) }
-    guard bytes[isBigEndian ? index : index + 7] == 0 else { return nil }
-    return bytes.number(at: isBigEndian ? index + 1 : index, count: 7, isBigEndian: isBigEndian)
-  }
-
-  private mutating func expectDirectory(at offset: Int) throws(CodecError) -> Range<Int>? {
-    guard offset > 0, seen.insert(offset).inserted else {
-      if pages == 0 { throw damaged("no directory") }
+  /// The range to read next; nil at the end.
+  private mutating func next() -> Range<Int>? {
+    if pending.isEmpty, !hasChosen {
+      hasChosen = true
+      for (place, page) in pyramid?.chooseHalves() ?? [] { request(place, page) }
+    }
+    guard let index = pending.indices.min(by: { pending[$0].range.lowerBound < pending[$1].range.lowerBound }) else {
+      settle()
       return nil
     }
-    awaiting = .entryCount
-    position = offset
-    return offset..<offset + countLength
+    current = pending.remove(at: index)
+    return current.range
   }
 
-  private mutating func parseEntryCount(_ bytes: HeaderBytes) throws(CodecError) -> Range<Int>? {
-    guard let count = number(bytes, at: 0, count: countLength), count > 0, count <= Self.maximumEntries else {
-      if pages > 0 { return nil }
-      throw bytes.count < countLength ? cutOff() : damaged("its directory makes no sense")
-    }
-    pages += 1
-    entryCount = count
-    if pages == 1 {
-      awaiting = .directory
-      let start = position + countLength
-      return start..<start + count * entryLength
-    }
-    draft?.frameCount = pages
-    return expectNextOffset()
-  }
-
-  private mutating func expectNextOffset() -> Range<Int> {
-    awaiting = .nextOffset
-    let start = position + countLength + entryCount * entryLength
-    return start..<start + (isBig ? 8 : 4)
-  }
-
-  private mutating func settle() -> Range<Int> {
-    if let probe = draft {
-      // A tile may be larger than the image, and is still held whole.
-      let width = max(probe.storedSize.width, tile?.width ?? 0)
-      let rows = tile?.height ?? min(stripRows, probe.storedSize.height)
-      let pixel = (isPlanar ? 1 : probe.channels) * max(8, probe.bitsPerSample)
-      let (bits, overflow) = PixelSize(width, max(1, rows)).pixelCount.multipliedReportingOverflow(by: pixel)
-      draft?.blockBytes = overflow ? .max : bits / 8
+  private mutating func settle() {
+    if let pyramid {
+      draft?.blockBytes = pyramid.image.blockBytes
+      draft?.tiff = pyramid.traits(head: 0..<Self.headerLength)
+      if pyramid.isOneImage, draft?.tiff != nil { draft?.frameCount = 1 }
     }
     isSettled = true
-    return expectNextOffset()
   }
 
-  /// The first value of an entry, if it is stored inline.
-  private func value(_ bytes: HeaderBytes, ofEntryAt start: Int) -> Int? {
-    guard let kind = number(bytes, at: start + 2, count: 2) else { return nil }
-    let length = [1: 1, 3: 2, 4: 4, 16: 8][kind] ?? 0
-    return length > 0 ? number(bytes, at: start + (isBig ? 12 : 8), count: length) : nil
+  private mutating func request(_ range: Range<Int>, _ content: Content) {
+    if !range.isEmpty { pending.append((range, content)) }
   }
 
-  private mutating func parseDirectory(_ bytes: HeaderBytes) throws(CodecError) {
-    guard bytes.count >= entryCount * entryLength else { throw cutOff() }
-    var probe = ImageProbe(format: .tiff, storedSize: PixelSize(0, 0))
-    (probe.channels, probe.bitsPerSample, probe.hasAlpha) = (1, 1, false)
-    for index in 0..<entryCount {
-      let start = index * entryLength
-      guard let tag = number(bytes, at: start, count: 2) else { continue }
-      if tag == Tag.extraSamples { probe.hasAlpha = true }
-      if tag == Tag.subdirectories || tag == Tag.dngVersion { mayBeRAW = true }
-      guard let value = value(bytes, ofEntryAt: start) else { continue }
-      switch tag {
-      case Tag.width: probe.storedSize.width = value
-      case Tag.height: probe.storedSize.height = value
-      case Tag.bitsPerSample where !isOutOfLine(bytes, entryAt: start): probe.bitsPerSample = value
-      case Tag.photometric where value == Self.filterArray: mayBeRAW = true
-      case Tag.orientation: probe.orientation = Orientation(exif: value).exif
-      case Tag.samplesPerPixel: probe.channels = value
-      case Tag.rowsPerStrip: stripRows = value
-      case Tag.tileWidth: tile = PixelSize(value, tile?.height ?? 1)
-      case Tag.tileHeight: tile = PixelSize(tile?.width ?? 1, value)
-      case Tag.planarConfiguration: isPlanar = value == 2
-      default: break
-      }
+  private mutating func request(directory position: Int, _ place: TIFFLevel.Place) {
+    guard position > 0, seen.insert(position).inserted else { return }
+    request(position..<position + numbers.entryCountLength, .entryCount(place))
+  }
+
+  private mutating func request(subdirectories positions: [Int]?) {
+    for (index, position) in (positions ?? []).enumerated() { request(directory: position, .subdirectory(index)) }
+  }
+
+  /// Requests what of a level is not in its directory.
+  private mutating func request(_ place: TIFFLevel.Place, _ page: TIFFPage) {
+    if let field = page.bitsField { request(field.range(first: 1), .bits(place, field)) }
+    guard let blocks = page.blocks, blocks.starts.count <= TIFFPyramid.mostBlocks else { return }
+    if let starts = blocks.starts.inlineValues {
+      pyramid?.set(starts: starts, of: place)
+    } else {
+      request(blocks.starts.range(), .starts(place, blocks.starts))
     }
-    guard (1...64).contains(probe.channels) else { throw damaged("\(probe.channels) samples for each pixel") }
-    guard (1...128).contains(probe.bitsPerSample) else { throw damaged("samples of \(probe.bitsPerSample) bits") }
-    // No real image is larger than 32 bits allow, and the products below could overflow.
-    guard probe.storedSize.longerSide <= 1 << 32 else {
-      throw damaged("a side of \(probe.storedSize.longerSide) pixels")
+    if let lengths = blocks.lengths.inlineValues {
+      pyramid?.set(lengths: lengths, of: place)
+    } else {
+      request(blocks.lengths.range(), .lengths(place, blocks.lengths))
     }
-    probe.samplesPerPixel = Double(probe.channels)
+  }
+
+  // MARK: Directories
+
+  private mutating func parseHeader(_ bytes: HeaderBytes) throws(CodecError) {
+    numbers.isBigEndian = bytes.has("MM")
+    numbers.isBig = numbers.number(bytes, at: 2, count: 2) == 43
+    guard let position = numbers.offset(bytes, at: numbers.isBig ? 8 : 4) else { throw cutOff() }
+    if position == 0 { throw damaged("no directory") }
+    request(directory: position, Self.first)
+  }
+
+  private mutating func parseEntryCount(_ bytes: HeaderBytes, of place: TIFFLevel.Place) throws(CodecError) {
+    guard let count = numbers.number(bytes, at: 0, count: numbers.entryCountLength), count > 0,
+      count <= Self.maximumEntries
+    else {
+      if place != Self.first { return }
+      throw bytes.count < numbers.entryCountLength ? cutOff() : damaged("its directory makes no sense")
+    }
+    let start = current.range.upperBound
+    request(
+      start..<start + count * numbers.entryLength + numbers.offsetLength, .entries(place, count: count))
+  }
+
+  private mutating func parseEntries(
+    _ bytes: HeaderBytes, count: Int, of place: TIFFLevel.Place
+  ) throws(CodecError) {
+    let start = current.range.lowerBound
+    let isWhole = bytes.count >= count * numbers.entryLength
+    if place == Self.first, !isWhole { throw cutOff() }
+    let page = TIFFPage(bytes, count: count, at: start, numbers)
+    if place == Self.first {
+      try takeFirst(page)
+    } else if isWhole, pyramid?.take(page, at: start - numbers.entryCountLength, place) == true {
+      request(place, page)
+    }
+    guard case .page(let index) = place else { return }
+    if index == 0 || pyramid?.counts(page) == true {
+      pages += 1
+      draft?.frameCount = pages
+    }
+    request(directory: page.next, .page(index + 1))
+  }
+
+  private static let mostBits = 128
+  private static let mostChannels = 64
+
+  private mutating func takeFirst(_ page: TIFFPage) throws(CodecError) {
+    guard (1...Self.mostChannels).contains(page.channels) else {
+      throw damaged("\(page.channels) samples for each pixel")
+    }
+    guard (1...Self.mostBits).contains(page.bits) else { throw damaged("samples of \(page.bits) bits") }
+    // No real image is larger than 32 bits allow, and products of its sides could overflow.
+    guard page.size.longerSide <= 1 << 32 else { throw damaged("a side of \(page.size.longerSide) pixels") }
+    var probe = ImageProbe(format: .tiff, storedSize: page.size)
+    (probe.channels, probe.bitsPerSample, probe.hasAlpha) = (page.channels, page.bits, page.hasAlpha)
+    probe.orientation = page.orientation
+    probe.samplesPerPixel = Double(page.channels)
     draft = probe
-  }
-
-  private func isOutOfLine(_ bytes: HeaderBytes, entryAt start: Int) -> Bool {
-    let count = number(bytes, at: start + 4, count: isBig ? 8 : 4) ?? 0
-    return count > (isBig ? 4 : 2)
-  }
-
-  /// The range with the first sample's bits, if the samples are too many to be stored inline.
-  private func outOfLineBits(_ bytes: HeaderBytes) -> Range<Int>? {
-    for index in 0..<entryCount {
-      let start = index * entryLength
-      guard number(bytes, at: start, count: 2) == Tag.bitsPerSample, isOutOfLine(bytes, entryAt: start),
-        let offset = number(bytes, at: start + (isBig ? 12 : 8), count: isBig ? 8 : 4)
-      else { continue }
-      return offset..<offset + 2
+    mayBeRAW = page.mayBeRAW
+    pyramid = TIFFPyramid(of: page)
+    if let field = page.bitsField { request(field.range(first: 1), .bits(Self.first, field)) }
+    guard let field = page.subdirectories else { return }
+    if let positions = field.inlineValues {
+      request(subdirectories: positions)
+    } else {
+      request(field.range(first: TIFFPyramid.mostLevels), .subdirectories(field))
     }
-    return nil
   }
 }

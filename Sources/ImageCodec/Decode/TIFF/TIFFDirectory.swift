@@ -1,7 +1,7 @@
 import CTIFF
 import ThumbnailCore
 
-/// How the pixels of a TIFF's first directory are stored, if it is one of the kinds that `TIFFRowSource` reads.
+/// How the pixels of a TIFF's current directory are stored, if it is one of the kinds that `TIFFRowSource` reads.
 struct TIFFDirectory {
   /// How blocks of pixels are read.
   enum Blocks {

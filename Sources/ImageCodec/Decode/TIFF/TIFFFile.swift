@@ -10,7 +10,10 @@ final class TIFFFile {
   private let reader: Reader
 
   /// Opens the first directory of a file. libtiff allocates at most `mostBytes` at once.
-  init(_ body: ByteSource, mostBytes: Int) throws(CodecError) {
+  ///
+  /// With `readsLaterDirectory` the positions of strips and tiles are read when they are needed, which those of the first
+  /// directory then are not.
+  init(_ body: ByteSource, mostBytes: Int, readsLaterDirectory: Bool = false) throws(CodecError) {
     if let reason = clazy_load_tiff() { throw .handedOver(reason: String(cString: reason)) }
     let reader = Reader(body)
     // libtiff calls back only while this object, which owns the reader, lives: its handle is closed in `deinit`.
@@ -20,12 +23,19 @@ final class TIFFFile {
       { user, buffer, length in tmsize_t(Reader.from(user)?.read(buffer, Int(length)) ?? -1) },
       { user, offset, whence in Reader.from(user)?.seek(offset, whence) ?? .max },
       { user in UInt64(Reader.from(user)?.body.count ?? 0) },
-      tmsize_t(mostBytes))
+      tmsize_t(mostBytes), readsLaterDirectory ? "rmCD" : "rmC")
     guard let opened else { throw reader.failure(.header, "libtiff cannot open it") }
     (handle, self.reader) = (opened, reader)
   }
 
   deinit { TIFFClose(handle) }
+
+  /// Goes on with the directory at a position of the file.
+  func open(directory position: Int) throws(CodecError) {
+    guard TIFFSetSubDirectory(handle, UInt64(position)) == 1 else {
+      throw reader.failure(.header, "libtiff cannot read the directory at \(position)")
+    }
+  }
 
   /// Has libtiff convert a JPEG's colours to RGB as it decodes.
   func convertColours() { _ = ctiff_convert_colours(handle) }

@@ -1,7 +1,8 @@
 import CTIFF
 import ThumbnailCore
 
-/// Decodes the first page of a TIFF with libtiff: 8 and 16 bits, gray, RGB and palette, in strips or tiles.
+/// Decodes the first page of a TIFF, or a smaller copy of it, with libtiff: 8 and 16 bits, gray, RGB and palette, in
+/// strips or tiles.
 ///
 /// Holds a strip, a row of tiles or some rows. Orientation is not applied.
 final class TIFFRowSource: RowSource {
@@ -23,10 +24,19 @@ final class TIFFRowSource: RowSource {
   private var held = 0..<0
   private var nextRow = 0
 
+  /// The image itself, or one of its levels.
+  ///
   /// - Throws: `.handedOver` for what libvips should read, `.damaged(.header, …)`, `.truncated`, `.unreadableBody`.
-  init(_ body: ByteSource, probe: ImageProbe) throws(CodecError) {
-    file = try TIFFFile(body, mostBytes: Self.mostBytes(of: probe, bodyLength: body.count))
-    let directory = try TIFFDirectory(file, expecting: probe.storedSize)
+  init(_ body: ByteSource, probe: ImageProbe, level: TIFFLevel? = nil) throws(CodecError) {
+    let blockBytes = level?.blockBytes ?? probe.blockBytes
+    let mostBytes = Self.mostBytes(blockBytes, bodyLength: body.count)
+    file = try TIFFFile(body, mostBytes: mostBytes, readsLaterDirectory: level != nil)
+    var profile = file.profile
+    if let level {
+      try file.open(directory: level.position)
+      profile = file.profile ?? profile
+    }
+    let directory = try TIFFDirectory(file, expecting: level?.size ?? probe.storedSize)
     self.directory = directory
     let bandRows = max(1, min(directory.size.height, Self.bandBytes / directory.rowBytes))
     var tileBytes = 0
@@ -49,7 +59,7 @@ final class TIFFRowSource: RowSource {
     expanded = zeros(directory.palette == nil ? 0 : rowsPerBand * directory.size.width * directory.channels)
     layout = RowLayout(
       size: directory.size, channels: directory.channels, sample: directory.sampleBytes == 2 ? .uint16 : .uint8,
-      profile: file.profile)
+      profile: profile)
   }
 
   deinit {
@@ -59,8 +69,8 @@ final class TIFFRowSource: RowSource {
   }
 
   /// The most bytes that libtiff may allocate at once: a compressed strip or tile, or a decoded one.
-  private static func mostBytes(of probe: ImageProbe, bodyLength: Int) -> Int {
-    (16 << 20) + max(bodyLength, min(2 * min(probe.blockBytes, 1 << 40), 256 << 20))
+  private static func mostBytes(_ blockBytes: Int, bodyLength: Int) -> Int {
+    (16 << 20) + max(bodyLength, min(2 * min(blockBytes, 1 << 40), 256 << 20))
   }
 
   func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {

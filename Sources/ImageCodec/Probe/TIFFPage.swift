@@ -1,0 +1,214 @@
+import ThumbnailCore
+
+/// How a TIFF writes its numbers.
+struct TIFFNumbers: Sendable {
+  var isBigEndian = false
+  /// Whether it is a BigTIFF, whose offsets and counts have 8 bytes.
+  var isBig = false
+
+  /// The bytes of an offset, of a directory's entry, and of the number of entries before them.
+  var offsetLength: Int { isBig ? 8 : 4 }
+  var entryLength: Int { isBig ? 20 : 12 }
+  var entryCountLength: Int { isBig ? 8 : 2 }
+
+  /// A number in the file's byte order; nil beyond the end, and for 8-byte numbers beyond any file's length.
+  func number(_ bytes: HeaderBytes, at index: Int, count: Int) -> Int? {
+    guard count == 8 else { return bytes.number(at: index, count: count, isBigEndian: isBigEndian) }
+    guard bytes[isBigEndian ? index : index + 7] == 0 else { return nil }
+    return bytes.number(at: isBigEndian ? index + 1 : index, count: 7, isBigEndian: isBigEndian)
+  }
+
+  func offset(_ bytes: HeaderBytes, at index: Int) -> Int? { number(bytes, at: index, count: offsetLength) }
+}
+
+/// A field of a TIFF's directory.
+struct TIFFField: Sendable {
+  let tag: Int
+  /// The type of the values, and how many there are. The count may be anything below 2^56.
+  let kind: Int
+  let count: Int
+  /// The position of the values in the file; in the directory itself if they are few.
+  let place: Int
+  /// The values, or their position.
+  private let content: HeaderBytes
+  private let numbers: TIFFNumbers
+
+  /// The bytes of a value of each type; types that are not known have none.
+  private static let lengths = [
+    1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4, 16: 8, 17: 8, 18: 8,
+  ]
+  /// The types whose values are unsigned integers.
+  private static let unsigned = [1, 3, 4, 13, 16, 18]
+
+  /// The field of which `bytes` are the entry, at a position of the file. Nil if the entry is cut off, or its count is
+  /// longer than any file.
+  init?(_ bytes: HeaderBytes, at position: Int, _ numbers: TIFFNumbers) {
+    guard let tag = numbers.number(bytes, at: 0, count: 2), let kind = numbers.number(bytes, at: 2, count: 2),
+      let count = numbers.offset(bytes, at: 4)
+    else { return nil }
+    (self.tag, self.kind, self.count, self.numbers) = (tag, kind, count, numbers)
+    let start = 4 + numbers.offsetLength
+    content = bytes.slice(start..<start + numbers.offsetLength)
+    let isInline = count <= numbers.offsetLength / max(1, Self.lengths[kind] ?? 1)
+    place = isInline ? position + start : numbers.offset(content, at: 0) ?? .max >> 1
+  }
+
+  private var valueLength: Int { Self.lengths[kind] ?? 0 }
+
+  /// Whether the values are not in the directory.
+  var isOutOfLine: Bool { valueLength > 0 && count > numbers.offsetLength / valueLength }
+
+  /// The bytes of the first values in the file, all unless a number is given.
+  func range(first: Int? = nil) -> Range<Int> { place..<place + min(count, first ?? count) * valueLength }
+
+  /// The first value, if it is an unsigned integer and in the directory.
+  var value: Int? {
+    Self.unsigned.contains(kind) ? numbers.number(content, at: 0, count: valueLength) : nil
+  }
+
+  /// The unsigned integers in `bytes`, which are those of `range`; nil if there are less, or others.
+  func values(_ bytes: HeaderBytes, first: Int? = nil) -> [Int]? {
+    let wanted = min(count, first ?? count)
+    guard Self.unsigned.contains(kind), wanted <= bytes.count / valueLength else { return nil }
+    var values: [Int] = []
+    for index in 0..<wanted {
+      guard let value = numbers.number(bytes, at: index * valueLength, count: valueLength) else { return nil }
+      values.append(value)
+    }
+    return values
+  }
+
+  /// The values, if they are unsigned integers and in the directory.
+  var inlineValues: [Int]? { isOutOfLine ? nil : values(content) }
+}
+
+/// What one directory of a TIFF tells of its image.
+struct TIFFPage: Sendable {
+  /// Where the bytes of its strips or tiles begin, or how many they are.
+  typealias Blocks = (starts: TIFFField, lengths: TIFFField)
+
+  enum Tag {
+    static let subfileType = 254
+    static let oldSubfileType = 255
+    static let width = 256
+    static let height = 257
+    static let bitsPerSample = 258
+    static let photometric = 262
+    static let stripOffsets = 273
+    static let orientation = 274
+    static let samplesPerPixel = 277
+    static let rowsPerStrip = 278
+    static let stripByteCounts = 279
+    static let planarConfiguration = 284
+    static let tileWidth = 322
+    static let tileHeight = 323
+    static let tileOffsets = 324
+    static let tileByteCounts = 325
+    static let subdirectories = 330
+    static let extraSamples = 338
+    static let profile = 34675
+    static let dngVersion = 50706
+  }
+
+  /// The bits of `subfileType`; the old one has numbers, of which one is that of a reduced image.
+  private enum Kind {
+    static let reduced = 1
+    static let mask = 4
+    static let oldReduced = 2
+  }
+
+  /// What stands for a sensor's samples in `photometric`.
+  private static let filterArray = 32803
+
+  var size = PixelSize(0, 0)
+  var channels = 1
+  /// The bits of the first sample; 1 until they are read if they are not in the directory.
+  var bits = 1
+  /// The samples' bits if they are not in the directory.
+  private(set) var bitsField: TIFFField?
+  private(set) var photometric: Int?
+  private(set) var orientation = 1
+  private(set) var hasAlpha = false
+  private(set) var hasProfile = false
+  /// Whether it says that it is a smaller version of another image of the file.
+  private(set) var isReduced = false
+  /// Whether it says that it is another image's transparency.
+  private(set) var isMask = false
+  /// Whether it is one that a camera could have written for a RAW file.
+  private(set) var mayBeRAW = false
+  private(set) var subdirectories: TIFFField?
+  private var strips: (starts: TIFFField?, lengths: TIFFField?)
+  private var tiles: (starts: TIFFField?, lengths: TIFFField?)
+  /// The position of the next directory; 0 if there is none.
+  private(set) var next = 0
+  /// The bytes of the directory and of the values that are not in it, but for the positions and lengths of blocks.
+  private(set) var ranges: [Range<Int>] = []
+  private var stripRows = Int.max
+  private var tile: PixelSize?
+  private var isPlanar = false
+
+  /// The directory with so many entries from a position on. `bytes` are its entries and the position of the next one.
+  init(_ bytes: HeaderBytes, count: Int, at position: Int, _ numbers: TIFFNumbers) {
+    let length = numbers.entryLength
+    ranges.append(position - numbers.entryCountLength..<position + count * length + numbers.offsetLength)
+    next = numbers.offset(bytes, at: count * length) ?? 0
+    for index in 0..<count {
+      let entry = bytes.slice(index * length..<(index + 1) * length)
+      if let field = TIFFField(entry, at: position + index * length, numbers) { take(field) }
+    }
+  }
+
+  private mutating func take(_ field: TIFFField) {
+    switch field.tag {
+    case Tag.extraSamples: hasAlpha = true
+    case Tag.profile: hasProfile = true
+    case Tag.dngVersion: mayBeRAW = true
+    case Tag.subdirectories: (mayBeRAW, subdirectories) = (true, field)
+    case Tag.stripOffsets: strips.starts = field
+    case Tag.stripByteCounts: strips.lengths = field
+    case Tag.tileOffsets: tiles.starts = field
+    case Tag.tileByteCounts: tiles.lengths = field
+    case Tag.bitsPerSample where field.isOutOfLine: bitsField = field
+    default: if let value = field.value { take(value, of: field.tag) }
+    }
+    let isOfBlocks = [Tag.stripOffsets, Tag.stripByteCounts, Tag.tileOffsets, Tag.tileByteCounts].contains(field.tag)
+    if field.isOutOfLine, !isOfBlocks { ranges.append(field.range()) }
+  }
+
+  private mutating func take(_ value: Int, of tag: Int) {
+    switch tag {
+    case Tag.subfileType: (isReduced, isMask) = (value & Kind.reduced != 0, value & Kind.mask != 0)
+    case Tag.oldSubfileType: isReduced = isReduced || value == Kind.oldReduced
+    case Tag.width: size.width = value
+    case Tag.height: size.height = value
+    case Tag.bitsPerSample: bits = value
+    case Tag.photometric:
+      photometric = value
+      if value == Self.filterArray { mayBeRAW = true }
+    case Tag.orientation: orientation = Orientation(exif: value).exif
+    case Tag.samplesPerPixel: channels = value
+    case Tag.rowsPerStrip: stripRows = value
+    case Tag.tileWidth: tile = PixelSize(value, tile?.height ?? 1)
+    case Tag.tileHeight: tile = PixelSize(tile?.width ?? 1, value)
+    case Tag.planarConfiguration: isPlanar = value == 2
+    default: break
+    }
+  }
+
+  /// Where the strips or tiles are; nil if the directory does not tell.
+  var blocks: Blocks? {
+    let found = tiles.starts == nil ? strips : tiles
+    guard let starts = found.starts, let lengths = found.lengths, starts.count == lengths.count else { return nil }
+    return (starts, lengths)
+  }
+
+  /// The bytes of a strip or a row of tiles. The size, bits and channels must be below 2^33.
+  var blockBytes: Int {
+    // A tile may be larger than the image, and is still held whole.
+    let width = max(size.width, tile?.width ?? 0)
+    let rows = tile?.height ?? min(stripRows, size.height)
+    let pixel = (isPlanar ? 1 : channels) * max(8, bits)
+    let (count, overflow) = PixelSize(width, max(1, rows)).pixelCount.multipliedReportingOverflow(by: pixel)
+    return overflow ? .max : count / 8
+  }
+}
