@@ -175,7 +175,8 @@ import Testing
       "thumbs_http_request_duration_seconds_bucket{route=\"page\",le=\"10.0\"} 0",
       "thumbs_http_request_duration_seconds_count{route=\"page\"} 1", "thumbs_decodes_total 1",
       "thumbs_stage_duration_seconds_count{stage=\"download\"} 1",
-      "thumbs_stage_duration_seconds_count{stage=\"wait\"} 1", "thumbs_stage_duration_seconds_count{stage=\"decode\"} 1",
+      "thumbs_stage_duration_seconds_count{stage=\"wait\"} 1",
+      "thumbs_stage_duration_seconds_count{stage=\"decode\"} 1",
     ] { #expect(text.contains("\n\(line)\n"), "\(line)") }
     // Each metric is described once, before its values.
     let names = text.split(separator: "\n").filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }

@@ -31,7 +31,8 @@ package struct BodyNeed: Sendable {
 
   /// Whether the image is of a kind of which less than the whole body may be needed, scans of a JPEG aside.
   func mayBeRanges(_ probe: ImageProbe) -> Bool {
-    probe.isRAW || probe.heif != nil || probe.preview?.isPermitted(previews) == true
+    probe.isRAW || probe.heif != nil || probe.tiff?.levels.isEmpty == false
+      || probe.preview?.isPermitted(previews) == true
   }
 
   /// What the current demand needs; worked out anew when it has changed.

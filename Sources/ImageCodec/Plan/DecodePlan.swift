@@ -99,7 +99,15 @@ package struct DecodePlan: Sendable, Equatable {
   /// The bytes of the file that carrying it out reads, besides the header; nil if that may be any.
   package var neededRanges: RangeSet<Int>? {
     let keepsNothing = passes.allSatisfy { pass in pass.steps.allSatisfy { $0.variant.metadata == .none } }
-    return keepsNothing && !isTolerant ? probe.heif?.ranges : nil
+    guard keepsNothing, !isTolerant else { return nil }
+    if let heif = probe.heif { return heif.ranges }
+    guard let head = probe.tiff?.head else { return nil }
+    var all = head
+    for pass in passes {
+      guard let ranges = pass.level?.ranges else { return nil }
+      all += ranges
+    }
+    return RangeSet(all)
   }
 
   /// Makes the cheapest plan that is good enough.

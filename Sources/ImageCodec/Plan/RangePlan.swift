@@ -16,6 +16,9 @@ package struct RangePlan: Sendable {
   /// Ranges with fewer bytes between them are requested as one: a request costs about as much.
   static let mostBetween = 32 << 10
 
+  /// The last request but one for a header that is in this part of the file reads on to its end.
+  static let shareOfEnd = 8
+
   private var need: BodyNeed
   private let limits: DecodeLimits
   private var parser = SniffingParser()
@@ -34,7 +37,9 @@ package struct RangePlan: Sendable {
     let probe = needsAll ? nil : parse(body, known)
     if let wanted, !needsAll {
       guard requests > 1 else { return fetch(whole, known, requests) }
-      let end = max(wanted.upperBound, wanted.lowerBound + Self.leastOfHeader)
+      var end = max(wanted.upperBound, wanted.lowerBound + Self.leastOfHeader)
+      // The directories of a TIFF's smaller levels are spread over the end of the file.
+      if requests == 2, body.count - wanted.lowerBound <= body.count / Self.shareOfEnd { end = body.count }
       return fetch(RangeSet([wanted.lowerBound..<end]).intersection(whole), known, 1)
     }
     guard let probe, !needsAll, case .ranges(let ranges) = need.extent(probe) else {

@@ -44,10 +44,10 @@ struct Shrinker: Sendable {
     guard let probe = try? probe(bytes, limits: limits),
       let plan = try? DecodePlan.make(
         probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity),
-      let (results, _) = try? await runner.run(
+      let rendered = try? await runner.run(
         "\(plan)", bytes: plan.predictedBytes, for: job,
         { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
-      var thumbnail = try? results.first?.result.get()
+      var thumbnail = try? rendered.value.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source
     thumbnail.isDamaged = larger.thumbnail.isDamaged
