@@ -17,7 +17,7 @@ package struct RangePlan: Sendable {
   static let mostBetween = 32 << 10
 
   /// The last request but one for a header that is in this part of the file reads on to its end.
-  static let shareOfEnd = 8
+  static let shareOfEnd = 4
 
   private var need: BodyNeed
   private let limits: DecodeLimits

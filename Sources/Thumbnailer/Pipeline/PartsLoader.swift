@@ -11,8 +11,8 @@ struct PartsLoader: Sendable {
   static let mostRequests = 4
   /// The length of the first part of a HEIC in bytes: its table of contents, with room to spare.
   static let firstLengthOfHEIF = 16 << 10
-  /// The length of the first part of a RAW file in bytes: what most cameras need for all that is not an image.
-  static let firstLengthOfRAW = 64 << 10
+  /// The length of the first part of a RAW file or TIFF in bytes: what most cameras need for all that is not an image.
+  static let firstLengthOfTIFF = 64 << 10
 
   let downloader: Downloader
   let monitor: PipelineMonitor
@@ -83,11 +83,13 @@ struct PartsLoader: Sendable {
     }
   }
 
-  /// The first part of a file whose name says that parts of it may suffice: an image with a preview in it. Of the names
-  /// of others nothing is gained, and small ones would take a second request.
+  /// The first part of a file whose name says that parts of it may suffice: an image with a preview in it or with smaller
+  /// copies. Of others nothing is gained, and they would take a second request.
   func firstPart(of url: URL) -> RequestedPart? {
     let name = url.pathExtension.lowercased()
-    let lengths = [ImageFormat.heif: Self.firstLengthOfHEIF, .raw: Self.firstLengthOfRAW]
+    let lengths = [
+      ImageFormat.heif: Self.firstLengthOfHEIF, .raw: Self.firstLengthOfTIFF, .tiff: Self.firstLengthOfTIFF,
+    ]
     return lengths.first { $0.key.fileExtensions.contains(name) }.map { RequestedPart(0..<$0.value) }
   }
 

@@ -154,7 +154,7 @@ import Testing
     let opened = ContinuousClock.now
     gate.open()
     // It begins after the first has ended, which is after this.
-    let duration = try await second.1
+    let duration = try await second.duration
     #expect(duration <= .now - opened)
     _ = try await first
   }
