@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from . import exr, heif, icc, jpeg, png, tools
+from . import exr, hdr, heif, icc, jpeg, png, tools
 from .charts import alpha, chart, letter
 
 
@@ -270,6 +270,7 @@ def heifs(picture):
     small = np.asarray(Image.fromarray(picture).resize((80, 60), Image.LANCZOS))
     files["heic-grid.heic"] = heif.phone(stored, 64, np.rot90(small, -1), turns=1)
     files["heic-grid-thumbnail-of-another-picture.heic"] = heif.phone(stored, 64, np.rot90(255 - small, -1), turns=1)
+    files["avif-pq-10-bit.avif"] = hdr.avif(picture)
     return files
 
 

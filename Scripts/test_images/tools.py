@@ -10,6 +10,7 @@ PROGRAMS = {
     "jpegtran": "libjpeg-turbo-progs",
     "vips": "libvips-tools",
     "heif-enc": "libheif-examples",
+    "avifenc": "libavif-bin",
 }
 MODULES = {"numpy": "python3-numpy", "PIL": "python3-pil"}
 

@@ -50,7 +50,7 @@ struct HEIFRowSourceTests {
   @Test(arguments: [
     "compression=av1,effort=0,subsample-mode=off",
     "compression=hevc,subsample-mode=off", "compression=hevc,bitdepth=10",
-    "compression=av1,effort=0,lossless=true",
+    "compression=av1,effort=0,lossless=true", "compression=av1,effort=0,bitdepth=12",
   ])
   func depthsAndChromaLookAsByLibheif(_ options: String) throws {
     let bits = options.contains("bitdepth") ? 16 : 8

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// PQ and HLG as sRGB, against levels computed from the formulas of the recommendations.
@@ -100,13 +101,32 @@ import Testing
     #expect(row == [0, 0, 0, 229, 229, 229, 255, 255, 255])
   }
 
+  @Test func aChartInPQLooksLikeTheChart() throws {
+    let bytes = [UInt8](try TestImages.bytes("formats/avif-pq-10-bit.avif"))
+    let probed = try probe(.memory(bytes))
+    #expect(probed.heif?.isHighDynamicRange == true && probed.bitsPerSample == 10)
+    let variant = Variant(size: PixelSize(80, 80), fit: .contain, format: .png)
+    func pixels(_ file: [UInt8], mayReadCoefficients: Bool = true) throws -> DecodedPixels {
+      let plan = try DecodePlan.make(
+        probe: probe(.memory(file)), bodyLength: file.count, variants: [variant], memoryBudget: 64 << 20,
+        mayReadCoefficients: mayReadCoefficients)
+      let made = Downsampler.render(.memory(file), plan: plan, cancellation: CancellationFlag())
+      return try DecodedPixels(try #require(made.first).result.get().data)
+    }
+    let chart = try pixels([UInt8](TestImages.bytes("formats/png-rgb.png")))
+    // Its white is rolled off to 229 of 255. By libheif its signal is shown as if it were sRGB's.
+    let (ours, theirs) = (try pixels(bytes), try pixels(bytes, mayReadCoefficients: false))
+    #expect(ours.meanDifference(from: chart) < 12, "\(ours.meanDifference(from: chart))")
+    #expect(theirs.meanDifference(from: chart) > 2 * ours.meanDifference(from: chart))
+  }
+
   @Test func otherPrimariesAreHandedOver() {
     #expect(throws: CodecError.handedOver(reason: "high dynamic range with the primaries 22")) {
       _ = try ToneMap(Self.colour(primaries: 22, transfer: 16), peak: nil, isWide: true)
     }
   }
 
-  @Test(arguments: [(ImageFormat.heif, 10, 16), (.heif, 10, 18), (.avif, 8, 16), (.heif, 8, 18)])
+  @Test(arguments: [(ImageFormat.heif, 10, 16), (.heif, 10, 18), (.avif, 8, 16), (.avif, 12, 16), (.heif, 8, 18)])
   func filesAreShownInTheirBrightness(_ format: ImageFormat, bits: Int, transfer: Int) throws {
     // 148 of 255 is 202 cd/m² in PQ; 191 is 75 % of HLG.
     let signal: UInt8 = transfer == 16 ? 148 : 191
