@@ -9,7 +9,7 @@ package struct Download: Sendable {
   /// Whether the response was 304 (not modified) to a conditional request, so that there is no body.
   package let isUnchanged: Bool
   /// The bytes; the whole body when `isComplete`.
-  package let body: ByteSource
+  package private(set) var body: ByteSource
   /// The part of the body that the response is, if it is one.
   let part: DeliveredPart?
   /// False when the observer said *enough* before the end, and for a part of the body.
@@ -26,6 +26,8 @@ package struct Download: Sendable {
   package internal(set) var attempts = 1
   /// The duration of all attempts and the pauses between them, without waiting for a slot.
   package internal(set) var duration = Duration.zero
+  /// Its admission ticket, with which a later part of the same body keeps its age.
+  var ticket: DownloadSlots.Admission.Ticket?
   /// Its share of the memory for bodies, released with the last copy of this value.
   var bodyShare: WeightedSemaphore.Reservation?
 
@@ -44,8 +46,14 @@ package struct Download: Sendable {
     return BodyVersion(etag: etag, length: expectedBytes)
   }
 
-  /// Returns its share of the memory for bodies, once its bytes are elsewhere.
-  package func releaseMemory() { bodyShare?.release() }
+  /// Drops the bytes, once they are elsewhere, and returns their share of the memory for bodies.
+  package mutating func releaseBody() {
+    bodyShare?.release()
+    (body, bodyShare) = (.memory([]), nil)
+  }
+
+  /// Drops the bytes, once they are elsewhere, and keeps the share, as long as they are used.
+  mutating func dropBytes() { body = .memory([]) }
 
   /// The error for the status of an image; nil for success.
   var failure: DownloadError? {

@@ -60,8 +60,8 @@ package enum DownloadError: Error, Sendable, Equatable {
   case brokenOff(received: Int, expected: Int?)
   /// The server sent another range of the body than requested.
   case wrongRange
-  /// The server does not send the requested part of the body, or no longer has that version of it.
-  case partUnavailable
+  /// The server does not send the requested part of the body: by a fault of its own, or because it has another version.
+  case partUnavailable(isFault: Bool)
   /// The response is not HTTP, or malformed.
   case invalidResponse(reason: String)
   /// The body does not have the announced content encoding, from its first byte on.

@@ -15,7 +15,7 @@ package struct DownloadRequest: Sendable {
   }
 
   /// The URL: `http` or `https`.
-  var url: URL
+  package var url: URL
   /// Header fields for the URL's own host; they are not sent after a redirect to another host.
   var headers: [HTTPHeader] = []
   /// The maximum length of the body, in bytes.
@@ -35,6 +35,8 @@ package struct DownloadRequest: Sendable {
   var part: RequestedPart?
   /// Follows whether its server is silent.
   var silence: ObservedValue<ServerSilence>?
+  /// The admission ticket of an earlier part of the body.
+  var ticket: DownloadSlots.Admission.Ticket?
   /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
   var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
 
@@ -57,11 +59,12 @@ package struct DownloadRequest: Sendable {
     self.onAttempt = onAttempt
   }
 
-  /// The same for another part of the body than its beginning. Such a part is not kept for a later run.
-  package func part(_ range: Range<Int>, of version: BodyVersion) -> DownloadRequest {
+  /// The same for another part of the body than the one that a download has brought, in its place of the queue. Such a
+  /// part is not kept for a later run.
+  package func part(_ range: Range<Int>, of version: BodyVersion, after download: Download) -> DownloadRequest {
     var request = self
     (request.part, request.key, request.condition) = (RequestedPart(range, of: version), nil, nil)
-    request.onAttempt = nil
+    request.ticket = download.ticket
     return request
   }
 

@@ -52,9 +52,9 @@ package final class Downloader: Transport {
       logger: configuration.logger)
   }
 
-  /// An empty file for the parts of a body.
+  /// An empty file for the parts of a body. It is on a disk: what waits for a slot must hold no memory.
   package func makePartsFile(length: Int) -> PartsFile {
-    PartsFile(length: length, in: configuration.spillLocations(spillMemory))
+    PartsFile(length: length, in: configuration.spillLocations(nil))
   }
 
   /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
@@ -113,7 +113,7 @@ package final class Downloader: Transport {
     _ first: Transfer, silence: SilenceReport, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
     let request = first.request
-    var progress = Progress(transfer: first, silence: silence)
+    var progress = Progress(transfer: first, silence: silence, ticket: request.ticket)
     var attempts = AttemptCounter(configuration.retry, for: request, partialBytes: first.partial?.count ?? 0)
     // What the last attempt came to: for an API, an error status is a response as well.
     var last: Result<Download, DownloadError>?
@@ -124,7 +124,7 @@ package final class Downloader: Transport {
       let (failure, outcome): (DownloadError, Result<Download, DownloadError>)
       do throws(DownloadError) {
         var download = try await follow(&progress, priority: priority)
-        download.attempts = attempts.total
+        (download.attempts, download.ticket) = (attempts.total, progress.ticket)
         request.onAttempt?(attempts.total, download.status)
         download.duration = configuration.totalTimeout - progress.transfer.timeLeft
         guard let error = download.failure else { return download }

@@ -9,6 +9,21 @@ package struct RequestedPart: Sendable, Equatable {
 
   package init(_ range: Range<Int>, of version: BodyVersion? = nil) { (self.range, self.version) = (range, version) }
 
+  /// The error for a response other than this part; nil for one that is right, or that says the same of any request.
+  func refusal(_ head: ResponseHead) -> DownloadError? {
+    switch head.status {
+    case 200..<300 where version == nil && head.status != 206: return nil
+    // Its ranges are wrong, unless the image has changed.
+    case 206: return .partUnavailable(isFault: true)
+    case 200..<300: return .partUnavailable(isFault: false)
+    case 300..<400, 401, 407, 429: return nil
+    case 503 where head.retryAfter() != nil: return nil
+    case 404 where version == nil, 410 where version == nil: return nil
+    // What it says of a range, or of a second request, it may not say of the whole.
+    default: return .partUnavailable(isFault: head.status != 416)
+    }
+  }
+
   /// The header fields of the request.
   var requestHeaders: [HTTPHeader] {
     let range = HTTPHeader("Range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")

@@ -24,11 +24,41 @@ import Testing
     #expect(RangePlan.merged(ranges, atMost: 2).count == 2)
   }
 
-  @Test func whatCannotBeParsedNeedsAll() {
+  private func plan(_ limits: DecodeLimits = DecodeLimits()) -> RangePlan {
     let demand = VariantDemand([Variant(size: PixelSize(64, 64))])
-    var plan = RangePlan(BodyNeed(demand: demand, memoryBudget: 64 << 20), limits: DecodeLimits())
+    return RangePlan(BodyNeed(demand: demand, memoryBudget: 64 << 20), limits: limits)
+  }
+
+  @Test func whatCannotBeParsedNeedsAll() throws {
+    var plan = plan()
     let body = ByteSource.memory([UInt8](repeating: 7, count: 200_000))
-    #expect(plan.next(in: body, known: RangeSet([0..<65_536]), requests: 3) == .fetch([65_536..<200_000]))
-    #expect(plan.next(in: body, known: RangeSet([0..<200_000]), requests: 2) == .done(nil))
+    #expect(try plan.next(in: body, known: RangeSet([0..<65_536]), requests: 3) == .whole)
+  }
+
+  @Test func anImageBeyondTheLimitsIsRefusedAndNoImageOfNoSizeIsPlanned() throws {
+    for (width, isRefused) in [(60_000, true), (0, false)] {
+      var tiff = [UInt8](repeating: 0, count: 400_000)
+      let directory = 200_000
+      tiff.replaceSubrange(0..<8, with: Array("II*\0".utf8) + Self.littleEndian(directory, 4))
+      let fields = [(256, width), (257, width), (258, 8), (277, 1)]
+      let entries = fields.flatMap { (tag: Int, value: Int) -> [UInt8] in
+        Self.littleEndian(tag, 2) + [4, 0, 1, 0, 0, 0] + Self.littleEndian(value, 4)
+      }
+      tiff.replaceSubrange(directory..<directory + 2 + entries.count, with: [UInt8(fields.count), 0] + entries)
+      var plan = plan()
+      let known = RangeSet([0..<65_536])
+      let next = try plan.next(in: .memory(tiff), known: known, requests: 3)
+      #expect(next == .fetch([directory..<directory + RangePlan.leastOfHeader]))
+      let all = known.union(RangeSet([directory..<directory + RangePlan.leastOfHeader]))
+      if isRefused {
+        #expect(throws: CodecError.self) { try plan.next(in: .memory(tiff), known: all, requests: 2) }
+      } else {
+        #expect((try? plan.next(in: .memory(tiff), known: all, requests: 2)).map { $0 == .whole } ?? true)
+      }
+    }
+  }
+
+  private static func littleEndian(_ number: Int, _ count: Int) -> [UInt8] {
+    (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
   }
 }

@@ -67,7 +67,7 @@ struct PipelineFixture {
   }
 }
 
-/// Records the events of a pipeline in order.
+/// Records the events of a pipeline in order, but for commits of its cache, which come when they come.
 final class EventRecorder: Sendable {
   private let recorder = Recorder<PipelineEvent>()
 
@@ -76,7 +76,10 @@ final class EventRecorder: Sendable {
   func follow(_ pipeline: ThumbnailPipeline) {
     let events = pipeline.events()
     Task { [recorder] in
-      for await event in events { recorder.append(event) }
+      for await event in events {
+        if case .committed = event.kind { continue }
+        recorder.append(event)
+      }
     }
   }
 }

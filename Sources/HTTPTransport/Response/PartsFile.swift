@@ -9,29 +9,31 @@ package struct PartsFile: Sendable {
   package private(set) var known = RangeSet<Int>()
   private var locations: [SpillLocation]
   private var file: FileDescriptor?
-  /// The file's share of the memory budget, if it is a file in memory.
-  private var loan: MemoryLoan?
+  /// Where parts are written, which blocks.
+  private static let thread = DispatchQueue(label: "thumbnailer.parts")
 
   init(length: Int, in locations: [SpillLocation]) { (self.length, self.locations) = (length, locations) }
 
   /// The body. Where nothing is known it reads as zeros.
   package var body: ByteSource { file.map { .file($0, count: length) } ?? .memory([]) }
 
-  /// Adds what a download has brought, from its first byte on if it is not of a part.
+  /// Adds what a download has brought, from its first byte on if it is not of a part, and drops its bytes.
   ///
   /// - Throws: `.cannotStoreBody`, with the first location's failure, when none has room.
-  package mutating func add(_ download: Download) async throws(DownloadError) {
-    let offset = download.part?.range.lowerBound ?? 0
-    let added = self
-    // Writing to a file blocks.
-    let result = await PartialStore.onThread { [body = download.body] in
-      Result { () throws(DownloadError) in
-        var parts = added
-        try parts.write(body, at: offset)
-        return parts
+  package mutating func add(_ download: inout Download) async throws(DownloadError) {
+    let (offset, added) = (download.part?.range.lowerBound ?? 0, self)
+    let result = await withCheckedContinuation { continuation in
+      Self.thread.async { [body = download.body] in
+        continuation.resume(
+          returning: Result { () throws(DownloadError) in
+            var parts = added
+            try parts.write(body, at: offset)
+            return parts
+          })
       }
     }
     self = try result.get()
+    download.dropBytes()
   }
 
   private mutating func write(_ part: ByteSource, at offset: Int) throws(DownloadError) {
@@ -40,7 +42,6 @@ package struct PartsFile: Sendable {
     while true {
       do throws(SpillFailure) {
         if let file {
-          try loan?.cover(known.union(RangeSet([range])).byteCount)
           try file.spill(part, at: offset)
           known.insert(contentsOf: range)
           return
@@ -63,11 +64,10 @@ package struct PartsFile: Sendable {
     var firstFailure: SpillFailure?
     while !locations.isEmpty {
       do throws(SpillFailure) {
-        guard let (opened, loan) = try locations.removeFirst().open() else { continue }
-        try loan?.cover(known.byteCount)
+        guard let (opened, _) = try locations.removeFirst().open() else { continue }
         try opened.extend(to: length)
         for range in known.ranges { try opened.spill(former.part(range), at: range.lowerBound) }
-        (file, self.loan) = (opened, loan)
+        file = opened
         return
       } catch {
         firstFailure = firstFailure ?? error

@@ -95,7 +95,7 @@ struct ResponseReceiver {
     guard isWanted else {
       return received <= Self.maximumSkippedBytes || end(.statusSuffices)
     }
-    if let part, body.count + bytes.count > part.range.count { return end(.failed(.partUnavailable)) }
+    if let part, body.count + bytes.count > part.range.count { return end(.failed(.partUnavailable(isFault: true))) }
     guard body.count + bytes.count <= transfer.request.byteLimit else {
       return end(.failed(.tooLarge(limit: transfer.request.byteLimit, announced: expected)))
     }
@@ -132,7 +132,7 @@ struct ResponseReceiver {
 
   /// The error for a part of a body that has ended before its end.
   var shortfall: DownloadError? {
-    guard let part, body.count < part.range.count else { return nil }
+    guard let part, !isDraining, body.count < part.range.count else { return nil }
     return .brokenOff(received: received, expected: part.range.count)
   }
 
@@ -148,8 +148,7 @@ struct ResponseReceiver {
       dropEarlierBody()
     } else if let requested = transfer.request.part {
       part = DeliveredPart(head, of: requested)
-      let mayBeWhole = requested.version == nil && head.status != 206 && head.status != 416
-      if part == nil, !mayBeWhole, isSuccess || head.status == 416 { return end(.failed(.partUnavailable)) }
+      if part == nil, let refusal = requested.refusal(head) { return end(.failed(refusal)) }
       expected = part?.range.count ?? expected
     } else if head.status == 206 {
       return end(.failed(.invalidResponse(reason: "a part of the file, which nobody asked for")))

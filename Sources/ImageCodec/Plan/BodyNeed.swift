@@ -35,6 +35,16 @@ package struct BodyNeed: Sendable {
       || probe.preview?.isPermitted(previews) == true
   }
 
+  /// Whether a preview with this longer side may be large enough for the current demand.
+  package func mayBePreview(ofSide side: Int) -> Bool {
+    previews != .off
+      && demand.current.variants.allSatisfy { variant in
+        // A side that is free is as long as a thumbnail's can be.
+        let sides = [variant.size.width, variant.size.height].filter { $0 < PixelSize.longestThumbnailSide }
+        return sides.allSatisfy { $0 <= side }
+      }
+  }
+
   /// What the current demand needs; worked out anew when it has changed.
   mutating func extent(_ probe: ImageProbe) -> Extent {
     let wanted = demand.current

@@ -7,15 +7,17 @@ package struct RangePlan: Sendable {
   package enum Step: Sendable, Equatable {
     /// These bytes are missing, near ranges merged.
     case fetch([Range<Int>])
-    /// What is needed is there, with the image's header if it was parsed.
-    case done(ImageProbe?)
+    /// What is needed is there.
+    case done(ImageProbe)
+    /// Parts are not worthwhile: most of the file is needed, or its header is spread over too many places, or cannot be
+    /// parsed here.
+    case whole
   }
 
   /// The fewest bytes that are requested of a header.
   static let leastOfHeader = 64 << 10
   /// Ranges with fewer bytes between them are requested as one: a request costs about as much.
   static let mostBetween = 32 << 10
-
   /// The last request but one for a header that is in this part of the file reads on to its end.
   static let shareOfEnd = 4
 
@@ -23,54 +25,58 @@ package struct RangePlan: Sendable {
   private let limits: DecodeLimits
   private var parser = SniffingParser()
   private var wanted: Range<Int>? = SniffingParser.firstRange
-  /// Whether all of the file is needed.
-  private var needsAll = false
 
   package init(_ need: BodyNeed, limits: DecodeLimits) { (self.need, self.limits) = (need, limits) }
 
-  /// What to do next with a file of which these bytes are there. What cannot be parsed here needs all of it.
+  /// What to do next with a file of which these bytes are there.
   ///
-  /// - Parameter requests: How many requests there may be for what is missing, at least one. With the last one the
-  ///   rest is fetched.
-  package mutating func next(in body: ByteSource, known: RangeSet<Int>, requests: Int) -> Step {
-    let whole = RangeSet([0..<body.count])
-    let probe = needsAll ? nil : parse(body, known)
-    if let wanted, !needsAll {
-      guard requests > 1 else { return fetch(whole, known, requests) }
+  /// - Parameter requests: How many requests there may be for what is missing.
+  /// - Throws: What is wrong with the header, if the image is refused because of its size or format.
+  package mutating func next(
+    in body: ByteSource, known: RangeSet<Int>, requests: Int
+  ) throws(CodecError) -> Step {
+    do throws(CodecError) {
+      try parse(body, known)
+    } catch {
+      if case .limitExceeded = error { throw error }
+      return .whole
+    }
+    let needed: RangeSet<Int>
+    if let wanted {
+      // The one after it is for what the header leads to.
+      guard requests > 1 else { return .whole }
       var end = max(wanted.upperBound, wanted.lowerBound + Self.leastOfHeader)
       // The directories of a TIFF's smaller levels are spread over the end of the file.
       if requests == 2, body.count - wanted.lowerBound <= body.count / Self.shareOfEnd { end = body.count }
-      return fetch(RangeSet([wanted.lowerBound..<end]).intersection(whole), known, 1)
+      needed = RangeSet([wanted.lowerBound..<end])
+    } else {
+      guard let probe = parser.draft, case .ranges(let ranges) = need.extent(probe) else { return .whole }
+      if ranges.isSubset(of: known) { return .done(probe) }
+      needed = ranges
     }
-    guard let probe, !needsAll, case .ranges(let ranges) = need.extent(probe) else {
-      return fetch(whole, known, requests)
-    }
-    return fetch(ranges.intersection(whole), known, requests, probe)
+    let missing = needed.intersection(RangeSet([0..<body.count])).subtracting(known)
+    // What is needed may be beyond the file's end.
+    guard requests > 0, !missing.isEmpty, missing.byteCount <= body.count / 2 else { return .whole }
+    return .fetch(Self.merged(Array(missing.ranges), atMost: wanted == nil ? requests : 1))
   }
 
   /// Parses the header as far as it is there; `wanted` is nil once it is known.
-  private mutating func parse(_ body: ByteSource, _ known: RangeSet<Int>) -> ImageProbe? {
-    do {
-      while let range = wanted {
-        let there = range.clamped(to: 0..<body.count)
-        guard RangeSet([there]).isSubset(of: known) else { return nil }
-        wanted = try parser.parse(HeaderBytes(body.read(at: there.lowerBound, length: there.count)))
-        guard let draft = parser.draft else { continue }
-        try limits.check(draft)
-        // More frames do not change what is needed.
-        if parser.isSettled { wanted = nil }
+  private mutating func parse(_ body: ByteSource, _ known: RangeSet<Int>) throws(CodecError) {
+    while let range = wanted {
+      let there = range.clamped(to: 0..<body.count)
+      guard RangeSet([there]).isSubset(of: known) else { return }
+      let bytes: [UInt8]
+      do {
+        bytes = try body.read(at: there.lowerBound, length: there.count)
+      } catch {
+        throw .unreadableBody(detail: "\(error)")
       }
-    } catch {
-      needsAll = true
+      wanted = try parser.parse(HeaderBytes(bytes))
+      guard let draft = parser.draft else { continue }
+      try limits.check(draft)
+      // More frames do not change what is needed.
+      if parser.isSettled { wanted = nil }
     }
-    return parser.draft
-  }
-
-  private func fetch(
-    _ ranges: RangeSet<Int>, _ known: RangeSet<Int>, _ requests: Int, _ probe: ImageProbe? = nil
-  ) -> Step {
-    let missing = Self.merged(Array(ranges.subtracting(known).ranges), atMost: requests)
-    return missing.isEmpty ? .done(probe ?? parser.draft) : .fetch(missing)
   }
 
   /// The ranges with all gaps between them filled but the longest, and none of those that are short. They are in order.

@@ -52,9 +52,11 @@ extension EmbeddedPreview {
   /// The largest thumbnail of the container that is an image's own, as far as the container tells; nil if there is none.
   init?(_ items: HEIFItems, of traits: HEIFTraits) {
     guard traits.alpha == nil else { return nil }
-    let found = items.items("thmb", to: traits.image.id).compactMap { try? HEIFTraits(items, $0.id) }
-      .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
-      .max { $0.image.part.size.width < $1.image.part.size.width }
+    let found = items.items("thmb", to: traits.image.id).prefix(Self.mostThumbnails).compactMap {
+      try? HEIFTraits(items, $0.id)
+    }
+    .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
+    .max { $0.image.part.size.width < $1.image.part.size.width }
     guard var thumbnail = found, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
     let tiles = Self.comparedTiles(items, of: traits.image)
     thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
@@ -63,6 +65,9 @@ extension EmbeddedPreview {
     (range, size) = (first, PixelSize(thumbnail.image.part.size))
     heif = thumbnail
   }
+
+  /// The most thumbnails that are looked at; cameras write one or two.
+  private static let mostThumbnails = 8
 
   /// Whether a thumbnail has the image's aspect ratio within 2 %, its rotation, mirroring and profile, and is smaller.
   private static func fits(_ thumbnail: HEIFImage, _ image: HEIFImage) -> Bool {
@@ -84,5 +89,5 @@ extension EmbeddedPreview {
   }
 
   /// A tile with fewer bytes than this part of the longest one's may be flat.
-  private static let leastShareOfLongest = 6
+  private static let leastShareOfLongest = 3
 }

@@ -32,6 +32,8 @@ struct TIFFHeader: HeaderParser {
   private var current: (range: Range<Int>, content: Content) = (SniffingParser.firstRange, .header)
   private var pending: [(range: Range<Int>, content: Content)] = []
   private var hasChosen = false
+  /// The number of strips and tiles whose places may still be read.
+  private var blocksLeft = TIFFPyramid.mostBlocksInAll
   private var pages = 0
   private var seen: Set<Int> = []
 
@@ -81,6 +83,7 @@ struct TIFFHeader: HeaderParser {
       draft?.tiff = pyramid.traits(head: 0..<Self.headerLength)
       if pyramid.isOneImage, draft?.tiff != nil { draft?.frameCount = 1 }
     }
+    pyramid = nil
     isSettled = true
   }
 
@@ -100,7 +103,8 @@ struct TIFFHeader: HeaderParser {
   /// Requests what of a level is not in its directory.
   private mutating func request(_ place: TIFFLevel.Place, _ page: TIFFPage) {
     if let field = page.bitsField { request(field.range(first: 1), .bits(place, field)) }
-    guard let blocks = page.blocks, blocks.starts.count <= TIFFPyramid.mostBlocks else { return }
+    guard let blocks = page.blocks, blocks.starts.count <= min(TIFFPyramid.mostBlocks, blocksLeft) else { return }
+    blocksLeft -= blocks.starts.count
     if let starts = blocks.starts.inlineValues {
       pyramid?.set(starts: starts, of: place)
     } else {

@@ -29,8 +29,9 @@ struct TIFFPyramid: Sendable {
 
   /// The most levels, and the most subdirectories that are looked at. A side of 65,535 can be halved 16 times.
   static let mostLevels = 32
-  /// The most strips or tiles of a level whose places are read.
+  /// The most strips or tiles of a level whose places are read, and of all levels together.
   static let mostBlocks = 65_536
+  static let mostBlocksInAll = 2 * mostBlocks
   /// The most reduced pages that do not count as pages, so that the number of directories is limited.
   private static let mostReducedPages = 64
   /// How much a side may differ from half of another, in pixels.

@@ -1,5 +1,4 @@
 import Foundation
-import HTTPTransport
 
 /// Why an image could not be loaded, and how long its server allows this to be cached.
 struct FetchFailure: Error, Sendable {
@@ -7,12 +6,9 @@ struct FetchFailure: Error, Sendable {
   let error: ThumbnailError
   /// When the response stops being cacheable, if its server limits that; nil if it does not.
   var end: Date?
-  /// The error of the download that it was.
-  var cause: DownloadError?
 
-  init(_ error: ThumbnailError, end: Date? = nil, cause: DownloadError? = nil) {
+  init(_ error: ThumbnailError, end: Date? = nil) {
     self.error = error
     self.end = end
-    self.cause = cause
   }
 }

@@ -77,18 +77,31 @@ struct HTTPLoader: BodyLoader {
     _ request: BodyRequest, from url: URL, isLast: Bool, for job: JobContext
   ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
     let attempts = request.mayRepeat ? (isLast ? nil : Self.attemptsBeforeTheNextURL) : 1
-    do throws(FetchFailure) {
-      return try await download(request, from: url, attempts: attempts, usesParts: parts.mayAsk(url), for: job)
-    } catch {
-      guard case .partUnavailable? = error.cause else { throw error }
-      parts.refused(url)
-      return try await download(request, from: url, attempts: attempts, usesParts: false, for: job)
+    var receivedInVain = 0
+    if parts.mayAsk(url) {
+      switch try await download(request, from: url, attempts: attempts, usesParts: true, for: job) {
+      case .done(let body, let download): return (body, download)
+      case .needsWhole(let receivedBytes): receivedInVain = receivedBytes
+      }
     }
+    guard
+      case .done(var body, let download) = try await download(
+        request, from: url, attempts: attempts, usesParts: false, for: job)
+    else { throw FetchFailure(ThumbnailError(.wrongRange)) }
+    body.downloadedBytes += receivedInVain
+    return (body, download)
+  }
+
+  /// The result of a download that may use parts.
+  private enum Attempt {
+    case done(SourceBody, Download)
+    /// Parts are of no use; so many bytes were received.
+    case needsWhole(receivedBytes: Int)
   }
 
   private func download(
     _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, for job: JobContext
-  ) async throws(FetchFailure) -> (body: SourceBody, download: Download) {
+  ) async throws(FetchFailure) -> Attempt {
     let source = job.source
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     // A helper needs the complete file.
@@ -96,48 +109,61 @@ struct HTTPLoader: BodyLoader {
     let need = (mayStop ? request.demand : nil).map {
       BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
     }
-    let usesParts = usesParts && need != nil
+    let partsNeed = usesParts ? need : nil
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: need.map { EarlyStop($0) },
-      usesParts: usesParts, monitor: monitor, progress: job.progress)
-    let isUnconditional = request.condition == nil
+      usesParts: partsNeed != nil, monitor: monitor, progress: job.progress)
     let wanted = DownloadRequest(
       url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
       // Server-side sizes of one image share its identity, but not its body.
       key: job.policy.bypassesCaches
         ? nil : SourceKey(identity: "\(source.identity)\n\(url.absoluteString)", headers: source.headers),
       attempts: attempts, downloadsPerHost: source.downloadsPerHost, condition: request.condition,
-      part: usesParts && isUnconditional ? parts.firstPart(of: url) : nil, silence: job.progress.silence,
+      part: request.condition == nil ? partsNeed.flatMap { parts.firstPart(of: url, for: $0) } : nil,
+      silence: job.progress.silence,
       onAttempt: { [monitor] in monitor.send(source, .attempted(number: $0, status: $1)) })
     let started = ContinuousClock.now
-    let (download, loaded): (Download, PartsLoader.Loaded?)
+    func failure(_ error: ThumbnailError) -> FetchFailure {
+      FetchFailure(error, end: observer.head.flatMap { statedEnd(of: $0, delay: .now - started) })
+    }
+    var download: Download
     do throws(DownloadError) {
       download = try await downloader.download(wanted, observer: observer, priority: job.priority)
-      var loadedParts: PartsLoader.Loaded?
-      if let need, !download.isComplete, !download.isUnchanged, observer.ending != .enough {
-        guard let version = download.version else { throw .partUnavailable }
-        loadedParts = try await parts.complete(
-          download, of: version, wanted, by: RangePlan(need, limits: job.policy.limits), for: job)
-      }
-      loaded = loadedParts
     } catch {
-      let end = observer.head.flatMap { statedEnd(of: $0, delay: .now - started) }
-      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
-        throw FetchFailure(ThumbnailError(refusal, of: configuration), end: end)
+      if case .partUnavailable(let isFault) = error {
+        if isFault { parts.noteFault(of: url) }
+        return .needsWhole(receivedBytes: 0)
       }
-      throw FetchFailure(ThumbnailError(error), end: end, cause: error)
+      if case .refusedByObserver = error, case .refused(let refusal) = observer.outcome {
+        throw failure(ThumbnailError(refusal, of: configuration))
+      }
+      throw failure(ThumbnailError(error))
     }
     if download.isUnchanged {
-      return (SourceBody(download.body, header: observer.outcome.header, holding: download), download)
+      return .done(SourceBody(download.body, header: observer.outcome.header, holding: download), download)
     }
-    var body =
-      loaded.map { SourceBody($0.parts, header: $0.probe.map { .success($0) }, holding: $0.last) }
-      ?? SourceBody(of: download, header: observer.outcome.header)
+    var body: SourceBody
+    var (attempts, duration) = (download.attempts, download.duration)
+    if let partsNeed, !download.isComplete, observer.ending != .enough {
+      do throws(PartsLoader.Failure) {
+        let plan = RangePlan(partsNeed, limits: job.policy.limits)
+        let loaded = try await parts.complete(&download, wanted, by: plan, for: job)
+        body = SourceBody(loaded.parts, header: .success(loaded.probe), holding: loaded.last)
+        (body.downloadedBytes, attempts, duration) = (loaded.receivedBytes, loaded.attempts, loaded.duration)
+      } catch {
+        switch error {
+        case .unsuitable(let receivedBytes): return .needsWhole(receivedBytes: receivedBytes)
+        case .refused(let refusal): throw failure(ThumbnailError(refusal, of: configuration))
+        case .failed(let error): throw failure(ThumbnailError(error))
+        }
+      }
+    } else {
+      body = SourceBody(of: download, header: observer.outcome.header)
+    }
     let response = StoredResponse(download, from: url, receivedAt: configuration.now())
     body.response = response
     body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
-    body.downloadedBytes = loaded?.receivedBytes ?? download.receivedBytes
     body.finestScale = observer.finestScale
     body.admitsForeign = admitsForeign
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
@@ -148,9 +174,8 @@ struct HTTPLoader: BodyLoader {
       source,
       .downloaded(
         bytes: body.downloadedBytes, expectedBytes: download.expectedBytes, isComplete: body.isComplete,
-        attempts: download.attempts, httpVersion: download.httpVersion, duration: loaded?.duration ?? download.duration)
-    )
-    return (body, download)
+        attempts: attempts, httpVersion: download.httpVersion, duration: duration))
+    return .done(body, download)
   }
 
   /// When a response stops being cacheable, if its server limits that.
@@ -164,6 +189,7 @@ extension SourceBody {
   /// What one download has brought.
   fileprivate init(of download: Download, header: Result<ImageProbe, CodecError>?) {
     self.init(download.body, header: header, holding: download)
+    downloadedBytes = download.receivedBytes
     isComplete = download.isComplete
     bytesLeft = isComplete ? 0 : max(0, (download.expectedBytes ?? 0) - download.body.count)
   }

@@ -46,6 +46,8 @@ final class HeaderObserver: BodyObserver {
     var ending = Ending.none
     /// Whether the server sends parts of the body on request.
     var offersParts = false
+    /// The position from which on it is worth looking again whether parts would spare much.
+    var nextLook = 0
   }
 
   /// What the observer has ended the transfer for.
@@ -155,7 +157,10 @@ final class HeaderObserver: BodyObserver {
 extension HeaderObserver.State {
   /// Whether much of the stream after this position can be spared by requests for parts of the body.
   fileprivate mutating func spares(after position: Int, _ probe: ImageProbe?) -> Bool {
-    guard offersParts, let expectedLength, expectedLength - position >= HeaderObserver.leastSpared else { return false }
+    guard offersParts, position >= nextLook, let expectedLength,
+      expectedLength - position >= HeaderObserver.leastSpared
+    else { return false }
+    if probe != nil { nextLook = position + HeaderObserver.leastSpared / 2 }
     if let probe {
       return earlyStop?.sparedByRanges(probe, length: expectedLength) ?? 0 >= HeaderObserver.leastSpared
     }

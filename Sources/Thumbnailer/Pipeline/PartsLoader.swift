@@ -11,12 +11,14 @@ struct PartsLoader: Sendable {
   static let mostRequests = 4
   /// The length of the first part of a HEIC in bytes: its table of contents, with room to spare.
   static let firstLengthOfHEIF = 16 << 10
+  /// The longer side of the largest thumbnails that phones put into a HEIC, in pixels.
+  static let likelyPreviewSide = 512
   /// The length of the first part of a RAW file or TIFF in bytes: what most cameras need for all that is not an image.
   static let firstLengthOfTIFF = 64 << 10
 
   let downloader: Downloader
   let monitor: PipelineMonitor
-  private let refusals = Refusals()
+  private let faults = Faults()
 
   init(downloader: Downloader, monitor: PipelineMonitor) {
     (self.downloader, self.monitor) = (downloader, monitor)
@@ -25,78 +27,129 @@ struct PartsLoader: Sendable {
   /// What was loaded.
   struct Loaded {
     var parts: PartsFile
-    /// The header, if it could be parsed.
-    var probe: ImageProbe?
+    var probe: ImageProbe
     /// The last download, which holds its share of the memory for bodies.
     var last: Download
     /// The bytes received in all.
     var receivedBytes: Int
+    /// The attempts of all downloads, but for one of each after the first.
+    var attempts: Int
     /// How long all downloads took, without waiting for slots.
     var duration: Duration
+  }
+
+  /// Why parts are not loaded.
+  enum Failure: Error {
+    /// What was requested is not an image that may be decoded.
+    case refused(CodecError)
+    case failed(DownloadError)
+    /// All of the file is to be downloaded instead: most of it is needed, the server does not send the parts, or there
+    /// is no room for them on a disk.
+    case unsuitable(receivedBytes: Int)
   }
 
   /// Loads what `plan` asks for.
   ///
   /// - Parameters:
-  ///   - first: The beginning of the body. Its share of the memory is returned: nothing that waits for a slot may hold
-  ///     any.
+  ///   - first: The beginning of the body. Its bytes are moved to a file, and its share of the memory is returned:
+  ///     nothing that waits for a slot may hold any.
   ///   - request: The request that it came with.
-  /// - Throws: `.partUnavailable` if the server does not send the parts.
   func complete(
-    _ first: Download, of version: BodyVersion, _ request: DownloadRequest, by plan: RangePlan, for job: JobContext
-  ) async throws(DownloadError) -> Loaded {
+    _ first: inout Download, _ request: DownloadRequest, by plan: RangePlan, for job: JobContext
+  ) async throws(Failure) -> Loaded {
+    guard let version = first.version else {
+      noteFault(of: request.url)
+      first.releaseBody()
+      throw .unsuitable(receivedBytes: first.receivedBytes)
+    }
     var (plan, requests) = (plan, 1)
-    var loaded = Loaded(
-      parts: downloader.makePartsFile(length: version.length), last: first, receivedBytes: first.receivedBytes,
-      duration: first.duration)
-    try await loaded.parts.add(first)
+    var (last, received, attempts, duration) = (first, first.receivedBytes, first.attempts, first.duration)
+    first.releaseBody()
+    var parts = downloader.makePartsFile(length: version.length)
+    do throws(DownloadError) {
+      try await parts.add(&last)
+    } catch {
+      throw failure(error, of: request, receivedBytes: received)
+    }
     while true {
-      let step = plan.next(
-        in: loaded.parts.body, known: loaded.parts.known, requests: max(1, Self.mostRequests - requests))
-      guard case .fetch(let ranges) = step else {
-        if case .done(let probe) = step { loaded.probe = probe }
-        return loaded
+      let step: RangePlan.Step
+      do throws(CodecError) {
+        step = try plan.next(in: parts.body, known: parts.known, requests: Self.mostRequests - requests)
+      } catch {
+        throw .refused(error)
       }
-      for range in ranges {
-        loaded.last.releaseMemory()
-        let observer = PartObserver(monitor, job.progress, received: loaded.receivedBytes)
-        loaded.last = try await downloader.download(
-          request.part(range, of: version), observer: observer, priority: job.priority)
-        loaded.receivedBytes += loaded.last.receivedBytes
-        loaded.duration += loaded.last.duration
-        try await loaded.parts.add(loaded.last)
-        requests += 1
+      switch step {
+      case .whole: throw .unsuitable(receivedBytes: received)
+      case .done(let probe):
+        noteSuccess(of: request.url)
+        return Loaded(
+          parts: parts, probe: probe, last: last, receivedBytes: received, attempts: attempts, duration: duration)
+      case .fetch(let ranges):
+        do throws(DownloadError) {
+          for range in ranges {
+            last.releaseBody()
+            let observer = PartObserver(monitor, job.progress, received: received)
+            last = try await downloader.download(
+              request.part(range, of: version, after: last), observer: observer, priority: job.priority)
+            received += last.receivedBytes
+            attempts += last.attempts - 1
+            duration += last.duration
+            requests += 1
+            try await parts.add(&last)
+          }
+        } catch {
+          throw failure(error, of: request, receivedBytes: received)
+        }
       }
+    }
+  }
+
+  private func failure(_ error: DownloadError, of request: DownloadRequest, receivedBytes: Int) -> Failure {
+    switch error {
+    case .partUnavailable(let isFault):
+      if isFault { noteFault(of: request.url) }
+      return .unsuitable(receivedBytes: receivedBytes)
+    case .cannotStoreBody: return .unsuitable(receivedBytes: receivedBytes)
+    default: return .failed(error)
     }
   }
 
   // MARK: Which servers are asked
 
-  /// Whether parts may be requested from the host of a URL: unless it has once sent something else.
-  func mayAsk(_ url: URL) -> Bool { !refusals.hosts.withLock { $0.contains(HostName(of: url)) } }
+  /// Whether parts may be requested from the host of a URL: unless it has failed to send them several times in a row.
+  func mayAsk(_ url: URL) -> Bool {
+    faults.byHost.withLock { $0[HostName(of: url)] ?? 0 } < Faults.most
+  }
 
-  /// Remembers that the host of a URL does not send parts as requested.
-  func refused(_ url: URL) {
-    refusals.hosts.withLock { hosts in
-      if hosts.count >= Refusals.most { hosts.removeAll() }
-      hosts.insert(HostName(of: url))
+  /// Notes that the host of a URL does not send parts as requested.
+  func noteFault(of url: URL) {
+    faults.byHost.withLock { hosts in
+      if hosts.count >= Faults.mostHosts { hosts.removeAll() }
+      hosts[HostName(of: url), default: 0] += 1
     }
   }
 
-  /// The first part of a file whose name says that parts of it may suffice: an image with a preview in it or with smaller
-  /// copies. Of others nothing is gained, and they would take a second request.
-  func firstPart(of url: URL) -> RequestedPart? {
-    let name = url.pathExtension.lowercased()
-    let lengths = [
-      ImageFormat.heif: Self.firstLengthOfHEIF, .raw: Self.firstLengthOfTIFF, .tiff: Self.firstLengthOfTIFF,
-    ]
-    return lengths.first { $0.key.fileExtensions.contains(name) }.map { RequestedPart(0..<$0.value) }
+  private func noteSuccess(of url: URL) {
+    faults.byHost.withLock { hosts in if !hosts.isEmpty { hosts[HostName(of: url)] = nil } }
   }
 
-  /// The hosts that have not sent parts as requested.
-  private final class Refusals: Sendable {
-    static let most = 1000
-    let hosts = Mutex<Set<HostName?>>([])
+  /// The first part of a file whose name says that parts of it may suffice: an image with a preview in it that may be
+  /// large enough, or with smaller copies. Of others nothing is gained, and they would take a second request.
+  func firstPart(of url: URL, for need: BodyNeed) -> RequestedPart? {
+    let name = url.pathExtension.lowercased()
+    if ImageFormat.heif.fileExtensions.contains(name) {
+      return need.mayBePreview(ofSide: Self.likelyPreviewSide) ? RequestedPart(0..<Self.firstLengthOfHEIF) : nil
+    }
+    let isLikely = [ImageFormat.raw, .tiff].contains { $0.fileExtensions.contains(name) }
+    return isLikely ? RequestedPart(0..<Self.firstLengthOfTIFF) : nil
+  }
+
+  /// How often in a row hosts have not sent parts as requested.
+  private final class Faults: Sendable {
+    /// The number after which a host is not asked again.
+    static let most = 3
+    static let mostHosts = 1000
+    let byHost = Mutex<[HostName?: Int]>([:])
   }
 }
 

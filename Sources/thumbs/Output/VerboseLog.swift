@@ -26,7 +26,11 @@ final class VerboseLog: Sendable {
     let events = pipeline.events(bufferingNewest: 65536)
     task.withLock {
       $0 = Task {
-        for await event in events { Console.standard.complain(Self.line(event)) }
+        for await event in events {
+          // What is stored together concerns no image.
+          if case .committed = event.kind { continue }
+          Console.standard.complain(Self.line(event))
+        }
       }
     }
   }
