@@ -17,16 +17,20 @@ package struct BodyNeed: Sendable {
   private let memoryBudget: Int
   private let mayReadCoefficients: Bool
   private let previews: PreviewUse
+  private let comparesMore: Bool
   private var known: (generation: Int, extent: Extent)?
 
-  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan.
+  /// `memoryBudget` is the most bytes that a decode may take, as for the final plan. With `comparesMore` a preview needs
+  /// all that it may be compared with.
   package init(
-    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off
+    demand: VariantDemand, memoryBudget: Int, mayReadCoefficients: Bool = true, previews: PreviewUse = .off,
+    comparesMore: Bool = false
   ) {
     self.demand = demand
     self.memoryBudget = memoryBudget
     self.mayReadCoefficients = mayReadCoefficients
     self.previews = previews
+    self.comparesMore = comparesMore
   }
 
   /// Whether the image is of a kind of which less than the whole body may be needed, scans of a JPEG aside.
@@ -59,7 +63,8 @@ package struct BodyNeed: Sendable {
     if variants.isEmpty { return .any }
     if probe.isRAW { return RAWPreview.neededRanges(for: variants, of: probe).map { .ranges($0) } ?? .any }
     if let preview = PreviewPlan(variants, probe: probe, memoryBudget: memoryBudget, previews: previews) {
-      return .ranges(preview.preview.neededRanges)
+      let found = preview.preview
+      return .ranges(comparesMore ? found.neededRanges.union(found.rarelyNeededRanges) : found.neededRanges)
     }
     let plan = try? DecodePlan.make(
       probe: probe, bodyLength: 0, variants: variants, memoryBudget: memoryBudget,

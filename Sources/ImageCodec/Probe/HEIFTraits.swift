@@ -60,8 +60,8 @@ extension EmbeddedPreview {
     guard var thumbnail = found, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
     let tiles = Self.comparedTiles(items, of: traits.image)
     thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
-    // The second tile is rarely needed.
     neededRanges = ranges.union(RangeSet(tiles.prefix(1).flatMap { items.item($0)?.ranges ?? [] }))
+    rarelyNeededRanges = RangeSet(tiles.dropFirst().flatMap { items.item($0)?.ranges ?? [] })
     (range, size) = (first, PixelSize(thumbnail.image.part.size))
     heif = thumbnail
   }

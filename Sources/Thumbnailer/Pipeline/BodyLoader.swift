@@ -12,7 +12,8 @@ protocol BodyLoader: Sendable {
   ///   - job: Its demand tells which thumbnails are requested; its progress is kept up to date.
   ///   - isWhole: Whether all bytes are needed, whatever the demand.
   ///   - spent: What an earlier body has cost that was insufficient and has been released: memory must not be held
-  ///     while waiting for a slot. The preview is then not used again.
+  ///     while waiting for a slot. The preview is then only used again with more to compare
+  ///     it with.
   func load(for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?) async throws(FetchFailure)
     -> SourceBody
 }

@@ -22,6 +22,8 @@ struct HTTPLoader: BodyLoader {
     /// the whole body.
     var demand: VariantDemand?
     var previews: PreviewUse
+    /// Whether a preview is to be compared with more of the image.
+    var comparesMore = false
     /// Makes the request conditional. The body is empty if the image is not modified.
     var condition: DownloadCondition?
     /// Whether a server that fails gets another attempt.
@@ -32,8 +34,9 @@ struct HTTPLoader: BodyLoader {
     for job: JobContext, isWhole: Bool, insteadOf spent: SourceBody.Spent?
   ) async throws(FetchFailure) -> SourceBody {
     if let spent { monitor.add(-spent.bytesLeft, to: \.bytesLeft) }
-    let request = BodyRequest(
-      demand: isWhole ? nil : job.demand, previews: spent == nil ? configuration.previews : .off)
+    var request = BodyRequest(
+      demand: isWhole ? nil : job.demand, previews: spent?.comparesMore == false ? .off : configuration.previews)
+    request.comparesMore = spent?.comparesMore == true
     var body = try await download(request, for: job).body
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     return body
@@ -107,7 +110,9 @@ struct HTTPLoader: BodyLoader {
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let need = (mayStop ? request.demand : nil).map {
-      BodyNeed(demand: $0, memoryBudget: decodeShare, previews: request.previews)
+      BodyNeed(
+        demand: $0, memoryBudget: decodeShare, previews: request.previews,
+        comparesMore: request.comparesMore)
     }
     let partsNeed = usesParts ? need : nil
     let observer = HeaderObserver(

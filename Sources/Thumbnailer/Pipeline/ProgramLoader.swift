@@ -41,8 +41,10 @@ struct ProgramLoader: BodyLoader {
   ) async throws -> SourceBody {
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all && !isWhole
-    let previews = spent == nil ? configuration.previews : .off
-    let earlyStop = EarlyStop(BodyNeed(demand: job.demand, memoryBudget: decodeShare, previews: previews))
+    let previews = spent?.comparesMore == false ? .off : configuration.previews
+    let need = BodyNeed(
+      demand: job.demand, memoryBudget: decodeShare, previews: previews, comparesMore: spent?.comparesMore == true)
+    let earlyStop = EarlyStop(need)
     let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
       limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,

@@ -94,7 +94,7 @@ struct Renderer: Sendable {
     if body.isDistrusted, let helpers {
       let decoded = try await helpers.decode(preview, variants, probe, of: body, for: job)
       guard let decoded, body.parts == nil || decoded.results.allSatisfy({ (try? $0.result.get()) != nil }) else {
-        return .again(.withoutPreview)
+        return .again(retry(after: preview, of: body))
       }
       return try finish(decoded, of: body, for: job)
     }
@@ -104,9 +104,14 @@ struct Renderer: Sendable {
       Downsampler.render(bytes, preview: preview, processors: processors, cancellation: cancellation)
     }
     try body.checkUnchanged()
-    guard let results = outcome.value else { return .again(.withoutPreview) }
+    guard let results = outcome.value else { return .again(retry(after: preview, of: body)) }
     let decoded = Decoded(results, plan: plan, waited: outcome.waited, duration: outcome.duration)
     return try finish(decoded, of: body, for: job)
+  }
+
+  /// How to go on after a preview was not found to match.
+  private func retry(after preview: PreviewPlan, of body: SourceBody) -> RenderingRetry {
+    body.contains(preview.preview.rarelyNeededRanges) ? .withoutPreview : .withMoreTiles
   }
 
   /// Carries out a plan in process, or in a helper if it takes too much memory for that. No memory is held afterwards.

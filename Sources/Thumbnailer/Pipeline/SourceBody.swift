@@ -110,12 +110,14 @@ struct SourceBody: Sendable {
     let downloadedBytes: Int
     /// See `SourceBody`.
     let bytesLeft: Int
+    /// Whether the preview may still be used, with more to compare it with.
+    let comparesMore: Bool
   }
 
   /// Releases the bytes and, with their last copy, what is held for them.
-  mutating func giveUp() -> Spent {
+  mutating func giveUp(comparesMore: Bool) -> Spent {
     (bytes, held) = (.memory([]), nil)
-    return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft)
+    return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft, comparesMore: comparesMore)
   }
 
   /// Whether the bytes suffice for the plan.

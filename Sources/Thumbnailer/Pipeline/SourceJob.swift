@@ -186,7 +186,7 @@ struct SourceJob: Sendable {
   ///
   /// If the preview does not match, the image itself is decoded. Variants that a body stopped early cannot serve,
   /// because they were requested later or because the file is not as expected, need the whole body. That is never
-  /// stopped, and libvips is the last reader, so there are at most five rounds.
+  /// stopped, and libvips is the last reader, so there are at most six rounds.
   private func render(_ state: inout JobState) async throws(ThumbnailError) {
     guard var (body, replaces) = state.takeBody() else { return }
     while true {
@@ -199,7 +199,8 @@ struct SourceJob: Sendable {
       case .again(let retry):
         // Whether the other readers have what they need is found out in the next round.
         if !body.isComplete, retry != .withoutCoefficients {
-          body = try await load(isWhole: retry != .withoutPreview, insteadOf: body.giveUp(), &state)
+          body = try await load(
+            isWhole: retry == .withWholeBody, insteadOf: body.giveUp(comparesMore: retry == .withMoreTiles), &state)
           // The image may have changed in between.
           if let revalidator, !replaces.isAll { replaces = revalidator.replacement(by: body, state.history, for: job) }
         }

@@ -77,6 +77,23 @@ import Testing
     #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
   }
 
+  /// The tile with a third of the longest one's bytes may be flat all the same.
+  @Test func aThumbnailThatOneTileDoesNotTellOfIsComparedWithAnother() async throws {
+    let need = BodyNeed(
+      demand: VariantDemand([Variant(size: small)]), memoryBudget: 64 << 20, previews: .auto, comparesMore: true)
+    var (one, both) = (
+      BodyNeed(demand: VariantDemand([Variant(size: small)]), memoryBudget: 64 << 20, previews: .auto), need
+    )
+    let probe = try probe(.memory(heic))
+    guard case .ranges(let few) = one.extent(probe), case .ranges(let more) = both.extent(probe) else {
+      Issue.record("the thumbnail does not serve")
+      return
+    }
+    let preview = try #require(probe.preview)
+    #expect(few == preview.neededRanges && more == few.union(preview.rarelyNeededRanges))
+    #expect(!preview.rarelyNeededRanges.isEmpty || few == more)
+  }
+
   @Test func aStreamIsLeftWhereTheRestIsFar() async throws {
     let server = Server(bytes: heic)
     let fixture = try PipelineFixture { request in
