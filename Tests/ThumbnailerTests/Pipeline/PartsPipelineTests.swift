@@ -16,7 +16,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct PartsPipelineTests {
   private static let gap = 1_500_000
   private let heic: [UInt8]
-  private let small = PixelSize(64, 64)
+  private let small = PixelSize(48, 48)
 
   /// A RAW file whose preview is longer than its first part.
   private static let raw = Result {
@@ -74,6 +74,7 @@ import Testing
     #expect(requests.dropFirst().allSatisfy { $0.value(of: "If-Range") == "\"one\"" })
     let same = try await whole(heic)
     #expect(response.thumbnail.data == same.thumbnail.data && response.plan == same.plan)
+    #expect(response.plan?.contains("embedded preview") == true)
     #expect(fixture.pipeline.statistics.downloadedBytes == response.downloadedBytes)
   }
 
