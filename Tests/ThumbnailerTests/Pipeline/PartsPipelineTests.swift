@@ -79,7 +79,7 @@ import Testing
   }
 
   /// The tile with a third of the longest one's bytes may be flat all the same.
-  @Test func aThumbnailThatOneTileDoesNotTellOfIsComparedWithAnother() async throws {
+  @Test func bothTilesAreNeededWhereTheFirstTellsNothing() async throws {
     let need = BodyNeed(
       demand: VariantDemand([Variant(size: small)]), memoryBudget: 64 << 20, previews: .auto, comparesMore: true)
     var (one, both) = (
@@ -93,6 +93,18 @@ import Testing
     let preview = try #require(probe.preview)
     #expect(few == preview.neededRanges && more == few.union(preview.rarelyNeededRanges))
     #expect(!preview.rarelyNeededRanges.isEmpty || few == more)
+  }
+
+  @Test func aThumbnailThatIsNotFoundAlikeIsComparedWithMore() async throws {
+    let server = Server(bytes: heic)
+    let fixture = try PipelineFixture { request in
+      let response = server.response(to: request)
+      return request.number == 2 ? Self.faulty(.zeros, server, request) : response
+    }
+    let response = try await fixture.pipeline.response(for: fixture.request("/a.heic", small))
+    #expect(response.plan?.contains("embedded preview") == true)
+    #expect(fixture.origin.requests.allSatisfy { $0.request.range != nil })
+    #expect(try await whole(heic).thumbnail.data == response.thumbnail.data)
   }
 
   @Test func aStreamIsLeftWhereTheRestIsFar() async throws {
