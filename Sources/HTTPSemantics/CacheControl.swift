@@ -65,7 +65,7 @@ package struct CacheControl: Sendable, Equatable {
     }
     return (pieces + [piece]).compactMap { piece in
       let parts = piece.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        .map { $0.trimmingCharacters(in: .whitespaces) }
+        .map { $0.trimmingSpaces() }
       guard let name = parts.first, !name.isEmpty else { return nil }
       return (name.lowercased(), parts.count > 1 ? parts[1].trimmingCharacters(in: ["\"", " "]) : nil)
     }

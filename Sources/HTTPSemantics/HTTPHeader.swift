@@ -34,6 +34,6 @@ public struct HTTPHeader: Hashable, Sendable, CustomStringConvertible, CustomDeb
 extension [HTTPHeader] {
   /// The value of the first field of that name, compared case-insensitively.
   package func firstValue(of name: String) -> String? {
-    first { $0.name.caseInsensitiveCompare(name) == .orderedSame }?.value
+    first { $0.name.isSameField(as: name) }?.value
   }
 }

@@ -80,7 +80,7 @@ package struct ResponseMetadata: Sendable, Equatable {
     // An invalid `Age` is ignored; the other fields may still be right. Of several values the first counts (RFC 9111,
     // 5.1).
     let ages = headers.firstValue(of: "Age")?.split(separator: ",", omittingEmptySubsequences: false)
-    let age = CacheControl.seconds(ages?.first?.trimmingCharacters(in: .whitespaces)) ?? 0
+    let age = CacheControl.seconds(ages?.first?.trimmingSpaces()) ?? 0
     let initialAge = max(0, apparentAge, age + max(0, delay))
     let lifetime = min(lifetime(date: date ?? now, now: now), Self.longestLifetime)
     return Freshness(confirmed: now, expires: now.addingTimeInterval(lifetime - initialAge))
@@ -129,7 +129,7 @@ package struct ResponseMetadata: Sendable, Equatable {
 
   /// Whether no later request can be known to match the response (`Vary: *`).
   package var variesByAnything: Bool {
-    vary?.split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == "*" } ?? false
+    vary?.split(separator: ",").contains { $0.trimmingSpaces() == "*" } ?? false
   }
 
   private static func named(_ value: String?) -> String? {
@@ -147,7 +147,7 @@ package struct ResponseMetadata: Sendable, Equatable {
 
   /// All lines of a field, joined. A value that is too long is replaced by one that is never fresh.
   private static func joined(_ name: String, of headers: [HTTPHeader]) -> String? {
-    let lines = headers.filter { $0.name.caseInsensitiveCompare(name) == .orderedSame }.map(\.value)
+    let lines = headers.filter { $0.name.isSameField(as: name) }.map(\.value)
     guard !lines.isEmpty else { return nil }
     let text = lines.joined(separator: ", ")
     guard text.utf8.count > longestValue else { return text }

@@ -19,7 +19,7 @@ struct ResponseHead: Sendable {
   mutating func take(_ bytes: UnsafeRawBufferPointer) -> Event {
     let bytes = bytes[..<((bytes.lastIndex { $0 != 10 && $0 != 13 } ?? -1) + 1)]
     let line = String(decoding: bytes, as: UTF8.self)
-    let content = line.trimmingCharacters(in: .whitespacesAndNewlines)
+    let content = line.trimmingSpaces()
     if line.isEmpty {
       return status >= 200 ? .complete : .more
     } else if line.hasPrefix(" ") || line.hasPrefix("\t") {
@@ -34,7 +34,7 @@ struct ResponseHead: Sendable {
     } else if let colon = content.firstIndex(of: ":") {
       headers.append(
         HTTPHeader(
-          String(content[..<colon]), content[content.index(after: colon)...].trimmingCharacters(in: .whitespaces)))
+          String(content[..<colon]), content[content.index(after: colon)...].trimmingSpaces()))
       isInField = true
     }
     return .more
@@ -74,9 +74,9 @@ struct ResponseHead: Sendable {
 
   /// The values of all `Content-Length` fields; one field may hold a list of equal values.
   private var announcedLengths: [String] {
-    headers.filter { $0.name.caseInsensitiveCompare("Content-Length") == .orderedSame }.flatMap { header in
+    headers.filter { $0.name.isSameField(as: "Content-Length") }.flatMap { header in
       header.value.split(separator: ",", omittingEmptySubsequences: false)
-        .map { $0.trimmingCharacters(in: .whitespaces) }
+        .map { $0.trimmingSpaces() }
     }
   }
 

@@ -30,7 +30,7 @@ extension ResponseReceiver {
   mutating func spillToNamedFile() {
     tag = PartialBody.etag(of: head)
     guard let handoff = transfer.partial, let store = handoff.store, let expected, tag != nil,
-      !ResponseMetadata(head.headers).control.forbidsStoring, store.accepts(total: expected)
+      store.accepts(total: expected), !ResponseMetadata(head.headers).control.forbidsStoring
     else { return }
     let names = store.names(of: handoff.name)
     body.spill {
