@@ -40,12 +40,24 @@ package struct CoefficientDecoder {
     self.window = window
   }
 
-  /// Decodes the image. Blocks.
+  /// Finds the scans of a progressive file that is to be read by rows, at 1/2 or full size. Blocks while the file is
+  /// read through.
+  ///
+  /// - Throws: as `decode`; `.handedOver`, too, for a file that is not progressive or lacks coefficients.
+  package func survey() throws(JPEGError) -> ProgressiveImage {
+    precondition(scale >= .half && !isTolerant && !measuresDeviations, "what needs the whole image is read by decode")
+    return try body.withMemory { memory throws(JPEGError) in
+      try CoefficientDecoding(self, memory: memory).survey()
+    }
+  }
+
+  /// Decodes the image at a reduced scale. Blocks.
   ///
   /// - Throws: `.handedOver` where another decoder may succeed, `.truncated`, `.damaged`, `.tooManyScans`,
   ///   `.cancelled`, `.unreadable`.
   package func decode() throws(JPEGError) -> CoefficientImage {
-    try body.withMemory { memory throws(JPEGError) in try CoefficientDecoding(self, memory: memory).run() }
+    precondition(scale != .full, "the coefficients of the whole image are not kept")
+    return try body.withMemory { memory throws(JPEGError) in try CoefficientDecoding(self, memory: memory).run() }
   }
 }
 

@@ -16,6 +16,9 @@ struct CoefficientDecoding: ~Copyable {
   /// For each component how its coefficients become samples; from its first scan.
   private var scalings: [BlockScaling?] = []
   private var entropy: EntropyBuffer
+  /// Whether scans are only found, to be decoded later, a row at a time; and those so far.
+  private var isSurvey = false
+  private var found: [ProgressiveImage.FoundScan] = []
   private var scans = 0
   /// Whether a scan has been decoded at least in part.
   private var hasPixels = false
@@ -39,6 +42,17 @@ struct CoefficientDecoding: ~Copyable {
     return try image()
   }
 
+  /// Finds all scans of a progressive file and what they need, to be decoded together.
+  consuming func survey() throws(JPEGError) -> ProgressiveImage {
+    isSurvey = true
+    try readScans()
+    if decoder.expectsEnd { try findEnd() }
+    guard let frame else { throw .damaged(.header, detail: "no frame header") }
+    return ProgressiveImage(
+      decoder, frame: frame, planes: jpegPlanes(frame), scalings: scalings.compactMap { $0 }, scans: found,
+      colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile)
+  }
+
   private mutating func readScans() throws(JPEGError) {
     guard try cursor.takeUInt16() == 0xFFD8 else { throw .damaged(.header, detail: "no JPEG") }
     for _ in 0..<Self.mostSegments {
@@ -48,7 +62,7 @@ struct CoefficientDecoding: ~Copyable {
       case 0xD8: throw .damaged(.header, detail: "a second start of a picture")
       case 0xD9:
         // There need not be finer scans.
-        if coverage?.isComplete == true { return }
+        if decoder.scale == .full ? coverage?.isExact == true : coverage?.isComplete == true { return }
         throw .handedOver(reason: "the file ends before every component has been seen")
       case 0x02...0xBF, 0xC8, 0xDE, 0xDF, 0xF0...0xFD:
         throw .damaged(.header, detail: "an unknown marker")
@@ -109,6 +123,7 @@ struct CoefficientDecoding: ~Copyable {
   /// Decodes or skips a scan. True when no further scan is needed.
   private mutating func readScan(_ header: SegmentBytes) throws(JPEGError) -> Bool {
     guard let frame else { throw .damaged(.header, detail: "a scan without a frame header") }
+    if isSurvey, frame.process != .progressive { throw .handedOver(reason: "no progressive file") }
     scans += 1
     if scans > JPEGStructure.mostScans { throw .tooManyScans(scans) }
     guard var scan = JPEGScan(header) else { throw .handedOver(reason: "a scan header that is none") }
@@ -120,21 +135,24 @@ struct CoefficientDecoding: ~Copyable {
       scan = JPEGScan(components: scan.components, positions: 0...63)
     }
     let indices = try latchQuantisers(scan)
-    guard let found = coverage, found.needs(scan) else {
+    guard let before = coverage, decoder.scale == .full || before.needs(scan) else {
       guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
       coverage?.add(scan, tables: tables.quantisers, isSkipped: true)
       return false
     }
-    if found.contradicts(scan) { throw .handedOver(reason: "a scan that comes twice or refines another than there is") }
+    if before.contradicts(scan) {
+      throw .handedOver(reason: "a scan that comes twice or refines another than there is")
+    }
     if planes.isEmpty {
       // Each block takes at least one bit, so nothing is allocated for a body that is too short.
       let leastBytes = decoder.isTolerant ? 1 : frame.blockCount / 8 + 1
       if cursor.remaining < leastBytes { throw .truncated(detail: "in the coded data") }
       planes = try frame.components.map { component throws(JPEGError) in
+        // In a survey there is room for one row of MCUs.
         try SamplePlane(
-          across: component.storedAcross, down: component.storedDown,
+          across: component.storedAcross, down: isSurvey ? component.down : component.storedDown,
           side: frame.side(of: component, at: decoder.scale), hasCoefficients: isProgressive,
-          hasHistory: isProgressive && decoder.scale == .half)
+          hasHistory: isProgressive && decoder.scale >= .half)
       }
       if decoder.measuresDeviations { deviations = try makeDeviations(frame) }
     }
@@ -146,10 +164,17 @@ struct CoefficientDecoding: ~Copyable {
     guard parts.count == 1 || mcuBlocks <= EntropyBuffer.mostBlocks else {
       throw .damaged(.header, detail: "an MCU of \(mcuBlocks) blocks")
     }
-    var scanReader = ScanReader(scan, parts, frame: frame)
+    if isSurvey {
+      found.append(
+        ProgressiveImage.FoundScan(
+          scan: scan, parts: parts, position: cursor.position, restartInterval: tables.restartInterval))
+      guard try cursor.skipCodedData() else { throw .truncated(detail: "in a scan") }
+      coverage?.add(scan, tables: tables.quantisers)
+      return decoder.scale != .full && coverage?.isEnough == true
+    }
+    var scanReader = ScanReader(scan, parts, frame: frame, restartInterval: tables.restartInterval)
     let isWhole = try scanReader.read(
-      &cursor, &entropy, restartInterval: tables.restartInterval, isTolerant: decoder.isTolerant,
-      isCancelled: decoder.isCancelled)
+      &cursor, &entropy, isTolerant: decoder.isTolerant, isCancelled: decoder.isCancelled)
     coverage?.add(scan, tables: tables.quantisers)
     hasPixels = true
     return !isWhole || coverage?.isEnough == true
@@ -213,20 +238,23 @@ struct CoefficientDecoding: ~Copyable {
       dc: first, ac: ac ?? first)
   }
 
-  /// The image of the planes.
-  private func image() throws(JPEGError) -> CoefficientImage {
-    guard let frame else { throw .damaged(.header, detail: "no frame header") }
-    for (plane, scaling) in zip(planes, scalings) { if let scaling { plane.makeSamples(scaling) } }
-    let images = zip(planes, frame.components).map { plane, component in
+  private func jpegPlanes(_ frame: JPEGFrame) -> [JPEGPlane] {
+    zip(planes, frame.components).map { plane, component in
       JPEGPlane(
         samples: plane, storedSize: frame.size,
         pixelsAcross: 8 / plane.side.rawValue * frame.mostAcross / component.across,
         pixelsDown: 8 / plane.side.rawValue * frame.mostDown / component.down)
     }
+  }
+
+  /// The image of the planes.
+  private func image() throws(JPEGError) -> CoefficientImage {
+    guard let frame else { throw .damaged(.header, detail: "no frame header") }
+    for (plane, scaling) in zip(planes, scalings) { if let scaling { plane.makeSamples(scaling) } }
     // The cursor is at the marker that ends the last scan, and the marker counts as needed.
     let consumed = min(cursor.position + 2, decoder.body.count)
     return CoefficientImage(
-      scale: decoder.scale, size: decoder.scale.size(of: frame.size), planes: images,
+      scale: decoder.scale, size: decoder.scale.size(of: frame.size), planes: jpegPlanes(frame),
       colours: colours.colours(of: frame.components.map { $0.identifier }), profile: profile.profile,
       consumedBytes: consumed, scans: scans, deviations: deviations)
   }

@@ -39,6 +39,9 @@ package struct JPEGFrameTraits: Sendable, Equatable {
     self.precision = precision
   }
 
+  /// Whether a file can be read a row of MCUs at a time, as far as the header shows.
+  package var isReadByRows: Bool { process == .progressive && obstacle == nil }
+
   /// Why the coefficient decoder cannot read such a file, in a few words; nil if it can as far as the header shows.
   package var obstacle: String? {
     switch process {

@@ -49,6 +49,12 @@ final class SamplePlane {
     UnsafePointer((start + rowBytes * index).assumingMemoryBound(to: UInt8.self))
   }
 
+  /// Sets all coefficients to 0, for the next part of the image.
+  func clear() {
+    precondition(hasCoefficients, "of samples there is no next part")
+    memset(start, 0, blocksDown * blockRowBytes)
+  }
+
   /// Converts coefficients to samples in place; to be called once. Has no effect on samples.
   func makeSamples(_ scaling: BlockScaling) {
     guard hasCoefficients else { return }
@@ -97,8 +103,14 @@ final class SamplePlane {
     case .eight:
       withUnsafeTemporaryAllocation(of: Float.self, capacity: 64) { scaled in
         guard let scaled = scaled.baseAddress else { return }
+        let history = hasHistory ? UnsafeRawPointer(block).loadUnaligned(fromByteOffset: 128, as: UInt64.self) : .max
         for index in 0..<64 { scaled[index] = Float(block[index]) * (scaling.factors[index] * 0.5) }
-        BlockTransform.eight(scaled, isSparse: false, into: output, rowBytes: rowBytes)
+        if history == 0 {
+          BlockTransform.flat(scaled, into: output, rowBytes: rowBytes)
+        } else {
+          // Up to zigzag position 9 all are among the first 4×4.
+          BlockTransform.eight(scaled, isSparse: history < 1 << 10, into: output, rowBytes: rowBytes)
+        }
       }
     }
   }

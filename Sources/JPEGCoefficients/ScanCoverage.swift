@@ -40,13 +40,13 @@ struct ScanCoverage: Sendable, Equatable {
   private static let lowFrequencies = 1...9
 
   private var components: [Component]
-  /// Whether AC coefficients are refined, and DC coefficients to their last bit: at 1/2. The samples of 1/8 and 1/4 are
-  /// averages of many pixels already.
+  /// Whether AC coefficients are refined, and DC coefficients to their last bit: at 1/2 and above. The samples of 1/8
+  /// and 1/4 are averages of many pixels already.
   private let refinesAC: Bool
 
   /// With `measures`, of the first component all coefficients are wanted, in their coarsest form.
   init(_ frame: JPEGFrame, scale: JPEGScale, measures: Bool = false) {
-    refinesAC = scale == .half
+    refinesAC = scale >= .half
     components = frame.components.enumerated().map { index, component in
       Component(
         identifier: component.identifier, tableSlot: component.tableSlot,
@@ -100,6 +100,9 @@ struct ScanCoverage: Sendable, Equatable {
 
   /// Whether they have, as exactly as it shows.
   var isEnough: Bool { components.allSatisfy { !isUnfinished($0) } }
+
+  /// Whether all coefficients needed have been seen to their last bit.
+  var isExact: Bool { isComplete && components.allSatisfy { $0.bits.allSatisfy { $0 == 0 } } }
 
   private func isUnfinished(_ component: Component) -> Bool {
     !component.isComplete || isCoarseInDC(component) || isCoarseInAC(component)

@@ -43,6 +43,10 @@ struct ScanReader: ~Copyable {
   private var emptyBlocks = 0
   /// Whether at least one complete MCU was decoded.
   private var hasDecoded = false
+  /// The MCUs between two restart markers, 0 without; those before the next one; and its number.
+  private let restartInterval: Int
+  private var untilRestart: Int
+  private var restarts: UInt8 = 0
   /// For each step its output in the first MCU, and the distance in bytes to its output in the next row of MCUs.
   private var origins: [Origin] = []
 
@@ -56,11 +60,12 @@ struct ScanReader: ~Copyable {
 
   /// A reader for a scan of these components, which are parts of `frame`: at least one, and together at most ten blocks
   /// per MCU.
-  init(_ scan: JPEGScan, _ parts: [Part], frame: JPEGFrame) {
+  init(_ scan: JPEGScan, _ parts: [Part], frame: JPEGFrame, restartInterval: Int) {
     let isAlone = parts.count == 1
     let blocks = isAlone ? 1 : parts.reduce(0) { $0 + $1.component.across * $1.component.down }
     precondition(!parts.isEmpty && blocks <= EntropyBuffer.mostBlocks, "the padding is for so many blocks")
     (self.parts, self.scan) = (parts, scan)
+    (self.restartInterval, untilRestart) = (restartInterval, restartInterval)
     kind = Kind(scan, isProgressive: frame.process == .progressive)
     mcusAcross = isAlone ? parts[0].component.blocksAcross : frame.mcusAcross
     mcusDown = isAlone ? parts[0].component.blocksDown : frame.mcusDown
@@ -103,32 +108,13 @@ struct ScanReader: ~Copyable {
   /// Returns false if the body ends first and a tolerant reading has decoded something. Checks for cancellation once
   /// per row.
   mutating func read(
-    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, restartInterval: Int, isTolerant: Bool,
-    isCancelled: () -> Bool
+    _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer, isTolerant: Bool, isCancelled: () -> Bool
   ) throws(JPEGError) -> Bool {
-    var untilRestart = restartInterval
-    var restarts: UInt8 = 0
-    hasDecoded = false
     entropy.clear()
     do throws(JPEGError) {
       for row in 0..<mcusDown {
         if isCancelled() { throw .cancelled }
-        for (index, origin) in origins.enumerated() {
-          steps[index].output = origin.output + row * origin.rowBytes
-          steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
-        }
-        var column = 0
-        while column < mcusAcross {
-          if restartInterval > 0 && untilRestart == 0 {
-            try restart(&cursor, &entropy, expecting: 0xD0 + restarts)
-            restarts = (restarts + 1) & 7
-            untilRestart = restartInterval
-          }
-          let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
-          let done = try decode(wanted, &cursor, &entropy)
-          column += done
-          untilRestart -= done
-        }
+        try readRow(at: row, &cursor, &entropy)
       }
       // All blocks were decoded, whether or not a marker follows.
       try entropy.finish(&cursor)
@@ -142,6 +128,38 @@ struct ScanReader: ~Copyable {
       }
     }
     return true
+  }
+
+  /// Decodes the scan's part of one row of the frame's MCUs, from where the part before has ended, into planes that hold
+  /// no more than that. `row` is the row's number.
+  mutating func readMCUs(
+    inRow row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
+  ) throws(JPEGError) {
+    // A component alone has its own blocks in MCUs of one.
+    let count = parts.count == 1 ? parts[0].component.down : 1
+    for place in 0..<max(0, min(count, mcusDown - row * count)) { try readRow(at: place, &cursor, &entropy) }
+  }
+
+  /// Decodes the next row of MCUs, which is the planes' row `row`.
+  private mutating func readRow(
+    at row: Int, _ cursor: inout BodyCursor, _ entropy: inout EntropyBuffer
+  ) throws(JPEGError) {
+    for (index, origin) in origins.enumerated() {
+      steps[index].output = origin.output + row * origin.rowBytes
+      steps[index].sums = origin.sums.map { $0 + row * origin.rowBlocks }
+    }
+    var column = 0
+    while column < mcusAcross {
+      if restartInterval > 0 && untilRestart == 0 {
+        try restart(&cursor, &entropy, expecting: 0xD0 + restarts)
+        restarts = (restarts + 1) & 7
+        untilRestart = restartInterval
+      }
+      let wanted = restartInterval > 0 ? min(untilRestart, mcusAcross - column) : mcusAcross - column
+      let done = try decode(wanted, &cursor, &entropy)
+      column += done
+      untilRestart -= done
+    }
   }
 
   /// Decodes at least one and at most `wanted` MCUs of a row.

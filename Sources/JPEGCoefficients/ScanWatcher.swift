@@ -125,12 +125,12 @@ package struct ScanWatcher: Sendable {
   private mutating func endScan(at end: Int) {
     guard let ended = scan else { return }
     scan = nil
-    for scale in JPEGScale.allCases {
+    for scale in JPEGScale.reduced {
       let isSkipped = coverages[scale]?.needs(ended) != true
       coverages[scale]?.add(ended, tables: tables, isSkipped: isSkipped)
       if lengths[scale] == nil && coverages[scale]?.isEnough == true { lengths[scale] = end }
     }
-    if lengths.count == JPEGScale.allCases.count { place = .done }
+    if lengths.count == JPEGScale.reduced.count { place = .done }
   }
 
   private mutating func finish(_ part: Part) {
@@ -161,7 +161,7 @@ package struct ScanWatcher: Sendable {
       place = .done
       return
     }
-    for scale in JPEGScale.allCases { coverages[scale] = ScanCoverage(frame, scale: scale) }
+    for scale in JPEGScale.reduced { coverages[scale] = ScanCoverage(frame, scale: scale) }
     place = .gap
   }
 

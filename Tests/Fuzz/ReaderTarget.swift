@@ -9,7 +9,8 @@ import Reference
 /// chroma is scaled it is libjpeg's.
 func fuzzReader(_ input: FuzzInput) {
   guard let probe = try? probe(.memory(input.bytes), limits: .fuzzing), probe.format == .jpeg else { return }
-  for scale in JPEGScale.allCases {
+  readRows(input, probe)
+  for scale in JPEGScale.reduced {
     func picture(_ body: ByteSource, window: Int? = nil, isTolerant: Bool = false) -> ReadPicture {
       ReadPicture(
         CoefficientDecoder(
@@ -33,6 +34,24 @@ func fuzzReader(_ input: FuzzInput) {
     require(tolerant == whole, "at \(scale) \(whole), tolerant \(tolerant)")
     if scale == .eighth { whole.compareWithLibjpeg(input.bytes, isProgressive: probe.isProgressive) }
   }
+}
+
+/// A progressive file at full size: the same rows from memory as from a file.
+private func readRows(_ input: FuzzInput, _ probe: ImageProbe) {
+  guard probe.jpeg?.isReadByRows == true else { return }
+  func samples(_ body: ByteSource) -> Result<[UInt8], JPEGError> {
+    let decoder = CoefficientDecoder(body, size: probe.storedSize, scale: .full, cancellation: CancellationFlag())
+    return Result { () throws(JPEGError) in
+      var samples: [UInt8] = []
+      try decoder.survey().read { _, start, stride, count in
+        samples += UnsafeBufferPointer(start: start, count: stride * count)
+        return true
+      }
+      return samples
+    }
+  }
+  let (whole, inFile) = (samples(.memory(input.bytes)), samples(input.asFile()))
+  require(whole == inFile, "rows of \(probe.storedSize) in a file")
 }
 
 /// What the reader made of a body, with the deviations of its pixels.

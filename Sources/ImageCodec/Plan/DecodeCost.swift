@@ -10,6 +10,8 @@ enum DecodeCost {
   static let fixed = 3 << 20
   /// The most rows of the decoder's width that libvips keeps between a decoder and its reader.
   private static let keptRows = 100
+  /// What is loaded of the scans of a progressive JPEG, and their tables, at the most: a hundred.
+  private static let scansOfProgressive = 8 << 20
 
   /// The number of frames assumed of an animation whose header does not tell. One with more is refused.
   static let assumedFrames = 100
@@ -35,6 +37,10 @@ enum DecodeCost {
 
   /// The memory of the decoder itself.
   private static func decoder(_ pass: DecodePlan.Pass, probe: ImageProbe, bodyLength: Int) -> Int {
+    if pass.readsByRows(probe) {
+      // A row of MCUs of up to 32 pixels: coefficients and history; and what is loaded of each scan, with its tables.
+      return (probe.storedSize.width + 31) * 32 * 3 * 3 + scansOfProgressive
+    }
     if case .coefficients(let scale) = pass.reader {
       // Each component's 16-bit coefficients, of which chroma has as many as luma or more. At 1/2 of a progressive file
       // each block has its history, too.
@@ -101,13 +107,17 @@ enum DecodeCost {
     return Int(min(Double(padded.pixelCount) * samples * (image.bits > 8 ? 2 : 1), 0x1p50))
   }
 
+  /// Whether the decoder holds the whole image at its scale.
+  private static func holdsRaster(_ pass: DecodePlan.Pass, _ probe: ImageProbe) -> Bool {
+    if case .coefficients = pass.reader { !pass.readsByRows(probe) } else { false }
+  }
+
   /// The rows in flight between the decoder and the views, and the views' resamplers.
   private static func rows(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     let channels = max(probe.channels, 3)
     var bytes = 0
     // libvips' decoders hold strips of rows; the coefficient decoder's cost includes its raster.
-    if case .coefficients = pass.reader {
-    } else {
+    if !holdsRaster(pass, probe) {
       bytes = pass.baseSize.width * channels * ((probe.bitsPerSample + 7) / 8) * min(keptRows, 2 * pass.baseSize.height)
     }
     for step in pass.steps where step.parent == .base {
@@ -120,7 +130,7 @@ enum DecodeCost {
   /// The views while the decoder is still alive: their pixels, and those of luma and chroma at 16 bits.
   private static func decoded(_ pass: DecodePlan.Pass, probe: ImageProbe) -> Int {
     var bytes = 0
-    if case .coefficients = pass.reader { bytes = pass.baseSize.pixelCount * 3 }
+    if holdsRaster(pass, probe) { bytes = pass.baseSize.pixelCount * 3 }
     for step in pass.steps where step.parent == .base {
       let pixels = (step.needsWholeView ? step.geometry.view : step.geometry.cut).pixelCount
       bytes += pixels * (probe.format == .jpeg ? 9 : 4)

@@ -26,13 +26,19 @@ extension DecodePlan.Pass {
     // The coefficient decoder measures what its means leave out.
     let mayReadCoefficients = mayReadCoefficients && (!averagesAll || steps.allSatisfy { $0.variant.scaling != .best })
     if mayReadCoefficients, let traits = probe.jpeg, traits.obstacle == nil,
-      let scale = JPEGScale.allCases.sorted().first(where: { permits($0.rawValue) }),
+      let scale = JPEGScale.reduced.first(where: { permits($0.rawValue) }),
       scale != .half || Self.readsWellAtHalf(probe)
     {
       (reader, baseSize) = (.coefficients(scale), scale.size(of: stored))
     } else if probe.format == .jpeg {
       let reduction = averagesAll ? 1 : [8, 4, 2].first(where: permits) ?? 1
-      (reader, baseSize) = (.jpeg(reduction: reduction), JPEGScale.size(of: stored, reducedBy: reduction))
+      reader = .jpeg(reduction: reduction)
+      if mayReadCoefficients, reduction == 1, steps.allSatisfy({ $0.variant.light == .display }),
+        probe.jpeg?.isReadByRows == true
+      {
+        reader = .coefficients(.full)
+      }
+      baseSize = JPEGScale.size(of: stored, reducedBy: reduction)
     } else if !averagesAll,
       let level = probe.tiff?.levels.last(where: { level in
         level.isWithin(bodyLength)

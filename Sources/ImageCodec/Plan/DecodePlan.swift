@@ -7,7 +7,7 @@ package struct DecodePlan: Sendable, Equatable {
   enum Reader: Sendable, Equatable {
     /// The decoder of its format, all pixels.
     case whole
-    /// The coefficient decoder, which skips most of the file.
+    /// The coefficient decoder, which skips most of the file; at full size the rows of a progressive JPEG.
     case coefficients(JPEGScale)
     /// libjpeg computes one pixel for each square of `reduction` × `reduction` pixels: 1, 2, 4 or 8.
     case jpeg(reduction: Int)
@@ -57,6 +57,12 @@ package struct DecodePlan: Sendable, Equatable {
     /// The copy that is read in the image's place; nil for the image itself.
     var level: TIFFLevel? { if case .level(let level) = reader { level } else { nil } }
 
+    /// Whether of a JPEG's coefficients only those of a row of blocks are kept, as far as the file is sound.
+    func readsByRows(_ probe: ImageProbe) -> Bool {
+      guard case .coefficients(let scale) = reader, probe.jpeg?.isReadByRows == true else { return false }
+      return scale >= .half && light == .display
+    }
+
     /// The light in which pixels are averaged, the same for all steps.
     var light: Light { steps.first?.variant.light ?? .display }
   }
@@ -89,8 +95,8 @@ package struct DecodePlan: Sendable, Equatable {
   package var coefficientScale: JPEGScale? {
     var finest: JPEGScale?
     for pass in passes {
-      // What the means leave out is in later scans.
-      guard case .coefficients(let scale) = pass.reader, pass.light == .display else { return nil }
+      // What the means leave out is in later scans, and at full size all are needed.
+      guard case .coefficients(let scale) = pass.reader, scale != .full, pass.light == .display else { return nil }
       finest = max(finest ?? scale, scale)
     }
     return finest

@@ -1,0 +1,58 @@
+import JPEGCoefficients
+import ThumbnailCore
+
+/// Decodes a progressive JPEG, at full size or 1/2, in a few rows of memory: gray, or luma and chroma.
+final class ProgressiveRowSource: RowSource {
+  let layout: RowLayout
+  private let image: ProgressiveImage
+  private var isRead = false
+
+  /// Finds the file's scans.
+  ///
+  /// - Throws: `.handedOver` for files that libjpeg may read: of red, green and blue, without an end, or odd.
+  init(_ decoder: CoefficientDecoder) throws(CodecError) {
+    do throws(JPEGError) {
+      image = try decoder.survey()
+    } catch {
+      throw CodecError(error).handedOver
+    }
+    let planes = image.planes.map { plane in
+      RowLayout.Plane(
+        size: PixelSize(plane.size.width, plane.size.height), channels: 1,
+        extent: PixelExtent(width: plane.extentAcross, height: plane.extentDown))
+    }
+    switch image.colours {
+    case .ycc: layout = RowLayout(ycc: planes, profile: image.profile)
+    case .gray:
+      var gray = RowLayout(size: planes[0].size, channels: 1, profile: image.profile)
+      gray.planes = planes
+      layout = gray
+    case .rgb: throw .handedOver(reason: "red, green and blue")
+    }
+  }
+
+  func read(_ receive: (RowBand) throws(CodecError) -> Void) throws(CodecError) -> Bool {
+    if isRead { return false }
+    isRead = true
+    var failure: CodecError?
+    do throws(JPEGError) {
+      try image.read { plane, start, stride, count in
+        do throws(CodecError) {
+          try receive(RowBand(plane: plane, start: UnsafeRawPointer(start), stride: stride, count: count))
+        } catch {
+          failure = error
+        }
+        return failure == nil
+      }
+    } catch {
+      throw CodecError(error).handedOver
+    }
+    if let failure { throw failure }
+    return true
+  }
+}
+
+extension CodecError {
+  /// The same, but damage, of which libjpeg may make more, is handed over.
+  fileprivate var handedOver: CodecError { isDamage ? .handedOver(reason: "\(self)") : self }
+}

@@ -1,0 +1,179 @@
+import Foundation
+import Testing
+
+@testable import CodecTestSupport
+@testable import ImageCodec
+@testable import JPEGCoefficients
+@testable import TestSupport
+@testable import ThumbnailCore
+
+/// Progressive JPEGs at full size, a row of MCUs at a time, against libjpeg, which keeps all coefficients.
+@Suite(.timeLimit(.minutes(5)))
+struct ProgressiveRowsTests {
+  private static let formats = URL(fileURLWithPath: "TestImages/formats")
+  private static let broken = URL(fileURLWithPath: "TestImages/broken")
+  private static let corpus = URL(fileURLWithPath: "../shared/corpus/good").standardizedFileURL
+
+  private static func isPresent(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: folder.path) }
+
+  /// A progressive file with restart markers.
+  private static var restarts: [UInt8] {
+    get throws { Array(try Data(contentsOf: formats.appending(path: "jpeg-restart-progressive.jpg"))) }
+  }
+
+  private static func files(under folder: URL) -> [(name: String, bytes: [UInt8])] {
+    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
+    return paths.sorted().compactMap { path in
+      guard let data = try? Data(contentsOf: folder.appending(path: path)), data.starts(with: [0xFF, 0xD8, 0xFF]) else {
+        return nil
+      }
+      return (path, Array(data))
+    }
+  }
+
+  /// The samples of all planes, without what lies beyond the image.
+  private static func samples(_ source: any RowSource) throws -> [[UInt8]] {
+    let planes = source.layout.planes
+    var samples: [[UInt8]] = planes.map { _ in [] }
+    while try source.read({ band in
+      let width = planes[band.plane].size.width * planes[band.plane].channels
+      for row in 0..<band.count {
+        samples[band.plane] += UnsafeRawBufferPointer(start: band.start + row * band.stride, count: width)
+      }
+    }) {}
+    return samples
+  }
+
+  private static func rows(
+    _ body: ByteSource, _ size: PixelSize, _ scale: JPEGScale = .full
+  ) throws -> ProgressiveRowSource {
+    try ProgressiveRowSource(CoefficientDecoder(body, size: size, scale: scale, cancellation: CancellationFlag()))
+  }
+
+  /// Whether the file was read, as like libjpeg's reading as two ways of rounding allow.
+  private func compare(_ name: String, _ file: [UInt8]) throws -> Bool {
+    guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true else { return false }
+    let size = probe.storedSize
+    guard let source = try? Self.rows(.memory(file), size) else { return false }
+    let ours = try Self.samples(source)
+    let theirs = try Self.samples(
+      JPEGRowSource(
+        BodyReader(.memory(file), cancellation: CancellationFlag()), size: size, profile: nil, reduction: 1,
+        isTolerant: false))
+    for (plane, sizes) in source.layout.planes.map(\.size).enumerated() {
+      #expect(ours[plane].count == sizes.pixelCount, "\(name), plane \(plane)")
+    }
+    try #require(ours.map(\.count) == theirs.map(\.count), "\(name)")
+    for (mine, reference) in zip(ours, theirs) {
+      let differences = zip(mine, reference).map { abs(Int($0) - Int($1)) }
+      #expect(differences.max() ?? 0 <= 2, "\(name)")
+      #expect(Double(differences.reduce(0, +)) < 0.1 * Double(max(1, differences.count)), "\(name)")
+    }
+    return true
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func theProjectsPicturesAreAsLibjpegReadsThem() throws {
+    var read: [String] = []
+    for (name, file) in Self.files(under: Self.formats) where try compare(name, file) { read.append(name) }
+    for name in [
+      "jpeg-gray-progressive.jpg", "jpeg-restart-progressive.jpg", "jpeg-progressive-separate-dc.jpg",
+      "size-65500x1-progressive.jpg",
+    ] { #expect(read.contains(name), "\(name)") }
+  }
+
+  /// At 1/2 the samples are those of the reader that keeps the coefficients.
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func atOneHalfNothingChanges() throws {
+    var read = 0
+    for (_, file) in Self.files(under: Self.formats) {
+      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true,
+        let source = try? Self.rows(.memory(file), probe.storedSize, .half)
+      else { continue }
+      let whole = try CoefficientRowSource(
+        CoefficientDecoder(.memory(file), size: probe.storedSize, scale: .half, cancellation: CancellationFlag()))
+      #expect(try Self.samples(source) == Self.samples(whole))
+      read += 1
+    }
+    #expect(read >= 5)
+  }
+
+  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  func theCorpusIsReadAsLibjpegReadsIt() throws {
+    var count = 0
+    for (name, file) in Self.files(under: Self.corpus) where try compare(name, file) { count += 1 }
+    #expect(count >= 5)
+  }
+
+  @Test(.enabled(if: isPresent(broken), "TestImages is absent"))
+  func whatIsBrokenIsLeftToLibjpeg() throws {
+    for (name, file) in Self.files(under: Self.broken) {
+      guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true else { continue }
+      do {
+        _ = try Self.samples(Self.rows(.memory(file), probe.storedSize))
+        #expect(name.hasPrefix("flipped-bits") || name.hasPrefix("scans"), "\(name)")
+      } catch CodecError.handedOver {
+      } catch CodecError.limitExceeded(.scans, _, _) {
+      }
+    }
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func aFileThatIsCutAnywhereIsHandedOver() throws {
+    let file = try Self.restarts
+    let size = try probe(.memory(file)).storedSize
+    for length in stride(from: 700, to: file.count - 2, by: 97) {
+      #expect(throws: CodecError.self) { try Self.rows(.memory(Array(file[..<length])), size) }
+    }
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func aFileIsReadLikeMemory() throws {
+    let directory = try TemporaryDirectory()
+    let bytes = try Self.restarts
+    let size = try probe(.memory(bytes)).storedSize
+    let url = directory.url.appending(path: "a.jpg")
+    try Data(bytes).write(to: url)
+    let body = ByteSource.file(FileDescriptor(owning: open(url.path, O_RDONLY)), count: bytes.count)
+    #expect(try Self.samples(Self.rows(body, size)) == Self.samples(Self.rows(.memory(bytes), size)))
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func aCancelledReadingEnds() throws {
+    let bytes = try Self.restarts
+    let cancellation = CancellationFlag()
+    let source = try ProgressiveRowSource(
+      CoefficientDecoder(
+        .memory(bytes), size: try probe(.memory(bytes)).storedSize, scale: .full, cancellation: cancellation))
+    cancellation.set()
+    #expect(throws: CodecError.cancelled) { _ = try source.read { _ in } }
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func theErrorOfWhoTakesTheRowsEndsTheReading() throws {
+    let bytes = try Self.restarts
+    let source = try Self.rows(.memory(bytes), try probe(.memory(bytes)).storedSize)
+    var bands = 0
+    #expect(throws: CodecError.outOfMemory) {
+      _ = try source.read { _ throws(CodecError) in
+        bands += 1
+        throw .outOfMemory
+      }
+    }
+    #expect(bands == 1)
+  }
+
+  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
+  func onlyWhatIsNotReducedIsReadSo() throws {
+    let bytes = try Self.restarts
+    let probe = try probe(.memory(bytes))
+    func reader(_ side: Int) throws -> DecodePlan.Reader {
+      let variant = Variant(size: PixelSize(side, side), fit: .contain)
+      return try DecodePlan.make(
+        probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: .max
+      ).passes[0].reader
+    }
+    #expect(try reader(probe.size.width * 2 / 3) == .coefficients(.full))
+    #expect(try reader(16) != .coefficients(.full))
+  }
+}
