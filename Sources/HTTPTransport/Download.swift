@@ -1,4 +1,3 @@
-import Foundation
 package import HTTPSemantics
 package import ThumbnailCore
 
@@ -37,8 +36,6 @@ package struct Download: Sendable {
   package var headers: [HTTPHeader] { head.headers }
   /// A digest of the final URL after redirects, for a later condition.
   package var address: SourceKey { url.digest }
-  /// The final URL after redirects; nil when Foundation cannot represent it.
-  var finalURL: URL? { URL(string: url.text) }
 
   /// The version of the body, if other parts of it can be requested.
   package var version: BodyVersion? {

@@ -8,7 +8,7 @@ package import ThumbnailCore
 ///
 /// A download runs at most one transfer at a time and holds a slot only for that: not during a back-off, nor while its
 /// host is held. Thread-safe.
-package final class Downloader: Transport {
+package final class Downloader: Sendable {
   package let configuration: DownloadConfiguration
   private let runner: any TransferRunner
   private let admission: AdmissionController
@@ -63,7 +63,10 @@ package final class Downloader: Transport {
 
   /// Downloads an image, or the response of an API. The observer sees every byte of a successful response as it arrives.
   ///
-  /// Cancelling the task closes the connection, or removes the download from its queue.
+  /// Cancelling the task closes the connection, or removes the download from its queue. The observer is not called
+  /// after this returns.
+  ///
+  /// - Throws: `DownloadError`, also for an error status of an image request.
   package func download(
     _ request: DownloadRequest, observer: (any BodyObserver)? = nil, priority: PriorityControl
   ) async throws(DownloadError) -> Download {

@@ -131,11 +131,4 @@ extension LibvipsImage {
 
   /// A copy with metadata of its own; the pixels are shared.
   func copied() throws(CodecError) -> LibvipsImage { try applying { cvips_apply("copy", $0, $1) } }
-
-  /// The image without its alpha.
-  func withoutAlpha() throws(CodecError) -> LibvipsImage {
-    guard hasAlpha else { return self }
-    let colours = Int32(bands - 1)
-    return try applying { cvips_extract_bands($0, $1, 0, colours) }
-  }
 }

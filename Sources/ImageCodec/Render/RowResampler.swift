@@ -46,7 +46,7 @@ final class RowResampler {
   /// - Throws: `.damaged(.shrink, …)` for invalid sizes, `.outOfMemory`.
   init(_ source: Source, target: PixelSize, part: PixelRectangle) throws(CodecError) {
     let (size, extent) = (source.size, source.extent)
-    guard Self.canBear(size), Self.canBear(target), part.fits(into: target), (1...4).contains(source.channels),
+    guard Self.supports(size), Self.supports(target), part.fits(into: target), (1...4).contains(source.channels),
       extent.width > 0, extent.height > 0, extent.width <= Double(size.width), extent.height <= Double(size.height)
     else { throw .damaged(.shrink, detail: "a plane of \(size) cannot become \(target)") }
     channels = source.channels
@@ -84,12 +84,9 @@ final class RowResampler {
   private let pairsLength: Int
 
   /// Whether a plane of this size can be read or written.
-  static func canBear(_ size: PixelSize) -> Bool {
+  static func supports(_ size: PixelSize) -> Bool {
     (1...longestSide).contains(size.width) && (1...longestSide).contains(size.height)
   }
-
-  /// The number of samples in a new row.
-  var newRowLength: Int { across.starts.count * channels }
 
   /// An upper bound of the bytes that one takes, for planes of any orientation.
   static func bytes(base: PixelSize, channels: Int, target: PixelSize) -> Int {
@@ -100,7 +97,7 @@ final class RowResampler {
   }
 
   /// Takes the next rows of the plane, and passes each row that they complete to `emit`: its index within the part, and
-  /// `newRowLength` samples with `fractionBits` fraction bits, not clamped. Rows beyond the plane are ignored.
+  /// its samples with `fractionBits` fraction bits, not clamped. Rows beyond the plane are ignored.
   ///
   /// - Parameter isLasting: Whether the rows stay in memory until the last call, so that they need not be copied.
   func take(_ band: RowBand, isLasting: Bool = false, _ emit: (Int, UnsafePointer<Int16>) -> Void) {

@@ -45,9 +45,6 @@ public struct GridFrame: Sendable, Hashable {
 
   /// The lower edge.
   public var bottom: Double { y + height }
-
-  /// Whether it overlaps the content between two vertical offsets. Touching edges do not count.
-  public func intersects(top: Double, bottom: Double) -> Bool { y < bottom && self.bottom > top }
 }
 
 /// The position of an item, for front ends with sections.

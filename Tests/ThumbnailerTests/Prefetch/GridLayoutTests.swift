@@ -34,7 +34,7 @@ import Testing
         let visible = layout.items(from: offset, height: height)
         for index in 0..<layout.itemCount {
           let frame: GridFrame = try #require(layout.frame(ofItem: index))
-          let isInView = height > 0 && frame.intersects(top: offset, bottom: offset + height)
+          let isInView = height > 0 && frame.y < offset + height && frame.bottom > offset
           guard visible.contains(index) != isInView else { continue }
           Issue.record("item \(index) at \(frame) and a view from \(offset), \(height) high: \(visible)")
           return

@@ -93,8 +93,6 @@ package struct FolderArrangement: Sendable {
   package let sections: [Section]
   /// The number of images.
   package let count: Int
-  /// What could not be listed, and why.
-  package var skipped: [SkippedItem] { listing.skipped }
 
   /// The images' indices in the listing; nil for all of them in the listing's own order.
   private let places: [UInt32]?
