@@ -67,6 +67,12 @@ struct RowLayout: Sendable, Equatable {
   }
 }
 
+/// A width and height in fractional pixels.
+struct PixelExtent: Sendable, Equatable {
+  var width: Double
+  var height: Double
+}
+
 /// Consecutive rows of one plane; valid only during the call that passes them, unless they last.
 struct RowBand {
   var plane = 0

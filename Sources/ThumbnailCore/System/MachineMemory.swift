@@ -16,10 +16,24 @@ package enum MachineMemory {
   }
 
   private static func field(_ name: String, root: String) -> Int? {
-    guard let text = try? String(contentsOfFile: root + "proc/meminfo", encoding: .utf8),
-      let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
-      let kibibytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
-    else { return nil }
-    return kibibytes << 10
+    kernelFigure(name, in: root + "proc/meminfo")
   }
+}
+
+/// The memory of this process, as reported by the kernel.
+package enum ProcessMemory {
+  /// The peak resident set size in bytes (VmHWM). 0 if unknown.
+  package static var peak: Int { kernelFigure("VmHWM:", in: "/proc/self/status") ?? 0 }
+
+  /// The current resident set size in bytes (VmRSS). 0 if unknown.
+  package static var current: Int { kernelFigure("VmRSS:", in: "/proc/self/status") ?? 0 }
+}
+
+/// A figure that the kernel gives in KiB, in bytes; nil if it does not report it.
+private func kernelFigure(_ name: String, in path: String) -> Int? {
+  guard let text = try? String(contentsOfFile: path, encoding: .utf8),
+    let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),
+    let kibibytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) })
+  else { return nil }
+  return kibibytes << 10
 }
