@@ -59,8 +59,8 @@ extension ThumbnailWorker {
         made.append(
           LineResponse.Made(
             variant: variant, response: response,
-            sha256: Hexadecimal.text(of: SHA256.hash(response.thumbnail.data)),
-            cacheKey: "\(Hexadecimal.text(of: source.key.bytes))/\(variant.token)"))
+            sha256: SHA256.hash(response.thumbnail.data).hexadecimal,
+            cacheKey: "\(source.key.hex)/\(variant.token)"))
       case .failure(let error): throw LineFailure(error, isOnWeb: item.isOnWeb)
       }
     }

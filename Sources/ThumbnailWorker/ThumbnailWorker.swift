@@ -256,28 +256,28 @@ public final class ThumbnailWorker: Sendable {
   }
 
   private func send(_ report: ShardWriter.Report) {
-    var json = JSONText()
-    json.add("path", report.name)
+    let (status, bytes, sha256): (String, Int?, String?)
+    var failure: LineFailure?
     switch report.result {
-    case .success: json.add("status", "ok")
-    case .failure: json.add("status", "failed")
-    }
-    json.add("first", report.firstLine)
-    json.add("lines", report.lines)
-    json.add("samples", report.samples)
-    switch report.result {
-    case .success(let (bytes, sha256)):
-      json.add("bytes", bytes)
-      json.add("sha256", sha256)
+    case .success(let file):
+      (status, bytes, sha256) = ("ok", file.bytes, file.sha256)
       state.withLock { $0.summary.shards += 1 }
-    case .failure(let failure):
-      let failure = LineFailure(writing: report.name, failure)
-      json.add("error", failure.json(options.wording))
-      state.withLock { $0.summary.shardFailure = failure.message }
+    case .failure(let error):
+      let lasting = LineFailure(writing: report.name, error)
+      (status, bytes, sha256, failure) = ("failed", nil, nil, lasting)
+      state.withLock { $0.summary.shardFailure = lasting.message }
     }
-    var line = JSONText()
-    line.add("shard", json)
-    responses.send(line.closed)
+    let shard: JSONObject = [
+      "path": report.name,
+      "status": status,
+      "first": report.firstLine,
+      "lines": report.lines,
+      "samples": report.samples,
+      "bytes": bytes,
+      "sha256": sha256,
+      "error": failure?.json(options.wording),
+    ]
+    responses.send((["shard": shard] as JSONObject).bytes)
   }
 }
 

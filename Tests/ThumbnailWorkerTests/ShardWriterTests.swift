@@ -55,7 +55,7 @@ import ThumbnailCore
     let shard = try #require(try await write([turn(1)]).shards.first)
     let (length, digest) = try shard.result.get()
     let data = try bytes("a/00003.tar")
-    #expect(data.count == length && Hexadecimal.text(of: SHA256.hash(data)) == digest)
+    #expect(data.count == length && SHA256.hash(data).hexadecimal == digest)
   }
 
   @Test func aKeyThatComesTwiceInAShardFailsTheSecondTime() async throws {

@@ -36,7 +36,7 @@ public struct SourceKey: Hashable, Sendable {
   }
 
   /// The key as 32 hexadecimal digits, for file names.
-  public var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
+  public var hex: String { bytes.hexadecimal }
 
   /// Hashes half of the digest, which is evenly distributed already.
   public func hash(into hasher: inout Hasher) {

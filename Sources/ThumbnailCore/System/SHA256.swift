@@ -44,3 +44,11 @@ package struct SHA256: ~Copyable {
     return hash.finalize()
   }
 }
+
+extension Collection<UInt8> {
+  /// The bytes as hexadecimal digits in lower case.
+  package var hexadecimal: String {
+    let digits = Array("0123456789abcdef".utf8)
+    return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+  }
+}

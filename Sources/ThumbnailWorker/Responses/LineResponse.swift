@@ -50,96 +50,91 @@ struct LineResponse: Sendable {
 
   /// The line on stdout, without a line feed.
   func json(_ wording: WorkerWording) -> [UInt8] {
-    var text = JSONText()
-    text.add("line", number)
-    if let id { text.add("id", raw: id) }
+    let made: [Made]
+    let status: String
+    var failure: LineFailure?
     switch outcome {
-    case .ok: text.add("status", "ok")
-    case .failed: text.add("status", "failed")
-    case .skipped: text.add("status", "skipped")
+    case .ok(let all): (made, status) = (all, "ok")
+    case .failed(let error): (made, status, failure) = ([], "failed", error)
+    case .skipped(let error): (made, status, failure) = ([], "skipped", error)
     }
-    if let key { text.add("key", key) }
+    var url: String?
+    var path: String?
     switch address {
-    case .url(let url): text.add("url", wording.address(url))
-    case .path(let path): text.add("path", path)
+    case .url(let text): url = wording.address(text)
+    case .path(let text): path = text
     case nil: break
     }
-    switch outcome {
-    case .ok(let made):
-      addSource(made, to: &text)
-      text.add("thumbnails", made.map(json))
-      if let shard { text.add("shard", shard) }
-      if made.contains(where: \.thumbnail.isDamaged) { text.add("damaged", true) }
-    case .failed(let failure), .skipped(let failure):
-      text.add("thumbnails", [JSONText]())
-      text.add("error", failure.json(wording))
-    }
-    addWork(to: &text)
-    return text.closed
+    let object: JSONObject = [
+      "line": number,
+      "id": id.map { JSONText($0) },
+      "status": status,
+      "key": key,
+      "url": url,
+      "path": path,
+      "source": source(of: made),
+      "thumbnails": made.map(json),
+      "shard": made.isEmpty ? nil : shard,
+      "damaged": made.contains(where: \.thumbnail.isDamaged) ? true : nil,
+      "error": failure?.json(wording),
+      "http": work.attempts > 0 ? ["status": work.status, "attempts": work.attempts] as JSONObject : nil,
+      "plan": made.lazy.compactMap(\.response.plan).first,
+      "ms": Self.milliseconds(duration),
+      "stages": [
+        "cache": work.cache.map(Self.milliseconds),
+        "download": work.download.map(Self.milliseconds),
+        "revalidate": work.revalidation.map(Self.milliseconds),
+        "decode": work.decode.map(Self.milliseconds),
+        "write": work.write.map(Self.milliseconds),
+      ] as JSONObject,
+    ]
+    return object.bytes
   }
 
-  private func addSource(_ made: [Made], to text: inout JSONText) {
-    guard let source = made.first?.thumbnail.source else { return }
-    var json = JSONText()
-    json.add("width", source.size.width)
-    json.add("height", source.size.height)
-    json.add("format", source.format.rawValue)
-    json.add("bytes", source.byteCount)
-    json.add("downloaded", made.map(\.response.downloadedBytes).max() ?? 0)
-    json.add("left", made.map(\.response.bytesLeft).max() ?? 0)
-    text.add("source", json)
+  private func source(of made: [Made]) -> JSONObject? {
+    guard let source = made.first?.thumbnail.source else { return nil }
+    return [
+      "width": source.size.width,
+      "height": source.size.height,
+      "format": source.format.rawValue,
+      "bytes": source.byteCount,
+      "downloaded": made.map(\.response.downloadedBytes).max(),
+      "left": made.map(\.response.bytesLeft).max(),
+    ]
   }
 
-  private func json(_ made: Made) -> JSONText {
+  private func json(_ made: Made) -> JSONObject {
     let thumbnail = made.thumbnail
-    var json = JSONText()
-    json.add("size", TargetSize(made.variant.size).description)
-    if let path = made.path { json.add("path", path) }
-    json.add("width", thumbnail.size.width)
-    json.add("height", thumbnail.size.height)
-    json.add("format", thumbnail.format.rawValue)
-    json.add("bytes", thumbnail.data.count)
-    json.add("sha256", made.sha256)
-    json.add("cacheKey", made.cacheKey)
-    json.add("origin", made.response.origin.rawValue)
-    json.add("stored", made.response.isStored)
-    if let placeholder = thumbnail.placeholder {
-      json.add("thumbHash", placeholder.thumbHash.base64EncodedString())
-      json.add("colour", "#\(placeholder.colour.hex)")
-    }
-    if isInline { json.add("data", thumbnail.data.base64EncodedString()) }
-    return json
+    return [
+      "size": TargetSize(made.variant.size).description,
+      "path": made.path,
+      "width": thumbnail.size.width,
+      "height": thumbnail.size.height,
+      "format": thumbnail.format.rawValue,
+      "bytes": thumbnail.data.count,
+      "sha256": made.sha256,
+      "cacheKey": made.cacheKey,
+      "origin": made.response.origin.rawValue,
+      "stored": made.response.isStored,
+      "thumbHash": thumbnail.placeholder?.thumbHash.base64EncodedString(),
+      "colour": thumbnail.placeholder.map { "#\($0.colour.hex)" },
+      "data": isInline ? thumbnail.data.base64EncodedString() : nil,
+    ]
   }
 
-  private func addWork(to text: inout JSONText) {
-    if work.attempts > 0 {
-      var http = JSONText()
-      if let status = work.status { http.add("status", status) }
-      http.add("attempts", work.attempts)
-      text.add("http", http)
-    }
-    if case .ok(let made) = outcome, let plan = made.lazy.compactMap(\.response.plan).first { text.add("plan", plan) }
-    text.add("ms", duration, in: .milliseconds(1))
-    var stages = JSONText()
-    if let time = work.cache { stages.add("cache", time, in: .milliseconds(1)) }
-    if let time = work.download { stages.add("download", time, in: .milliseconds(1)) }
-    if let time = work.revalidation { stages.add("revalidate", time, in: .milliseconds(1)) }
-    if let time = work.decode { stages.add("decode", time, in: .milliseconds(1)) }
-    if let time = work.write { stages.add("write", time, in: .milliseconds(1)) }
-    text.add("stages", stages)
-  }
+  private static func milliseconds(_ time: Duration) -> Double { (time.seconds * 1000).rounded(toPlaces: 3) }
 }
 
 extension LineFailure {
   /// The object for a response or a shard.
-  func json(_ wording: WorkerWording) -> JSONText {
-    var json = JSONText()
-    json.add("stage", stage.rawValue)
-    json.add("code", code)
-    json.add("message", wording.message(message))
-    json.add("retry", mayRetry)
-    if let retryAfter { json.add("retryAfter", retryAfter, in: .seconds(1)) }
-    return json
+  func json(_ wording: WorkerWording) -> JSONObject {
+    [
+      "stage": stage.rawValue,
+      "code": code,
+      "message": wording.message(message),
+      "retry": mayRetry,
+      "retryAfter": retryAfter.map { $0.seconds.rounded(toPlaces: 3) },
+    ]
   }
 }
 

@@ -40,13 +40,13 @@ struct SampleFiles: Sendable {
   private static func description(
     of item: WorkItem, _ made: [LineResponse.Made], _ address: LineResponse.Address?, _ wording: WorkerWording
   ) -> Data {
-    var json = JSONText()
-    for (name, value) in item.members where !ownMembers.contains(name) { json.add(name, raw: value) }
+    var json = JSONObject()
+    for (name, value) in item.members where !ownMembers.contains(name) { json.add(name, JSONText(value)) }
     json.add("key", item.key.text)
     if case .url(let url) = address { json.add("url", wording.address(url)) }
-    if let caption = item.caption { json.add("caption", caption) }
+    json.add("caption", item.caption)
     json.add("status", "success")
-    json.add("error_message", raw: "null".utf8)
+    json.add("error_message", JSONText("null".utf8))
     if let first = made.first {
       let thumbnail = first.thumbnail
       json.add("width", thumbnail.size.width)
@@ -57,10 +57,8 @@ struct SampleFiles: Sendable {
       json.add("original_format", thumbnail.source.format.rawValue)
       json.add("original_bytes", thumbnail.source.byteCount)
       json.add("sha256", first.sha256)
-      if let placeholder = thumbnail.placeholder {
-        json.add("thumbHash", placeholder.thumbHash.base64EncodedString())
-      }
+      json.add("thumbHash", thumbnail.placeholder?.thumbHash.base64EncodedString())
     }
-    return Data(json.closed)
+    return Data(json.bytes)
   }
 }

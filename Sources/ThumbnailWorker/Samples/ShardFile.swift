@@ -54,7 +54,7 @@ struct ShardFile: ~Copyable {
     try file.commit()
     try FolderSync.sync(folder)
     hash.update(TarHeader.end)
-    return (length + TarHeader.end.count, Hexadecimal.text(of: hash.finalize()))
+    return (length + TarHeader.end.count, hash.finalize().hexadecimal)
   }
 }
 
