@@ -5,9 +5,7 @@ import Thumbnailer
 extension Conversion {
   /// Checks the next batch of inputs. Empty at the end; nil if the task was cancelled.
   func nextFindings() async -> [InputCheck.Finding]? {
-    try? await pool.run(priority: PriorityControl(.visible)) { [self] cancelled in
-      Result<[InputCheck.Finding], Never>.success(findings(cancelled))
-    }.get()
+    try? await pool.run { [self] cancelled in findings(cancelled) }
   }
 
   private func findings(_ cancelled: CancellationFlag) -> [InputCheck.Finding] {

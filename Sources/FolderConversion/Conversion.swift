@@ -60,7 +60,7 @@ public final class Conversion: AsyncSequence, Sendable {
     let pipeline = options.isDryRun ? nil : try options.makePipeline()
     let result: Result<Conversion, ConversionError>
     do {
-      result = try await pool.run(priority: PriorityControl(.visible)) { cancelled in
+      result = try await pool.run { cancelled in
         Result { () throws(ConversionError) in
           let plan = try ConversionPlan(options, cancelled: cancelled)
           let folder = options.isDryRun ? nil : try OutputFolder(options.output)
@@ -80,15 +80,15 @@ public final class Conversion: AsyncSequence, Sendable {
   /// its images may still exist. To be called after the last result.
   public func orphans() async -> [ConversionOrphan] {
     guard plan.list.isComplete else { return [] }
-    return await onPool { [check] in
+    return await pool.runToEnd { [check] in
       check.index.orphans().map { ConversionOrphan(source: $0.source, outputs: $0.outputs.map(\.path), key: $0.key) }
-    } ?? []
+    }
   }
 
   /// Removes orphaned thumbnails, and folders that are then empty.
   public func remove(_ orphans: [ConversionOrphan]) async {
     guard let folder else { return }
-    _ = await onPool { [check] in
+    await pool.runToEnd { [check] in
       for orphan in orphans {
         for path in orphan.outputs { folder.remove(path.bytes) }
         check.index.remove(orphan.key)
@@ -103,7 +103,7 @@ public final class Conversion: AsyncSequence, Sendable {
     running.cancelAll()
     await running.waitForAll()
     if let folder {
-      _ = await onPool {
+      await pool.runToEnd {
         folder.index.finish()
         folder.release()
       }
@@ -120,13 +120,6 @@ public final class Conversion: AsyncSequence, Sendable {
       state.summary.duration = .now - state.started
       return state.summary
     }
-  }
-
-  /// Runs blocking work to completion, even if the task is cancelled.
-  private func onPool<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value? {
-    await Task { [pool] in
-      try? await pool.run(priority: PriorityControl(.visible)) { _ in Result<Value, Never>.success(body()) }.get()
-    }.value
   }
 }
 

@@ -56,10 +56,7 @@ struct InputConversion: Sendable {
         }
         return failed(ConversionFailure(error))
       }
-      let written = try? await pool.run(priority: PriorityControl(.visible)) { [input] _ in
-        Result<Written, Never>.success(write(thumbnails, of: input))
-      }
-      switch written?.get() {
+      switch try? await pool.run({ [input] _ in write(thumbnails, of: input) }) {
       case nil: return nil
       case .outputs(let outputs, let replaced):
         return Outcome(

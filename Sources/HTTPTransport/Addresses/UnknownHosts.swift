@@ -39,22 +39,23 @@ final class UnknownHosts: Sendable {
     if contains(host) { return true }
     // libcurl may send another form of other names.
     guard host.utf8.allSatisfy({ $0 < 0x80 }) else { return false }
-    let answer = Promise<Bool, Never>()
+    let outcome = Promise<Bool, Never>()
     // Not waited for: a look-up cannot be interrupted.
     let lookUp = Task {
-      let isUnknown = try? await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
-        Result<Bool, Never>.success(contains(host) || Self.isUnknown(host))
-      }
-      if isUnknown == .success(true) { remember(host) }
-      answer.resume(with: .success(isUnknown == .success(true)))
+      let isUnknown =
+        (try? await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
+          contains(host) || Self.isUnknown(host)
+        }) == true
+      if isUnknown { remember(host) }
+      outcome.resume(with: .success(isUnknown))
     }
     let timer = Task {
       try? await Task.sleep(for: patience)
       lookUp.cancel()
-      answer.resume(with: .success(false))
+      outcome.resume(with: .success(false))
     }
     defer { timer.cancel() }
-    return await answer.wait { answer.resume(with: .success(false)) }.get()
+    return await outcome.wait { outcome.resume(with: .success(false)) }.get()
   }
 
   private func remember(_ host: String) {

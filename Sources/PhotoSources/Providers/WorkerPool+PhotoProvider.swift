@@ -7,7 +7,7 @@ extension WorkerPool {
   ) async throws(ProviderError) -> Success {
     let result: Result<Success, ProviderError>
     do {
-      result = try await run(priority: PriorityControl(.visible)) { cancelled in
+      result = try await run { cancelled in
         Result { () throws(ProviderError) in try work(cancelled) }
       }
     } catch {

@@ -121,13 +121,22 @@ package final class WorkerPool: Sendable {
   ///
   /// Cancelling the calling task removes queued work, and sets the flag that was passed to running work.
   @inlinable
-  package func run<Success: Sendable, Failure: Error>(
-    priority: PriorityControl, _ work: @escaping @Sendable (CancellationFlag) -> Result<Success, Failure>
-  ) async throws(CancellationError) -> Result<Success, Failure> {
-    let outcome = WorkOutcome<Result<Success, Failure>>()
+  package func run<Value: Sendable>(
+    priority: PriorityControl = PriorityControl(.visible), _ work: @escaping @Sendable (CancellationFlag) -> Value
+  ) async throws(CancellationError) -> Value {
+    let outcome = WorkOutcome<Value>()
     try await perform(priority: priority) { outcome.value = work($0) }
     guard let value = outcome.value else { throw CancellationError() }
     return value
+  }
+
+  /// Runs `work` on a thread of the pool and returns its result, even if the calling task is cancelled.
+  package func runToEnd<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+    do {
+      return try await Task { try await run { _ in work() } }.value
+    } catch {
+      preconditionFailure("a task that nobody cancels was cancelled")
+    }
   }
 
   /// Runs `work` on a thread of the pool, and returns when it has ended.

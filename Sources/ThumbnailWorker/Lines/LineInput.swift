@@ -38,10 +38,7 @@ final class LineInput: @unchecked Sendable {
 
   /// Waits until there are lines, and returns those that are there.
   func next() async -> Batch {
-    let batch = try? await pool.run(priority: PriorityControl(.visible)) { [self] cancelled in
-      Result<Batch, Never>.success(read(cancelled))
-    }.get()
-    return batch ?? .end([])
+    (try? await pool.run { [self] cancelled in read(cancelled) }) ?? .end([])
   }
 
   private func read(_ cancelled: CancellationFlag) -> Batch {

@@ -43,12 +43,7 @@ final class ResponseWriter: Sendable {
 
   /// Waits until everything is written, or writing has failed.
   func finish() async {
-    // A task of its own, since what was queued is written even if the caller is cancelled.
-    await Task {
-      _ = try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
-        Result<Void, Never>.success(writePending())
-      }
-    }.value
+    await pool.runToEnd { [self] in writePending() }
   }
 
   private func writePending() {

@@ -20,18 +20,14 @@ final class SampleFolder: Sendable {
   ///
   /// - Throws: `cannot-write`, naming the file.
   func write(_ files: [SampleFiles.File]) async throws(LineFailure) -> Duration {
-    // In a task of its own, since what is made is kept even if the line is cancelled.
-    let result = await Task {
-      try? await pool.run(priority: PriorityControl(.visible)) { [self] _ in
-        Result { () throws(LineFailure) in
-          let started = ContinuousClock.now
-          for file in files { try write(file) }
-          return ContinuousClock.now - started
-        }
+    // What is made is kept even if the line is cancelled.
+    try await pool.runToEnd { [self] in
+      Result { () throws(LineFailure) in
+        let started = ContinuousClock.now
+        for file in files { try write(file) }
+        return ContinuousClock.now - started
       }
-    }.value
-    guard let result else { throw LineFailure(.write, "cancelled", "cancelled before it was done", mayRetry: true) }
-    return try result.get()
+    }.get()
   }
 
   private func write(_ file: SampleFiles.File) throws(LineFailure) {

@@ -65,21 +65,15 @@ final class ShardWriter: @unchecked Sendable {
       state.isWriting = true
       return true
     }
-    if startsWriting { Task { await onPool { [self] in writeWaiting() } } }
+    if startsWriting { Task { await pool.runToEnd { [self] in writeWaiting() } } }
   }
 
   /// Gives the last shard its name. To be called when all lines were given.
   func finish() async {
-    await onPool { [self] in
+    await pool.runToEnd { [self] in
       writeWaiting()
       if lines > 0 { finishShard() }
     }
-  }
-
-  private func onPool(_ body: @escaping @Sendable () -> Void) async {
-    await Task {
-      _ = try? await pool.run(priority: PriorityControl(.visible)) { _ in Result<Void, Never>.success(body()) }
-    }.value
   }
 
   private func writeWaiting() {

@@ -55,7 +55,7 @@ struct DecodeRunner: Sendable {
     for job: JobContext, _ task: @escaping @Sendable (CancellationFlag) -> Value
   ) async throws(ThumbnailError) -> Value {
     do {
-      return try await workers.run(priority: job.priority) { flag in Result<Value, Never>.success(task(flag)) }.get()
+      return try await workers.run(priority: job.priority, task)
     } catch {
       throw .cancelled
     }

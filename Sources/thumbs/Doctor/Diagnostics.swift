@@ -109,11 +109,11 @@ extension Diagnostics {
   ) async throws(ThumbnailError) -> Diagnostics {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
     let pool = WorkerPool(name: "thumbnailer.diagnostics", threads: 1) { Codec.threadWillEnd() }
-    let gathered = try? await pool.run(priority: PriorityControl(.visible)) { cancellation in
-      Result<Diagnostics, Never>.success(Diagnostics(configuration, cancellation))
-    }.get()
-    guard let gathered else { throw .cancelled }
-    return gathered
+    do {
+      return try await pool.run { cancellation in Diagnostics(configuration, cancellation) }
+    } catch {
+      throw .cancelled
+    }
   }
 
   /// Blocks.
