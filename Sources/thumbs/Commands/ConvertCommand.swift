@@ -49,7 +49,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @OptionGroup(title: "Thumbnails") var thumbnails: ThumbnailOptions
   @OptionGroup(title: "Thumbnails") var treatment: ConvertThumbnailOptions
   @OptionGroup(title: "Selection") var selection: ConvertSelectionOptions
-  @OptionGroup(title: "Resources") var resources: ConvertResourceOptions
+  @OptionGroup(title: "Resources") var resources: DecodeOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
   @OptionGroup(title: "Report") var report: ConvertReportOptions
 

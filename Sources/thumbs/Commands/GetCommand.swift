@@ -74,10 +74,7 @@ struct GetCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let log = VerboseLog.start(verbose)
-    let status = try await GetRun(self, log).run()
-    await log?.finish()
-    try status.end()
+    try await VerboseLog.following(verbose) { log in try await GetRun(self, log).run() }
   }
 
   /// The name of the output file; empty if there is none.
@@ -94,14 +91,7 @@ struct GetCommand: AsyncParsableCommand {
 
   /// The format of the output's extension, if any.
   var namedFormat: OutputFormat? {
-    switch outputExtension {
-    case "jpg", "jpeg": .jpeg
-    case "png": .png
-    case "webp": .webp
-    case "avif": .avif
-    case "jxl": .jxl
-    default: nil
-    }
+    OutputFormat(argument: outputExtension).flatMap { [.auto, .same].contains($0) ? nil : $0 }
   }
 }
 

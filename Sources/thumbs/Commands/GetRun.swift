@@ -157,10 +157,10 @@ struct GetRun {
       console.complain("\(output) will hold \(thumbnail.format.displayName), as --format says, whatever its name")
     }
     if output == "-" { return try console.print(bytes: thumbnail.data) }
-    do throws(SystemFailure) {
+    do throws(ReportFile.Failure) {
       try OutputFile.write(thumbnail.data, to: output)
     } catch {
-      throw CommandFailure(ReportFile.Failure(path: output, error), choose: "another --output")
+      throw CommandFailure(error, choose: "another --output")
     }
   }
 }

@@ -107,16 +107,7 @@ struct PrefetchCommand: AsyncParsableCommand {
   @OptionGroup(title: "Report") var report: ReportOptions
 
   func run() async throws {
-    let log = VerboseLog.start(report.verbose)
-    let status: ExitCode
-    do {
-      status = try await prefetch(log)
-    } catch {
-      await log?.finish()
-      throw error
-    }
-    await log?.finish()
-    try status.end()
+    try await VerboseLog.following(report.verbose, prefetch)
   }
 
   func validate() throws {

@@ -67,8 +67,7 @@ struct SearchCommand: AsyncParsableCommand {
     var configuration = try ThumbnailPipeline.Configuration(cache, network)
     if offline { configuration.cacheMode = .offline }
     let pipeline = try ThumbnailPipeline(configuration)
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
-    if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
+    _ = CacheNotices(pipeline, isQuiet: false)
     var options = Gallery.Options()
     options.pageSize = source.perPage
     options.headers = try network.hostHeaders()
@@ -175,8 +174,8 @@ struct SearchCommand: AsyncParsableCommand {
       }
       let page = try gallery.page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
-    } catch let failure as SystemFailure {
-      throw CommandFailure(ReportFile.Failure(path: html, failure), choose: "another --html")
+    } catch let failure as ReportFile.Failure {
+      throw CommandFailure(failure, choose: "another --html")
     }
   }
 }

@@ -95,8 +95,7 @@ struct ServeCommand: AsyncParsableCommand {
     try network.apply(to: &configuration)
     isolation.apply(to: &configuration)
     let pipeline = try ThumbnailPipeline(configuration)
-    if let problem = pipeline.cacheProblem { console.complain("\(problem); going on without the disk cache") }
-    if let exposure = pipeline.cacheExposure { console.complain(PlainText.withShortPaths(exposure)) }
+    _ = CacheNotices(pipeline, isQuiet: false)
 
     var served = server.configuration
     served.headers = try network.hostHeaders()
@@ -153,19 +152,15 @@ struct ServeCommand: AsyncParsableCommand {
     if let urls = source.urls { return .search(URLListProvider(path: urls), pageSize: source.perPage) }
     let specification = try ProviderSpecification(parsing: source.provider ?? "auto")
     if case .folder(let path) = specification { return try self.folder(at: path, pipeline) }
-    let environment = SecretVariables.environment
-    let provider =
-      freshness.offline
-      ? try specification.offlineProvider(for: pipeline, environment: environment)
-      : try specification.provider(for: pipeline, environment: environment, baseURL: source.providerURL)
+    let provider = try specification.provider(
+      for: pipeline, isOffline: freshness.offline, baseURL: source.providerURL)
     return .search(provider, pageSize: source.perPage)
   }
 
   private func folder(at path: String, _ pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource {
     let extensions = Set(pipeline.configuration.readableFormats.flatMap(\.fileExtensions))
-    var isFolder: ObjCBool = false
-    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { throw .folderMissing(path: path) }
-    guard isFolder.boolValue else { throw .notAFolder(path: path) }
+    guard let state = try? FileState(of: RawPath(path)) else { throw .folderMissing(path: path) }
+    guard state.kind == .folder else { throw .notAFolder(path: path) }
     return .folder(FolderIndex(path: path, extensions: extensions))
   }
 }

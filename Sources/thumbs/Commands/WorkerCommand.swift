@@ -59,16 +59,7 @@ struct WorkerCommand: AsyncParsableCommand {
   var verbose = false
 
   func run() async throws {
-    let log = VerboseLog.start(verbose)
-    let status: ExitCode
-    do {
-      status = try await WorkerRun(self, log).run()
-    } catch {
-      await log?.finish()
-      throw error
-    }
-    await log?.finish()
-    try status.end()
+    try await VerboseLog.following(verbose) { log in try await WorkerRun(self, log).run() }
   }
 
   /// The pipeline's configuration.

@@ -10,18 +10,18 @@ extension Diagnostics {
 
   static func findings(of formats: [FormatSupport]) -> [Finding] {
     formats.flatMap { support in
-      let (format, name) = (support.format, support.format.displayName)
-      let reading = support.readingProblem.map { reason in
-        Finding(
-          severity: neededToRead.contains(format) ? .problem : .remark,
-          message: "\(name) cannot be read: \(reason); \(install(format))")
+      let format = support.format
+      func finding(_ reason: String?, _ done: String, neededFor needed: Set<ImageFormat>) -> Finding? {
+        reason.map {
+          Finding(
+            severity: needed.contains(format) ? .problem : .remark,
+            message: "\(format.displayName) cannot be \(done): \($0); \(install(format))")
+        }
       }
-      let writing = support.writingProblem.map { reason in
-        Finding(
-          severity: neededToWrite.contains(format) ? .problem : .remark,
-          message: "\(name) cannot be written: \(reason); \(install(format))")
-      }
-      return [reading, writing].compactMap { $0 }
+      return [
+        finding(support.readingProblem, "read", neededFor: neededToRead),
+        finding(support.writingProblem, "written", neededFor: neededToWrite),
+      ].compactMap { $0 }
     }
   }
 

@@ -127,38 +127,6 @@ struct ConvertOutputOptions: ParsableArguments {
   }
 }
 
-/// Resource limits.
-struct ConvertResourceOptions: ConfigurationOptions {
-  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
-  var jobs: Int?
-
-  @Option(
-    help: ArgumentHelp(
-      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
-      valueName: "SIZE"), transform: ByteSize.option)
-  var memoryBudget: ByteSize?
-
-  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
-  var maxPixels: Int?
-
-  @OptionGroup var previews: PreviewOptions
-  @OptionGroup var damage: DamageOptions
-
-  func validate() throws {
-    try OptionCheck.count("--jobs", jobs, atMost: 256)
-    try OptionCheck.count("--max-pixels", maxPixels)
-    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
-  }
-
-  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
-    previews.apply(to: &configuration)
-    damage.apply(to: &configuration)
-    if let jobs { configuration.jobs = jobs }
-    if let memoryBudget { configuration.memoryBudget = memoryBudget }
-    if let maxPixels { configuration.maximumPixels = maxPixels }
-  }
-}
-
 /// The reports about a conversion.
 struct ConvertReportOptions: ParsableArguments {
   @OptionGroup var output: ReportOptions

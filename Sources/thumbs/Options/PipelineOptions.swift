@@ -15,8 +15,7 @@ struct PipelineOptions: ConfigurationOptions {
       valueName: "N"))
   var perHost: Int?
 
-  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
-  var jobs: Int?
+  @OptionGroup var decoding: DecodeOptions
 
   @Option(
     help: ArgumentHelp(
@@ -29,25 +28,14 @@ struct PipelineOptions: ConfigurationOptions {
 
   @Option(
     help: ArgumentHelp(
-      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
-      valueName: "SIZE"), transform: ByteSize.option)
-  var memoryBudget: ByteSize?
-
-  @Option(
-    help: ArgumentHelp(
       "What the beginnings of large pictures whose download broke off may take; 0 keeps none. (default: 512MiB)",
       valueName: "SIZE"), transform: ByteSize.option)
   var partialDownloads: ByteSize?
-
-  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
-  var maxPixels: Int?
 
   @Option(
     help: ArgumentHelp("The longest file that is downloaded. (default: 256MiB)", valueName: "SIZE"),
     transform: ByteSize.option)
   var maxBytes: ByteSize?
-
-  @OptionGroup var previews: PreviewOptions
 
   @Option(
     help: ArgumentHelp(
@@ -57,47 +45,38 @@ struct PipelineOptions: ConfigurationOptions {
       """, valueName: "on|off"))
   var earlyStop = Toggle.on
 
-  @OptionGroup var damage: DamageOptions
-
   func validate() throws {
     try OptionCheck.count("--downloads", downloads, atMost: 1024)
     try OptionCheck.count("--per-host", perHost, atMost: 1024)
-    try OptionCheck.count("--jobs", jobs, atMost: 256)
-    try OptionCheck.count("--max-pixels", maxPixels)
-    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
     try OptionCheck.count("--max-bytes", maxBytes?.bytes)
   }
 
   func apply(to configuration: inout ThumbnailPipeline.Configuration) {
     cache.apply(to: &configuration)
-    damage.apply(to: &configuration)
-    previews.apply(to: &configuration)
+    decoding.apply(to: &configuration)
     configuration.earlyStop = earlyStop == .on
     if let memoryCache { configuration.memoryCacheLimit = memoryCache }
-    if let memoryBudget { configuration.memoryBudget = memoryBudget }
     if let partialDownloads { configuration.partialDownloadLimit = partialDownloads }
     if let downloads { configuration.downloads = downloads }
     if let perHost { configuration.downloadsPerHost = perHost }
-    if let jobs { configuration.jobs = jobs }
-    if let maxPixels { configuration.maximumPixels = maxPixels }
     if let maxBytes { configuration.maximumSourceBytes = maxBytes }
   }
 }
 
-/// The treatment of truncated and damaged images.
-struct DamageOptions: ConfigurationOptions {
+/// What decodes may take, and how images are read: for all commands that make thumbnails.
+struct DecodeOptions: ConfigurationOptions {
+  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
+  var jobs: Int?
+
   @Option(
-    help: """
-      What becomes of truncated and damaged pictures: accept shows what can be read of them, the rest in grey, and \
-      reports say so.
-      """)
-  var damaged = DamagePolicy.refuse
+    help: ArgumentHelp(
+      "What all work in flight may take together. (default: 512MiB, or what the cgroup or machine has if less)",
+      valueName: "SIZE"), transform: ByteSize.option)
+  var memoryBudget: ByteSize?
 
-  func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.damaged = damaged }
-}
+  @Option(help: ArgumentHelp("The most pixels a picture may have. (default: 268435456)", valueName: "N"))
+  var maxPixels: Int?
 
-/// Whether the small images in files are used.
-struct PreviewOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
@@ -106,7 +85,25 @@ struct PreviewOptions: ConfigurationOptions {
       """, valueName: "auto|on|off"))
   var previews = PreviewUse.auto
 
-  func apply(to configuration: inout ThumbnailPipeline.Configuration) { configuration.previews = previews }
+  @Option(
+    help: """
+      What becomes of truncated and damaged pictures: accept shows what can be read of them, the rest in grey, and \
+      reports say so.
+      """)
+  var damaged = DamagePolicy.refuse
+
+  func validate() throws {
+    try OptionCheck.count("--jobs", jobs, atMost: 256)
+    try OptionCheck.count("--max-pixels", maxPixels)
+    try OptionCheck.size("--memory-budget", memoryBudget, atLeastMebibytes: 16)
+  }
+
+  func apply(to configuration: inout ThumbnailPipeline.Configuration) {
+    (configuration.previews, configuration.damaged) = (previews, damaged)
+    if let jobs { configuration.jobs = jobs }
+    if let memoryBudget { configuration.memoryBudget = memoryBudget }
+    if let maxPixels { configuration.maximumPixels = maxPixels }
+  }
 }
 
 /// The location and the size limit of the disk cache.

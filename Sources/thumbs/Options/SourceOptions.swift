@@ -75,10 +75,8 @@ struct SourceOptions: ParsableArguments {
     for pipeline: ThumbnailPipeline, isOffline: Bool = false
   ) throws(ProviderError) -> any PhotoProvider {
     if let urls { return urls == "-" ? URLListProvider.standardInput() : URLListProvider(path: urls) }
-    let specification = try ProviderSpecification(parsing: provider)
-    if isOffline { return try specification.offlineProvider(for: pipeline, environment: SecretVariables.environment) }
-    return try specification.provider(
-      for: pipeline, environment: SecretVariables.environment, baseURL: providerURL)
+    return try ProviderSpecification(parsing: provider).provider(
+      for: pipeline, isOffline: isOffline, baseURL: providerURL)
   }
 
   /// The start of the progress line.
@@ -89,4 +87,16 @@ struct SourceOptions: ParsableArguments {
 
   /// The list's name as shown to the user; nil without a list.
   var listName: String? { urls == "-" ? "stdin" : urls }
+}
+
+extension ProviderSpecification {
+  /// The provider with the keys of the environment, or with `isOffline` its stored pages.
+  func provider(
+    for pipeline: ThumbnailPipeline, isOffline: Bool, baseURL: String?
+  ) throws(ProviderError) -> any PhotoProvider {
+    let environment = SecretVariables.environment
+    return isOffline
+      ? try offlineProvider(for: pipeline, environment: environment)
+      : try provider(for: pipeline, environment: environment, baseURL: baseURL)
+  }
 }

@@ -34,10 +34,14 @@ struct OutputFile: ~Copyable, Sendable {
   mutating func commit() throws(SystemFailure) { try replacement?.commit() }
 
   /// Writes a file whole, so that readers see either the old or the new content.
-  static func write(_ data: Data, to path: String) throws(SystemFailure) {
-    var file = try OutputFile(path)
-    try file.write(data)
-    try file.commit()
+  static func write(_ data: Data, to path: String) throws(ReportFile.Failure) {
+    do throws(SystemFailure) {
+      var file = try OutputFile(path)
+      try file.write(data)
+      try file.commit()
+    } catch {
+      throw ReportFile.Failure(path: path, error)
+    }
   }
 
   /// Whether both paths denote the same location, whether or not it exists.

@@ -33,21 +33,21 @@ struct PictureReport {
   /// The first error; other thumbnails of the image may have succeeded.
   let error: Failure?
   /// The thumbnails that succeeded.
-  let thumbnails: [Thumbnail]
+  private(set) var thumbnails: [Thumbnail] = []
   /// The paths of the thumbnails' files, in the same order; nil for those not exported.
-  private let paths: [String?]
+  private var paths: [String?] = []
 
   /// Identifies the image: its id, and its URL if it has one.
   private let id: String
-  private let url: String
-  private let source: SourceDescription?
-  private let downloadedBytes: Int
-  private let bytesLeft: Int
+  private var url = ""
+  private var source: SourceDescription?
+  private var downloadedBytes = 0
+  private var bytesLeft = 0
   /// How it was decoded, if it was in this run.
-  private let plan: String?
-  private let milliseconds: Double
+  private var plan: String?
+  private var milliseconds = 0.0
   /// The photo, for its attribution; nil for an image of the user's own.
-  private let photo: Photo?
+  private var photo: Photo?
 
   /// The outcome of an image of a search or a list, and the paths it was exported to.
   init(_ outcome: PhotoOutcome, paths: [String?] = []) {
@@ -81,18 +81,8 @@ struct PictureReport {
 
   /// An unusable item of the source.
   init(_ item: SkippedItem) {
-    id = item.place
-    url = ""
-    status = .failed
+    (id, status) = (item.place, .failed)
     error = Failure(code: "invalid-item", message: item.reason)
-    thumbnails = []
-    source = nil
-    downloadedBytes = 0
-    bytesLeft = 0
-    plan = nil
-    milliseconds = 0
-    photo = nil
-    paths = []
   }
 
   /// Whether a part of the image could not be decoded.

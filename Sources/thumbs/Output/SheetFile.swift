@@ -67,7 +67,7 @@ final class SheetFile: Sendable {
   ///
   /// - Returns: A message about what the sheet lacks, if anything.
   func finish(pictures: Int, failed: Int) async throws -> String? {
-    let count = "\(pictures) \(pictures == 1 ? "picture" : "pictures")"
+    let count = pictures.of("picture")
     switch target {
     case .page(let file):
       try file.write(ContactSheet.foot([.init(count), .init("\(failed) failed", isFailure: failed > 0)]))
@@ -80,11 +80,7 @@ final class SheetFile: Sendable {
       } catch {
         throw ReportFile.Failure(path: path, reason: error.reason)
       }
-      do throws(SystemFailure) {
-        try OutputFile.write(data, to: path)
-      } catch {
-        throw ReportFile.Failure(path: path, error)
-      }
+      try OutputFile.write(data, to: path)
       return print.leftOut == 0
         ? nil : "\(path) shows the first \(ContactPrint.mostCells) pictures; a sheet that ends in .html shows all"
     }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Logging
 import Synchronization
@@ -21,6 +22,17 @@ final class VerboseLog: Sendable {
     return isVerbose ? VerboseLog() : nil
   }
 
+  /// Runs a command with the logging of the library, prints the last events, and ends with the command's status.
+  ///
+  /// - Parameter work: Drops its pipeline when it returns.
+  static func following(_ isVerbose: Bool, _ work: (VerboseLog?) async throws -> ExitCode) async throws {
+    let log = start(isVerbose)
+    let result: Result<ExitCode, any Error>
+    do { result = .success(try await work(log)) } catch { result = .failure(error) }
+    await log?.finish()
+    try result.get().end()
+  }
+
   /// Observes a pipeline without retaining it.
   func follow(_ pipeline: ThumbnailPipeline) {
     let events = pipeline.events(bufferingNewest: 65536)
@@ -36,7 +48,7 @@ final class VerboseLog: Sendable {
   }
 
   /// Waits until the last event is printed; to be called when the pipeline is dropped.
-  func finish() async {
+  private func finish() async {
     guard let task = task.withLock({ $0 }) else { return }
     // A time limit, in case the pipeline is still retained elsewhere.
     let limit = Task {

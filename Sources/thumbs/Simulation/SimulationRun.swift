@@ -133,10 +133,10 @@ struct SimulationRun: Sendable {
       try console.print(result.text)
     }
     guard let sheet else { return }
-    do throws(SystemFailure) {
+    do throws(ReportFile.Failure) {
       try OutputFile.write(Data(result.page.utf8), to: sheet)
     } catch {
-      throw CommandFailure(ReportFile.Failure(path: sheet, error), choose: "another --sheet")
+      throw CommandFailure(error, choose: "another --sheet")
     }
   }
 }

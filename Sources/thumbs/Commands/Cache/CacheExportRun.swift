@@ -23,24 +23,18 @@ struct CacheExportRun: Sendable {
 
   /// The counts so far.
   private struct Counts {
-    var written = 0
-    var unchanged = 0
-    var kept = 0
-    var failed = 0
+    private var outcomes: [Status: Int] = [:]
+    /// The bytes of the files that were written.
     var bytes = 0
     /// A failure that ends the run, since all later writes would fail as well.
     var ending: ExportError?
 
     mutating func add(_ status: Status, bytes: Int) {
-      switch status {
-      case .written:
-        written += 1
-        self.bytes += bytes
-      case .unchanged: unchanged += 1
-      case .kept: kept += 1
-      case .failed: failed += 1
-      }
+      outcomes[status, default: 0] += 1
+      if status == .written { self.bytes += bytes }
     }
+
+    subscript(status: Status) -> Int { outcomes[status, default: 0] }
   }
 
   /// Runs to the end, or to Ctrl-C, and returns the exit status.
@@ -65,8 +59,8 @@ struct CacheExportRun: Sendable {
       console.complain(Interruption.message)
       return .stopped(by: signal)
     }
-    if counts.kept > 0 { console.complain(PrefetchFiles.message(aboutKept: counts.kept, in: path)) }
-    return counts.ending != nil ? .cannotWrite : counts.failed + counts.kept > 0 ? .someFailed : .success
+    if counts[.kept] > 0 { console.complain(PrefetchFiles.message(aboutKept: counts[.kept], in: path)) }
+    return counts.ending != nil ? .cannotWrite : counts[.failed] + counts[.kept] > 0 ? .someFailed : .success
   }
 
   private func copy(to export: ThumbnailExport) async throws -> Counts {
@@ -129,14 +123,14 @@ struct CacheExportRun: Sendable {
 
   private func summary(_ counts: Counts, _ path: String) -> String {
     guard printsJSON else {
-      return "\(counts.written) thumbnails, \(ByteSize(bytes: counts.bytes)), written to \(path); "
-        + "\(counts.unchanged + counts.kept) were there, \(counts.failed) failed"
+      return "\(counts[.written]) thumbnails, \(ByteSize(bytes: counts.bytes)), written to \(path); "
+        + "\(counts[.unchanged] + counts[.kept]) were there, \(counts[.failed]) failed"
     }
     let figures: JSONObject = [
-      "written": counts.written,
-      "unchanged": counts.unchanged,
-      "kept": counts.kept,
-      "failed": counts.failed,
+      "written": counts[.written],
+      "unchanged": counts[.unchanged],
+      "kept": counts[.kept],
+      "failed": counts[.failed],
       "bytes": counts.bytes,
     ]
     return figures.summaryLine

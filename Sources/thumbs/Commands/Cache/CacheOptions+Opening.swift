@@ -17,9 +17,7 @@ extension CacheOptions {
   private var isAbsent: Bool { access(directory.path, F_OK) != 0 && errno == ENOENT }
 
   private var isFolderToLookInto: Bool {
-    var isFolder: ObjCBool = false
-    return FileManager.default.fileExists(atPath: directory.path, isDirectory: &isFolder) && isFolder.boolValue
-      && access(directory.path, X_OK) == 0
+    (try? FileState(of: RawPath(directory.path)))?.kind == .folder && access(directory.path, X_OK) == 0
   }
 }
 

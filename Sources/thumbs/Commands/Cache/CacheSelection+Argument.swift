@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import Thumbnailer
 
 /// The images of the cache to work on.
@@ -18,8 +17,7 @@ struct CacheSelectionArgument: ParsableArguments {
     if text.contains("://") || ["/", "./", "../"].contains(where: { text.hasPrefix($0) }) {
       return .picture(try ImageSource(commandLine: text))
     }
-    var isFolder: ObjCBool = false
-    let isFile = FileManager.default.fileExists(atPath: text, isDirectory: &isFolder) && !isFolder.boolValue
+    let isFile = (try? FileState(of: RawPath(text))).map { $0.kind != .folder } ?? false
     return isFile ? .picture(try ImageSource(commandLine: text)) : .words(text)
   }
 }
