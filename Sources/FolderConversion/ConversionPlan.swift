@@ -5,7 +5,7 @@ struct ConversionPlan: Sendable {
   let options: FolderConverter.Options
   let list: InputList
   let names: OutputNames
-  let claims: NameClaims
+  let claims: NameResolution
   /// Changes with everything that affects the thumbnails: see `Options.token`.
   private let token: String
 
@@ -16,7 +16,7 @@ struct ConversionPlan: Sendable {
     var list = try finder.run()
     if options.pairing == .preferJPEG { list.pairWithJPEGs() }
     names = OutputNames(options)
-    claims = try NameClaims(names, &list, cancelled: cancelled)
+    claims = try NameResolution(names, &list, cancelled: cancelled)
     self.list = list
     token = options.token
   }

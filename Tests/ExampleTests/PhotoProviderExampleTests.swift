@@ -11,7 +11,7 @@ import Thumbnailer
 /// `{"works": [{"id": 7, "title": "Lake", "image": "https://…"}], "pages": 9}`.
 struct MuseumProvider: PhotoProvider {
   let name = "museum"
-  let capabilities = ProviderCapabilities(largestPageSize: 50, mayRunInCircles: true)
+  let capabilities = ProviderCapabilities(largestPageSize: 50, mayLoop: true)
   private let api: ProviderAPI
 
   init(baseURL: URL, client: any HTTPClient) {

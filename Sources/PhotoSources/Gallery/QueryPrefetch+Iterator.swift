@@ -113,7 +113,7 @@ extension PagedSearch.Rules {
   /// have many unusable lines in a row.
   init(_ limits: QueryPrefetch.Limits, _ capabilities: ProviderCapabilities) {
     keepsRepeats = capabilities.repeatsOnPurpose
-    if capabilities.mayRunInCircles { mostBarrenPages = 1 }
+    if capabilities.mayLoop { mostBarrenPages = 1 }
     countsUnusablePages = false
     memory = Self.memoryOfPrefetch
     pages = limits.pages ?? .max

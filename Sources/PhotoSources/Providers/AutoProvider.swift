@@ -107,7 +107,7 @@ public final class AutoProvider: PhotoProvider {
       }
     }
     settle(0, because: nil)
-    if case .failure = first, errors.count > 1 { throw .noneAnswers(errors) }
+    if case .failure = first, errors.count > 1 { throw .allFailed(errors) }
     return try first.get()
   }
 

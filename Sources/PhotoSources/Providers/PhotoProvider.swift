@@ -78,20 +78,20 @@ public struct ProviderCapabilities: Hashable, Sendable {
   public var largestPageSize: Int?
   /// Whether a faulty server might return the same photos without end: a prefetch then ends at the first page without a
   /// new photo.
-  public var mayRunInCircles: Bool
+  public var mayLoop: Bool
   /// Whether repeated photos are intended, as in a hand-written list: a prefetch reports each one, but processes it
   /// once.
   public var repeatsOnPurpose: Bool
 
   /// Makes the capabilities; by default of a provider that searches.
   public init(
-    searches: Bool = true, picksRandom: Bool = false, largestPageSize: Int? = nil, mayRunInCircles: Bool = false,
+    searches: Bool = true, picksRandom: Bool = false, largestPageSize: Int? = nil, mayLoop: Bool = false,
     repeatsOnPurpose: Bool = false
   ) {
     self.searches = searches
     self.picksRandom = picksRandom
     self.largestPageSize = largestPageSize
-    self.mayRunInCircles = mayRunInCircles
+    self.mayLoop = mayLoop
     self.repeatsOnPurpose = repeatsOnPurpose
   }
 }

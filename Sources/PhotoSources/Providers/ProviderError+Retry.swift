@@ -4,7 +4,7 @@ extension ProviderError {
   var isUnreachable: Bool {
     switch self {
     case .unreachable: true
-    case .noneAnswers(let errors): errors.contains { $0.isUnreachable }
+    case .allFailed(let errors): errors.contains { $0.isUnreachable }
     default: false
     }
   }
@@ -14,7 +14,7 @@ extension ProviderError {
     switch self {
     // A cancelled request is repeated: a deliberate cancellation ignores the response.
     case .unreachable, .rateLimited, .malformed, .cancelled: true
-    case .noneAnswers(let errors): errors.contains { $0.mayPass }
+    case .allFailed(let errors): errors.contains { $0.mayPass }
     default: false
     }
   }
@@ -31,7 +31,7 @@ extension ProviderError {
   var retryAfter: Duration {
     switch self {
     case .rateLimited(_, let pause?): pause
-    case .noneAnswers(let errors): errors.lazy.filter(\.mayPass).map(\.retryAfter).min() ?? .zero
+    case .allFailed(let errors): errors.lazy.filter(\.mayPass).map(\.retryAfter).min() ?? .zero
     default: .zero
     }
   }
@@ -41,7 +41,7 @@ extension ProviderError {
   var pause: Duration? {
     switch self {
     case .rateLimited(_, let pause): pause
-    case .noneAnswers(let errors): errors.compactMap(\.pause).min()
+    case .allFailed(let errors): errors.compactMap(\.pause).min()
     default: nil
     }
   }

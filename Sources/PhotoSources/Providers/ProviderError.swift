@@ -40,7 +40,7 @@ public enum ProviderError: Error, Hashable, Sendable {
   /// The provider's base URL is invalid.
   case invalidAddress(String)
   /// All of several providers failed; with the error of each.
-  case noneAnswers([ProviderError])
+  case allFailed([ProviderError])
 
   /// A stable, machine-readable name of the case: `rate-limited`.
   public var code: String {
@@ -63,7 +63,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case .keyMissing: "key-missing"
     case .keyUnusable: "key-unusable"
     case .invalidAddress: "invalid-address"
-    case .noneAnswers: "none-answers"
+    case .allFailed: "none-answers"
     }
   }
 
@@ -110,7 +110,7 @@ public enum ProviderError: Error, Hashable, Sendable {
       "\(variable) is set to something that is no access key of \(provider): get one at \(page), or unset \(variable)"
     case .invalidAddress(let text):
       "\(Snippet.quoted(text)) is not the address of a provider; write it like https://api.example.org"
-    case .noneAnswers(let errors):
+    case .allFailed(let errors):
       Self.message(of: errors)
     }
   }

@@ -27,15 +27,15 @@ struct DecodePlanner: Sendable {
   /// - Throws: If not even the smallest thumbnail could be made: that is an error for all waiters, and is cached.
   func sort(
     _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody
-  ) throws(ThumbnailError) -> (affordable: [Variant], tooDear: [RenderedThumbnail]) {
+  ) throws(ThumbnailError) -> (affordable: [Variant], overBudget: [RenderedThumbnail]) {
     var affordable: [Variant] = []
-    var tooDear: [RenderedThumbnail] = []
+    var overBudget: [RenderedThumbnail] = []
     for variant in variants {
       do throws(CodecError) {
         _ = try plan([variant], probe, of: body)
         affordable.append(variant)
       } catch {
-        tooDear.append(RenderedThumbnail(variant, .failure(ThumbnailError(error, of: configuration))))
+        overBudget.append(RenderedThumbnail(variant, .failure(ThumbnailError(error, of: configuration))))
       }
     }
     if affordable.isEmpty {
@@ -45,18 +45,18 @@ struct DecodePlanner: Sendable {
         throw ThumbnailError(error, of: configuration)
       }
     }
-    return (affordable, tooDear)
+    return (affordable, overBudget)
   }
 
   /// Separates the variants whose decode may run beside others from those whose decode may not.
   func partition(
     _ variants: [Variant], _ probe: ImageProbe, of body: SourceBody
-  ) -> (modest: [Variant], dear: [Variant]) {
-    var (modest, dear): ([Variant], [Variant]) = ([], [])
+  ) -> (concurrent: [Variant], alone: [Variant]) {
+    var (concurrent, alone): ([Variant], [Variant]) = ([], [])
     for variant in variants {
-      let isModest = (try? plan([variant], probe, of: body)).map { $0.predictedBytes <= admission.share } ?? false
-      if isModest { modest.append(variant) } else { dear.append(variant) }
+      let isConcurrent = (try? plan([variant], probe, of: body)).map { $0.predictedBytes <= admission.share } ?? false
+      if isConcurrent { concurrent.append(variant) } else { alone.append(variant) }
     }
-    return (modest, dear)
+    return (concurrent, alone)
   }
 }

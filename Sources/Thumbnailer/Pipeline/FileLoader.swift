@@ -35,7 +35,7 @@ struct FileLoader: BodyLoader {
       monitor.send(job.source, .opened(bytes: file.body.count))
       var body = SourceBody(file.body, header: header, holding: permit)
       body.hasChanged = { file.hasChanged }
-      body.admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: true)
+      body.admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: true)
       body.previews = configuration.previews
       return body
     }

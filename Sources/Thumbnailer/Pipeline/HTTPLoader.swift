@@ -106,7 +106,7 @@ struct HTTPLoader: BodyLoader {
     _ request: BodyRequest, from url: URL, attempts: Int?, usesParts: Bool, for job: JobContext
   ) async throws(FetchFailure) -> Attempt {
     let source = job.source
-    let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
+    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     // A helper needs the complete file.
     let mayStop = configuration.earlyStop && configuration.isolation.formats != .all
     let need = (mayStop ? request.demand : nil).map {
@@ -116,7 +116,7 @@ struct HTTPLoader: BodyLoader {
     }
     let partsNeed = usesParts ? need : nil
     let observer = HeaderObserver(
-      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: need.map { EarlyStop($0) },
+      limits: job.policy.limits, admitsUnsafe: admitsUnsafe, earlyStop: need.map { EarlyStop($0) },
       usesParts: partsNeed != nil, monitor: monitor, progress: job.progress)
     let wanted = DownloadRequest(
       url: url, headers: source.headers(at: url), byteLimit: job.policy.limits.maximumBytes,
@@ -170,7 +170,7 @@ struct HTTPLoader: BodyLoader {
     body.statedEnd = observer.head.flatMap { statedEnd(of: $0, delay: download.duration) }
     body.mayBeStored = response.metadata.mayBeStored(status: download.status)
     body.finestScale = observer.finestScale
-    body.admitsForeign = admitsForeign
+    body.admitsUnsafe = admitsUnsafe
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.previews = request.previews
     monitor.add(1, to: \.downloads)

@@ -66,23 +66,23 @@ final class HeaderObserver: BodyObserver {
   static let leastSparedOfHeader = 4 << 20
 
   private let limits: DecodeLimits
-  private let admitsForeign: Bool
+  private let admitsUnsafe: Bool
   private let earlyStop: EarlyStop?
   private let monitor: PipelineMonitor?
   private let progress: BodyProgress?
   private let usesParts: Bool
   private let state: Mutex<State>
 
-  /// `admitsForeign` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
+  /// `admitsUnsafe` tells whether to accept images that only a helper can read. Without `earlyStop`, the whole body of
   /// an accepted image is downloaded; with `usesParts` the transfer may also be ended where parts of the body are to be
   /// requested instead.
   init(
-    limits: DecodeLimits, admitsForeign: Bool = false, earlyStop: EarlyStop? = nil, usesParts: Bool = false,
+    limits: DecodeLimits, admitsUnsafe: Bool = false, earlyStop: EarlyStop? = nil, usesParts: Bool = false,
     monitor: PipelineMonitor? = nil, progress: BodyProgress? = nil
   ) {
     (self.monitor, self.progress) = (monitor, progress)
     self.limits = limits
-    self.admitsForeign = admitsForeign
+    self.admitsUnsafe = admitsUnsafe
     self.usesParts = usesParts
     self.earlyStop = earlyStop
     state = Mutex(State(prober: HeaderProber(limits: limits), earlyStop: earlyStop))
@@ -150,7 +150,7 @@ final class HeaderObserver: BodyObserver {
   }
 
   private func foreignFormat(after refusal: CodecError) -> ImageFormat? {
-    admitsForeign ? HelperOnlyFormat.candidate(after: refusal) : nil
+    admitsUnsafe ? HelperOnlyFormat.candidate(after: refusal) : nil
   }
 }
 

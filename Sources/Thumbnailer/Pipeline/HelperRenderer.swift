@@ -28,7 +28,7 @@ struct HelperRenderer: Sendable {
     else { return }
     Task { [pool, workers = runner.workers] in
       // The worker's thread lasts as long as the pipeline.
-      try await workers.run(priority: PriorityControl(.visible)) { _ in Result<_, Never>.success(pool.prepare()) }.get()
+      try await workers.run { _ in pool.prepare() }
     }
   }
 
@@ -37,7 +37,7 @@ struct HelperRenderer: Sendable {
   func format(of header: Result<ImageProbe, CodecError>, _ body: SourceBody) -> ImageFormat? {
     switch header {
     case .success(let probe): configuration.isolation.formats == .all ? probe.format : nil
-    case .failure(let error): body.admitsForeign ? HelperOnlyFormat.candidate(after: error) : nil
+    case .failure(let error): body.admitsUnsafe ? HelperOnlyFormat.candidate(after: error) : nil
     }
   }
 

@@ -45,9 +45,9 @@ struct ProgramLoader: BodyLoader {
     let need = BodyNeed(
       demand: job.demand, memoryBudget: decodeShare, previews: previews, comparesMore: spent?.comparesMore == true)
     let earlyStop = EarlyStop(need)
-    let admitsForeign = configuration.isolation.admitsUnsafe(isUserFile: false)
+    let admitsUnsafe = configuration.isolation.admitsUnsafe(isUserFile: false)
     let observer = HeaderObserver(
-      limits: job.policy.limits, admitsForeign: admitsForeign, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
+      limits: job.policy.limits, admitsUnsafe: admitsUnsafe, earlyStop: mayStop ? earlyStop : nil, monitor: monitor,
       progress: job.progress)
     let share = try await bodyMemory.reserve(
       min(downloader.configuration.memoryBodyLimit, bodyMemory.capacity), priority: job.priority)
@@ -77,7 +77,7 @@ struct ProgramLoader: BodyLoader {
     body.bytesLeft = body.isComplete ? 0 : max(0, (image.expectedLength ?? 0) - body.bytes.count)
     body.downloadedBytes += spent?.downloadedBytes ?? 0
     body.finestScale = observer.finestScale
-    body.admitsForeign = admitsForeign
+    body.admitsUnsafe = admitsUnsafe
     body.isDistrusted = configuration.isolation.distrusts(isUserFile: false)
     body.previews = previews
     monitor.add(body.bytesLeft, to: \.bytesLeft)

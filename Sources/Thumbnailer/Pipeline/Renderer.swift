@@ -36,23 +36,23 @@ struct Renderer: Sendable {
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
     var affordable = variants
-    var tooDear: [RenderedThumbnail] = []
+    var overBudget: [RenderedThumbnail] = []
     var plan = Result { () throws(CodecError) in try planner.plan(variants, probe, of: body) }
     if case .failure = plan {
-      (affordable, tooDear) = try planner.sort(variants, probe, of: body)
-      if affordable.isEmpty { return .done(tooDear, plan: nil) }
+      (affordable, overBudget) = try planner.sort(variants, probe, of: body)
+      if affordable.isEmpty { return .done(overBudget, plan: nil) }
       plan = Result { () throws(CodecError) in try planner.plan(affordable, probe, of: body) }
     }
-    if tooDear.isEmpty, let made = try await renderFromPreview(variants, probe, of: body, for: job) { return made }
+    if overBudget.isEmpty, let made = try await renderFromPreview(variants, probe, of: body, for: job) { return made }
     do throws(ThumbnailError) {
-      return try await carryOut(plan, affordable, of: body, for: job).adding(tooDear)
+      return try await carryOut(plan, affordable, of: body, for: job).adding(overBudget)
     } catch {
       guard case .memoryUnavailable = error else { throw error }
       // Variants that need less memory are not delayed by the others.
-      let (modest, dear) = planner.partition(affordable, probe, of: body)
-      if modest.isEmpty || dear.isEmpty { throw error }
-      tooDear += dear.map { RenderedThumbnail($0, .failure(error)) }
-      return try await render(modest, from: body, for: job).adding(tooDear)
+      let (concurrent, alone) = planner.partition(affordable, probe, of: body)
+      if concurrent.isEmpty || alone.isEmpty { throw error }
+      overBudget += alone.map { RenderedThumbnail($0, .failure(error)) }
+      return try await render(concurrent, from: body, for: job).adding(overBudget)
     }
   }
 

@@ -32,7 +32,7 @@ struct SourceBody: Sendable {
   /// Whether the bytes were modified since they were opened, so that what was read may be inconsistent.
   var hasChanged: @Sendable () -> Bool = { false }
   /// Whether a helper may read it if its format is not read in process.
-  var admitsForeign = false
+  var admitsUnsafe = false
   /// Whether no library may see it in this process: what our own readers hand over, a helper decodes.
   var isDistrusted = false
   /// Where our own readers may read it. Elsewhere once they have handed the file over to a library.
@@ -115,7 +115,7 @@ struct SourceBody: Sendable {
   }
 
   /// Releases the bytes and, with their last copy, what is held for them.
-  mutating func giveUp(comparesMore: Bool) -> Spent {
+  mutating func release(comparesMore: Bool) -> Spent {
     (bytes, held) = (.memory([]), nil)
     return Spent(downloadedBytes: downloadedBytes, bytesLeft: bytesLeft, comparesMore: comparesMore)
   }

@@ -5,10 +5,10 @@ extension ThumbnailPipeline.Configuration {
   /// The environment variables that libcurl takes a proxy from, perhaps with a password in its URL.
   package static let proxyVariables = ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]
 
-  /// A message if connections would be made past the guard of addresses; nil if there is no such road.
+  /// A message if connections would be made past the guard of addresses; nil if there is no such bypass.
   ///
   /// A proxy from the environment is refused, not left out: connections without it may be forbidden here.
-  package func unguardedRoad(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+  package func guardBypass(environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
     guard addresses.isGuarded else { return nil }
     if roundTripper != nil {
       return "the program's own HTTP client connects past the guard of addresses: let it ask AddressPolicy.allows, and "

@@ -170,7 +170,7 @@ extension ThumbnailPipeline {
         return "a size of \(size) cannot be used; the most is 1024 TiB"
       }
       if let problem = isolation.problem { return problem }
-      if let problem = unguardedRoad() { return problem }
+      if let problem = guardBypass() { return problem }
       if let problem = processors.lazy.compactMap(\.problem).first { return problem }
       if Set(processors.map(\.identifier)).count < processors.count { return "two processors have the same name" }
       if let problem = cacheMode.problem { return problem }

@@ -87,7 +87,7 @@ struct NetworkOptions: ConfigurationOptions {
     if let cacert { configuration.certificateAuthorityFile = cacert }
     if let proxy { configuration.proxy = proxy == "none" ? .none : .url(proxy) }
     try addresses.apply(to: &configuration)
-    if let problem = configuration.unguardedRoad() { throw ValidationError(Advice.withOptions(problem)) }
+    if let problem = configuration.guardBypass() { throw ValidationError(Advice.withOptions(problem)) }
     let password = SecretVariables.values[SecretVariables.keyPassword]
     let keys = try clientKey.map { try Self.hostAndFile($0, option: "--client-key") }
     configuration.clientCertificates = try clientCert.map { text in

@@ -6,7 +6,7 @@ import Testing
   private static let passing: [ProviderError] = [
     .unreachable(provider: "test", reason: "no network"), .rateLimited(provider: "test", retryAfter: nil),
     .malformed(provider: "test", snippet: "<html>"), .cancelled,
-    .noneAnswers([.blocked(provider: "test", reason: "403"), .rateLimited(provider: "other", retryAfter: nil)]),
+    .allFailed([.blocked(provider: "test", reason: "403"), .rateLimited(provider: "other", retryAfter: nil)]),
   ]
   private static let lasting: [ProviderError] = [
     .unauthorized(provider: "test"), .badRequest(provider: "test", reason: "spam"),
@@ -14,7 +14,7 @@ import Testing
     .notAFolder(path: "/a"), .folderUnreadable(path: "/a", reason: "EIO"), .listUnreadable(path: "/a", reason: "EIO"),
     .unsupported(provider: "test", reason: "no"), .unknownProvider("x"),
     .keyMissing(provider: "test", variable: "KEY", page: "p"), .invalidAddress("x"),
-    .noneAnswers([.blocked(provider: "test", reason: "403"), .blocked(provider: "other", reason: "no")]),
+    .allFailed([.blocked(provider: "test", reason: "403"), .blocked(provider: "other", reason: "no")]),
   ]
 
   @Test(arguments: passing + lasting)

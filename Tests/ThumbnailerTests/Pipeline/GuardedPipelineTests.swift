@@ -82,13 +82,13 @@ import Testing
   func aProxyOfTheEnvironmentDoesNotGoWithAGuard(variable: String) {
     var configuration = ThumbnailPipeline.Configuration()
     let environment = [variable: "http://proxy.example:3128"]
-    #expect(configuration.unguardedRoad(environment: environment) == nil)
+    #expect(configuration.guardBypass(environment: environment) == nil)
     configuration.addresses = .publicOnly
-    #expect(configuration.unguardedRoad(environment: environment)?.hasPrefix(variable) == true)
-    #expect(configuration.unguardedRoad(environment: [variable: ""]) == nil)
+    #expect(configuration.guardBypass(environment: environment)?.hasPrefix(variable) == true)
+    #expect(configuration.guardBypass(environment: [variable: ""]) == nil)
     for proxy in [ProxyChoice.none, .url("http://proxy.example:3128")] {
       configuration.proxy = proxy
-      #expect(configuration.unguardedRoad(environment: environment) == nil)
+      #expect(configuration.guardBypass(environment: environment) == nil)
     }
   }
 

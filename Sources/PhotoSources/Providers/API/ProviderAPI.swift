@@ -172,7 +172,7 @@ public final class ProviderAPI: Sendable {
 
   /// The key of the shared rate limit: services count by access key, or by client address without one. Holds no user or
   /// password of the URL.
-  private var ledgerPlace: String {
+  private var ledgerKey: String {
     let host = "\(baseURL.host() ?? ""):\(baseURL.port.map { "\($0)" } ?? "")"
     return "\(host)\(baseURL.path) \(key?.digestPrefix ?? "")"
   }
@@ -185,7 +185,7 @@ public final class ProviderAPI: Sendable {
     guard let ledger = (client as? any LedgerSharing)?.ledger else {
       return pace.withLock { body(&$0, clock.now()) }
     }
-    return await ledger.update(.service(name, at: ledgerPlace)) { [clock, rule = dialect.pace] record in
+    return await ledger.update(.service(name, at: ledgerKey)) { [clock, rule = dialect.pace] record in
       let (now, date) = (clock.now(), clock.date())
       var pace = RequestPace(rule, record, now: now, date: date)
       let value = body(&pace, now)

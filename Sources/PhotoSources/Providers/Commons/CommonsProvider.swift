@@ -22,7 +22,7 @@ public struct CommonsProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Searches and picks at random, 50 photos a page.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(picksRandom: true, largestPageSize: Self.largestPage, mayRunInCircles: true)
+    ProviderCapabilities(picksRandom: true, largestPageSize: Self.largestPage, mayLoop: true)
   }
 
   private let api: ProviderAPI

@@ -17,8 +17,7 @@ public struct OpenverseProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Searches, 20 photos a page; reports the total, up to 240.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(
-      largestPageSize: Self.largestPage, mayRunInCircles: true)
+    ProviderCapabilities(largestPageSize: Self.largestPage, mayLoop: true)
   }
 
   private let api: ProviderAPI

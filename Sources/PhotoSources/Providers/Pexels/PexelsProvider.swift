@@ -17,9 +17,7 @@ public struct PexelsProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Searches, 80 photos a page; reports the total; needs a key.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(
-      largestPageSize: Self.largestPage,
-      mayRunInCircles: true)
+    ProviderCapabilities(largestPageSize: Self.largestPage, mayLoop: true)
   }
 
   private let api: ProviderAPI

@@ -17,7 +17,7 @@ public struct PicsumProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Lists and picks at random, 100 images a page; has no search.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(searches: false, picksRandom: true, largestPageSize: Self.largestPage, mayRunInCircles: true)
+    ProviderCapabilities(searches: false, picksRandom: true, largestPageSize: Self.largestPage, mayLoop: true)
   }
 
   private let api: ProviderAPI

@@ -18,9 +18,7 @@ public struct UnsplashProvider: PhotoProvider {
   public var name: String { Self.name }
   /// Searches and picks at random, 30 photos at a time; reports the total; needs a key.
   public var capabilities: ProviderCapabilities {
-    ProviderCapabilities(
-      picksRandom: true, largestPageSize: Self.largestPage,
-      mayRunInCircles: true)
+    ProviderCapabilities(picksRandom: true, largestPageSize: Self.largestPage, mayLoop: true)
   }
 
   private let api: ProviderAPI

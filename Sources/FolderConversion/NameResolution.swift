@@ -6,7 +6,7 @@ import ThumbnailCore
 /// Works in rounds: all inputs claim the names of their thumbnails. Where several claim one name, those with the lowest
 /// distinction take the next step of `NameDistinction` and claim again. Since whole rounds are evaluated, the names
 /// depend on the set of inputs only. Takes 16 bytes for each name, and 16 more for each conflict.
-struct NameClaims {
+struct NameResolution {
   private struct Conflict {
     var number: UInt64
     var index: UInt32
