@@ -22,6 +22,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   private struct Exchange {
     let head: HTTPRequestHead?
     let begun: NIODeadline
+    /// Nil for a request that was refused before it was read.
+    var client: String?
+    var observation: (any RequestObservation)?
     var status: HTTPResponseStatus?
     var byteCount = 0
     var keepsAlive: Bool
@@ -226,12 +229,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     deadline = nil
     // The parser reads nothing more after a request for another protocol.
     let keepsAlive = head.isKeepAlive && !isEnding && !head.headers.contains(name: "upgrade")
-    state = .responding(Exchange(head: head, begun: .now(), keepsAlive: keepsAlive))
-    let request = ServerRequest(
+    let begun = NIODeadline.now()
+    var request = ServerRequest(
       head.method, head.uri, headers: head.headers, body: whole, client: configuration.client(peer, head.headers))
+    request.observation = responder.observation(of: request, from: peer)
+    state = .responding(
+      Exchange(
+        head: head, begun: begun, client: request.client, observation: request.observation, keepsAlive: keepsAlive))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-    task = Task { [responder, loop = context.eventLoop] in
+    task = Task { [responder, request, loop = context.eventLoop] in
       let response = await responder.response(to: request)
       loop.execute { handler.value.write(response) }
     }
@@ -410,11 +417,12 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func close() { context?.close(promise: nil) }
 
   private func report(_ exchange: Exchange) {
-    responder.finished(
-      ServerExchange(
-        client: configuration.client(peer, exchange.head?.headers ?? [:]), method: exchange.head?.method,
-        target: exchange.head?.uri ?? "",
-        userAgent: exchange.head?.headers.first(name: "user-agent"), status: exchange.status,
-        byteCount: exchange.byteCount, duration: .now() - exchange.begun))
+    let ended = ServerExchange(
+      client: exchange.client ?? configuration.client(peer, exchange.head?.headers ?? [:]),
+      method: exchange.head?.method, target: exchange.head?.uri ?? "", status: exchange.status,
+      byteCount: exchange.byteCount,
+      duration: .now() - exchange.begun)
+    exchange.observation?.finished(ended)
+    responder.finished(ended)
   }
 }

@@ -6,6 +6,12 @@ package protocol HTTPResponder: Sendable {
   /// The longest body, in bytes, that a request with this head may have. A longer one is refused with status 413.
   func bodyLimit(for head: HTTPRequestHead) -> Int
 
+  /// What follows a request until its response has been sent; nil for nothing. Called on the event loop, before the
+  /// response is asked for.
+  ///
+  /// - Parameter peer: The address that the connection comes from.
+  func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)?
+
   /// The response, if it can be made at once; nil leaves it to `response(to:)`. Called on the event loop: it must return
   /// within microseconds.
   func immediateResponse(to request: ServerRequest) -> ServerResponse?
@@ -17,6 +23,16 @@ package protocol HTTPResponder: Sendable {
   func refusal(of status: HTTPResponseStatus) -> ServerResponse
 
   /// Called after each response, on the event loop.
+  func finished(_ exchange: ServerExchange)
+}
+
+extension HTTPResponder {
+  package func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)? { nil }
+}
+
+/// Follows one request until its response has been sent.
+package protocol RequestObservation: Sendable {
+  /// Called after the response, on the event loop.
   func finished(_ exchange: ServerExchange)
 }
 
@@ -32,6 +48,8 @@ package struct ServerRequest: Sendable {
   package let body: ByteBuffer
   /// The address of the client, without the port. That of a proxy, unless it is trusted to name its client.
   package let client: String
+  /// What follows this request.
+  package var observation: (any RequestObservation)?
 
   /// Makes a request.
   package init(
@@ -42,12 +60,15 @@ package struct ServerRequest: Sendable {
   }
 
   /// The path, still percent-encoded.
-  package var path: Substring { target.prefix { $0 != "?" } }
+  package var path: Substring { Substring(target.utf8.prefix { $0 != Self.questionMark }) }
 
   /// The query, still percent-encoded and without its question mark; nil if there is none.
   package var query: Substring? {
-    target.firstIndex(of: "?").map { target[target.index(after: $0)...] }
+    target.utf8.firstIndex(of: Self.questionMark).map { Substring(target.utf8[$0...].dropFirst()) }
   }
+
+  // Bytes are looked at, as characters take ten times as long.
+  private static let questionMark = UInt8(ascii: "?")
 }
 
 /// A response.
@@ -83,8 +104,6 @@ package struct ServerExchange: Sendable {
   package let method: HTTPMethod?
   /// The target as sent; empty if no request could be read.
   package let target: String
-  /// The `User-Agent` of the request.
-  package let userAgent: String?
   /// The status of the response; nil if the client left before there was one.
   package let status: HTTPResponseStatus?
   /// The bytes of the response's body.

@@ -55,8 +55,7 @@ import Testing
     let log = AccessLog(format, to: descriptor)
     log.record(
       ServerExchange(
-        client: "192.0.2.1", method: .GET, target: target, userAgent: nil,
-        status: status.map { .init(statusCode: Int($0)) },
+        client: "192.0.2.1", method: .GET, target: target, status: status.map { .init(statusCode: Int($0)) },
         byteCount: 7, duration: .microseconds(1_250)))
     log.flush()
     return try String(contentsOfFile: path, encoding: .utf8)

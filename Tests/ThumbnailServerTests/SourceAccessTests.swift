@@ -156,11 +156,11 @@ import Testing
     _ = await fixture.get(address)
     fixture.server.finished(
       ServerExchange(
-        client: "a", method: .GET, target: address, userAgent: nil, status: .ok, byteCount: 5,
+        client: "a", method: .GET, target: address, status: .ok, byteCount: 5,
         duration: .milliseconds(3)))
     fixture.server.finished(
       ServerExchange(
-        client: "a", method: nil, target: "", userAgent: nil, status: nil, byteCount: 0, duration: .seconds(30)))
+        client: "a", method: nil, target: "", status: nil, byteCount: 0, duration: .seconds(30)))
     var text = ""
     await poll {
       text = await fixture.get("/metrics").text

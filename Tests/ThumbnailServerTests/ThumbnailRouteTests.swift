@@ -216,4 +216,34 @@ import Testing
     #expect(refused.status == .tooManyRequests && refused["retry-after"] == "1")
     #expect(await fixture.get("/healthz").status == .ok)
   }
+
+  @Test func anAddressThatWasAcceptedIsAcceptedUntilItEndsAndNoOtherWithIt() async throws {
+    let key = try #require(URLSigner.Key(parsing: "one:" + String(repeating: "ab", count: 16)))
+    let signer = try #require(URLSigner(keys: [key]))
+    let fixture = try ServiceFixture { $0.signer = signer }
+    let signed = signer.sign(try fixture.address("40x40,jpeg"))
+    for _ in 0..<3 { #expect(await fixture.get(signed).status == .ok) }
+    #expect(await fixture.get(signed.replacing("40x40", with: "41x41")).status == .forbidden)
+    #expect(await fixture.get(signed + "&expires=9999999999").status == .forbidden)
+    #expect(await fixture.get("\(signed.prefix { $0 != "?" })").status == .forbidden)
+  }
+
+  @Test func rememberedAddressesEndAndAreBounded() throws {
+    let addresses = AcceptedAddresses()
+    let source = ImageSource(try #require(URL(string: "http://example.org/a.jpg")))
+    let options = try VariantPath(parsing: "40")
+    addresses.insert(.init(options: options, source: source, end: 100), of: "/a")
+    #expect(addresses.address(of: "/a", now: 99) != nil)
+    #expect(addresses.address(of: "/a", now: 100) == nil)
+    addresses.insert(.init(options: options, source: source, end: nil), of: "/first")
+    // One that is asked for stays, one that is not goes.
+    for number in 0..<5000 {
+      addresses.insert(.init(options: options, source: source, end: nil), of: "/\(number)")
+      if number.isMultiple(of: 500) { #expect(addresses.address(of: "/first") != nil) }
+    }
+    #expect(addresses.address(of: "/0") == nil && addresses.address(of: "/4999") != nil)
+    let long = "/" + String(repeating: "a", count: 2000)
+    addresses.insert(.init(options: options, source: source, end: nil), of: long)
+    #expect(addresses.address(of: long) == nil)
+  }
 }

@@ -1,8 +1,7 @@
 import Foundation
 import HTTPServer
-import Synchronization
 
-/// A line for each response, on standard error. Lines are gathered and written together, off the event loop.
+/// A line for each response, on standard error.
 package final class AccessLog: Sendable {
   /// How lines look.
   package enum Format: String, Sendable, CaseIterable {
@@ -12,107 +11,126 @@ package final class AccessLog: Sendable {
     case json
   }
 
-  private static let delay = DispatchTimeInterval.milliseconds(100)
-  /// What may wait for the reader of the log; further lines are left out, and counted.
-  private static let mostBytes = 1 << 20
-
-  /// What is written of a target, in bytes.
-  private static let longestTarget = 1000
-
-  private struct State {
-    var buffer: [UInt8] = []
-    var leftOut = 0
-  }
-
   private let format: Format
-  private let descriptor: Int32
-  private let state = Mutex(State())
-  private let queue = DispatchQueue(label: "thumbnailer.access-log", qos: .utility)
+  private let lines: LineWriter
 
   /// A log of that format.
   ///
   /// - Parameter descriptor: Where it is written. Default: standard error.
   package init(_ format: Format, to descriptor: Int32 = STDERR_FILENO) {
-    (self.format, self.descriptor) = (format, descriptor)
+    self.format = format
+    lines = LineWriter(to: descriptor) { "thumbs: \($0) lines of the access log were left out; nobody has read it" }
   }
 
   func record(_ exchange: ServerExchange) {
-    let line = format == .text ? Self.text(exchange) : Self.json(exchange)
-    let isFirst = state.withLock { state in
-      guard state.buffer.count < Self.mostBytes else {
-        state.leftOut += 1
-        return false
-      }
-      defer {
-        state.buffer.append(contentsOf: line.utf8)
-        state.buffer.append(UInt8(ascii: "\n"))
-      }
-      return state.buffer.isEmpty
+    var line = AccessLine()
+    switch format {
+    case .text: line.addText(exchange)
+    case .json: line.addJSON(exchange)
     }
-    if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in flush() } }
+    lines.append(line.bytes)
   }
 
   /// Writes what is left.
-  func flush() {
-    let waiting = state.withLock { state in
-      defer { state = State() }
-      return state
-    }
-    var lines = waiting.buffer
-    if waiting.leftOut > 0 {
-      lines += Array("thumbs: \(waiting.leftOut) lines of the access log were left out; nobody has read it\n".utf8)
-    }
-    var rest = lines[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-      if count < 0, errno == EINTR { continue }
-      // Nobody reads the log any more, which is no reason to end.
-      guard count > 0 else { return }
-      rest = rest.dropFirst(count)
-    }
+  func flush() { lines.flush() }
+}
+
+/// A line of the log. Made of bytes, since each response has one.
+private struct AccessLine {
+  /// What is written of a target, in bytes.
+  private static let longestTarget = 1000
+  private static let usualLength = 256
+  /// Written where the client left before there was a response.
+  private static let clientLeft: UInt = 499
+
+  private(set) var bytes: [UInt8] = []
+  /// What the target may still take.
+  private var room = AccessLine.longestTarget
+
+  init() { bytes.reserveCapacity(Self.usualLength) }
+
+  mutating func addText(_ exchange: ServerExchange) {
+    add(exchange.client)
+    add(" \"")
+    add(exchange.method?.rawValue ?? "-")
+    add(" ")
+    addTarget(exchange.target)
+    add("\" ")
+    add(exchange.status?.code ?? Self.clientLeft)
+    add(" ")
+    add(exchange.byteCount)
+    add(" ")
+    addMilliseconds(exchange)
+    add("ms\n")
   }
 
-  private static func milliseconds(_ exchange: ServerExchange) -> String {
+  mutating func addJSON(_ exchange: ServerExchange) {
+    add("{\"client\":\"")
+    add(exchange.client)
+    add("\",\"method\":\"")
+    add(exchange.method?.rawValue ?? "-")
+    add("\",\"target\":\"")
+    addTarget(exchange.target)
+    add("\",\"status\":")
+    add(exchange.status?.code ?? Self.clientLeft)
+    add(",\"bytes\":")
+    add(exchange.byteCount)
+    add(",\"ms\":")
+    addMilliseconds(exchange)
+    add("}\n")
+  }
+
+  private mutating func add(_ text: String) { bytes.append(contentsOf: text.utf8) }
+
+  private mutating func add(_ number: some BinaryInteger) { add(String(number)) }
+
+  private mutating func addMilliseconds(_ exchange: ServerExchange) {
     let tenths = exchange.duration.nanoseconds / 100_000
-    return "\(tenths / 10).\(tenths % 10)"
+    add(tenths / 10)
+    add(".")
+    add(tenths % 10)
   }
 
   /// Signatures and keys do not belong into a log, however they are spelled.
-  private static func target(_ exchange: ServerExchange) -> String {
-    let target = exchange.target
-    let path = target.prefix { $0 != "?" }
-    var shown = String(path)
-    let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-    if parts.count > 2, parts[0] == "imgproxy" { shown = "/imgproxy/***/\(parts[2])" }
-    guard path.endIndex < target.endIndex else { return shown }
-    let fields = target[target.index(after: path.endIndex)...].split(separator: "&").map { field in
-      let name = field.prefix { $0 != "=" }
-      return ["signature", "key"].contains(name.removingPercentEncoding ?? "") ? "\(name)=***" : String(field)
+  private mutating func addTarget(_ target: String) {
+    var target = target
+    target.withUTF8 { target in
+      let path = target.prefix { $0 != UInt8(ascii: "?") }
+      addPath(path)
+      guard path.endIndex < target.endIndex else { return }
+      addPlain(UInt8(ascii: "?"))
+      var isFirst = true
+      for field in target[(path.endIndex + 1)...].split(separator: UInt8(ascii: "&")) {
+        if !isFirst { addPlain(UInt8(ascii: "&")) }
+        isFirst = false
+        addField(field)
+      }
     }
-    return shown + "?" + fields.joined(separator: "&")
+    if room < 0 { add("...") }
   }
 
-  private static func text(_ exchange: ServerExchange) -> String {
-    var line = exchange.client + " \"" + (exchange.method?.rawValue ?? "-") + " "
-    line += escaped(target(exchange)) + "\" "
-    line += (exchange.status.map { "\($0.code)" } ?? "499") + " \(exchange.byteCount) \(milliseconds(exchange))ms"
-    return line
+  private mutating func addPath(_ path: Slice<UnsafeBufferPointer<UInt8>>) {
+    let slash = UInt8(ascii: "/")
+    let parts = path.split(separator: slash, maxSplits: 2)
+    guard parts.count > 2, parts[0].elementsEqual("imgproxy".utf8) else { return path.forEach { addPlain($0) } }
+    "/imgproxy/***/".utf8.forEach { addPlain($0) }
+    parts[2].forEach { addPlain($0) }
   }
 
-  private static func json(_ exchange: ServerExchange) -> String {
-    var line = "{\"client\":\"\(exchange.client)\",\"method\":\"\(exchange.method?.rawValue ?? "-")\","
-    line += "\"target\":\"\(escaped(target(exchange)))\",\"status\":\(exchange.status?.code ?? 499),"
-    line += "\"bytes\":\(exchange.byteCount),\"ms\":\(milliseconds(exchange))}"
-    return line
+  private mutating func addField(_ field: Slice<UnsafeBufferPointer<UInt8>>) {
+    let name = field.prefix { $0 != UInt8(ascii: "=") }
+    let isEncoded = name.contains(UInt8(ascii: "%"))
+    let plainName = isEncoded ? String(decoding: name, as: UTF8.self).removingPercentEncoding ?? "" : ""
+    let isSecret = ["signature", "key"].contains { isEncoded ? plainName == $0 : name.elementsEqual($0.utf8) }
+    for byte in isSecret ? name : field { addPlain(byte) }
+    if isSecret { "=***".utf8.forEach { addPlain($0) } }
   }
 
   /// A client's text without quotation marks, backslashes and control characters: no line of it can look like two.
-  private static func escaped(_ text: String) -> String {
-    func isPlain(_ byte: UInt8) -> Bool {
-      byte > 0x1f && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-    }
-    if text.utf8.count <= longestTarget, text.utf8.allSatisfy(isPlain) { return text }
-    let plain = text.utf8.prefix(longestTarget).map { isPlain($0) ? $0 : UInt8(ascii: "?") }
-    return String(decoding: plain, as: UTF8.self) + (text.utf8.count > longestTarget ? "..." : "")
+  private mutating func addPlain(_ byte: UInt8) {
+    room -= 1
+    guard room >= 0 else { return }
+    let isPlain = byte > 0x1f && byte < 0x7f && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    bytes.append(isPlain ? byte : UInt8(ascii: "?"))
   }
 }

@@ -10,6 +10,9 @@ struct ContentNegotiation: Sendable {
   /// The width of the image in device pixels, from the client hints.
   let width: Int?
 
+  /// Of a client that says nothing.
+  static let none = ContentNegotiation([:])
+
   init(_ headers: HTTPHeaders) {
     let fields = headers["accept"].joined(separator: ",").lowercased().split(separator: ",")
     accepted = Set(

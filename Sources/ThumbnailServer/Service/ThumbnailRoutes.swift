@@ -15,23 +15,28 @@ struct ThumbnailRoutes: Sendable {
   /// The value of `Cache-Control`.
   let storing: String
 
+  private let accepted = AcceptedAddresses()
+
+  init(thumbnails: ThumbnailResponder, access: SourceAccess, presets: [String: String], storing: String) {
+    (self.thumbnails, self.access, self.presets, self.storing) = (thumbnails, access, presets, storing)
+  }
+
   /// A request that was understood.
   private struct Wanted {
     let options: VariantPath
-    let source: String
+    let source: ImageSource
     let negotiation: ContentNegotiation
   }
 
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    guard request.method == .GET || request.method == .HEAD, let wanted = try? wanted(request),
-      // The state of a file would have to be asked for.
-      WebAddress.isURL(wanted.source), let source = try? access.image(wanted.source, request)
-    else { return nil }
+    guard request.method == .GET || request.method == .HEAD, let wanted = try? wanted(request, onlyURLs: true) else {
+      return nil
+    }
     // While nobody waits, what can be had as AVIF is made.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
       let variant = variant(wanted, wanted.negotiation.format(allowsAVIF: allowsAVIF))
-      if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(wanted)) { return hit }
+      if let hit = thumbnails.cached(wanted.source, variant, storing, for: request, extra: vary(wanted)) { return hit }
     }
     return nil
   }
@@ -40,27 +45,47 @@ struct ThumbnailRoutes: Sendable {
     guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     do throws(Problem) {
       let wanted = try wanted(request)
-      let source = try access.image(wanted.source, request)
-      let format = await thumbnails.format(for: wanted.negotiation, of: source) { variant(wanted, $0) }
-      return await thumbnails.made(source, variant(wanted, format), storing, for: request, extra: vary(wanted))
+      let format = await thumbnails.format(for: wanted.negotiation, of: wanted.source) { variant(wanted, $0) }
+      return await thumbnails.made(wanted.source, variant(wanted, format), storing, for: request, extra: vary(wanted))
     } catch {
       return thumbnails.response(to: error)
     }
   }
 
-  private func wanted(_ request: ServerRequest) throws(Problem) -> Wanted {
-    // `thumb` and the options come first; what follows may have slashes of its own.
-    let parts = request.path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: true)
-    guard parts.count == 3, let options = parts[1].removingPercentEncoding,
-      let source = parts[2].removingPercentEncoding
-    else { throw Problem(.badRequest, "invalid-request", "write /thumb/OPTIONS/SOURCE; /help has examples") }
-    do throws(VariantPath.Problem) {
+  /// What is asked for, if the client may.
+  ///
+  /// - Parameter onlyURLs: Whether to do without files, whose state would have to be asked for.
+  private func wanted(_ request: ServerRequest, onlyURLs: Bool = false) throws(Problem) -> Wanted {
+    if let known = accepted.address(of: request.target) {
       return Wanted(
-        options: try VariantPath(parsing: options, presets: presets), source: source,
-        negotiation: ContentNegotiation(request.headers))
+        options: known.options, source: known.source, negotiation: negotiation(request, known.options))
+    }
+    // `thumb` and the options come first; what follows may have slashes of its own.
+    let parts = request.path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
+    guard parts.count == 3, let text = Substring(parts[1]).removingPercentEncoding,
+      let name = Substring(parts[2]).removingPercentEncoding
+    else { throw Problem(.badRequest, "invalid-request", "write /thumb/OPTIONS/SOURCE; /help has examples") }
+    let options: VariantPath
+    do throws(VariantPath.Problem) {
+      options = try VariantPath(parsing: text, presets: presets)
     } catch {
       throw Problem(.badRequest, "invalid-request", error.message)
     }
+    let isURL = WebAddress.isURL(name)
+    if onlyURLs, !isURL { throw .notFound }
+    let source = try access.image(name, request)
+    if isURL {
+      // What is no number is not accepted, where it counts.
+      let end = QueryItems(request.query)["expires"].flatMap { Int($0) }
+      accepted.insert(AcceptedAddresses.Address(options: options, source: source, end: end), of: request.target)
+    }
+    return Wanted(options: options, source: source, negotiation: negotiation(request, options))
+  }
+
+  /// What the client says, where the address leaves something to it.
+  private func negotiation(_ request: ServerRequest, _ options: VariantPath) -> ContentNegotiation {
+    let isOpen = options.format == nil || options.density == .client || options.followsWidth
+    return isOpen ? ContentNegotiation(request.headers) : .none
   }
 
   private func variant(_ wanted: Wanted, _ accepted: OutputFormat) -> Variant {

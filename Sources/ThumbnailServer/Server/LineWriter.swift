@@ -1,0 +1,60 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Writes lines to a descriptor: gathered and together, off the event loop. What nobody takes does not fill the memory.
+final class LineWriter: Sendable {
+  private static let delay = DispatchTimeInterval.milliseconds(100)
+  /// What may wait to be written; further lines are left out, and counted.
+  private static let mostBytes = 1 << 20
+
+  private struct State {
+    var buffer: [UInt8] = []
+    var leftOut = 0
+  }
+
+  private let descriptor: Int32
+  private let notice: @Sendable (Int) -> String?
+  private let state = Mutex(State())
+  private let queue = DispatchQueue(label: "thumbnailer.lines", qos: .utility)
+
+  /// - Parameters:
+  ///   - descriptor: Where the lines are written.
+  ///   - notice: A line that says how many were left out; nil to say nothing.
+  init(to descriptor: Int32, notice: @escaping @Sendable (Int) -> String?) {
+    (self.descriptor, self.notice) = (descriptor, notice)
+  }
+
+  /// Appends a line, with its end.
+  func append(_ line: [UInt8]) {
+    let isFirst = state.withLock { state in
+      guard state.buffer.count < Self.mostBytes else {
+        state.leftOut += 1
+        return false
+      }
+      defer { state.buffer.append(contentsOf: line) }
+      return state.buffer.isEmpty
+    }
+    if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in flush() } }
+  }
+
+  /// Writes what is left.
+  func flush() {
+    let waiting = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    var lines = waiting.buffer
+    if waiting.leftOut > 0, let line = notice(waiting.leftOut) { lines += Array((line + "\n").utf8) }
+    lines.withUnsafeBytes { bytes in
+      var rest = bytes[...]
+      while !rest.isEmpty {
+        let count = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+        if count < 0, errno == EINTR { continue }
+        // Nobody reads the lines any more, which is no reason to end.
+        guard count > 0 else { return }
+        rest = rest.dropFirst(count)
+      }
+    }
+  }
+}
