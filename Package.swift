@@ -6,6 +6,7 @@ let package = Package(
   products: [
     .library(name: "Thumbnailer", targets: ["Thumbnailer"]),
     .library(name: "ThumbnailerMetrics", targets: ["ThumbnailerMetrics"]),
+    .library(name: "ThumbnailerTracing", targets: ["ThumbnailerTracing"]),
     .library(name: "PhotoSources", targets: ["PhotoSources"]),
     .library(name: "FolderConversion", targets: ["FolderConversion"]),
     .library(name: "ThumbnailWorker", targets: ["ThumbnailWorker"]),
@@ -16,6 +17,7 @@ let package = Package(
     .package(url: "https://github.com/groue/GRDB.swift", .upToNextMinor(from: "7.10.0")),
     .package(url: "https://github.com/apple/swift-argument-parser", .upToNextMinor(from: "1.8.2")),
     .package(url: "https://github.com/apple/swift-collections", .upToNextMinor(from: "1.6.0")),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", .upToNextMinor(from: "1.7.3")),
     .package(url: "https://github.com/apple/swift-log", .upToNextMinor(from: "1.16.2")),
     .package(url: "https://github.com/apple/swift-metrics", .upToNextMinor(from: "2.13.0")),
     .package(url: "https://github.com/apple/swift-nio", .upToNextMinor(from: "2.101.2")),
@@ -132,6 +134,14 @@ let package = Package(
       swiftSettings: strict
     ),
     .target(
+      name: "ThumbnailerTracing",
+      dependencies: [
+        "ThumbnailCore", "Thumbnailer",
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: strict
+    ),
+    .target(
       name: "Exports",
       dependencies: [
         "ImageCodec",
@@ -187,11 +197,12 @@ let package = Package(
       name: "ThumbnailServer",
       dependencies: [
         "CGLib", "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCache", "ThumbnailCore",
-        "Thumbnailer",
+        "Thumbnailer", "ThumbnailerTracing",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
         .product(name: "NIOPosix", package: "swift-nio"),
+        .product(name: "Tracing", package: "swift-distributed-tracing"),
       ],
       swiftSettings: strict
     ),
@@ -319,6 +330,14 @@ let package = Package(
       swiftSettings: strict
     ),
     .testTarget(
+      name: "ThumbnailerTracingTests",
+      dependencies: [
+        "PipelineTestSupport", "TestOrigin", "TestSupport", "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
+      ],
+      swiftSettings: strict
+    ),
+    .testTarget(
       name: "ExportsTests",
       dependencies: ["Exports", "ImageCodec", "TestSupport", "ThumbnailCore"],
       swiftSettings: strict
@@ -357,6 +376,7 @@ let package = Package(
       dependencies: [
         "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "PipelineTestSupport", "TestOrigin",
         "TestSupport", "ThumbnailCore", "ThumbnailServer", "Thumbnailer",
+        .product(name: "InMemoryTracing", package: "swift-distributed-tracing"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],

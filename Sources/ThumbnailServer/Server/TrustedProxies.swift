@@ -15,7 +15,7 @@ package struct TrustedProxies: Sendable {
 
   /// The client of a request from the address `peer`; that of a Unix socket is always a proxy.
   package func client(_ peer: String, _ headers: HTTPHeaders) -> String {
-    guard !ranges.isEmpty, peer == Self.unixSocket || isTrusted(peer) else { return peer }
+    guard includes(peer) else { return peer }
     let named = headers["x-forwarded-for"].joined(separator: ",").split(separator: ",").suffix(Self.mostAddresses)
     var client = peer
     for text in named.reversed() {
@@ -26,6 +26,11 @@ package struct TrustedProxies: Sendable {
       if !ranges.contains(where: { $0.contains(address) }) { return client }
     }
     return client
+  }
+
+  /// Whether connections from an address are those of a proxy.
+  func includes(_ peer: String) -> Bool {
+    !ranges.isEmpty && (peer == Self.unixSocket || isTrusted(peer))
   }
 
   /// What connections through a Unix socket come from.

@@ -4,8 +4,8 @@ import ThumbnailCore
 /// Broadcasts events to all subscribers. Costs one atomic load while there are none.
 final class EventHub<Event: Sendable>: Sendable {
   private struct Subscriber {
-    let stream: AsyncStream<Event>.Continuation
-    let wants: @Sendable (Event) -> Bool
+    let take: @Sendable (Event) -> Void
+    let finish: @Sendable () -> Void
   }
 
   private struct State {
@@ -27,28 +27,39 @@ final class EventHub<Event: Sendable>: Sendable {
   ) -> AsyncStream<Event> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: Event.self, bufferingPolicy: .bufferingNewest(limit))
-    let number = listeners.withLock { state -> Int? in
-      guard !state.isFinished else { return nil }
-      state.lastNumber += 1
-      state.subscribers[state.lastNumber] = Subscriber(stream: continuation, wants: wants)
-      return state.lastNumber
-    }
-    guard let number else {
+    let subscriber = Subscriber(
+      take: { if wants($0) { continuation.yield($0) } }, finish: { continuation.finish() })
+    guard let number = add(subscriber) else {
       continuation.finish()
       return stream
     }
-    listenerCount.add(1, ordering: .relaxed)
     continuation.onTermination = { [weak self] _ in self?.remove(number) }
     return stream
+  }
+
+  /// Has an observer called with each event from now on, where and when it happens, so it must return quickly.
+  ///
+  /// - Returns: Its number for `remove(_:)`; nil if the hub has finished.
+  func observe(_ observer: @escaping @Sendable (Event) -> Void) -> Int? {
+    add(Subscriber(take: observer, finish: {}))
+  }
+
+  private func add(_ subscriber: Subscriber) -> Int? {
+    let number = listeners.withLock { state -> Int? in
+      guard !state.isFinished else { return nil }
+      state.lastNumber += 1
+      state.subscribers[state.lastNumber] = subscriber
+      return state.lastNumber
+    }
+    if number != nil { listenerCount.add(1, ordering: .relaxed) }
+    return number
   }
 
   /// Sends an event to all subscribers that want it; it is only created if there are any subscribers.
   func send(_ event: @autoclosure () -> Event) {
     guard listenerCount.load(ordering: .relaxed) > 0 else { return }
     let event = event()
-    for subscriber in listeners.withLock({ Array($0.subscribers.values) }) where subscriber.wants(event) {
-      subscriber.stream.yield(event)
-    }
+    for subscriber in listeners.withLock({ Array($0.subscribers.values) }) { subscriber.take(event) }
   }
 
   /// Ends all streams.
@@ -57,10 +68,11 @@ final class EventHub<Event: Sendable>: Sendable {
       state.isFinished = true
       return Array(state.subscribers.values)
     }
-    for subscriber in subscribers { subscriber.stream.finish() }
+    for subscriber in subscribers { subscriber.finish() }
   }
 
-  private func remove(_ number: Int) {
+  /// Ends a subscription.
+  func remove(_ number: Int) {
     if listeners.withLock({ $0.subscribers.removeValue(forKey: number) }) != nil {
       listenerCount.subtract(1, ordering: .relaxed)
     }

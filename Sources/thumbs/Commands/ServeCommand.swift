@@ -102,6 +102,8 @@ struct ServeCommand: AsyncParsableCommand {
     served.gallery = try gallery(for: pipeline)
     try service.apply(to: &served)
     served.namesSources = server.isPrivate
+    let traces = try service.openTraceLog()
+    served.tracing = traces.map { RequestTracing($0, continuing: server.proxies) }
     DescriptorLimit.raise()
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     var listening = server.listening
@@ -142,6 +144,7 @@ struct ServeCommand: AsyncParsableCommand {
     await http.stop(within: server.grace)
     await pipeline.flush()
     thumbnails.flushLog()
+    traces?.flush()
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 

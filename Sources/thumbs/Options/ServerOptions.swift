@@ -24,8 +24,8 @@ struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A proxy that is believed when its X-Forwarded-For says who asks, for --rate-limit and the log. May be given \
-      several times.
+      A proxy that is believed when its X-Forwarded-For says who asks, for --rate-limit and the log, and when its \
+      traceparent says which trace a request belongs to. May be given several times.
       """, valueName: "ADDRESS[/BITS]"), transform: AddressRange.option)
   var trustedProxy: [AddressRange] = []
 
@@ -44,10 +44,12 @@ struct ServerOptions: ParsableArguments {
   var listening: HTTPServer.Configuration {
     var listening = HTTPServer.Configuration(
       binding: SocketActivation.socket.map { .socket($0) } ?? .address(host: host, port: port))
-    let proxies = TrustedProxies(trustedProxy)
-    listening.client = { proxies.client($0, $1) }
+    listening.client = { [proxies] in proxies.client($0, $1) }
     return listening
   }
+
+  /// Who is believed about the clients of requests, and about the traces that they belong to.
+  var proxies: TrustedProxies { TrustedProxies(trustedProxy) }
 
   var configuration: ThumbnailServer.Configuration {
     var configuration = ThumbnailServer.Configuration()
