@@ -20,6 +20,9 @@ extension Gallery {
     public var firstRetry = Duration.seconds(1)
     /// The longest back-off interval, unless the source demands a longer one. Default: 60 s.
     public var longestRetry = Duration.seconds(60)
+    /// Whether a source that cannot be reached is retried while no more photos are wanted, too, so that a view of stored
+    /// photos is told when it is back. Default: false, nothing is requested without need.
+    public var retriesWhileOffline = false
     /// Request headers for the images, by host. Default: none.
     public var headers = HostHeaders()
 
@@ -40,5 +43,6 @@ extension GalleryMachine.Options {
     isOffline = provider is OfflineProvider
     firstPause = options.firstRetry
     longestPause = options.longestRetry
+    retriesWhileOffline = options.retriesWhileOffline
   }
 }

@@ -25,6 +25,8 @@ struct GalleryMachine {
     var firstPause = Duration.seconds(1)
     /// The longest back-off interval, unless the source demands a longer one.
     var longestPause = Duration.seconds(60)
+    /// Whether a source that cannot be reached is retried while no more is wanted, too.
+    var retriesWhileOffline = false
   }
 
   /// The events.
@@ -104,18 +106,30 @@ struct GalleryMachine {
     case .wanted(let items): want(items: items, at: now)
     case .shown(let isShown): show(isShown, at: now)
     case .delete(let id): delete(id, at: now)
-    case .awake: proceed(at: now)
+    case .awake: wake(at: now)
     case .response(let response, let ticket): take(response, ticket, at: now)
     }
   }
 
-  /// When to send `awake`: at the end of the back-off interval if more is wanted from a source that has failed. Nil if
-  /// no timer is needed.
+  /// When to send `awake`: at the end of the back-off interval if a source that has failed is to be retried. Nil if no
+  /// timer is needed.
   var wakeTime: Duration? {
-    guard query != nil, failure?.mayPass == true, liveTicket == nil, results.next != .ended,
-      isShown || options.loadsWhileHidden, isMoreWanted
+    guard query != nil, failure?.mayPass == true, liveTicket == nil, isShown || options.loadsWhileHidden,
+      isProbing || results.next != .ended && isMoreWanted
     else { return nil }
     return notBefore
+  }
+
+  /// Whether the source is retried though nothing is wanted of it.
+  private var isProbing: Bool { options.retriesWhileOffline && failure?.isUnreachable == true }
+
+  private mutating func wake(at now: Duration) -> [Action] {
+    guard isProbing, liveTicket == nil, now >= notBefore, isShown || options.loadsWhileHidden else {
+      return proceed(at: now)
+    }
+    if results.next == .ended { return refresh(at: now) }
+    isNextWanted = true
+    return proceed(at: now)
   }
 
   private mutating func search(_ text: String, at now: Duration) -> [Action] {

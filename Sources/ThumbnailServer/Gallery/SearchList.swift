@@ -5,9 +5,9 @@ import Thumbnailer
 
 /// The photos of a search, page by page, as the library's `Gallery` gives them.
 actor SearchList: ImageList {
-  /// How soon a source that cannot be reached is asked again, and how seldom in the end.
-  private static let firstProbe = Duration.seconds(2)
-  private static let longestPause = Duration.seconds(15)
+  /// How seldom a source that cannot be reached is asked again in the end. Somebody who looks at a page wants to be told
+  /// when it is back.
+  private static let longestRetry = Duration.seconds(15)
 
   nonisolated var snapshots: AsyncStream<ListSnapshot> { hub.subscribe() }
   nonisolated var current: ListSnapshot { hub.current }
@@ -23,8 +23,6 @@ actor SearchList: ImageList {
   /// The items that are shown: those of the gallery that are not hidden.
   private var items: [GalleryItem] = []
   private var listening: Task<Void, Never>?
-  /// Asks the source again while it cannot be reached.
-  private var probing: Task<Void, Never>?
 
   init(
     provider: any PhotoProvider, pipeline: ThumbnailPipeline, headers: HostHeaders, pageSize: Int, hidden: HiddenPhotos
@@ -32,6 +30,8 @@ actor SearchList: ImageList {
     var options = Gallery.Options()
     options.headers = headers
     options.pageSize = pageSize
+    options.retriesWhileOffline = true
+    options.longestRetry = Self.longestRetry
     gallery = Gallery(provider: provider, pipeline: pipeline, options: options)
     (self.provider, self.pipeline, self.headers, self.hidden) = (provider, pipeline, headers, hidden)
   }
@@ -82,26 +82,7 @@ actor SearchList: ImageList {
 
   func stop() {
     listening?.cancel()
-    probing?.cancel()
     hub.finish()
-  }
-
-  /// A gallery goes back to its source once more photos are wanted of it. Somebody who looks at a page wants to be told
-  /// without that.
-  private func probe(while isOffline: Bool) {
-    guard isOffline else {
-      probing?.cancel()
-      probing = nil
-      return
-    }
-    guard probing == nil else { return }
-    probing = Task { [gallery] in
-      var pause = Self.firstProbe
-      while (try? await Task.sleep(for: pause)) != nil {
-        await gallery.retry()
-        pause = min(pause * 2, Self.longestPause)
-      }
-    }
   }
 
   private func take(_ content: GalleryContent) async {
@@ -131,6 +112,5 @@ actor SearchList: ImageList {
       case .offline: .offline
       }
     hub.send(snapshot)
-    probe(while: snapshot.state == .offline)
   }
 }

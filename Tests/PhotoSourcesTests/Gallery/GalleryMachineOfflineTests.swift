@@ -243,4 +243,62 @@ import Testing
     driver.answer(0..<12)
     #expect(driver.ids == ids(0..<12) && driver.state == .loaded)
   }
+
+  @Test func aSourceIsRetriedWhileOfflineWhereThatIsWanted() {
+    for retries in [false, true] {
+      var driver = GalleryMachineDriver { $0.retriesWhileOffline = retries }
+      driver.search("lake")
+      driver.lose()
+      driver.answerStored(0..<10, next: "2")
+      #expect(driver.state == .offline(gone) && driver.live == nil)
+      #expect((driver.machine.wakeTime == .seconds(1)) == retries)
+      driver.now += .seconds(1)
+      driver.send(.awake)
+      #expect((driver.live == .page(PhotoQuery("lake", pageSize: 10), PageCursor("2"))) == retries)
+      guard retries else { continue }
+      // The pause doubles, and stored photos are not loaded without need.
+      driver.lose()
+      #expect(driver.machine.wakeTime == .seconds(3) && driver.ids == ids(0..<10))
+      driver.send(.awake)
+      #expect(driver.live == nil)
+      driver.now = .seconds(3)
+      driver.send(.awake)
+      driver.answer(10..<20)
+      #expect(driver.state == .loaded && driver.machine.wakeTime == nil && driver.ids == ids(0..<20))
+    }
+  }
+
+  @Test func aSourceWhoseStoredPhotosHaveEndedIsRetriedFromItsFirstPage() {
+    var driver = GalleryMachineDriver { $0.retriesWhileOffline = true }
+    driver.search("lake")
+    driver.lose()
+    driver.answerStored(0..<10)
+    #expect(driver.state == .offline(gone) && driver.machine.wakeTime == .seconds(1))
+    driver.now += .seconds(1)
+    driver.send(.awake)
+    #expect(driver.live == .page(PhotoQuery("lake", pageSize: 10), nil) && driver.ids == ids(0..<10))
+    driver.lose()
+    #expect(driver.state == .offline(gone) && driver.ids == ids(0..<10) && driver.machine.wakeTime == .seconds(3))
+    driver.now += .seconds(2)
+    driver.send(.awake)
+    driver.answer(5..<15)
+    #expect(driver.state == .loaded && driver.ids == ids(5..<15))
+  }
+
+  @Test func aHiddenViewWithoutLoadingRetriesNothing() {
+    var driver = GalleryMachineDriver {
+      $0.retriesWhileOffline = true
+      $0.loadsWhileHidden = false
+    }
+    driver.search("lake")
+    driver.lose()
+    driver.answerStored(0..<10, next: "2")
+    driver.send(.shown(false))
+    #expect(driver.machine.wakeTime == nil)
+    driver.now += .seconds(5)
+    driver.send(.awake)
+    #expect(driver.live == nil)
+    driver.send(.shown(true))
+    #expect(driver.machine.wakeTime == .seconds(1))
+  }
 }
