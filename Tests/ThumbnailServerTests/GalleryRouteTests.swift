@@ -94,6 +94,41 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: page.folder.path).count == 30)
   }
 
+  @Test func whatWasHiddenIsHiddenInALaterServerOfTheSameGalleryAlone() async throws {
+    let directory = try TemporaryDirectory()
+    func hidden(_ gallery: String) -> HiddenPhotosFile { HiddenPhotosFile(in: directory.url, gallery: gallery) }
+    let first = HiddenPhotos(hidden("/pictures"))
+    for id in ["lake.jpg", "a/ä\n\"b\".jpg", "lake.jpg", "gone.jpg"] { await first.insert(id) }
+    await first.remove("gone.jpg")
+    await first.remove("never.jpg")
+    #expect(await HiddenPhotos(hidden("/pictures")).ids == ["lake.jpg", "a/ä\n\"b\".jpg"])
+    #expect(await HiddenPhotos(hidden("/others")).ids.isEmpty)
+    // A second server of the gallery that began earlier adds to it.
+    let second = HiddenPhotos(hidden("/pictures"))
+    await first.insert("one.jpg")
+    await second.insert("two.jpg")
+    #expect(await HiddenPhotos(hidden("/pictures")).ids.count == 4)
+    hidden("/pictures").forget()
+    #expect(await HiddenPhotos(hidden("/pictures")).ids.isEmpty)
+  }
+
+  @Test func theFileOfWhatIsHiddenIsBoundedAndMayBeDamaged() async throws {
+    let directory = try TemporaryDirectory()
+    let file = HiddenPhotosFile(in: directory.url, gallery: "/pictures")
+    let photos = HiddenPhotos(file)
+    await photos.insert(String(repeating: "a", count: HiddenPhotos.mostBytes))
+    #expect(await photos.ids.isEmpty)
+    for number in 0..<9 { await photos.insert("\(number)" + String(repeating: "a", count: HiddenPhotos.mostBytes / 8)) }
+    #expect(file.read().count < 9 && file.read().last?.first == "8")
+    #expect(await photos.ids == Set(file.read()))
+    let folder = directory.url.appending(path: "hidden")
+    let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
+    try Data("{".utf8).write(to: folder.appending(path: name))
+    #expect(await HiddenPhotos(file).ids.isEmpty)
+    await HiddenPhotos(file).insert("lake.jpg")
+    #expect(file.read() == ["lake.jpg"])
+  }
+
   @Test func aFileThatComesOrGoesIsNoticed() async throws {
     let page = try await Page(pictures: 3)
     await poll { await page.items().count == 3 }

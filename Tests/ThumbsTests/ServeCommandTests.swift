@@ -241,6 +241,47 @@ import Testing
     #expect(await served.end().status == 143)
   }
 
+  @Test func drawingsAreUploadedOnlyWhereThatIsAllowed() async throws {
+    // As Nextcloud sends it.
+    let operations = #"[{"operation":"fit","params":{"width":40,"height":40,"type":"png"}}]"#
+    let query = try #require(operations.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+    for isAllowed in [false, true] {
+      let served = try await Served(bench, ["--port", "0"] + (isAllowed ? ["--unsafe-from-web"] : []))
+      for name in ["svg.svg", "pdf.pdf"] {
+        let drawing = try Data(TestImages.bytes("formats/\(name)"))
+        let response = try await served.get("/pipeline?operations=\(query)", method: "POST", body: drawing)
+        if isAllowed {
+          #expect(response.status == 200 && response.type == "image/png", "\(name)")
+          #expect(response.body.starts(with: [0x89, 0x50, 0x4e, 0x47]))
+        } else {
+          #expect((400..<500).contains(response.status) && response.type == "application/json", "\(name)")
+        }
+      }
+      #expect(await served.end().status == 143)
+    }
+  }
+
+  @Test func whatIsHiddenStaysHiddenUntilItIsToBeShown() async throws {
+    let arguments = [TestImages.url("gallery").path, "--port", "0"]
+    let first = try await Served(bench, arguments)
+    let names = try await first.items(10).compactMap { $0["id"] as? String }
+    let hidden = try #require(names.first)
+    let fields = ["x-thumbs-token": try #require(try await first.object("/api/gallery")["token"] as? String)]
+    let session = try #require(
+      try await first.object("/api/sessions", method: "POST", body: Data("{}".utf8), headers: fields)["id"] as? String)
+    let message = try JSONSerialization.data(withJSONObject: ["id": hidden])
+    let deleted = try await first.get(
+      "/api/sessions/\(session)/delete", method: "POST", body: message, headers: fields)
+    #expect(deleted.status == 204)
+    _ = await first.end()
+    for (more, isShown) in [([], false), (["--show-hidden"], true), ([], true)] {
+      let later = try await Served(bench, arguments + more)
+      let shown = try await later.items(isShown ? names.count : names.count - 1).compactMap { $0["id"] as? String }
+      #expect(shown.contains(hidden) == isShown)
+      _ = await later.end()
+    }
+  }
+
   @Test func whoeverOpensItToOthersIsTold() async throws {
     let served = try bench.start(["serve", TestImages.gallery.path, "--host", "0.0.0.0", "--port", "0"])
     // What a machine cannot give is said besides.

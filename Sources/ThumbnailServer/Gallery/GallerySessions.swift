@@ -40,11 +40,14 @@ actor GallerySessions {
   let source: GallerySource
   private let pipeline: ThumbnailPipeline
   private let headers: HostHeaders
-  private let hidden = HiddenPhotos()
+  private let hidden: HiddenPhotos
   private var entries: [String: Entry] = [:]
 
-  init(_ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders) {
+  init(
+    _ source: GallerySource, pipeline: ThumbnailPipeline, headers: HostHeaders, hidden: HiddenPhotosFile? = nil
+  ) {
     (self.source, self.pipeline, self.headers) = (source, pipeline, headers)
+    self.hidden = HiddenPhotos(hidden)
   }
 
   /// Begins a session with a search. Nil if there are too many.

@@ -16,7 +16,7 @@ protocol ImageList: Sendable {
   func setOrder(_ order: FolderIndex.Order) async
   /// Tries again after a failure.
   func retry() async
-  /// Leaves a photo out, for as long as the server runs, and removes its thumbnails from the caches.
+  /// Leaves a photo out from now on, and removes its thumbnails from the caches.
   func hide(_ id: String) async
   func show(_ id: String) async
   /// Tells the source that a photo is used: see `PhotoProvider.reportUse(of:)`.
@@ -62,12 +62,4 @@ struct ListedPhoto: Sendable {
   let photo: Photo
   /// When its file was last changed, for files.
   var modified: Date?
-}
-
-/// The photos that were hidden, for all lists of a server.
-actor HiddenPhotos {
-  private(set) var ids: Set<String> = []
-
-  func insert(_ id: String) { ids.insert(id) }
-  func remove(_ id: String) { ids.remove(id) }
 }

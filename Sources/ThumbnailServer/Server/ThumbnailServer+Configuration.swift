@@ -5,6 +5,8 @@ extension ThumbnailServer {
   package struct Configuration: Sendable {
     /// What the page shows; nil for no page.
     package var gallery: GallerySource?
+    /// Where is kept what was hidden in the gallery; nil: it is hidden for as long as the server runs.
+    package var hidden: HiddenPhotosFile?
     /// Header fields for the hosts that images come from.
     package var headers = HostHeaders()
     /// The names by which the server may be addressed, without the port; empty for any. Any web page may have a browser

@@ -54,8 +54,9 @@ package final class ThumbnailServer: HTTPResponder {
       thumbnails: responder, access: access, key: configuration.imgproxyKey, storing: configuration.storing)
     gallery = configuration.gallery.map { source in
       GalleryRoutes(
-        sessions: GallerySessions(source, pipeline: pipeline, headers: configuration.headers), registry: registry,
-        pipeline: pipeline, token: token)
+        sessions: GallerySessions(
+          source, pipeline: pipeline, headers: configuration.headers, hidden: configuration.hidden),
+        registry: registry, pipeline: pipeline, token: token)
     }
   }
 

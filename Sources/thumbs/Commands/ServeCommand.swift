@@ -26,8 +26,8 @@ struct ServeCommand: AsyncParsableCommand {
 
       Thumbnails are made as the page needs them, ahead of who scrolls, and kept in
       the same cache as those of thumbs prefetch. A folder that changes is noticed.
-      What is hidden in the page stays hidden until the server ends; no file is ever
-      changed.
+      What is hidden in the page stays hidden, at later starts, too, until
+      --show-hidden brings it back; no file is ever changed.
 
       Thumbnails can be asked for by address, too, with a gallery or without one:
       /thumb/400x300,cover/ and the percent-encoded URL of a picture, or its path
@@ -100,6 +100,10 @@ struct ServeCommand: AsyncParsableCommand {
     var served = server.configuration
     served.headers = try network.hostHeaders()
     served.gallery = try gallery(for: pipeline)
+    if configuration.diskCacheLimit.bytes > 0 {
+      served.hidden = galleryName.map { HiddenPhotosFile(in: configuration.cacheDirectory, gallery: $0) }
+    }
+    if source.showHidden { served.hidden?.forget() }
     try service.apply(to: &served)
     served.namesSources = server.isPrivate
     let traces = try service.openTraceLog()
@@ -148,6 +152,14 @@ struct ServeCommand: AsyncParsableCommand {
     return interruption.signal.map { .stopped(by: $0) } ?? .success
   }
 
+  /// Tells the gallery apart from others, whose hidden pictures are not hidden here.
+  private var galleryName: String? {
+    func file(_ path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path }
+    if let folder { return file(folder) }
+    if let urls = source.urls { return file(urls) }
+    return source.provider.map { $0.hasPrefix("folder:") ? file(String($0.dropFirst("folder:".count))) : $0 }
+  }
+
   /// What the page shows; nil for no page.
   private func gallery(for pipeline: ThumbnailPipeline) throws(ProviderError) -> GallerySource? {
     guard hasSource else { return nil }
@@ -184,6 +196,9 @@ struct ServedSourceOptions: ParsableArguments {
 
   @Option(help: ArgumentHelp("A list to show: a URL a line, or JSON lines with a url field.", valueName: "FILE"))
   var urls: String?
+
+  @Flag(help: "Show what was hidden in this gallery again, from now on.")
+  var showHidden = false
 
   @Option(help: ArgumentHelp("Pictures a page of a search.", valueName: "N"))
   var perPage = 30

@@ -1,0 +1,105 @@
+package import Foundation
+import ThumbnailCore
+
+/// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
+actor HiddenPhotos {
+  /// What is kept of their names, in bytes: whoever sees the page can hide. The oldest are shown again beyond it.
+  static let mostBytes = 4 << 20
+  /// No path or name of a photo is longer, in bytes.
+  private static let longestID = 1 << 20
+
+  private(set) var ids: Set<String>
+  /// In the order in which they were hidden.
+  private var order: [String]
+  private let file: HiddenPhotosFile?
+
+  /// What is kept in a file; without one, they are hidden for as long as the server runs.
+  init(_ file: HiddenPhotosFile? = nil) {
+    self.file = file
+    order = file?.read() ?? []
+    ids = Set(order)
+  }
+
+  func insert(_ id: String) {
+    guard id.utf8.count <= Self.longestID, !ids.contains(id) else { return }
+    Self.append(id, to: &order)
+    ids = Set(order)
+    file?.change { Self.append(id, to: &$0) }
+  }
+
+  func remove(_ id: String) {
+    guard ids.remove(id) != nil else { return }
+    order.removeAll { $0 == id }
+    file?.change { ids in ids.removeAll { $0 == id } }
+  }
+
+  private static func append(_ id: String, to ids: inout [String]) {
+    ids.removeAll { $0 == id }
+    ids.append(id)
+    var byteCount = ids.reduce(0) { $0 + $1.utf8.count }
+    let oldest = ids.prefix { old in
+      defer { byteCount -= old.utf8.count }
+      return byteCount > mostBytes
+    }
+    ids.removeFirst(oldest.count)
+  }
+}
+
+/// The file with what was hidden in one gallery, in the cache's folder.
+package struct HiddenPhotosFile: Sendable {
+  private static let folder = "hidden"
+  private static let nameLength = 32
+  /// A longer file is not one of these, in bytes.
+  private static let longestFile = 4 * HiddenPhotos.mostBytes
+
+  private struct Content: Codable {
+    /// For people who look into it.
+    var gallery: String
+    /// In the order in which they were hidden.
+    var ids: [String]
+  }
+
+  private let url: URL
+  private let gallery: String
+
+  /// The file of a gallery.
+  ///
+  /// - Parameters:
+  ///   - cacheDirectory: The folder of the cache.
+  ///   - gallery: Tells galleries apart: the path of a folder, or the name of a photo service.
+  package init(in cacheDirectory: URL, gallery: String) {
+    let digest = SHA256.hash(gallery.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    url = cacheDirectory.appending(path: Self.folder).appending(path: "\(digest.prefix(Self.nameLength)).json")
+    self.gallery = gallery
+  }
+
+  /// Has everything shown again.
+  package func forget() { try? FileManager.default.removeItem(at: url) }
+
+  /// What was hidden. Empty if the file is not there or cannot be read.
+  func read() -> [String] {
+    guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.longestFile,
+      let data = try? Data(contentsOf: url), let content = try? JSONDecoder().decode(Content.self, from: data),
+      content.gallery == gallery
+    else { return [] }
+    return content.ids
+  }
+
+  /// Changes the file as it is now: another server of the gallery may have changed it, too.
+  func change(_ change: (inout [String]) -> Void) {
+    var content = Content(gallery: gallery, ids: read())
+    change(&content.ids)
+    do {
+      try FileManager.default.createDirectory(
+        at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+        attributes: [.posixPermissions: Self.folderPermissions])
+      try JSONEncoder().encode(content).write(to: url, options: .atomic)
+      try FileManager.default.setAttributes([.posixPermissions: Self.filePermissions], ofItemAtPath: url.path)
+    } catch {
+      Log.cache.warning("what is hidden in the gallery cannot be kept: \(error.localizedDescription)")
+    }
+  }
+
+  private static let folderPermissions = 0o700
+  private static let filePermissions = 0o600
+}
