@@ -5,7 +5,7 @@ import Foundation
 /// Luminance, two colour differences and transparency are each transformed by a discrete cosine transform, of which the
 /// lowest coefficients are kept, with four bits for each.
 struct ThumbHash {
-  /// The samples of an image, row by row: red, green, blue and alpha of each from 0 to 1, not premultiplied.
+  /// The samples of an image, at most 32 a side, row by row: red, green, blue and alpha of each from 0 to 1, not premultiplied.
   struct Samples {
     let width: Int
     let height: Int
@@ -26,34 +26,25 @@ struct ThumbHash {
 
   init(_ samples: Samples) {
     let count = Float(samples.values.count)
-    let weighted = samples.values.reduce(SIMD4<Float>.zero) { sum, sample in
-      sum + SIMD4(sample.x * sample.w, sample.y * sample.w, sample.z * sample.w, sample.w)
+    var weighted = SIMD4<Float>.zero
+    for sample in samples.values {
+      var part = sample * sample.w
+      part.w = sample.w
+      weighted += part
     }
     let opacity = weighted.w
     let mean = opacity > 0 ? weighted / opacity : .zero
     self.mean = mean
     let hasAlpha = opacity < count
-    var luminance: [Float] = []
-    var yellowBlue: [Float] = []
-    var redGreen: [Float] = []
-    var alpha: [Float] = []
-    for sample in samples.values {
-      // What is transparent takes the mean colour, which costs no coefficients.
-      let colour = mean * (1 - sample.w) + sample * sample.w
-      luminance.append((colour.x + colour.y + colour.z) / 3)
-      yellowBlue.append((colour.x + colour.y) / 2 - colour.z)
-      redGreen.append(colour.x - colour.y)
-      alpha.append(sample.w)
-    }
-    let basis = Basis(width: samples.width, height: samples.height)
     let longest = Float(max(samples.width, samples.height))
     let limit: Float = hasAlpha ? 5 : 7
     let across = max(1, Int((limit * Float(samples.width) / longest).rounded()))
     let down = max(1, Int((limit * Float(samples.height) / longest).rounded()))
-    let l = basis.transform(luminance, max(3, across), max(3, down))
-    let p = basis.transform(yellowBlue, 3, 3)
-    let q = basis.transform(redGreen, 3, 3)
-    let a = hasAlpha ? basis.transform(alpha, 5, 5) : Channel()
+    let transform = Transform(samples, mean: mean)
+    let l = transform.channel(max(3, across), max(3, down)) { $0.luminance }
+    let p = transform.channel(3, 3) { $0.yellowBlue }
+    let q = transform.channel(3, 3) { $0.redGreen }
+    let a = hasAlpha ? transform.channel(5, 5) { $0.alpha } : Channel()
 
     let isLandscape = samples.width > samples.height
     var head = Self.bits(l.mean, 63) | Self.bits(0.5 + 0.5 * p.mean, 63) << 6
@@ -76,46 +67,63 @@ struct ThumbHash {
     Int((steps * min(1, max(0, value))).rounded())
   }
 
-  /// The cosines of a size.
-  private struct Basis {
-    private static let most = 7
+  /// A row's sums, one for each horizontal frequency: seven are used.
+  private typealias Frequencies = SIMD8<Float>
 
-    let width: Int
-    let height: Int
-    /// By frequency, then place.
-    private let across: [Float]
-    private let down: [Float]
+  /// The cosines by the length of a side, then by place: those of all lengths take 17 kB.
+  private static let cosines = (0...longestSide).map { length in
+    (0..<length).map { place in
+      Frequencies((0..<Frequencies.scalarCount).map { cos(.pi / Float(length) * Float($0) * (Float(place) + 0.5)) })
+    }
+  }
+  private static let longestSide = 32
 
-    init(width: Int, height: Int) {
-      (self.width, self.height) = (width, height)
-      across = Self.cosines(width)
-      down = Self.cosines(height)
+  /// The sums of the rows, in all channels: each sample is read once for all horizontal frequencies.
+  private struct Transform {
+    struct Line {
+      var luminance = Frequencies.zero
+      var yellowBlue = Frequencies.zero
+      var redGreen = Frequencies.zero
+      var alpha = Frequencies.zero
     }
 
-    private static func cosines(_ length: Int) -> [Float] {
-      (0..<most).flatMap { frequency in
-        (0..<length).map { cos(.pi / Float(length) * Float(frequency) * (Float($0) + 0.5)) }
-      }
-    }
+    private let lines: [Line]
+    private let down: [Frequencies]
+    private let count: Float
 
-    /// Keeps the coefficients below the diagonal of `columns` × `rows`. Rows are transformed first, so that each sample
-    /// is read once for each horizontal frequency.
-    func transform(_ samples: [Float], _ columns: Int, _ rows: Int) -> Channel {
-      var lines = [Float](repeating: 0, count: columns * height)
-      for y in 0..<height {
-        for frequency in 0..<columns {
-          var sum: Float = 0
-          for x in 0..<width { sum += samples[y * width + x] * across[frequency * width + x] }
-          lines[frequency * height + y] = sum
+    init(_ samples: Samples, mean: SIMD4<Float>) {
+      let (width, height) = (samples.width, samples.height)
+      let across = ThumbHash.cosines[width]
+      down = ThumbHash.cosines[height]
+      count = Float(width * height)
+      lines = samples.values.withUnsafeBufferPointer { values in
+        (0..<height).map { y in
+          var line = Line()
+          for x in 0..<width {
+            let sample = values[y &* width &+ x]
+            // What is transparent takes the mean colour, which costs no coefficients.
+            let colour = mean * (1 - sample.w) + sample * sample.w
+            let cosines = across[x]
+            line.luminance += (colour.x + colour.y + colour.z) / 3 * cosines
+            line.yellowBlue += ((colour.x + colour.y) / 2 - colour.z) * cosines
+            line.redGreen += (colour.x - colour.y) * cosines
+            line.alpha += sample.w * cosines
+          }
+          return line
         }
       }
+    }
+
+    /// Keeps the coefficients of a channel below the diagonal of `columns` × `rows`.
+    func channel(_ columns: Int, _ rows: Int, of part: (Line) -> Frequencies) -> Channel {
+      let lines = lines.map(part)
       var channel = Channel()
       for row in 0..<rows {
         var column = 0
         while column * rows < columns * (rows - row) {
           var sum: Float = 0
-          for y in 0..<height { sum += lines[column * height + y] * down[row * height + y] }
-          sum /= Float(width * height)
+          for y in lines.indices { sum += lines[y][column] * down[y][row] }
+          sum /= count
           if row == 0 && column == 0 { channel.mean = sum } else { channel.rest.append(sum) }
           column += 1
         }
