@@ -22,6 +22,8 @@ package struct HelperJob: Sendable {
   package var hasSpareProcessor = false
   /// The program's own steps, which are carried out in its own process.
   package var processors: [ThumbnailProcessor] = []
+  /// Whether each thumbnail gets a micro thumbnail, in the pipeline's process, too.
+  package var makesMicroThumbnails = false
 
   package init(
     _ format: ImageFormat, _ variants: [Variant], limits: DecodeLimits, probe: ImageProbe? = nil, mostBytes: Int? = nil
@@ -50,7 +52,8 @@ package struct HelperJob: Sendable {
   /// The thumbnails of what a helper has rendered.
   func finish(_ made: [Rendered<ThumbnailRaster>], size: PixelSize?, byteCount: Int) -> [RenderedVariant] {
     let source = SourceDescription(size: size ?? PixelSize(0, 0), format: format, byteCount: byteCount)
-    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    let finisher = ThumbnailFinisher(
+      source: source, processors: processors, makesMicroThumbnails: makesMicroThumbnails)
     return made.map { rendered in
       let started = ContinuousClock.now
       let result = rendered.result.flatMap { pixels in

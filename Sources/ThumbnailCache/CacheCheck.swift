@@ -15,17 +15,26 @@ enum CacheCheck {
     var bytes = 0
     /// The ids of thumbnails whose bytes do not match their checksum.
     var damaged: [Int64] = []
+    /// The ids of micro thumbnails that do not match theirs.
+    var damagedMicro: [Int64] = []
     /// Pieces without a thumbnail.
     var orphanedPieces: [Int64] = []
 
+    /// Whether there is nothing to repair.
+    var isSound: Bool { damaged.isEmpty && damagedMicro.isEmpty && orphanedPieces.isEmpty }
+
     /// Repairs it in one transaction.
     ///
-    /// - Returns: The number of thumbnails removed, and of pieces.
+    /// - Returns: The number of thumbnails removed, and of pieces and micro thumbnails.
     func repair(in db: Database) throws -> (damaged: Int, strays: Int) {
       var repaired = (damaged: 0, strays: 0)
       for id in damaged where try ThumbnailTable.check(row: id, in: db)?.isDamaged == true {
         try db.execute(sql: "DELETE FROM thumbnail WHERE id = ?", arguments: [id])
         repaired.damaged += 1
+      }
+      for id in damagedMicro where try MicroTable.isDamaged(row: id, in: db) {
+        try db.execute(sql: "DELETE FROM micro WHERE id = ?", arguments: [id])
+        repaired.strays += 1
       }
       for id in orphanedPieces {
         try db.execute(
@@ -55,7 +64,11 @@ enum CacheCheck {
     for id in ids {
       guard let (bytes, isDamaged) = try ThumbnailTable.check(row: id, in: db) else { continue }
       part.bytes += bytes
-      if isDamaged { part.damaged.append(id) }
+      if isDamaged {
+        part.damaged.append(id)
+      } else if try MicroTable.isDamaged(row: id, in: db) {
+        part.damagedMicro.append(id)
+      }
     }
     let present = Set(ids)
     let pieces = PieceTable.rows(after: start, through: ids.count < limit ? .max : part.end)
@@ -77,6 +90,7 @@ enum CacheCheck {
       "FROM recency WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = recency.id)",
       "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)",
       "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)",
+      "FROM micro WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = micro.id)",
     ].map { (rows: $0, repair: "DELETE \($0)") } + [
       (
         rows: untraced,

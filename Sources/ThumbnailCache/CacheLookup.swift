@@ -57,7 +57,9 @@ extension ThumbnailCache {
     }
     lookup.hits.merge(found.hits) { $1 }
     lookup.history = found.history
-    for case (let variant, .exact(let thumbnail)) in found.hits where inMemory?.contains(variant) != false {
+    for case (let variant, .exact(var thumbnail)) in found.hits where inMemory?.contains(variant) != false {
+      // What is not written yet has it still.
+      thumbnail.thumbnail.microThumbnail = nil
       permit.perform {
         memory.insert(
           thumbnail.thumbnail, for: CacheKey(source: source, variant: variant), freshness: thumbnail.freshness)

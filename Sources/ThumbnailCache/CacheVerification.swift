@@ -63,7 +63,7 @@ extension DiskCache {
       result.thumbnails += part.thumbnails
       result.bytes += part.bytes
       progress?(result.bytes)
-      if part.damaged.isEmpty, part.orphanedPieces.isEmpty { continue }
+      if part.isSound { continue }
       let repaired = try await write { try part.repair(in: $0) }
       result.damaged += repaired.damaged
       result.strays += repaired.strays

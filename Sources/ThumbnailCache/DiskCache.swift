@@ -168,7 +168,7 @@ public final class DiskCache: Sendable {
 
   /// What the entries take of the bytes that may be pending.
   private func size(of entries: [CacheEntry]) -> Int {
-    min(entries.reduce(0) { $0 + $1.thumbnail.data.count }, room.capacity)
+    min(entries.reduce(0) { $0 + $1.thumbnail.storedBytes }, room.capacity)
   }
 
   /// Whether no more than 8 MiB are pending.

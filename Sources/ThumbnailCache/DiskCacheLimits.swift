@@ -1,7 +1,7 @@
 /// The sizes derived from the limit of a disk cache, so that the database and its write-ahead log stay below limit ×
 /// 1.1.
 ///
-/// The payload, the sum of the lengths of all thumbnails, never exceeds the limit. Partly filled pages, indexes and the
+/// The payload, the sum of the lengths of all thumbnails and micro thumbnails, never exceeds the limit. Partly filled pages, indexes and the
 /// log are added to it: 5 % and a few megabytes with thumbnails of 12 kB, more with smaller ones. So the pages have a
 /// limit as well, and whichever is reached first causes evictions. A limit below 8 MiB leaves too little room for the
 /// log; the files may then be up to 1 MiB larger than limit × 1.1.

@@ -22,6 +22,7 @@ enum DiskCacheSchema {
   /// - `recency` is small and dense: marking a hundred uses rewrites a few pages, not a hundred rows with blobs. Its
   ///   order is a sequence number, since clocks jump.
   /// - A source is removed with its last thumbnail.
+  /// - `micro` has the micro thumbnails, which not every program makes.
   static func create(in db: Database) throws {
     try db.execute(sql: "PRAGMA page_size = \(DiskCacheLimits.pageSize); PRAGMA auto_vacuum = INCREMENTAL")
     try db.execute(sql: "PRAGMA journal_mode = WAL")
@@ -85,7 +86,9 @@ enum DiskCacheSchema {
           PRAGMA application_id = \(applicationID);
           PRAGMA user_version = 1;
           """)
-      for tables in [CacheTotals.schema, HistoryTable.schema, PageTable.schema] { try db.execute(sql: tables) }
+      for tables in [CacheTotals.schema, HistoryTable.schema, PageTable.schema, MicroTable.schema] {
+        try db.execute(sql: tables)
+      }
       return .commit
     }
   }
@@ -93,8 +96,11 @@ enum DiskCacheSchema {
   /// Adds what files of earlier programs lack. Those programs go on with them as they did.
   static func complete(in db: Database) throws {
     let columns = try String.fetchAll(db, sql: "SELECT name FROM pragma_table_info('thumbnail')")
-    guard !columns.contains("placeholder") else { return }
-    try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN placeholder BLOB")
+    if !columns.contains("placeholder") { try db.execute(sql: "ALTER TABLE thumbnail ADD COLUMN placeholder BLOB") }
+    // Of its triggers, those of `thumbnail` are the last to be created.
+    if try db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'micro_thumbnail_deleted'") == 0 {
+      try db.execute(sql: MicroTable.schema)
+    }
   }
 
   private static let parts = [

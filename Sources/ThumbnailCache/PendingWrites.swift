@@ -29,7 +29,7 @@ struct PendingWrites {
     /// The bytes of its thumbnails that are no larger than `limit`.
     func payloadBytes(limit: Int) -> Int {
       guard case .store(_, let entries, _, _) = self else { return 0 }
-      return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.data.count }
+      return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.storedBytes }
     }
 
     /// Releases its memory reservation.

@@ -74,7 +74,7 @@ struct SegmentedLRU {
   /// Inserts a thumbnail, replacing an earlier one of its key. One that costs more than the limit is not inserted, and
   /// an earlier one of its key is removed all the same, since it is outdated.
   mutating func insert(_ entry: DatedThumbnail, for key: CacheKey) {
-    let cost = entry.thumbnail.data.count + Self.entryOverhead
+    let cost = entry.thumbnail.storedBytes + Self.entryOverhead
     guard cost <= byteLimit, countLimit > 0 else {
       remove(key)
       return

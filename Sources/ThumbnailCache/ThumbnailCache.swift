@@ -18,6 +18,8 @@ package final class ThumbnailCache: Sendable {
 
   /// The first tier.
   let memory: MemoryCache
+  /// The micro thumbnails of the first tier.
+  let micro = MicroMemory()
   /// The second tier. Nil when there is none, or its directory cannot be used.
   package let disk: DiskCache?
   /// Decides what may be used without revalidation.
@@ -118,6 +120,7 @@ package final class ThumbnailCache: Sendable {
     var replacement = replacing
     var report: (@Sendable () -> Void)?
     let kept = entries.filter { inMemory?.contains($0.variant) != false }
+    let hasMicroThumbnail = entries.contains { $0.thumbnail.microThumbnail != nil }
     let isPermitted = permit.perform {
       if case .ifOutdated(let rule, let tell) = replacing {
         if recent[record.key]?.isOutdated(by: record.response, rule: rule) == true {
@@ -127,16 +130,19 @@ package final class ThumbnailCache: Sendable {
           replacement = .ifOutdated(by: rule) { [weak self] in
             // Of a variant that went to disk alone, memory may still have the earlier version.
             self?.memory.removeAll(of: record.key, except: Set(kept.map(\.variant)))
+            if !hasMicroThumbnail { self?.micro.remove(record.key) }
             tell()
           }
         }
       }
       if case .all = replacement {
         memory.removeAll(of: record.key)
+        micro.remove(record.key)
         recent.remove(record.key)
       }
       if let response = record.response { recent.change(record.key) { $0.put(response) } }
       insert(kept, of: record)
+      keepMicroThumbnail(of: entries, record.key)
     }
     report?()
     return isPermitted ? replacement : nil
@@ -147,10 +153,13 @@ package final class ThumbnailCache: Sendable {
     permit.perform { insert(entries, of: record) }
   }
 
+  /// Their micro thumbnails have a place of their own.
   private func insert(_ entries: [CacheEntry], of record: SourceRecord) {
     for entry in entries {
+      var thumbnail = entry.thumbnail
+      thumbnail.microThumbnail = nil
       memory.insert(
-        entry.thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
+        thumbnail, for: CacheKey(source: record.key, variant: entry.variant), freshness: record.freshness)
     }
   }
 
@@ -160,6 +169,7 @@ package final class ThumbnailCache: Sendable {
       memory.removeAll(of: source)
       recent.remove(source)
       stage(.remove(source))
+      micro.remove(source)
     }
   }
 
@@ -168,11 +178,13 @@ package final class ThumbnailCache: Sendable {
     memory.removeAll()
     recent.removeAll()
     stage(.removeAll)
+    micro.removeAll()
   }
 
   /// Removes everything from memory, and leaves the disk as it is.
   package func forgetMemory() {
     memory.removeAll()
+    micro.removeAll()
     recent.removeAll()
   }
 

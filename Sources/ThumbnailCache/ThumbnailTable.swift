@@ -164,7 +164,9 @@ enum ThumbnailTable {
       thumbnail.source.byteCount, checksum(of: thumbnail, source: source), thumbnail.data.count,
       thumbnail.placeholder?.bytes,
     ])
-    try pieces.write(thumbnail.data, of: db.lastInsertedRowID, in: db)
+    let id = db.lastInsertedRowID
+    try pieces.write(thumbnail.data, of: id, in: db)
+    if let micro = thumbnail.microThumbnail { try MicroTable.insert(micro, row: id, of: source, in: db) }
   }
 
   /// The id of a variant; inserts it if necessary.

@@ -8,17 +8,18 @@ package enum Downsampler {
   /// which are bodies like any other.
   ///
   /// `source` describes the image if the body is a smaller one in its place, `processors` are the program's own steps,
-  /// `spare` are the machine's processors for a second thread.
+  /// `spare` are the machine's processors for a second thread. `makesMicroThumbnails` adds one to each thumbnail.
   package static func render(
     _ body: ByteSource, plan: DecodePlan, of source: SourceDescription? = nil, processors: [ThumbnailProcessor] = [],
-    spare: SpareProcessors? = nil, cancellation: CancellationFlag
+    spare: SpareProcessors? = nil, makesMicroThumbnails: Bool = false, cancellation: CancellationFlag
   ) -> [RenderedVariant] {
     let source =
       source
       ?? SourceDescription(
         size: plan.probe.origin?.size ?? plan.probe.size, format: plan.probe.origin?.format ?? plan.probe.format,
         byteCount: body.count)
-    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    let finisher = ThumbnailFinisher(
+      source: source, processors: processors, makesMicroThumbnails: makesMicroThumbnails)
     return carryOut(plan, body, spare, cancellation) { pixels throws(CodecError) in
       try finisher.thumbnail(of: pixels)
     }
@@ -43,10 +44,12 @@ package enum Downsampler {
 
   /// Renders from the preview in the body; nil if it cannot be read or does not match the image.
   package static func render(
-    _ body: ByteSource, preview: PreviewPlan, processors: [ThumbnailProcessor] = [], cancellation: CancellationFlag
+    _ body: ByteSource, preview: PreviewPlan, processors: [ThumbnailProcessor] = [], makesMicroThumbnails: Bool = false,
+    cancellation: CancellationFlag
   ) -> [RenderedVariant]? {
     let source = SourceDescription(size: preview.probe.size, format: preview.probe.format, byteCount: body.count)
-    let finisher = ThumbnailFinisher(source: source, processors: processors)
+    let finisher = ThumbnailFinisher(
+      source: source, processors: processors, makesMicroThumbnails: makesMicroThumbnails)
     return carryOut(preview, body, cancellation) { pixels throws(CodecError) in try finisher.thumbnail(of: pixels) }
   }
 

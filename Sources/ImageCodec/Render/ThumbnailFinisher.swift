@@ -1,3 +1,4 @@
+import Foundation
 package import ThumbnailCore
 
 /// Makes thumbnails of their pixels, which only a program's own step and an encoder read.
@@ -5,9 +6,14 @@ package struct ThumbnailFinisher: Sendable {
   private let source: SourceDescription
   /// The program's own steps, of which variants name one.
   private let processors: [ThumbnailProcessor]
+  /// Whether each thumbnail gets a micro thumbnail.
+  private let makesMicroThumbnails: Bool
 
-  package init(source: SourceDescription, processors: [ThumbnailProcessor] = []) {
+  package init(
+    source: SourceDescription, processors: [ThumbnailProcessor] = [], makesMicroThumbnails: Bool = false
+  ) {
     (self.source, self.processors) = (source, processors)
+    self.makesMicroThumbnails = makesMicroThumbnails
   }
 
   /// Enlarges the pixels, if that was requested, processes and encodes them.
@@ -30,6 +36,14 @@ package struct ThumbnailFinisher: Sendable {
     // An animation's frames are one raster, of which the first is what is seen first; it has no placeholder.
     let placeholder = pixels.timing == nil ? Placeholder(final) : nil
     return Thumbnail(
-      data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder)
+      data: data, size: size, format: format, source: source, isDamaged: pixels.isDamaged, placeholder: placeholder,
+      microThumbnail: makesMicroThumbnails ? microThumbnail(of: final, pixels, placeholder) : nil)
+  }
+
+  /// What is transparent shows the cell, which has the placeholder's colour.
+  private func microThumbnail(of final: Raster, _ pixels: ThumbnailRaster, _ placeholder: Placeholder?) -> Data? {
+    MicroThumbnail.data(
+      of: final, frame: pixels.timing == nil ? final.size : pixels.size,
+      ground: pixels.variant.background ?? placeholder?.colour ?? .white)
   }
 }

@@ -16,12 +16,22 @@ public struct Thumbnail: Sendable, Equatable {
   public var isDamaged: Bool
   /// What can be shown before it; nil for a thumbnail that an earlier version has stored.
   public var placeholder: Placeholder?
+  /// The same in at most 32 pixels a side, as a JPEG of up to 1 kB, if it was made with the thumbnail
+  /// (`ThumbnailRequest.makesMicroThumbnail`). Nil for a thumbnail from a cache, which has it apart.
+  public var microThumbnail: Data?
+
+  /// The bytes that a cache stores of it, with its micro thumbnail.
+  package var storedBytes: Int { data.count + (microThumbnail?.count ?? 0) }
+
+  /// The longer side of a micro thumbnail, in pixels; less for a smaller thumbnail.
+  package static let microSide = 32
 
   /// Makes a thumbnail.
   public init(
     data: Data, size: PixelSize, format: ImageFormat, source: SourceDescription, isDamaged: Bool = false,
-    placeholder: Placeholder? = nil
+    placeholder: Placeholder? = nil, microThumbnail: Data? = nil
   ) {
+    self.microThumbnail = microThumbnail
     self.isDamaged = isDamaged
     self.placeholder = placeholder
     self.data = data

@@ -12,6 +12,9 @@ public struct ThumbnailRequest: Sendable {
   public var priority: Priority
   /// Whether the thumbnail is stored in the memory cache as well as in the disk cache. Default: true.
   public var keepsInMemory = true
+  /// Whether a micro thumbnail is made and stored with the thumbnail, of the same decode: 32 pixels that a gallery shows
+  /// while a cell waits for its thumbnail. None is made for a thumbnail that is stored already. Default: false.
+  public var makesMicroThumbnail = false
   /// What this request wants otherwise than the pipeline's configuration says. Default: nothing.
   public var options = RequestOptions()
   /// When this request fails with `timedOut`, counted from its start; others for the same image go on. Default: nil,

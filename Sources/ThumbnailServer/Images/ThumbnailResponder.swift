@@ -19,6 +19,8 @@ struct ThumbnailResponder: Sendable {
   var namesSources = false
   /// Sent with errors in place of their description, where images are expected.
   var fallback: FallbackImage?
+  /// Whether micro thumbnails are made and stored with thumbnails.
+  var makesMicroThumbnails = false
 
   /// The response if the thumbnail is in the memory cache.
   ///
@@ -56,7 +58,7 @@ struct ThumbnailResponder: Sendable {
   ) async -> OutputFormat {
     let best = negotiation.format(allowsAVIF: true)
     guard best == .avif, admission.current > 0 else { return best }
-    let stored = Self.request(source, variant(.avif), RequestOptions(cacheMode: .offline))
+    let stored = self.request(source, variant(.avif), RequestOptions(cacheMode: .offline))
     return await (try? pipeline.thumbnail(for: stored)) != nil ? .avif : negotiation.format(allowsAVIF: false)
   }
 
@@ -67,17 +69,18 @@ struct ThumbnailResponder: Sendable {
     guard admission.enter() else { throw .overloaded }
     defer { admission.leave() }
     do throws(ThumbnailError) {
-      return try await withinDeadline(Self.request(source, variant, options))
+      return try await withinDeadline(request(source, variant, options))
     } catch {
       throw ServerResponse.Problem(error, namesSources: namesSources)
     }
   }
 
-  private static func request(
+  private func request(
     _ source: ImageSource, _ variant: Variant, _ options: RequestOptions
   ) -> ThumbnailRequest {
     var request = ThumbnailRequest(source, variant: variant)
     request.options = options
+    request.makesMicroThumbnail = makesMicroThumbnails
     return request
   }
 

@@ -43,8 +43,9 @@ package final class ThumbnailServer: HTTPResponder {
     let access = SourceAccess(
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
+    responder.makesMicroThumbnails = true
     images = ImageRoutes(registry: registry, pipeline: pipeline, thumbnails: responder)
-    responder.namesSources = false
+    (responder.namesSources, responder.makesMicroThumbnails) = (false, false)
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)
     responder.fallback = configuration.fallback

@@ -107,6 +107,7 @@ struct HelperRenderer: Sendable {
     var order = HelperJob(format, variants, limits: job.policy.limits, probe: probe)
     order.acceptsDamage = configuration.damaged == .accept
     order.processors = configuration.processors
+    order.makesMicroThumbnails = job.makesMicroThumbnails
     return order
   }
 

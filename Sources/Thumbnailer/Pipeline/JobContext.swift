@@ -1,4 +1,5 @@
 import ImageCodec
+import Synchronization
 import ThumbnailCache
 import ThumbnailCore
 
@@ -15,6 +16,7 @@ struct JobContext: Sendable {
   let progress: BodyProgress
   /// Permits storing what the job makes, until the image is removed.
   let permit: StorePermit
+  private let microThumbnails = MicroThumbnailDemand()
 
   init(
     _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = []
@@ -26,4 +28,18 @@ struct JobContext: Sendable {
     progress = BodyProgress()
     permit = StorePermit()
   }
+
+  /// Whether a waiter has requested micro thumbnails.
+  var makesMicroThumbnails: Bool { microThumbnails.isRequested.load(ordering: .relaxed) }
+
+  /// Adds what a request demands that joins the job or starts it.
+  func add(_ request: ThumbnailRequest) {
+    demand.insert(request.variant)
+    if request.makesMicroThumbnail { microThumbnails.isRequested.store(true, ordering: .relaxed) }
+  }
+}
+
+/// Whether micro thumbnails are made. One takes less time than it would take to find out whether its waiter has left.
+private final class MicroThumbnailDemand: Sendable {
+  let isRequested = Atomic(false)
 }

@@ -101,7 +101,9 @@ struct Renderer: Sendable {
     let plan = "embedded preview, \(preview.plan)"
     let outcome = try await runner.run(plan, bytes: preview.predictedBytes, of: body.bytes, for: job) {
       [bytes = body.bytes, processors = configuration.processors] cancellation in
-      Downsampler.render(bytes, preview: preview, processors: processors, cancellation: cancellation)
+      Downsampler.render(
+        bytes, preview: preview, processors: processors, makesMicroThumbnails: job.makesMicroThumbnails,
+        cancellation: cancellation)
     }
     try body.checkUnchanged()
     guard let results = outcome.value else { return .again(retry(after: preview, of: body)) }
@@ -152,7 +154,9 @@ struct Renderer: Sendable {
     let outcome = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
     ) { [bytes = body.bytes, processors = configuration.processors, spare = runner.spare] cancellation in
-      Downsampler.render(bytes, plan: plan, processors: processors, spare: spare, cancellation: cancellation)
+      Downsampler.render(
+        bytes, plan: plan, processors: processors, spare: spare, makesMicroThumbnails: job.makesMicroThumbnails,
+        cancellation: cancellation)
     }
     try body.checkUnchanged()
     return Decoded(outcome, plan: description)

@@ -21,6 +21,7 @@ extension RunningJobs {
     var request = ThumbnailRequest(job.source, variant: variant, priority: .prefetch)
     request.options = job.policy.options
     request.keepsInMemory = keepsInMemory
+    request.makesMicroThumbnail = job.makesMicroThumbnails
     return state.withLock { state in
       let running = state.table.job(
         of: .init(job.source, options: job.policy.options, isRevalidation: true))
@@ -29,7 +30,7 @@ extension RunningJobs {
       // A sink without a waiter.
       let sink = Sink(promise: Promise(), started: .now)
       switch state.table.join(request, isRevalidation: true, sink: sink).1 {
-      case .joined(let id, _): state.running[id]?.context.demand.insert(variant)
+      case .joined(let id, _): state.running[id]?.context.add(request)
       case .start(let id):
         state.running[id] = start(id, for: request, isRevalidation: true)
         state.revalidations.insert(id)

@@ -64,7 +64,7 @@ final class RunningJobs: Sendable {
         let (waiter, action) = state.table.join(request, sink: sink)
         switch action {
         case .joined(let id, _):
-          state.running[id]?.context.demand.insert(request.variant)
+          state.running[id]?.context.add(request)
           joined.append((id, request))
         case .start(let id): state.running[id] = start(id, for: request)
         }
@@ -113,8 +113,8 @@ final class RunningJobs: Sendable {
   /// Starts a job with the lock held, so that its first access to the table comes after this.
   func start(_ id: JobID, for request: ThumbnailRequest, isRevalidation: Bool = false) -> RunningJob {
     let context = JobContext(
-      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority),
-      demand: [request.variant])
+      request.source, policy: stages.policy(for: request.options), priority: PriorityControl(request.priority))
+    context.add(request)
     let job = SourceJob(
       context, stages: stages, waiters: JobWaiters(id: id, jobs: self, demand: context.demand),
       isRevalidation: isRevalidation)

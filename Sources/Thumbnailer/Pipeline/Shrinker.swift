@@ -46,7 +46,7 @@ struct Shrinker: Sendable {
         probe: probe, bodyLength: bytes.count, variants: [variant], memoryBudget: runner.memory.capacity),
       let rendered = try? await runner.run(
         "\(plan)", bytes: plan.predictedBytes, for: job,
-        { Downsampler.render(bytes, plan: plan, cancellation: $0) }),
+        { Downsampler.render(bytes, plan: plan, makesMicroThumbnails: job.makesMicroThumbnails, cancellation: $0) }),
       var thumbnail = try? rendered.value.first?.result.get()
     else { return nil }
     thumbnail.source = larger.thumbnail.source

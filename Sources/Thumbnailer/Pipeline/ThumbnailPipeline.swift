@@ -230,6 +230,8 @@ public final class ThumbnailPipeline: Sendable {
   public func remove(_ selection: CacheSelection) async throws(DiskCacheError) -> Int {
     jobs.remove({ $0.detachAll() }, from: { stages.cache.forgetMemory() })
     await flush()
+    // A prefetcher may have read some meanwhile.
+    defer { stages.cache.forgetMicroThumbnails() }
     return try await stages.cache.disk?.remove(selection) ?? 0
   }
 

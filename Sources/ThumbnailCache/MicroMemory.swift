@@ -1,0 +1,71 @@
+import Foundation
+import Synchronization
+import ThumbnailCore
+
+/// Keeps the micro thumbnails that were used last in memory, by image.
+///
+/// Two generations: what is used goes to the young one; when that has half of the limit, the old one is dropped and the
+/// young one takes its place. So at least the last half of the limit is there, and no list has to be kept.
+final class MicroMemory: Sendable {
+  /// The most bytes that all take together: the 2,500 used last, at least.
+  static let byteLimit = 4 << 20
+  /// What one takes besides its bytes: a dictionary slot and the allocation of its data, in bytes.
+  private static let overhead = 96
+
+  private struct State {
+    var young: [SourceKey: Data] = [:]
+    var old: [SourceKey: Data] = [:]
+    var youngBytes = 0
+    /// Counts the generations that were dropped.
+    var drops = 0
+
+    mutating func put(_ data: Data, for source: SourceKey, limit: Int) {
+      if let former = young.updateValue(data, forKey: source) { youngBytes -= former.count + MicroMemory.overhead }
+      youngBytes += data.count + MicroMemory.overhead
+      guard youngBytes > limit / 2 else { return }
+      (old, young, youngBytes) = (young, [:], 0)
+      drops += 1
+    }
+
+    mutating func remove(_ source: SourceKey) {
+      if let former = young.removeValue(forKey: source) { youngBytes -= former.count + MicroMemory.overhead }
+      old[source] = nil
+    }
+  }
+
+  private let state = Mutex(State())
+  private let limit: Int
+
+  init(byteLimit: Int = MicroMemory.byteLimit) { limit = byteLimit }
+
+  /// The micro thumbnail of an image, which counts as a use.
+  func data(of source: SourceKey) -> Data? {
+    state.withLock { state in
+      if let data = state.young[source] { return data }
+      guard let data = state.old.removeValue(forKey: source) else { return nil }
+      state.put(data, for: source, limit: limit)
+      return data
+    }
+  }
+
+  /// Stores one, in place of an earlier one of the image.
+  func insert(_ data: Data, for source: SourceKey) {
+    state.withLock { state in
+      state.old[source] = nil
+      state.put(data, for: source, limit: limit)
+    }
+  }
+
+  func remove(_ source: SourceKey) { state.withLock { $0.remove(source) } }
+
+  func removeAll() {
+    state.withLock { state in
+      let drops = state.drops + 1
+      state = State()
+      state.drops = drops
+    }
+  }
+
+  /// Changes whenever some were dropped to make room, or all were removed.
+  var drops: Int { state.withLock { $0.drops } }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import GRDB
+import ThumbnailCore
+
+/// The table `micro`: the micro thumbnails of the rows of `thumbnail` that have one, by the same ids.
+///
+/// They are apart from their thumbnails, so that a look-up of one reads nothing of the other. They count towards the
+/// limit of the cache, and are removed with their thumbnails, by triggers, which programs that do not know the table
+/// carry out as well.
+enum MicroTable {
+  /// The longest that is stored or read, in bytes.
+  static let longest = 4096
+
+  /// Adds the table to a file that lacks it.
+  static let schema = """
+    CREATE TABLE IF NOT EXISTS micro (
+      id INTEGER PRIMARY KEY,
+      checksum INTEGER NOT NULL,
+      data BLOB NOT NULL
+    );
+    CREATE TRIGGER IF NOT EXISTS micro_inserted AFTER INSERT ON micro BEGIN
+      UPDATE total SET payload = payload + length(new.data);
+    END;
+    CREATE TRIGGER IF NOT EXISTS micro_deleted AFTER DELETE ON micro BEGIN
+      UPDATE total SET payload = payload - length(old.data);
+    END;
+    CREATE TRIGGER IF NOT EXISTS micro_thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
+      DELETE FROM micro WHERE id = old.id;
+    END;
+    """
+
+  /// The bytes of all of them, as SQL.
+  static let payload = "(SELECT coalesce(sum(length(data)), 0) FROM micro)"
+
+  /// Inserts the micro thumbnail of a new row of `thumbnail`.
+  static func insert(_ data: Data, row: Int64, of source: SourceKey, in db: Database) throws {
+    guard data.count <= longest else { return }
+    try db.cachedStatement(sql: "INSERT INTO micro (id, checksum, data) VALUES (?, ?, ?)")
+      .execute(arguments: [row, checksum(of: data, source: source), data])
+  }
+
+  /// The micro thumbnail of any thumbnail of an image; that of the largest box, if it has several. Nil if there is none,
+  /// or it is damaged.
+  static func data(of source: SourceKey, in db: Database) throws -> Data? {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT m.data, m.checksum FROM source s JOIN thumbnail t ON t.source = s.id JOIN micro m ON m.id = t.id
+        WHERE s.key = ? ORDER BY t.width * t.height DESC LIMIT 1
+        """)
+    return try Row.fetchOne(statement, arguments: [source.bytes]).flatMap { decode($0, of: source) }
+  }
+
+  /// Whether the micro thumbnail of a row is damaged.
+  static func isDamaged(row: Int64, in db: Database) throws -> Bool {
+    let statement = try db.cachedStatement(
+      sql: """
+        SELECT m.data, m.checksum, s.key FROM micro m JOIN thumbnail t ON t.id = m.id JOIN source s ON s.id = t.source
+        WHERE m.id = ?
+        """)
+    guard let row = try Row.fetchOne(statement, arguments: [row]) else { return false }
+    guard let key = try? row.decode(Data.self, atIndex: 2), key.count == 16 else { return true }
+    return decode(row, of: SourceKey(bytes: key)) == nil
+  }
+
+  /// The data if they match their checksum. `decode` throws where a column has another type.
+  private static func decode(_ row: Row, of source: SourceKey) -> Data? {
+    guard let data = try? row.decode(Data.self, atIndex: 0), let expected = try? row.decode(Int64.self, atIndex: 1),
+      data.count <= longest, checksum(of: data, source: source) == expected
+    else { return nil }
+    return data
+  }
+
+  /// Over the bytes and the source, so that it detects flipped bits as well as an index that leads to the wrong row.
+  private static func checksum(of data: Data, source: SourceKey) -> Int64 {
+    Int64(bitPattern: data.withUnsafeBytes { Checksum.xxh64($0, seed: source.low) })
+  }
+}
