@@ -20,6 +20,12 @@ extension Prefetcher {
     /// Whether thumbnails prefetched for cells out of view go to the disk cache alone, without changing the memory
     /// cache. Default: false.
     public var diskOnly = false
+    /// Whether a micro thumbnail is made with each thumbnail, of the same decode, and stored with it: another run shows
+    /// it while a cell waits for its thumbnail (`Prefetcher.cachedMicroThumbnail(at:)`). Default: true.
+    public var makesMicroThumbnails = true
+    /// How many stored micro thumbnails are read into memory before and behind the cells in view, so that a cell that
+    /// comes into view has its own at once; those in view are read first. At most 1024; 0 reads none. Default: 1024.
+    public var microThumbnailsAhead = 1024
     /// How many items the list should have beyond the viewport, in heights of the viewport; with fewer, `itemsWanted`
     /// asks for more. Default: 3.
     public var screensOfItemsAhead = 3.0

@@ -10,6 +10,7 @@ extension Prefetcher {
   /// The state under the lock: the schedule, the items, and the pending steps.
   struct State: Sendable {
     var schedule: PrefetchSchedule
+    var microReads: MicroReadAhead
     /// Nil for cells without an image.
     var items: [ImageSource?] = []
     var prefetchTasks: [PrefetchSchedule.WorkID: PrefetchTask] = [:]
@@ -22,7 +23,9 @@ extension Prefetcher {
     /// The last value sent to `itemsWanted`, and the number of items at that time.
     fileprivate var lastWanted: (wanted: Int, count: Int)?
 
-    init(schedule: PrefetchSchedule) { self.schedule = schedule }
+    init(schedule: PrefetchSchedule, microReads: MicroReadAhead) {
+      (self.schedule, self.microReads) = (schedule, microReads)
+    }
 
     /// Queues the cancellation of requests that the schedule has dropped.
     mutating func drop(_ works: [PrefetchSchedule.Work]) {
@@ -65,6 +68,7 @@ extension Prefetcher {
     case prioritise(PrefetchTask, Priority)
     case tell(PrefetcherEvent)
     case want(Int)
+    case readMicro([ImageSource], isVisible: Bool)
     case settle(Promise<Void, Never>)
   }
 
@@ -186,6 +190,7 @@ extension Prefetcher {
       let response = ThumbnailResponse(thumbnail: thumbnail, origin: .memory, duration: .zero)
       state.agenda.append(.tell(.ready(index: index, source, response)))
     }
+    planMicroReads(in: &state)
     if changes.hasSettled { state.agenda.append(.tell(.settled)) }
     if let wanted = itemsWanted(in: &state, at: now) { state.agenda.append(.want(wanted)) }
     if state.schedule.isIdle {
@@ -193,6 +198,25 @@ extension Prefetcher {
       state.settlingWaiters = []
     }
     setTimer(changes.wakeTime, in: &state)
+  }
+
+  private func planMicroReads(in state: inout State) {
+    guard let viewport = state.schedule.motion.viewport else { return }
+    let visible = state.schedule.layout.items(from: viewport.offset, height: viewport.height)
+    let reads = state.microReads.next(
+      visible: visible, count: state.items.count, drops: pipeline.microThumbnailDrops)
+    for read in reads {
+      let sources = state.items[read.items].compactMap(\.self)
+      state.agenda.append(.readMicro(sources, isVisible: read.isVisible))
+    }
+  }
+
+  /// Reads stored micro thumbnails into memory, without waiting for it.
+  private func readMicro(_ sources: [ImageSource], isVisible: Bool) {
+    Task { [weak self, pipeline] in
+      await pipeline.readMicroThumbnails(of: sources, priority: isVisible ? .visible : .prefetch)
+      if !isVisible { self?.change { $0.microReads.finishReadingAhead() } }
+    }
   }
 
   /// Sets a timer for the schedule's next update. It is harmless if it fires early.
@@ -228,6 +252,7 @@ extension Prefetcher {
     case .cancel(let prefetchTask): prefetchTask.cancel()
     case .prioritise(let prefetchTask, let priority): prefetchTask.priority.set(priority)
     case .tell(let event): hub.send(event)
+    case .readMicro(let sources, let isVisible): readMicro(sources, isVisible: isVisible)
     case .want(let count): itemsWantedContinuation.yield(count)
     case .settle(let promise): promise.resume(with: .success(()))
     }
@@ -239,6 +264,7 @@ extension Prefetcher {
     // Without a disk cache, prefetched thumbnails can only go to the memory cache.
     asked.keepsInMemory =
       priority == .visible || !options.diskOnly || pipeline.configuration.diskCacheLimit.bytes == 0
+    asked.makesMicroThumbnail = options.makesMicroThumbnails
     let request = asked
     prefetchTask.begin { [weak self, pipeline] in
       do throws(ThumbnailError) {

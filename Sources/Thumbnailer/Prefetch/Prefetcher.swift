@@ -1,3 +1,4 @@
+public import Foundation
 import Synchronization
 public import ThumbnailCore
 
@@ -35,6 +36,8 @@ public final class Prefetcher: Sendable {
   /// Signals changes to the worker.
   let workSignal: AsyncStream<Void>.Continuation
   let state: Mutex<State>
+  /// Twice as many, and those in view, are at most half of those that memory keeps.
+  private static let mostMicroThumbnailsAhead = 1024
 
   /// A prefetcher for an empty grid. Nothing is fetched before there are items and a viewport.
   ///
@@ -57,7 +60,8 @@ public final class Prefetcher: Sendable {
     state = Mutex(
       State(
         schedule: PrefetchSchedule(
-          layout: empty, options: options, limits: .init(options, pipeline.configuration))))
+          layout: empty, options: options, limits: .init(options, pipeline.configuration)),
+        microReads: MicroReadAhead(reach: min(options.microThumbnailsAhead, Self.mostMicroThumbnailsAhead))))
     Self.startWorker(of: self, at: signals)
   }
 
@@ -109,11 +113,20 @@ public final class Prefetcher: Sendable {
     return pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant))
   }
 
+  /// The micro thumbnail of an item if it is in memory, for a cell that becomes visible before its thumbnail is there: a
+  /// JPEG of at most 32 pixels a side. Returns at once.
+  public func cachedMicroThumbnail(at index: Int) -> Data? {
+    guard let source = try? source(at: index) else { return nil }
+    return pipeline.cachedMicroThumbnail(of: source)
+  }
+
   /// The thumbnail of an item, for a visible cell. Joins the item's running request, and raises its priority.
   ///
   /// Cancelling the task cancels this request; the prefetcher's own request continues while the item is in the window.
   public func thumbnail(at index: Int) async throws(ThumbnailError) -> Thumbnail {
-    try await pipeline.thumbnail(for: ThumbnailRequest(source(at: index), variant: variant, priority: .visible))
+    var request = ThumbnailRequest(try source(at: index), variant: variant, priority: .visible)
+    request.makesMicroThumbnail = options.makesMicroThumbnails
+    return try await pipeline.thumbnail(for: request)
   }
 
   private func source(at index: Int) throws(ThumbnailError) -> ImageSource {
