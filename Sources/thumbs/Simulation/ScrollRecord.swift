@@ -11,6 +11,9 @@ final class ScrollRecord: Sendable {
     var sightings: [Sighting] = []
     var seen: Set<Int> = []
     var visible = 0..<0
+    /// The cells in view after the first screen that had nothing to show at the end of a frame.
+    var empty: Set<Int> = []
+    var isFirstScreen = true
     /// When items left the view.
     var departures: [Int: ContinuousClock.Instant] = [:]
     /// The bytes downloaded for each item, from the prefetcher's events.
@@ -75,6 +78,18 @@ final class ScrollRecord: Sendable {
     }
   }
 
+  /// Records the cells that have nothing to show at the end of a frame, when it is drawn: neither a thumbnail nor a micro
+  /// thumbnail, nor the sign of a failure.
+  func endFrame(of prefetcher: Prefetcher) {
+    let waiting = state.withLock { state in
+      state.isFirstScreen ? [] : state.visible.filter { state.outcomes[$0] == nil && !state.empty.contains($0) }
+    }
+    let empty = waiting.filter {
+      prefetcher.cachedThumbnail(at: $0) == nil && prefetcher.cachedMicroThumbnail(at: $0) == nil
+    }
+    if !empty.isEmpty { state.withLock { $0.empty.formUnion(empty) } }
+  }
+
   /// Records the cells that became visible in a frame. A thumbnail in memory by then counts as shown with it, even if
   /// its event comes later.
   func look(at prefetcher: Prefetcher, isFirstScreen: Bool, now: ContinuousClock.Instant) {
@@ -83,7 +98,7 @@ final class ScrollRecord: Sendable {
       for item in state.visible where !visible.contains(item) && state.departures[item] == nil {
         state.departures[item] = now
       }
-      state.visible = visible
+      (state.visible, state.isFirstScreen) = (visible, isFirstScreen)
       return visible.filter { state.seen.insert($0).inserted }
     }
     let shown = arrivals.filter { prefetcher.cachedThumbnail(at: $0) != nil }
@@ -108,6 +123,7 @@ final class ScrollRecord: Sendable {
       let cells = state.sightings.map { sighting in
         var cell = ScrollReport.Cell(
           item: sighting.item, inView: sighting.time - start, isOfFirstScreen: sighting.isOfFirstScreen)
+        cell.wasEmpty = state.empty.contains(sighting.item)
         cell.leftView = state.departures[sighting.item].map { $0 - start }
         switch state.outcomes[sighting.item] {
         case .ready(let time): cell.ready = time - start

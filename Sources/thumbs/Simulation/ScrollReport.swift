@@ -12,6 +12,8 @@ struct ScrollReport: Sendable, Equatable {
     var leftView: Duration?
     /// Whether it was visible at the very start.
     var isOfFirstScreen = false
+    /// Whether it was visible after the first screen with nothing to show at all, at the end of a frame.
+    var wasEmpty = false
     /// Why there was no thumbnail; nil if there was one.
     var failure: String?
 
@@ -43,6 +45,11 @@ struct ScrollReport: Sendable, Equatable {
     let later = cellsAfterFirstScreen
     guard !later.isEmpty else { return 1 }
     return Double(later.count { $0.wait == .zero }) / Double(later.count)
+  }
+
+  /// The share of all cells that were visible after the first screen with nothing to show, from 0 to 1.
+  var emptyInView: Double {
+    cells.isEmpty ? 0 : Double(cells.count { $0.wasEmpty }) / Double(cells.count)
   }
 
   /// A percentile of the waits of the cells after the first screen, by the nearest rank. A cell without a thumbnail

@@ -72,6 +72,7 @@ struct ScrollSimulation: Sendable {
     let layout = prefetcher.layout
     let wanted = trace.row(at: time) * layout.rowPitch
     let offset = min(wanted, max(0, layout.contentHeight - viewHeight))
+    record.endFrame(of: prefetcher)
     record.move(to: offset)
     let begun = ContinuousClock.now
     prefetcher.viewportChanged(to: Viewport(offset: offset, height: viewHeight, time: now))

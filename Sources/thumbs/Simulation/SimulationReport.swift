@@ -38,7 +38,10 @@ struct SimulationReport {
   private var figures: [(name: String, value: String)] {
     let later = report.cellsAfterFirstScreen.count
     var figures = [("cells seen", "\(report.cells.count), \(later) of them after the first screen")]
-    if later > 0 { figures.append(("ready on sight", "\((100 * report.readyOnSight).rounded(toPlaces: 1)) %")) }
+    if later > 0 {
+      figures.append(("ready on sight", "\((100 * report.readyOnSight).rounded(toPlaces: 1)) %"))
+      figures.append(("empty in view", "\((100 * report.emptyInView).rounded(toPlaces: 1)) %"))
+    }
     let waits = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99)].compactMap { name, share in
       report.wait(ofShare: share).map { "\(name) \(Self.milliseconds($0)) ms" }
     }
@@ -92,6 +95,7 @@ struct SimulationReport {
       "failed": failedCells,
       "skipped": skipped,
       "readyOnSight": report.readyOnSight.rounded(toPlaces: 4),
+      "emptyInView": report.emptyInView.rounded(toPlaces: 4),
       "waitP50Ms": wait(0.5),
       "waitP95Ms": wait(0.95),
       "waitP99Ms": wait(0.99),

@@ -51,6 +51,21 @@ import Testing
     #expect(jump.cells.map(\.item) == [0, 1, 2, 3, 20, 21, 22, 23] && jump.readyOnSight == 1)
   }
 
+  @Test(arguments: ["0 0\n0.1 0\n0.9 24", "0 0\n0.1 0\n0.1 60", "0 0\n0.1 0\n0.5 12\n0.9 2\n1.3 14"])
+  func noCellIsEverEmptyWhoseImageTheCacheHasHeld(trace: String) async throws {
+    let first = try fixture(items: 100)
+    let cold = try await simulation(trace).run(on: first.prefetcher)
+    #expect(cold.cells.allSatisfy { $0.ready != nil })
+    // Nothing is in memory, and each thumbnail waits for its server to confirm it.
+    let pipeline = try await first.fixture.restarted { $0.cacheMode = .refresh }
+    let prefetcher = Prefetcher(pipeline: pipeline, layout: first.prefetcher.layout)
+    prefetcher.setItems(first.sources(100))
+    let held = try await simulation(trace, pace: .realTime).run(on: prefetcher)
+    #expect(held.cells.map(\.item) == cold.cells.map(\.item))
+    #expect(held.emptyInView == 0)
+    #expect(held.cellsAfterFirstScreen.count >= 4)
+  }
+
   @Test func whatNobodySawIsCountedApart() async throws {
     // The screen is complete only when the one ahead of it is.
     let picture = try Self.picture()
