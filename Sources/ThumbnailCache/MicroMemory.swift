@@ -7,7 +7,7 @@ import ThumbnailCore
 /// Two generations: what is used goes to the young one; when that has half of the limit, the old one is dropped and the
 /// young one takes its place. So at least the last half of the limit is there, and no list has to be kept.
 final class MicroMemory: Sendable {
-  /// The most bytes that all take together: the 2,500 used last, at least.
+  /// The most bytes that all take together: the 2,300 used last, at least.
   static let byteLimit = 4 << 20
   /// What one takes besides its bytes: a dictionary slot and the allocation of its data, in bytes.
   private static let overhead = 96

@@ -3,7 +3,7 @@ import ThumbnailCore
 
 /// Micro thumbnails, made of the raster that a thumbnail is encoded from.
 enum MicroThumbnail {
-  /// JPEG's quality: up to 900 bytes, of which 400 are the standard's Huffman codes. Optimised ones would save 300 bytes,
+  /// JPEG's quality: up to 1 kB, of which 400 bytes are the standard's Huffman codes. Optimised ones would save 300 bytes,
   /// but take 70 µs in place of 10, as WebP does.
   private static let quality = 60
   /// The most rows of a box that are read, so that the time grows with a raster's width alone.

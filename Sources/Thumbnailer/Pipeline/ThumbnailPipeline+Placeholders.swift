@@ -34,7 +34,7 @@ extension ThumbnailPipeline {
   /// Changes whenever memory has dropped micro thumbnails to make room.
   var microThumbnailDrops: Int { stages.cache.microThumbnailDrops }
 
-  /// The micro thumbnail if it is in memory, which keeps the last 2,500 that were read or made. Returns at once, on any
+  /// The micro thumbnail if it is in memory, which keeps the last 2,300 that were read or made. Returns at once, on any
   /// thread, within a microsecond.
   public func cachedMicroThumbnail(of source: ImageSource) -> Data? {
     stages.cache.memoryMicroThumbnail(of: source.key)
