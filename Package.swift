@@ -133,6 +133,8 @@ let package = Package(
       dependencies: ["Thumbnailer", .product(name: "CoreMetrics", package: "swift-metrics")],
       swiftSettings: strict
     ),
+    // The stylesheet of pages that are written to files, embedded.
+    .target(name: "CLook", exclude: ["sheet.css"]),
     .target(
       name: "ThumbnailerTracing",
       dependencies: [
@@ -144,6 +146,7 @@ let package = Package(
     .target(
       name: "Exports",
       dependencies: [
+        "CLook",
         "ImageCodec",
         "ThumbnailCore",
       ],

@@ -63,6 +63,9 @@ static const unsigned char justified_layout_js[] = {
 static const unsigned char keyboard_js[] = {
 #embed "Page/keyboard.js"
 };
+static const unsigned char look_css[] = {
+#embed "Page/look.css"
+};
 static const unsigned char main_js[] = {
 #embed "Page/main.js"
 };
@@ -136,6 +139,7 @@ static const struct gallery_page_file files[] = {
   {"items.js", "text/javascript; charset=utf-8", items_js, sizeof items_js},
   {"justified-layout.js", "text/javascript; charset=utf-8", justified_layout_js, sizeof justified_layout_js},
   {"keyboard.js", "text/javascript; charset=utf-8", keyboard_js, sizeof keyboard_js},
+  {"look.css", "text/css; charset=utf-8", look_css, sizeof look_css},
   {"main.js", "text/javascript; charset=utf-8", main_js, sizeof main_js},
   {"notices.js", "text/javascript; charset=utf-8", notices_js, sizeof notices_js},
   {"placeholder.js", "text/javascript; charset=utf-8", placeholder_js, sizeof placeholder_js},

@@ -39,7 +39,8 @@ public enum ContactSheet {
     {
       lines.append(credit)
     }
-    return HTMLPage.figure(box: box, caption: lines, isFailure: cell.failure != nil) + "\n"
+    return HTMLPage.figure(
+      box: box, colour: cell.pictures.first?.colour, caption: lines, isFailure: cell.failure != nil) + "\n"
   }
 
   /// The end of the page.

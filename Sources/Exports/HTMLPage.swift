@@ -1,6 +1,9 @@
+import CLook
 package import Foundation
+package import ThumbnailCore
 
-/// The parts of the HTML pages that this package writes. All pages share one stylesheet, and allow no scripts.
+/// The parts of the HTML pages that this package writes. All pages share one stylesheet, which has the look of the
+/// gallery's page, and allow no scripts.
 ///
 /// A page is `head`, an optional `heading`, the content, and `end`, so it can be written incrementally.
 package enum HTMLPage {
@@ -34,12 +37,14 @@ package enum HTMLPage {
   ///
   /// - Parameters:
   ///   - box: The markup of the image, or of the reason why there is none; nil for no box at all.
+  ///   - colour: What the box shows until the image is there.
   ///   - caption: The markup of the lines below it.
   package static func figure(
-    id: String? = nil, box: String?, caption: [String], isFailure: Bool = false
+    id: String? = nil, box: String?, colour: RGBColor? = nil, caption: [String], isFailure: Bool = false
   ) -> String {
     let id = id.map { " id=\"\(escaped($0))\"" } ?? ""
-    let box = box.map { "<div class=\"box\">\($0)</div>" } ?? ""
+    let tint = colour.map { " style=\"--tint:#\($0.hex)\"" } ?? ""
+    let box = box.map { "<div class=\"cell\"\(tint)>\($0)</div>" } ?? ""
     let lines = caption.isEmpty ? "" : "<figcaption>\(caption.joined())</figcaption>"
     return "<figure\(id)\(isFailure ? " class=\"failed\"" : "")>\(box)\(lines)</figure>"
   }
@@ -109,35 +114,9 @@ package enum HTMLPage {
     return escaped
   }
 
-  private static let stylesheet = """
-    :root { color-scheme: light dark; --ground: #eceef0; --card: #fff; --box: #f6f7f8; --ink: #1f2328; --soft: #6a737d;
-      --red: #b3261e; --tile: #dde0e3; --note: #fff3cd; --alert: #f8d7da; }
-    @media (prefers-color-scheme: dark) { :root { --ground: #16181b; --card: #23262a; --box: #1c1f22; --ink: #e6e8ea;
-      --soft: #9aa3ab; --red: #ff8a80; --tile: #3a3f45; --note: #4a3f1a; --alert: #4f2327; } }
-    body { margin: 0 auto; max-width: 1800px; padding: 20px; font: 14px/1.45 system-ui, sans-serif; color: var(--ink);
-      background: var(--ground); }
-    h1 { margin: 0 0 16px; font-size: 20px; font-weight: 600; overflow-wrap: anywhere; }
-    header p, footer, .attribution, th { color: var(--soft); }
-    footer { margin-top: 16px; }
-    main, .photos { display: grid; grid-template-columns: repeat(auto-fill, minmax(220px, 1fr)); gap: 16px; }
-    figure { margin: 0; overflow: hidden; border-radius: 8px; background: var(--card); box-shadow: 0 1px 3px #0003; }
-    .box { display: flex; align-items: center; justify-content: center; height: 200px; background: var(--box); }
-    .box p { margin: 0; padding: 0 16px; max-height: 100%; overflow: auto; overflow-wrap: anywhere; }
-    img { max-width: 100%; max-height: 100%; background: repeating-conic-gradient(var(--tile) 0 25%, #fff0 0 50%) 0/16px 16px; }
-    .photos .box, .photos .box a { display: block; height: auto; aspect-ratio: 1; }
-    .photos img { display: block; width: 100%; height: 100%; object-fit: cover; background: var(--tile); }
-    figcaption { padding: 10px 12px 12px; overflow-wrap: anywhere; }
-    figcaption > * { display: block; }
-    strong { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; font-weight: 600; }
-    a { color: inherit; text-decoration-color: var(--soft); text-underline-offset: 2px; }
-    small { font-size: 12.5px; color: var(--soft); }
-    figure.failed { box-shadow: inset 0 0 0 2px var(--red); }
-    figure.failed .box { background: none; }
-    p.failed, span.failed, .failed strong { color: var(--red); }
-    p.message { padding: 8px 12px; border-radius: 8px; color: var(--ink); background: var(--note); }
-    p.message.failed { background: var(--alert); }
-    th { padding-right: 16px; font-weight: normal; text-align: left; }
-    svg { box-sizing: border-box; max-width: 100%; height: auto; padding: 12px; border-radius: 8px; background: #fff; }
-    .ready { color: #5b5; } .late { color: #d22; } .rest { color: #06c; }
-    """
+  /// The look of the gallery's page, and what is the pages' own.
+  private static let stylesheet: String = {
+    let embedded = look_of_sheets()
+    return String(decoding: UnsafeBufferPointer(start: embedded.bytes, count: embedded.length), as: UTF8.self)
+  }()
 }

@@ -20,17 +20,19 @@ public struct SheetCell: Sendable {
     public var byteCount: Int?
     /// How the sheet includes it.
     public var content: Content
+    /// The colour that is shown until the thumbnail is there, if known.
+    public var colour: RGBColor?
 
     /// Makes a thumbnail's entry.
-    public init(size: PixelSize?, byteCount: Int?, content: Content) {
-      (self.size, self.byteCount, self.content) = (size, byteCount, content)
+    public init(size: PixelSize?, byteCount: Int?, content: Content, colour: RGBColor? = nil) {
+      (self.size, self.byteCount, self.content, self.colour) = (size, byteCount, content, colour)
     }
 
     /// A thumbnail that is embedded in the sheet.
     public init(_ thumbnail: Thumbnail) {
       self.init(
         size: thumbnail.size, byteCount: thumbnail.data.count,
-        content: .embedded(thumbnail.data, thumbnail.format))
+        content: .embedded(thumbnail.data, thumbnail.format), colour: thumbnail.placeholder?.colour)
     }
   }
 

@@ -55,6 +55,8 @@ public struct ConversionOutput: Sendable, Equatable {
   public var byteCount: Int?
   /// Whether its source is damaged, so that a part is missing (`DamagePolicy.accept`).
   public var isDamaged = false
+  /// The mean colour of what can be seen; nil if it was not made by this run.
+  public var colour: RGBColor?
 
   /// Makes an output.
   public init(path: RawPath, size: PixelSize? = nil, format: ImageFormat? = nil, byteCount: Int? = nil) {

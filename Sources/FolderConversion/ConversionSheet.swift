@@ -48,7 +48,9 @@ public struct ConversionSheet: Sendable {
     case .converted, .current:
       guard !result.outputs.isEmpty else { return nil }
       let pictures = result.outputs.map { output in
-        SheetCell.Picture(size: output.size, byteCount: output.byteCount, content: .linked(address: address(output)))
+        SheetCell.Picture(
+          size: output.size, byteCount: output.byteCount, content: .linked(address: address(output)),
+          colour: output.colour)
       }
       return SheetCell(name: name, pictures: pictures)
     }

@@ -112,6 +112,7 @@ struct InputConversion: Sendable {
       var output = ConversionOutput(
         path: RawPath(bytes: path), size: thumbnail.size, format: thumbnail.format, byteCount: thumbnail.data.count)
       output.isDamaged = thumbnail.isDamaged
+      output.colour = thumbnail.placeholder?.colour
       return output
     }
     let isDamaged = thumbnails.contains(where: \.isDamaged)

@@ -12,6 +12,15 @@ import Testing
       source: SourceDescription(size: PixelSize(4000, 3000), format: .jpeg, byteCount: 3 << 20))
   }
 
+  @Test func aCellHasTheColourOfItsImage() throws {
+    var thumbnail = try thumbnail()
+    #expect(!ContactSheet.figure(SheetCell(name: "a", pictures: [.init(thumbnail)])).contains("--tint"))
+    let colour = RGBColor(red: 1, green: 160, blue: 255)
+    thumbnail.placeholder = Placeholder(thumbHash: Data(1...20), colour: colour)
+    let figure = ContactSheet.figure(SheetCell(name: "a", pictures: [.init(thumbnail)]))
+    #expect(figure.contains("<div class=\"cell\" style=\"--tint:#01a0ff\"><img "))
+  }
+
   @Test func aFigureShowsTheThumbnailItselfWithNameSizesAndThanks() throws {
     let thumbnail = try thumbnail()
     var cell = SheetCell(
@@ -71,7 +80,7 @@ import Testing
   @Test func whereSomeThumbnailsFailedTheOthersAreShown() throws {
     let figure = ContactSheet.figure(
       SheetCell(name: "a", pictures: [.init(try thumbnail())], failure: "too <large>"))
-    #expect(figure.hasPrefix("<figure class=\"failed\"><div class=\"box\"><img "))
+    #expect(figure.hasPrefix("<figure class=\"failed\"><div class=\"cell\"><img "))
     #expect(figure.contains("<span class=\"failed\">too &lt;large&gt;</span>"))
   }
 

@@ -106,7 +106,15 @@ import Thumbnailer
     let before = try Data(contentsOf: output.appendingPathComponent(".thumbs-index"))
     let second = try await convert()
     #expect(second.summary.current == 2 && second.summary.converted == 0)
-    #expect(second.results["a.jpg"]?.outputs == first.results["a.jpg"]?.outputs)
+    let made = try #require(first.results["a.jpg"]?.outputs)
+    #expect(made.allSatisfy { $0.colour != nil })
+    // The index does not have the colours.
+    let known = made.map { output in
+      var output = output
+      output.colour = nil
+      return output
+    }
+    #expect(second.results["a.jpg"]?.outputs == known)
     #expect(try Data(contentsOf: output.appendingPathComponent(".thumbs-index")) == before)
   }
 

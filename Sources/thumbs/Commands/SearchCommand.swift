@@ -141,20 +141,23 @@ struct SearchCommand: AsyncParsableCommand {
   private static let cell = PixelSize(400, 400)
 
   /// Thumbnails of the pictures that are files: at full size a page of a folder would weigh what the folder does.
-  private func embeddedImages(of content: GalleryContent, _ pipeline: ThumbnailPipeline) async -> [GalleryItem.ID: URL]
-  {
+  private func embeddedImages(
+    of content: GalleryContent, _ pipeline: ThumbnailPipeline
+  ) async -> [GalleryItem.ID: (url: URL?, colour: RGBColor?)] {
     let files = content.items.map { (id: $0.id, source: $0.photo.source(for: Self.cell, fit: .cover)) }
       .filter(\.source.isUserFile)
     let requests = files.map {
       ThumbnailRequest($0.source, variant: Variant(size: Self.cell, fit: .cover), priority: .prefetch)
     }
-    var images: [GalleryItem.ID: URL] = [:]
+    var images: [GalleryItem.ID: (url: URL?, colour: RGBColor?)] = [:]
     for await result in pipeline.thumbnails(for: requests) {
       switch result.result {
       case .success(let response):
         let thumbnail = response.thumbnail
-        images[files[result.index].id] =
-          URL(string: HTMLPage.dataURL(thumbnail.data, type: thumbnail.format.mediaType))
+        images[files[result.index].id] = (
+          URL(string: HTMLPage.dataURL(thumbnail.data, type: thumbnail.format.mediaType)),
+          thumbnail.placeholder?.colour
+        )
       case .failure(let error):
         Console.standard.complain("\(PlainText.path(result.request.source.url.path)): \(error.message)")
       }
@@ -168,10 +171,12 @@ struct SearchCommand: AsyncParsableCommand {
     let images = await embeddedImages(of: content, pipeline)
     do {
       let sections = StandardGalleryViewModel().sections(of: content)
-      let gallery = HTMLGallery { item in
-        let source = item.photo.source(for: Self.cell, fit: .cover)
-        return source.isUserFile ? images[item.id] : source.url
-      }
+      let gallery = HTMLGallery(
+        imageURL: { item in
+          let source = item.photo.source(for: Self.cell, fit: .cover)
+          return source.isUserFile ? images[item.id]?.url : source.url
+        },
+        colour: { images[$0.id]?.colour })
       let page = try gallery.page(GallerySnapshot(content: content, sections: sections))
       try OutputFile.write(Data(page.utf8), to: html)
     } catch let failure as ReportFile.Failure {
