@@ -1,4 +1,4 @@
-// ISA-L's inflate, twice as fast as zlib's, and its CRC.
+// ISA-L's inflate and deflate, two and more times as fast as zlib's, and its CRC.
 #ifndef THUMBNAILER_CISAL_H
 #define THUMBNAILER_CISAL_H
 
@@ -51,6 +51,32 @@ static inline void cisal_take_rest(void *inflater, void *out, size_t count) {
   struct inflate_state *state = inflater;
   memcpy(out, state->tmp_out_buffer + state->tmp_out_processed, count);
   state->tmp_out_processed += count;
+}
+
+// Deflates `length` bytes to `out` as zlib data, which has room for `room` bytes. Returns how many were written; 0 if
+// there is no memory or no room.
+static inline size_t cisal_deflate(const void *in, uint32_t length, void *out, uint32_t room) {
+  struct isal_zstream *stream = malloc(sizeof *stream);
+  void *level = malloc(ISAL_DEF_LVL3_DEFAULT);
+  size_t written = 0;
+  if (stream && level) {
+    isal_deflate_init(stream);
+    stream->level = 3;
+    stream->level_buf = level;
+    stream->level_buf_size = ISAL_DEF_LVL3_DEFAULT;
+    stream->gzip_flag = IGZIP_ZLIB;
+    stream->end_of_stream = 1;
+    // ISA-L only reads from it.
+    stream->next_in = (uint8_t *)in;
+    stream->avail_in = length;
+    stream->next_out = out;
+    stream->avail_out = room;
+    int result = isal_deflate(stream);
+    if (result == COMP_OK && stream->internal_state.state == ZSTATE_END) written = room - stream->avail_out;
+  }
+  free(level);
+  free(stream);
+  return written;
 }
 
 #endif

@@ -41,6 +41,9 @@ package enum Encoder {
     }
     guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
     final = try final.rgb()
+    if format == .png, timing == nil, kept == nil, variant.effort == nil, let file = try PNGEncoder.encode(final) {
+      return (file, format)
+    }
     // The image points into the raster's memory, which nothing else keeps alive.
     defer { withExtendedLifetime(final) {} }
     // libvips would embed it although metadata is stripped.
