@@ -4,9 +4,9 @@ import ThumbnailCore
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
   /// What is kept of their names, in bytes: whoever sees the page can hide. The oldest are shown again beyond it.
-  static let mostBytes = 4 << 20
+  static let mostBytes = 1 << 20
   /// No path or name of a photo is longer, in bytes.
-  private static let longestID = 1 << 20
+  private static let longestID = mostBytes / 16
 
   private(set) var ids: Set<String>
   /// In the order in which they were hidden.
@@ -16,7 +16,7 @@ actor HiddenPhotos {
   /// What is kept in a file; without one, they are hidden for as long as the server runs.
   init(_ file: HiddenPhotosFile? = nil) {
     self.file = file
-    order = file?.read() ?? []
+    order = file?.atStart ?? []
     ids = Set(order)
   }
 
@@ -24,13 +24,13 @@ actor HiddenPhotos {
     guard id.utf8.count <= Self.longestID, !ids.contains(id) else { return }
     Self.append(id, to: &order)
     ids = Set(order)
-    file?.change { Self.append(id, to: &$0) }
+    file?.change(from: order) { Self.append(id, to: &$0) }
   }
 
   func remove(_ id: String) {
     guard ids.remove(id) != nil else { return }
     order.removeAll { $0 == id }
-    file?.change { ids in ids.removeAll { $0 == id } }
+    file?.change(from: order) { ids in ids.removeAll { $0 == id } }
   }
 
   private static func append(_ id: String, to ids: inout [String]) {
@@ -50,7 +50,7 @@ package struct HiddenPhotosFile: Sendable {
   private static let folder = "hidden"
   private static let nameLength = 32
   /// A longer file is not one of these, in bytes.
-  private static let longestFile = 4 * HiddenPhotos.mostBytes
+  private static let longestFile = 8 * HiddenPhotos.mostBytes
 
   private struct Content: Codable {
     /// For people who look into it.
@@ -61,6 +61,8 @@ package struct HiddenPhotosFile: Sendable {
 
   private let url: URL
   private let gallery: String
+  /// Whether a server begins with everything shown; `forget` is to follow once it runs.
+  package var showsAll = false
 
   /// The file of a gallery.
   ///
@@ -76,18 +78,30 @@ package struct HiddenPhotosFile: Sendable {
   /// Has everything shown again.
   package func forget() { try? FileManager.default.removeItem(at: url) }
 
-  /// What was hidden. Empty if the file is not there or cannot be read.
-  func read() -> [String] {
+  /// What a server hides from its start on.
+  var atStart: [String] {
+    if showsAll { return [] }
+    guard let ids = read() else {
+      Log.cache.warning("what was hidden in the gallery cannot be read; it is shown: \(url.path)")
+      return []
+    }
+    return ids
+  }
+
+  /// What was hidden, nothing if there is no file. Nil if the file cannot be read or is not one of these.
+  func read() -> [String]? {
+    guard FileManager.default.fileExists(atPath: url.path) else { return [] }
     guard let size = try? url.resourceValues(forKeys: [.fileSizeKey]).fileSize, size <= Self.longestFile,
       let data = try? Data(contentsOf: url), let content = try? JSONDecoder().decode(Content.self, from: data),
       content.gallery == gallery
-    else { return [] }
+    else { return nil }
     return content.ids
   }
 
-  /// Changes the file as it is now: another server of the gallery may have changed it, too.
-  func change(_ change: (inout [String]) -> Void) {
-    var content = Content(gallery: gallery, ids: read())
+  /// Changes the file as it is now, as another server of the gallery may have changed it, too; or writes it anew from
+  /// `known`, if it cannot be read.
+  func change(from known: [String], _ change: (inout [String]) -> Void) {
+    var content = Content(gallery: gallery, ids: read() ?? known)
     change(&content.ids)
     do {
       try FileManager.default.createDirectory(

@@ -35,11 +35,13 @@ final class LineWriter: Sendable {
       defer { state.buffer.append(contentsOf: line) }
       return state.buffer.isEmpty
     }
-    if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in flush() } }
+    if isFirst { queue.asyncAfter(deadline: .now() + Self.delay) { [self] in writeLines() } }
   }
 
-  /// Writes what is left.
-  func flush() {
+  /// Writes what is left, after what is being written.
+  func flush() { queue.sync { writeLines() } }
+
+  private func writeLines() {
     let waiting = state.withLock { state in
       defer { state = State() }
       return state

@@ -112,7 +112,7 @@ extension Route {
   /// The path without what names images, and without keys and signatures.
   func shownPath(_ path: [Substring]) -> String? {
     switch self {
-    case .thumb where path.count > 1: "/thumb/\(path[1].prefix(Self.longestOptions))/\(Self.hidden)"
+    // Who forgets the options has the address of the image in their place.
     case .picture where path.count == 3: "/picture/\(Self.hidden)/\(path[2].prefix(Self.longestOptions))"
     case .thumb, .picture, .imgproxy: "/\(rawValue)/\(Self.hidden)"
     case .api where path.count == 4: "/api/sessions/\(Self.hidden)/\(path[3].prefix(Self.longestOptions))"

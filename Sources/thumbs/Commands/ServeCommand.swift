@@ -103,7 +103,7 @@ struct ServeCommand: AsyncParsableCommand {
     if configuration.diskCacheLimit.bytes > 0 {
       served.hidden = galleryName.map { HiddenPhotosFile(in: configuration.cacheDirectory, gallery: $0) }
     }
-    if source.showHidden { served.hidden?.forget() }
+    served.hidden?.showsAll = source.showHidden
     try service.apply(to: &served)
     served.namesSources = server.isPrivate
     let traces = try service.openTraceLog()
@@ -119,6 +119,7 @@ struct ServeCommand: AsyncParsableCommand {
     } catch {
       throw CommandFailure(.sourceUnavailable, server.message(of: error))
     }
+    if source.showHidden { served.hidden?.forget() }
     let address = server.url(of: bound)
     if !server.isLocal(bound) {
       if served.gallery != nil {
