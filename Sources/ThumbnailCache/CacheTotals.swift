@@ -5,7 +5,7 @@ import GRDB
 /// Triggers keep `total` and `census` within the transaction that changes the thumbnails, so they are exact with several
 /// writers.
 enum CacheTotals {
-  /// - `total` has one row: the bytes of all thumbnails and micro thumbnails.
+  /// - `total` has one row: the bytes of all thumbnails.
   /// - `census` counts the thumbnails of each variant and format.
   /// - `tally` has one row, which counts the hits and misses of all processes since the file was created. It is updated
   ///   along with other changes, never for a look-up alone.
@@ -43,7 +43,7 @@ enum CacheTotals {
   /// row must not fail or overflow what adds them up. At most 2⁴⁰, of which 8 million can be added.
   static func count(_ column: String) -> String { "max(0, min(coalesce(CAST(\(column) AS INTEGER), 0), 1 << 40))" }
 
-  /// The bytes of all thumbnails and micro thumbnails. At most 2⁶⁰, and never negative.
+  /// The bytes of all thumbnails. At most 2⁶⁰, and never negative.
   static func payload(in db: Database) throws -> Int {
     try Int.fetchOne(
       db.cachedStatement(sql: "SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")) ?? 0
@@ -68,7 +68,7 @@ enum CacheTotals {
     try Bool.fetchOne(
       db,
       sql: """
-        SELECT (SELECT payload FROM total) IS NOT (SELECT coalesce(sum(bytes), 0) FROM thumbnail) + \(MicroTable.payload)
+        SELECT (SELECT payload FROM total) IS NOT (SELECT coalesce(sum(bytes), 0) FROM thumbnail)
           OR EXISTS (\(counted) EXCEPT \(kept)) OR EXISTS (\(kept) EXCEPT \(counted))
         """) ?? false
   }
@@ -80,7 +80,7 @@ enum CacheTotals {
     guard try areWrong(in: db) else { return false }
     try db.execute(
       sql: """
-        UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail) + \(MicroTable.payload);
+        UPDATE total SET payload = (SELECT coalesce(sum(bytes), 0) FROM thumbnail);
         DELETE FROM census;
         INSERT INTO census \(counted)
         """)

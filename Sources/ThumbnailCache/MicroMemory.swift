@@ -18,6 +18,8 @@ final class MicroMemory: Sendable {
     var youngBytes = 0
     /// Counts the generations that were dropped.
     var drops = 0
+    /// Counts removals, of one or of all.
+    var removals = 0
 
     mutating func put(_ data: Data, for source: SourceKey, limit: Int) {
       if let former = young.updateValue(data, forKey: source) { youngBytes -= former.count + MicroMemory.overhead }
@@ -28,6 +30,7 @@ final class MicroMemory: Sendable {
     }
 
     mutating func remove(_ source: SourceKey) {
+      removals += 1
       if let former = young.removeValue(forKey: source) { youngBytes -= former.count + MicroMemory.overhead }
       old[source] = nil
     }
@@ -56,13 +59,23 @@ final class MicroMemory: Sendable {
     }
   }
 
+  /// Changes whenever one is removed.
+  var removals: Int { state.withLock { $0.removals } }
+
+  /// Stores one that was read from the disk, unless a newer one has come meanwhile, or any was removed since there were
+  /// so many `removals`.
+  func insertRead(_ data: Data, for source: SourceKey, after removals: Int) {
+    state.withLock { state in
+      guard state.removals == removals, state.young[source] == nil, state.old[source] == nil else { return }
+      state.put(data, for: source, limit: limit)
+    }
+  }
+
   func remove(_ source: SourceKey) { state.withLock { $0.remove(source) } }
 
   func removeAll() {
     state.withLock { state in
-      let drops = state.drops + 1
-      state = State()
-      state.drops = drops
+      state = State(drops: state.drops + 1, removals: state.removals + 1)
     }
   }
 

@@ -4,9 +4,9 @@ import ThumbnailCore
 
 /// The table `micro`: the micro thumbnails of the rows of `thumbnail` that have one, by the same ids.
 ///
-/// They are apart from their thumbnails, so that a look-up of one reads nothing of the other. They count towards the
-/// limit of the cache, and are removed with their thumbnails, by triggers, which programs that do not know the table
-/// carry out as well.
+/// They are apart from their thumbnails, so that a look-up of one reads nothing of the other. They are removed with their
+/// thumbnails by a trigger, which programs that do not know the table carry out as well. The total of the thumbnails'
+/// bytes, which such programs check, does without them: what bounds them is the limit of the file's pages.
 enum MicroTable {
   /// The longest that is stored or read, in bytes.
   static let longest = 4096
@@ -18,19 +18,10 @@ enum MicroTable {
       checksum INTEGER NOT NULL,
       data BLOB NOT NULL
     );
-    CREATE TRIGGER IF NOT EXISTS micro_inserted AFTER INSERT ON micro BEGIN
-      UPDATE total SET payload = payload + length(new.data);
-    END;
-    CREATE TRIGGER IF NOT EXISTS micro_deleted AFTER DELETE ON micro BEGIN
-      UPDATE total SET payload = payload - length(old.data);
-    END;
     CREATE TRIGGER IF NOT EXISTS micro_thumbnail_deleted AFTER DELETE ON thumbnail BEGIN
       DELETE FROM micro WHERE id = old.id;
     END;
     """
-
-  /// The bytes of all of them, as SQL.
-  static let payload = "(SELECT coalesce(sum(length(data)), 0) FROM micro)"
 
   /// Inserts the micro thumbnail of a new row of `thumbnail`.
   static func insert(_ data: Data, row: Int64, of source: SourceKey, in db: Database) throws {

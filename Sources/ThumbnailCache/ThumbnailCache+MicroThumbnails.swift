@@ -22,12 +22,14 @@ extension ThumbnailCache {
     let stored = await read(priority: priority) { [micro, rest] disk throws(DiskCacheError) in
       try disk.read { db in
         var stored: [SourceKey: Data] = [:]
-        for source in rest where !disk.commits.pending({ $0.isHidden(source) }) {
-          guard let data = try MicroTable.data(of: source, in: db) else { continue }
+        for source in rest {
+          let removals = micro.removals
+          guard !disk.commits.pending({ $0.isHidden(source) }), let data = try MicroTable.data(of: source, in: db)
+          else {
+            continue
+          }
           stored[source] = data
-          micro.insert(data, for: source)
-          // It may have been removed meanwhile: from memory after this, or from the disk before.
-          if disk.commits.pending({ $0.isHidden(source) }) { micro.remove(source) }
+          micro.insertRead(data, for: source, after: removals)
         }
         return stored
       }

@@ -150,7 +150,10 @@ package final class ThumbnailCache: Sendable {
 
   /// Stores thumbnails in memory only, unless the permit was revoked.
   package func keepInMemory(_ entries: [CacheEntry], of record: SourceRecord, permit: StorePermit) {
-    permit.perform { insert(entries, of: record) }
+    permit.perform {
+      insert(entries, of: record)
+      keepMicroThumbnail(of: entries, record.key)
+    }
   }
 
   /// Their micro thumbnails have a place of their own.

@@ -127,9 +127,7 @@ struct GalleryMachine {
     guard isProbing, liveTicket == nil, now >= notBefore, isShown || options.loadsWhileHidden else {
       return proceed(at: now)
     }
-    if results.next == .ended { return refresh(at: now) }
-    isNextWanted = true
-    return proceed(at: now)
+    return results.next == .ended ? refresh(at: now) : requestFromSource()
   }
 
   private mutating func search(_ text: String, at now: Duration) -> [Action] {
@@ -201,16 +199,7 @@ struct GalleryMachine {
     guard let query, isShown || options.loadsWhileHidden, isMoreWanted else { return [] }
     var actions: [Action] = []
     if liveTicket == nil, now >= notBefore, isForced || failure?.mayPass != false {
-      let fetch: GalleryFetch? =
-        switch results.next {
-        case .page(let cursor): .page(PhotoQuery(query, pageSize: results.pageSize), cursor)
-        case .random: .random(count: results.pageSize)
-        case .ended: nil
-        }
-      if let fetch {
-        pagesAheadOfSource = 0
-        actions.append(start(fetch, as: \.liveTicket))
-      }
+      actions += requestFromSource()
     }
     if storeTicket == nil {
       let fetch: GalleryFetch? =
@@ -222,6 +211,19 @@ struct GalleryMachine {
       if let fetch { actions.append(start(fetch, as: \.storeTicket)) }
     }
     return actions
+  }
+
+  /// Requests the next page from the source.
+  private mutating func requestFromSource() -> [Action] {
+    guard let query else { return [] }
+    let fetch: GalleryFetch
+    switch results.next {
+    case .page(let cursor): fetch = .page(PhotoQuery(query, pageSize: results.pageSize), cursor)
+    case .random: fetch = .random(count: results.pageSize)
+    case .ended: return []
+    }
+    pagesAheadOfSource = 0
+    return [start(fetch, as: \.liveTicket)]
   }
 
   private var isMoreWanted: Bool {

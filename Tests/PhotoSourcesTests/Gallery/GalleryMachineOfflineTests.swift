@@ -255,14 +255,17 @@ import Testing
       driver.now += .seconds(1)
       driver.send(.awake)
       #expect((driver.live == .page(PhotoQuery("lake", pageSize: 10), PageCursor("2"))) == retries)
+      // Stored photos are not loaded without need.
+      #expect(driver.stored == nil)
       guard retries else { continue }
-      // The pause doubles, and stored photos are not loaded without need.
+      // The pause doubles.
       driver.lose()
       #expect(driver.machine.wakeTime == .seconds(3) && driver.ids == ids(0..<10))
       driver.send(.awake)
       #expect(driver.live == nil)
       driver.now = .seconds(3)
       driver.send(.awake)
+      #expect(driver.stored == nil)
       driver.answer(10..<20)
       #expect(driver.state == .loaded && driver.machine.wakeTime == nil && driver.ids == ids(0..<20))
     }
