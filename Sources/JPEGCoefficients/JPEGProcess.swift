@@ -40,7 +40,10 @@ package struct JPEGFrameTraits: Sendable, Equatable {
   }
 
   /// Whether a file can be read a row of MCUs at a time, as far as the header shows.
-  package var isReadByRows: Bool { process == .progressive && obstacle == nil }
+  package var isReadByRows: Bool { process == .progressive && obstacle == nil && components != Self.redGreenBlue }
+
+  /// The identifiers that say so without an Adobe segment.
+  private static let redGreenBlue = Array("RGB".utf8)
 
   /// Why the coefficient decoder cannot read such a file, in a few words; nil if it can as far as the header shows.
   package var obstacle: String? {

@@ -170,7 +170,9 @@ struct ScanReader: ~Copyable {
     // At the very end one MCU at a time, to check whether each was complete.
     let isLast = entropy.window.next > entropy.safeLimit
     let limit = isLast ? entropy.window.next : entropy.safeLimit
-    let done = run(&entropy.window, count: isLast ? 1 : wanted, limit: limit)
+    // What an end-of-band run leaves empty takes no bits.
+    let empty = kind == .progressiveAC ? emptyBlocks : 0
+    let done = run(&entropy.window, count: isLast ? max(1, min(empty, wanted)) : wanted, limit: limit)
     // Before the last MCUs the buffer always holds the bytes of a whole one.
     if !isLast || (done > 0 && !entropy.hasOverrun) { hasDecoded = true }
     if entropy.hasOverrun || (done < 0 && entropy.isNearItsEnd) {
