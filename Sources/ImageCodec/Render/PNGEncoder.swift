@@ -2,10 +2,10 @@ import CISAL
 import Foundation
 import ThumbnailCore
 
-/// Encodes pixels as a PNG of 8 bits a sample, with ISA-L's deflate: a fifth of zlib's time.
+/// Encodes pixels as a PNG of 8 bits a sample, with ISA-L's deflate: a quarter of the time of libpng and zlib.
 ///
 /// Each row has the filter whose differences are smallest, as libpng chooses them where it is asked to. That makes up for
-/// what ISA-L finds less than zlib: photographs come out a fifth smaller than libvips' files, which filter nothing.
+/// most of what ISA-L finds less than zlib: photographs come out 7 % larger than libvips' files of the default effort.
 enum PNGEncoder {
   /// How a row is coded: the differences from a prediction (PNG, 9.2). The raw values are those of the file.
   private enum Filter: UInt8, CaseIterable {
