@@ -65,7 +65,7 @@ struct ImageDecoder {
     }
   }
 
-  /// Whether `convertedRows` can read the image: a JPEG of halved chroma, unless that takes more memory than was
+  /// Whether the image can be read as RGB instead: a JPEG of halved chroma, unless that takes more memory than was
   /// planned or more bytes than there are. In linear light `rows` does so anyway.
   var canConvertRows: Bool {
     let probe = plan.probe
@@ -76,7 +76,7 @@ struct ImageDecoder {
   /// Whether pixels are averaged in linear light.
   private var isLinear: Bool { pass.light == .linear }
 
-  /// The rows of a JPEG as RGB, at the plan's scale.
+  /// The rows of a JPEG as RGB by libjpeg, at the plan's scale.
   func convertedRows() throws(CodecError) -> any RowSource {
     let reduction =
       switch pass.reader {

@@ -74,17 +74,21 @@ struct RenderPass {
   /// stored, cropped if the crop is known in advance. The decoder's memory is free on return.
   private func decode() throws(CodecError) -> [Int: Raster] {
     let steps = pass.steps.indices.filter { pass.steps[$0].parent == .base }
-    var rasters = try render(try decoder.rows(), steps)
+    let source = try decoder.rows()
+    var rasters = try render(source, steps)
     // Saturated edges come out differently where each pixel is brought into range before it is averaged.
     if decoder.canConvertRows, let first = rasters.first, first.losesChroma {
-      if decoder.plan.avoidsLibraries { throw .handedOver(reason: "saturated edges") }
       // One reading's views at a time are in memory.
       rasters = []
-      do throws(CodecError) {
-        rasters = try render(try decoder.convertedRows(), steps)
-      } catch {
-        guard error.isDamage else { throw error }
-        rasters = try render(try decoder.rows(), steps)
+      if let source = source as? CoefficientRowSource {
+        rasters = try render(try source.converted(), steps)
+      } else {
+        do throws(CodecError) {
+          rasters = try render(try decoder.convertedRows(), steps)
+        } catch {
+          guard error.isDamage else { throw error }
+          rasters = try render(try decoder.rows(), steps)
+        }
       }
     }
     var views: [Int: Raster] = [:]

@@ -15,12 +15,23 @@ final class CoefficientRowSource: RowSource {
   ///
   /// - Throws: `.handedOver` if the file differs from what its header promised and libjpeg may succeed. Damage is an
   ///   error, though libjpeg would accept some of it and fill in grey.
-  init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
+  convenience init(_ decoder: CoefficientDecoder, convertsColours: Bool = false) throws(CodecError) {
+    let image: CoefficientImage
     do throws(JPEGError) {
       image = try decoder.decode()
     } catch {
       throw CodecError(error)
     }
+    try self.init(image, convertsColours: convertsColours)
+  }
+
+  /// The same image with luma and chroma as RGB, each pixel within its range; not decoded again.
+  func converted() throws(CodecError) -> CoefficientRowSource {
+    try CoefficientRowSource(image, convertsColours: true)
+  }
+
+  private init(_ image: CoefficientImage, convertsColours: Bool) throws(CodecError) {
+    self.image = image
     // At 1/2 a kernel for means of boxes gains nothing.
     let box = image.scale == .half ? 1 : image.scale.rawValue
     let planes = image.planes.map { plane in
