@@ -2,5 +2,6 @@
 #define THUMBNAILER_CWEBP_H
 
 #include <webp/decode.h>
+#include <webp/encode.h>
 
 #endif

@@ -110,9 +110,9 @@ package enum Codec {
   /// The version of dav1d, such as `1.0.0`; nil where it cannot be loaded.
   package static var dav1dVersion: String? { clazy_load_dav1d() == nil ? String(cString: dav1d_version()) : nil }
 
-  /// Whether a format can be written: JPEG always, others if this libvips can. Starts libvips.
+  /// Whether a format can be written: JPEG, PNG and WebP always, others if this libvips can. Starts libvips for those.
   package static func canWrite(_ format: ImageFormat) -> Bool {
-    if format == .jpeg { return true }
+    if [.jpeg, .png, .webp].contains(format) { return true }
     return (try? start()) != nil && format.saverName.map(hasOperation) ?? false
   }
 

@@ -4,6 +4,7 @@ import Testing
 @testable import CodecTestSupport
 @testable import DecodeSandbox
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Every file of the shared corpus that only helpers read, some of which end or hang them.
@@ -11,23 +12,16 @@ import Testing
 /// The corpus is not part of the project; where it is absent the test is skipped.
 @Suite(.timeLimit(.minutes(3)), .serialized)
 struct IsolatedCorpusTests {
-  private static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
-  private static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)
-
   private static func entries() throws -> [(path: String, expected: String)] {
-    let manifest = try String(contentsOf: root.appending(path: "MANIFEST.tsv"), encoding: .utf8)
-    return manifest.split(separator: "\n").dropFirst().map { line in
-      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
-      return (fields[0], fields[8])
-    }
+    try SharedCorpus.manifest().map { fields in (fields[0], fields[8]) }
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func goodPicturesAreRenderedAndBadOnesCostThemselves() async throws {
     let bench = HelperBench(deadline: .seconds(20))
     var counts: [String: Int] = [:]
     for (path, expected) in try Self.entries() {
-      let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
+      let bytes = Array(try Data(contentsOf: SharedCorpus.root.appending(path: path)))
       let header = Result { () throws(CodecError) in try probe(.memory(bytes)) }
       guard let refusal = header.failure, let format = HelperOnlyFormat.candidate(after: refusal) else { continue }
       let result = try #require(
@@ -48,14 +42,14 @@ struct IsolatedCorpusTests {
   }
 
   /// As with `--isolate all`: the walls keep nothing from a decoder that it needs.
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func whatIsReadInProcessIsTheSameInAHelper() async throws {
     try Codec.start()
     let bench = HelperBench(deadline: .seconds(20))
     let variant = Variant(size: PixelSize(128, 128), fit: .contain)
     var count = 0
     for (path, _) in try Self.entries() where path.hasPrefix("good/") {
-      let bytes = Array(try Data(contentsOf: Self.root.appending(path: path)))
+      let bytes = Array(try Data(contentsOf: SharedCorpus.root.appending(path: path)))
       guard let header = try? probe(.memory(bytes)), let here = try? await TestRender.one(bytes, variant) else {
         continue
       }
@@ -67,11 +61,11 @@ struct IsolatedCorpusTests {
     #expect(count > 250)
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func aCompressedDrawingMayEndAnywhere() async throws {
     let bench = HelperBench(deadline: .seconds(20))
     let whole = try Data(
-      contentsOf: Self.root.appending(path: "bad/libvips+libvips/test/test-suite/images/logo.svgz"))
+      contentsOf: SharedCorpus.root.appending(path: "bad/libvips+libvips/test/test-suite/images/logo.svgz"))
     // 185 bytes hang libvips' own search for a loader, which is never asked here.
     for length in [11, 60, 185, 400, whole.count - 1] {
       let error = try await bench.failure(Array(whole.prefix(length)), .svg)

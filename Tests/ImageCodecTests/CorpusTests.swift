@@ -3,6 +3,7 @@ import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// Every file of the shared corpus of real and hostile pictures, in process and within the default budget.
@@ -10,8 +11,6 @@ import Testing
 /// The corpus is not part of the project; where it is absent the tests are skipped.
 @Suite(.timeLimit(.minutes(5)), .serialized)
 struct CorpusTests {
-  private static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
-  private static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)
   private static let budget = 512 << 20
 
   private struct Entry {
@@ -22,9 +21,7 @@ struct CorpusTests {
   }
 
   private static func entries() throws -> [Entry] {
-    let manifest = try String(contentsOf: root.appending(path: "MANIFEST.tsv"), encoding: .utf8)
-    return manifest.split(separator: "\n").dropFirst().map { line in
-      let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0) }
+    try SharedCorpus.manifest().map { fields in
       let size = PixelSize(parsing: "\(fields[5])x\(fields[6])")
       return Entry(path: fields[0], format: fields[4], size: size, expected: fields[8])
     }
@@ -44,7 +41,7 @@ struct CorpusTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func goodPicturesAreRenderedOrRefusedForAStatedReason() async throws {
     try await check("good/") { entry, outcome in
       switch outcome {
@@ -60,7 +57,7 @@ struct CorpusTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func badFilesNeitherCrashNorHangNorPass() async throws {
     try await check("bad/") { entry, outcome in
       switch outcome {
@@ -76,9 +73,9 @@ struct CorpusTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"), arguments: ["Landscape", "Portrait"])
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"), arguments: ["Landscape", "Portrait"])
   func photographsHeldInEveryWayLookTheSame(_ name: String) async throws {
-    let folder = Self.root.appending(path: "good/recurser+exif-orientation-examples")
+    let folder = SharedCorpus.root.appending(path: "good/recurser+exif-orientation-examples")
     for variant in [Variant(size: PixelSize(96, 96), format: .png), Variant(size: PixelSize(120, 40), format: .png)] {
       var first: DecodedPixels?
       for orientation in 1...8 {
@@ -90,10 +87,10 @@ struct CorpusTests {
     }
   }
 
-  @Test(.enabled(if: isPresent, "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func aStreamNeverContradictsTheWholeBody() throws {
     for entry in try Self.entries() {
-      let file = Array(try Data(contentsOf: Self.root.appending(path: entry.path)))
+      let file = Array(try Data(contentsOf: SharedCorpus.root.appending(path: entry.path)))
       let whole = Result { () throws(CodecError) in try probe(.memory(file)) }
       var prober = HeaderProber(limits: DecodeLimits())
       file.withUnsafeBytes { all in
@@ -119,7 +116,7 @@ struct CorpusTests {
     let pool = WorkerPool(name: "corpus", threads: 1, onThreadExit: Codec.threadWillEnd)
     var counts: [String: Int] = [:]
     for entry in try Self.entries() where entry.path.hasPrefix(prefix) {
-      let url = Self.root.appending(path: entry.path)
+      let url = SharedCorpus.root.appending(path: entry.path)
       let outcome = try await pool.run(priority: PriorityControl(.visible)) { flag in
         Result<Result<(ImageProbe, Thumbnail), CodecError>, Never>.success(Self.outcome(url, flag))
       }

@@ -2,9 +2,11 @@ import Foundation
 @testable import RAWPreviews
 import Testing
 
+@testable import TestSupport
+
 /// The cameras' files of the shared corpus, which is not part of the project; where it is absent the tests are skipped.
 @Suite struct RAWCorpusTests {
-  private static let root = URL(fileURLWithPath: "../shared/corpus/raw").standardizedFileURL
+  private static let root = SharedCorpus.root.appending(path: "raw")
   private static let isPresent = FileManager.default.fileExists(atPath: root.path)
 
   /// The readable previews of each file: width, height, position, length.

@@ -57,19 +57,6 @@ final class TemporaryDirectory: Sendable {
   var contents: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 }
 
-/// The images of the project's test data.
-enum TestImages {
-  private static let folder = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("TestImages")
-
-  /// The URL of an image, such as `formats/jpeg-420.jpg`.
-  static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
-
-  /// The bytes of an image.
-  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
-}
-
 /// A random number generator with a seed, for reproducible sequences.
 struct SplitMix: RandomNumberGenerator {
   var state: UInt64

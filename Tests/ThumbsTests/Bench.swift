@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import TestSupport
+
 /// Folders of one test's own, to run the command in: nothing outside is read or written. Removed when dropped.
 final class Bench: Sendable {
   /// The folder for everything.
@@ -137,18 +139,5 @@ struct Summary: Decodable {
   var provider = ""
 }
 
-/// The pictures that come with the project.
-enum TestImages {
-  private static let folder = URL(fileURLWithPath: #filePath)
-    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-    .appendingPathComponent("TestImages")
-
-  /// The scenes.
-  static let gallery = url("gallery")
-
-  /// The URL of a picture, such as `formats/jpeg-420.jpg`.
-  static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
-
-  /// The bytes of a picture.
-  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
-}
+/// The images that come with the project.
+typealias TestImages = TestSupport.TestImages

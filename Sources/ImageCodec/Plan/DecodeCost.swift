@@ -173,7 +173,7 @@ enum DecodeCost {
     let encoding =
       switch step.variant.format.imageFormat ?? chosen {
       case .jpeg: pixels * 3
-      case .png: pixels * 5
+      case .png: (1 << 20) + pixels * 12
       case .avif: (8 << 20) + pixels * 48
       case .jpegXL: (8 << 20) + pixels * 100
       default: pixels * 9

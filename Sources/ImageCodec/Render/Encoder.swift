@@ -41,8 +41,12 @@ package enum Encoder {
     }
     guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
     final = try final.rgb()
-    if format == .png, timing == nil, kept == nil, variant.effort == nil, let file = try PNGEncoder.encode(final) {
-      return (file, format)
+    if timing == nil, kept == nil {
+      if format == .png, variant.effort == nil, let file = try PNGEncoder.encode(final) { return (file, format) }
+      if format == .webp {
+        let method = effort(variant, webpEffort, 0...6)
+        return (try WebPEncoder(quality: variant.quality, method: method).encode(final), format)
+      }
     }
     // The image points into the raster's memory, which nothing else keeps alive.
     defer { withExtendedLifetime(final) {} }
@@ -57,8 +61,12 @@ package enum Encoder {
   static func written(as format: OutputFormat, source: ImageFormat, isTransparent: Bool) -> ImageFormat {
     if let stated = format.imageFormat { return stated }
     if format == .same, Codec.canWrite(source) { return source }
-    if !isTransparent { return .jpeg }
-    return Codec.canWrite(.webp) ? .webp : .png
+    return isTransparent ? .webp : .jpeg
+  }
+
+  /// The effort that was asked for, 0 to 9, on an encoder's own scale; `standard` if none was.
+  private static func effort(_ variant: Variant, _ standard: Int, _ range: ClosedRange<Int>) -> Int {
+    variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 } ?? standard
   }
 
   /// Encodes an image unchanged. One with a page height becomes animated if the format can be.
@@ -71,10 +79,7 @@ package enum Encoder {
     let quality = Int32(min(max(variant.quality, 1), 100))
     // Without `kept`, metadata that decoders left in the image is stripped.
     let strips: Int32 = keeps ? 0 : 1
-    func effort(_ standard: Int, _ range: ClosedRange<Int>) -> Int32 {
-      let wanted = variant.effort.map { range.lowerBound + ($0 * (range.upperBound - range.lowerBound) + 4) / 9 }
-      return Int32(wanted ?? standard)
-    }
+    func effort(_ standard: Int, _ range: ClosedRange<Int>) -> Int32 { Int32(Self.effort(variant, standard, range)) }
     let result =
       switch format {
       case .png: cvips_save_png(image, &bytes, &length, effort(pngEffort, 0...9), strips)

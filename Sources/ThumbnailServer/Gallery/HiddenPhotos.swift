@@ -3,7 +3,8 @@ import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
-  /// What is kept of their names, in bytes: whoever sees the page can hide. The oldest are shown again beyond it.
+  /// What is kept of their names, in bytes, since every visitor of the page can hide some. Beyond it the oldest are shown
+  /// again.
   static let mostBytes = 1 << 20
   /// No path or name of a photo is longer, in bytes.
   private static let longestID = mostBytes / 16
@@ -70,7 +71,7 @@ package struct HiddenPhotosFile: Sendable {
   ///   - cacheDirectory: The folder of the cache.
   ///   - gallery: Tells galleries apart: the path of a folder, or the name of a photo service.
   package init(in cacheDirectory: URL, gallery: String) {
-    let digest = SHA256.hash(gallery.utf8).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    let digest = SHA256.hash(gallery.utf8).hexadecimal
     url = cacheDirectory.appending(path: Self.folder).appending(path: "\(digest.prefix(Self.nameLength)).json")
     self.gallery = gallery
   }

@@ -1,3 +1,4 @@
+import ThumbnailCore
 import Tracing
 
 /// A span in the JSON of OpenTelemetry's protocol: numbers of 64 bits are strings there, identities hexadecimal. Made of
@@ -107,32 +108,10 @@ struct OTLPLine {
     }
   }
 
-  /// A text as JSON has it.
-  private mutating func add(quoted text: String) {
-    bytes.append(Self.quote)
-    for byte in text.utf8 {
-      switch byte {
-      case Self.quote, UInt8(ascii: "\\"):
-        bytes.append(UInt8(ascii: "\\"))
-        bytes.append(byte)
-      case 0..<0x20:
-        add(#"\u00"#)
-        bytes.append(Self.hexadecimal(byte >> 4))
-        bytes.append(Self.hexadecimal(byte & 0xf))
-      default: bytes.append(byte)
-      }
-    }
-    bytes.append(Self.quote)
-  }
+  private mutating func add(quoted text: String) { text.append(to: &bytes) }
 
   /// Sixteen digits.
   private mutating func add(hexadecimal number: UInt64) {
-    for shift in stride(from: UInt64.bitWidth - 4, through: 0, by: -4) {
-      bytes.append(Self.hexadecimal(UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0xf))
-    }
-  }
-
-  private static func hexadecimal(_ digit: UInt8) -> UInt8 {
-    digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    withUnsafeBytes(of: number.bigEndian) { add($0.hexadecimal) }
   }
 }

@@ -87,8 +87,8 @@ final class RequestSpan: RequestObservation {
 
 extension Route {
   private static let hidden = "REDACTED"
-  /// Of the options of a thumbnail, in characters.
-  private static let longestOptions = 200
+  /// What is shown of the last part of a path, in characters.
+  private static let longestPart = 200
 
   /// The path with names in place of what differs; nil where nothing is served.
   func template(_ path: [Substring]) -> String? {
@@ -112,11 +112,11 @@ extension Route {
   /// The path without what names images, and without keys and signatures.
   func shownPath(_ path: [Substring]) -> String? {
     switch self {
-    // Who forgets the options has the address of the image in their place.
-    case .picture where path.count == 3: "/picture/\(Self.hidden)/\(path[2].prefix(Self.longestOptions))"
+    case .picture where path.count == 3: "/picture/\(Self.hidden)/\(path[2].prefix(Self.longestPart))"
+    // An address without options has the image's own in their place.
     case .thumb, .picture, .imgproxy: "/\(rawValue)/\(Self.hidden)"
-    case .api where path.count == 4: "/api/sessions/\(Self.hidden)/\(path[3].prefix(Self.longestOptions))"
-    case .page: path.count == 2 ? "/page/\(path[1].prefix(Self.longestOptions))" : "/"
+    case .api where path.count == 4: "/api/sessions/\(Self.hidden)/\(path[3].prefix(Self.longestPart))"
+    case .page: path.count == 2 ? "/page/\(path[1].prefix(Self.longestPart))" : "/"
     case .api, .imaginary, .health, .ready, .metrics, .help, .cache: template(path)
     case .none: nil
     }

@@ -3,25 +3,18 @@ import Foundation
 import Testing
 
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// The reader against libvips, that is libjpeg, on files of many encoders.
 @Suite(.timeLimit(.minutes(5)))
 struct CoefficientDecoderDifferentialTests {
-  private static let formats = URL(fileURLWithPath: "TestImages/formats")
-  private static let broken = URL(fileURLWithPath: "TestImages/broken")
-  private static let corpus = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
-
-  private static func isPresent(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: folder.path) }
+  private static let formats = TestImages.url("formats")
+  private static let broken = TestImages.url("broken")
+  private static let corpus = SharedCorpus.root
 
   private static func files(under folder: URL) -> [(name: String, bytes: [UInt8])] {
-    guard let paths = FileManager.default.enumerator(atPath: folder.path) else { return [] }
-    return paths.compactMap { $0 as? String }.sorted().compactMap { path in
-      guard let data = try? Data(contentsOf: folder.appending(path: path)), data.starts(with: [0xFF, 0xD8, 0xFF]) else {
-        return nil
-      }
-      return (path, Array(data))
-    }
+    folder.files(beginningWith: [0xFF, 0xD8, 0xFF])
   }
 
   /// The file with its components taken for red, green and blue, so that they come as they are.
@@ -86,8 +79,7 @@ struct CoefficientDecoderDifferentialTests {
     return true
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func theProjectsPicturesAreAsLibjpegReadsThem() throws {
+  @Test func theProjectsPicturesAreAsLibjpegReadsThem() throws {
     var read: [String] = []
     for (name, file) in Self.files(under: Self.formats) where try compare(name, file) { read.append(name) }
     #expect(read.count > 30)
@@ -97,16 +89,14 @@ struct CoefficientDecoderDifferentialTests {
     ] { #expect(read.contains(name), "\(name)") }
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func profilesAreFound() throws {
+  @Test func profilesAreFound() throws {
     for (name, file) in Self.files(under: Self.formats) where name.hasPrefix("icc-") {
       let image = try TestJPEG.read(file, .eighth)
       #expect(image.raster.profile?.count ?? 0 > 100, "\(name)")
     }
   }
 
-  @Test(.enabled(if: isPresent(broken), "TestImages is absent"))
-  func brokenPicturesAreErrorsOrWholeAsFarAsTheyAreRead() throws {
+  @Test func brokenPicturesAreErrorsOrWholeAsFarAsTheyAreRead() throws {
     for (name, file) in Self.files(under: Self.broken) {
       // What cannot be probed is never planned.
       guard let probe = try? probe(.memory(file)) else { continue }
@@ -136,7 +126,7 @@ struct CoefficientDecoderDifferentialTests {
     }
   }
 
-  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func theCorpusIsReadAsLibjpegReadsIt() throws {
     var count = 0
     for (name, file) in Self.files(under: Self.corpus.appending(path: "good")) where try compare(name, file) {
@@ -145,7 +135,7 @@ struct CoefficientDecoderDifferentialTests {
     #expect(count >= 35)
   }
 
-  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func badFilesNeitherCrashNorPassWhereLibjpegRefuses() throws {
     for (name, file) in Self.files(under: Self.corpus.appending(path: "bad")) {
       // As if every header had been believed.

@@ -10,11 +10,9 @@ import Testing
 /// Progressive JPEGs at full size, a row of MCUs at a time, against libjpeg, which keeps all coefficients.
 @Suite(.timeLimit(.minutes(5)))
 struct ProgressiveRowsTests {
-  private static let formats = URL(fileURLWithPath: "TestImages/formats")
-  private static let broken = URL(fileURLWithPath: "TestImages/broken")
-  private static let corpus = URL(fileURLWithPath: "../shared/corpus/good").standardizedFileURL
-
-  private static func isPresent(_ folder: URL) -> Bool { FileManager.default.fileExists(atPath: folder.path) }
+  private static let formats = TestImages.url("formats")
+  private static let broken = TestImages.url("broken")
+  private static let corpus = SharedCorpus.root.appending(path: "good")
 
   /// A progressive file with restart markers.
   private static var restarts: [UInt8] {
@@ -22,13 +20,7 @@ struct ProgressiveRowsTests {
   }
 
   private static func files(under folder: URL) -> [(name: String, bytes: [UInt8])] {
-    let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-    return paths.sorted().compactMap { path in
-      guard let data = try? Data(contentsOf: folder.appending(path: path)), data.starts(with: [0xFF, 0xD8, 0xFF]) else {
-        return nil
-      }
-      return (path, Array(data))
-    }
+    folder.files(beginningWith: [0xFF, 0xD8, 0xFF])
   }
 
   /// The samples of all planes, without what lies beyond the image.
@@ -72,8 +64,7 @@ struct ProgressiveRowsTests {
     return true
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func theProjectsPicturesAreAsLibjpegReadsThem() throws {
+  @Test func theProjectsPicturesAreAsLibjpegReadsThem() throws {
     var read: [String] = []
     for (name, file) in Self.files(under: Self.formats) where try compare(name, file) { read.append(name) }
     for name in [
@@ -83,8 +74,7 @@ struct ProgressiveRowsTests {
   }
 
   /// At 1/2 the samples are those of the reader that keeps the coefficients.
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func atOneHalfNothingChanges() throws {
+  @Test func atOneHalfNothingChanges() throws {
     var read = 0
     for (_, file) in Self.files(under: Self.formats) {
       guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true,
@@ -98,15 +88,14 @@ struct ProgressiveRowsTests {
     #expect(read >= 5)
   }
 
-  @Test(.enabled(if: isPresent(corpus), "the shared corpus is absent"))
+  @Test(.enabled(if: SharedCorpus.isPresent, "the shared corpus is absent"))
   func theCorpusIsReadAsLibjpegReadsIt() throws {
     var count = 0
     for (name, file) in Self.files(under: Self.corpus) where try compare(name, file) { count += 1 }
     #expect(count >= 5)
   }
 
-  @Test(.enabled(if: isPresent(broken), "TestImages is absent"))
-  func whatIsBrokenIsLeftToLibjpeg() throws {
+  @Test func whatIsBrokenIsLeftToLibjpeg() throws {
     for (name, file) in Self.files(under: Self.broken) {
       guard let probe = try? probe(.memory(file)), probe.jpeg?.isReadByRows == true else { continue }
       do {
@@ -118,8 +107,7 @@ struct ProgressiveRowsTests {
     }
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func aFileThatIsCutAnywhereIsHandedOver() throws {
+  @Test func aFileThatIsCutAnywhereIsHandedOver() throws {
     let file = try Self.restarts
     let size = try probe(.memory(file)).storedSize
     for length in stride(from: 700, to: file.count - 2, by: 97) {
@@ -127,8 +115,7 @@ struct ProgressiveRowsTests {
     }
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func aFileIsReadLikeMemory() throws {
+  @Test func aFileIsReadLikeMemory() throws {
     let directory = try TemporaryDirectory()
     let bytes = try Self.restarts
     let size = try probe(.memory(bytes)).storedSize
@@ -138,8 +125,7 @@ struct ProgressiveRowsTests {
     #expect(try Self.samples(Self.rows(body, size)) == Self.samples(Self.rows(.memory(bytes), size)))
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func aCancelledReadingEnds() throws {
+  @Test func aCancelledReadingEnds() throws {
     let bytes = try Self.restarts
     let cancellation = CancellationFlag()
     let source = try ProgressiveRowSource(
@@ -149,8 +135,7 @@ struct ProgressiveRowsTests {
     #expect(throws: CodecError.cancelled) { _ = try source.read { _ in } }
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func theErrorOfWhoTakesTheRowsEndsTheReading() throws {
+  @Test func theErrorOfWhoTakesTheRowsEndsTheReading() throws {
     let bytes = try Self.restarts
     let source = try Self.rows(.memory(bytes), try probe(.memory(bytes)).storedSize)
     var bands = 0
@@ -163,8 +148,7 @@ struct ProgressiveRowsTests {
     #expect(bands == 1)
   }
 
-  @Test(.enabled(if: isPresent(formats), "TestImages is absent"))
-  func onlyWhatIsNotReducedIsReadSo() throws {
+  @Test func onlyWhatIsNotReducedIsReadSo() throws {
     let bytes = try Self.restarts
     let probe = try probe(.memory(bytes))
     func reader(_ side: Int) throws -> DecodePlan.Reader {

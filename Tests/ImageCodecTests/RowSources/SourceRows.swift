@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 /// All rows of a source, or of libvips, in memory.
@@ -60,16 +61,11 @@ struct SourceRows: Equatable {
   }
 }
 
-/// The shared corpus of real and hostile images, which is not part of the project.
-enum SharedCorpus {
-  static let root = URL(fileURLWithPath: "../shared/corpus").standardizedFileURL
-  static let isPresent = FileManager.default.fileExists(atPath: root.appending(path: "MANIFEST.tsv").path)
-
+extension SharedCorpus {
   /// The names and bytes of all files of a format, by their first bytes.
   static func files(_ format: ImageFormat) throws -> [(name: String, bytes: [UInt8])] {
-    let manifest = try String(contentsOf: root.appending(path: "MANIFEST.tsv"), encoding: .utf8)
-    return try manifest.split(separator: "\n").dropFirst().compactMap { line in
-      let name = String(line.prefix { $0 != "\t" })
+    try manifest().compactMap { columns in
+      let name = columns[0]
       let bytes = [UInt8](try Data(contentsOf: root.appending(path: name)))
       guard Sniffer.sniff(HeaderBytes(Array(bytes.prefix(4096))), isAll: true) == .format(format) else { return nil }
       return (name, bytes)

@@ -4,6 +4,7 @@ import Testing
 
 @testable import CodecTestSupport
 @testable import ImageCodec
+@testable import TestSupport
 @testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5)))
