@@ -1,18 +1,18 @@
-import Foundation
+package import Foundation
 
 /// The images of the project's test data.
-enum TestImages {
-  static let folder = URL(fileURLWithPath: #filePath)
+package enum TestImages {
+  package static let folder = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("TestImages")
   /// The scenes.
-  static let gallery = url("gallery")
+  package static let gallery = url("gallery")
 
   /// The URL of an image, such as `formats/jpeg-420.jpg`.
-  static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
+  package static func url(_ path: String) -> URL { folder.appendingPathComponent(path) }
 
   /// The bytes of an image.
-  static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
+  package static func bytes(_ path: String) throws -> Data { try Data(contentsOf: url(path)) }
 }
 
 /// The shared corpus of real and hostile images, which is not part of the project.

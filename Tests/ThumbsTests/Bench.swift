@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@testable import TestSupport
+@testable package import TestSupport
 
 /// Folders of one test's own, to run the command in: nothing outside is read or written. Removed when dropped.
 final class Bench: Sendable {
@@ -140,4 +140,4 @@ struct Summary: Decodable {
 }
 
 /// The images that come with the project.
-typealias TestImages = TestSupport.TestImages
+package typealias TestImages = TestSupport.TestImages
