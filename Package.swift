@@ -237,7 +237,7 @@ let package = Package(
       name: "CodecTestSupport",
       dependencies: ["CVips", "DecodeSandbox", "ImageCodec", "TestOrigin", "TestSupport", "ThumbnailCore"],
       path: "Tests/CodecTestSupport",
-      swiftSettings: strict,
+      swiftSettings: optimised,
       // The tests call more of it than the program does.
       linkerSettings: [.linkedLibrary("vips")]
     ),

@@ -52,7 +52,7 @@ class Bench:
     def start(self, arguments, variables=None, **options):
         environment = {
             "PATH": "/usr/bin:/bin", "HOME": str(self.folder), "LANG": "C.UTF-8", "TMPDIR": str(self.folder),
-            "SWIFT_BACKTRACE": "enable=no", "THUMBNAILER_READS_COEFFICIENTS": "1",
+            "SWIFT_BACKTRACE": "enable=no",
         }
         if "LD_LIBRARY_PATH" in os.environ:
             environment["LD_LIBRARY_PATH"] = os.environ["LD_LIBRARY_PATH"]

@@ -66,6 +66,7 @@ final class BodyReader {
   func load(
     _ format: ImageFormat, _ failOn: VipsFailOn, option: LoaderOption? = nil
   ) throws(CodecError) -> LibvipsImage {
+    try Codec.start()
     let loader = format.loaderName
     guard Codec.hasOperation(loader) else { throw .decoderUnavailable(format) }
     fillsFailures = format == .heif || format == .avif

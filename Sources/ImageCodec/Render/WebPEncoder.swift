@@ -18,7 +18,7 @@ struct WebPEncoder {
     var picture = WebPPicture()
     guard WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, Float(min(max(quality, 1), 100))) != 0,
       WebPPictureInit(&picture) != 0
-    else { throw .damaged(.encode, detail: "libwebp is of another version than the program was built for") }
+    else { throw .damaged(.encode, detail: "libwebp is of another version than the program has been built for") }
     config.method = Int32(method)
     (picture.width, picture.height) = (Int32(raster.size.width), Int32(raster.size.height))
     var output = WebPMemoryWriter()
