@@ -112,8 +112,12 @@ package enum Codec {
 
   /// Whether a format can be written: JPEG, PNG and WebP always, others if this libvips can. Starts libvips for those.
   package static func canWrite(_ format: ImageFormat) -> Bool {
-    if [.jpeg, .png, .webp].contains(format) { return true }
-    return (try? start()) != nil && format.saverName.map(hasOperation) ?? false
+    [.jpeg, .png, .webp].contains(format) || hasSaver(format)
+  }
+
+  /// Whether this libvips can write a format. Starts it.
+  static func hasSaver(_ format: ImageFormat) -> Bool {
+    (try? start()) != nil && format.saverName.map(hasOperation) ?? false
   }
 
   static func hasOperation(_ name: String) -> Bool { vips_type_find("VipsOperation", name) != 0 }

@@ -63,7 +63,7 @@ struct MakerNotes {
 
   /// Takes the part that Canon's thumbnails of 160×120 pixels show of an image with another aspect ratio.
   static func takeThumbnailArea(
-    _ notes: TIFFDirectory, _ tiff: TIFFWalk, _ walk: inout RAWWalk
+    _ notes: RAWDirectory, _ tiff: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
     let field = notes[Tag.Canon.thumbnailValidArea]
     guard let left = try tiff.number(field, 0), let right = try tiff.number(field, 1),
@@ -121,7 +121,7 @@ struct MakerNotes {
   }
 
   private func takeOlympus(
-    _ directory: TIFFDirectory, _ notes: TIFFWalk, _ walk: inout RAWWalk
+    _ directory: RAWDirectory, _ notes: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
     for tag in [Tag.Olympus.thumbnail, Tag.Olympus.preview] {
       if let field = directory[tag], field.size == 1 { walk.add(.makerNote, at: field.place, length: field.count) }
@@ -136,7 +136,7 @@ struct MakerNotes {
   }
 
   private func take(
-    _ directory: TIFFDirectory, _ startTag: Int, _ lengthTag: Int, _ notes: TIFFWalk, _ walk: inout RAWWalk
+    _ directory: RAWDirectory, _ startTag: Int, _ lengthTag: Int, _ notes: TIFFWalk, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
     guard let start = try notes.number(directory[startTag]), let length = try notes.number(directory[lengthTag]),
       start > 0

@@ -52,30 +52,30 @@ struct TIFFWalk {
   }
 
   /// One of a field's values; nil if it has no such value, or that is not an unsigned integer.
-  func number(_ field: TIFFDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
+  func number(_ field: RAWDirectory.Field?, _ index: Int = 0) throws(MissingBytes) -> Int? {
     guard let field, index < field.count, [1, 3, 4, 7, 13].contains(field.kind) else { return nil }
     return try known.number(at: field.place + index * field.size, count: field.size, isBigEndian: isBigEndian)
   }
 
   /// The directory at a position of the structure; nil if there is none.
-  func directory(at position: Int) throws(MissingBytes) -> TIFFDirectory? {
+  func directory(at position: Int) throws(MissingBytes) -> RAWDirectory? {
     guard position > 0, position <= KnownBytes.furthest, let count = try number(at: position, count: 2), count > 0,
       count <= Self.mostFields
     else { return nil }
-    var directory = TIFFDirectory()
+    var directory = RAWDirectory()
     for index in 0..<count {
       let entry = position + 2 + 12 * index
       guard let tag = try number(at: entry, count: 2), let kind = try number(at: entry + 2, count: 2),
         let count = try number(at: entry + 4, count: 4)
       else { return nil }
-      let size = TIFFDirectory.sizes.indices.contains(kind) ? TIFFDirectory.sizes[kind] : 0
+      let size = RAWDirectory.sizes.indices.contains(kind) ? RAWDirectory.sizes[kind] : 0
       guard size > 0, directory.fields[tag] == nil else { continue }
       var place = entry + 8
       if size * count > 4 {
         guard let offset = try number(at: place, count: 4) else { return nil }
         place = offset
       }
-      directory.fields[tag] = TIFFDirectory.Field(kind: kind, count: count, place: base + place, size: size)
+      directory.fields[tag] = RAWDirectory.Field(kind: kind, count: count, place: base + place, size: size)
     }
     directory.next = try number(at: position + 2 + 12 * count, count: 4) ?? 0
     return directory
@@ -101,12 +101,12 @@ struct TIFFWalk {
   }
 
   /// The directory at a position, if it was not visited before.
-  private mutating func visit(_ position: Int) throws(MissingBytes) -> TIFFDirectory? {
+  private mutating func visit(_ position: Int) throws(MissingBytes) -> RAWDirectory? {
     guard visited.count < Self.mostDirectories, visited.insert(position).inserted else { return nil }
     return try directory(at: position)
   }
 
-  private mutating func readFirst(_ directory: TIFFDirectory, _ walk: inout RAWWalk) throws(MissingBytes) {
+  private mutating func readFirst(_ directory: RAWDirectory, _ walk: inout RAWWalk) throws(MissingBytes) {
     if let orientation = try number(directory[TIFFTag.orientation]) { walk.take(orientation: orientation) }
     if directory[TIFFTag.dngVersion] != nil {
       signature = .dng
@@ -120,7 +120,7 @@ struct TIFFWalk {
   }
 
   private mutating func take(
-    _ directory: TIFFDirectory, _ place: EmbeddedImage.Place, depth: Int, _ walk: inout RAWWalk
+    _ directory: RAWDirectory, _ place: EmbeddedImage.Place, depth: Int, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
     if try isSensor(directory) {
       if !walk.isRAW { walk.settle(signature ?? make ?? .tiffEP) }
@@ -153,7 +153,7 @@ struct TIFFWalk {
   }
 
   /// Whether a directory describes the sensor's samples.
-  private func isSensor(_ directory: TIFFDirectory) throws(MissingBytes) -> Bool {
+  private func isSensor(_ directory: RAWDirectory) throws(MissingBytes) -> Bool {
     let photometric = try number(directory[TIFFTag.photometric])
     return photometric == Photometric.filterArray || photometric == Photometric.linear
   }
@@ -166,7 +166,7 @@ struct TIFFWalk {
 
   /// The image that a directory describes, if it is one JPEG.
   private func takeImage(
-    _ directory: TIFFDirectory, _ place: EmbeddedImage.Place, _ walk: inout RAWWalk
+    _ directory: RAWDirectory, _ place: EmbeddedImage.Place, _ walk: inout RAWWalk
   ) throws(MissingBytes) {
     if let start = try number(directory[TIFFTag.jpegStart]), let length = try number(directory[TIFFTag.jpegLength]) {
       walk.add(place, at: base + start, length: length)

@@ -59,9 +59,9 @@ struct Thumbs: AsyncParsableCommand {
   private static func setUpProcess() {
     // Turns a write to a closed pipe or socket, as with `| head`, into an error instead of a fatal signal.
     signal(SIGPIPE, SIG_IGN)
-    // Two heaps: with one for each thread, memory freed on one is not reused by others, and the peak grows with the number
-    // of images; with a single one, workers wait for each other. (The library itself returns large blocks to the system at
-    // once.)
+    // Two heaps: with one for each thread, memory freed on one is not reused by others, and the peak grows with the
+    // number of images; with a single one, workers wait for each other. (The library itself returns large blocks to the
+    // system at once.)
     _ = mallopt(M_ARENA_MAX, 2)
     _ = mallopt(M_TRIM_THRESHOLD, 1 << 20)
   }

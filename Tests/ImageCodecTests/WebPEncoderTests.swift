@@ -6,7 +6,7 @@ import Testing
 @testable import ImageCodec
 @testable import ThumbnailCore
 
-/// WebP files with the same pixels as libvips writes with the same settings of libwebp. Its files have metadata besides.
+/// WebP files with the pixels that libvips writes with the same settings. Its files may have metadata besides.
 @Suite(.timeLimit(.minutes(2)))
 struct WebPEncoderTests {
   private func raster(_ size: PixelSize, bands: Int) throws -> Raster {
@@ -47,7 +47,7 @@ struct WebPEncoderTests {
       #expect(saved == 0)
       let theirs = Data(bytes: try #require(bytes), count: length)
       #expect(try pixels(ours) == pixels(theirs), "quality \(quality), method \(method)")
-      #expect(ours.count < theirs.count)
+      #expect(ours.count <= theirs.count)
     }
   }
 

@@ -174,6 +174,8 @@ enum DecodeCost {
       switch step.variant.format.imageFormat ?? chosen {
       case .jpeg: pixels * 3
       case .png: (1 << 20) + pixels * 12
+      // Measured of noise: libwebp's tokens, planes and output.
+      case .webp: (1 << 20) + pixels * (mayHaveAlpha(probe) ? 36 : 30)
       case .avif: (8 << 20) + pixels * 48
       case .jpegXL: (8 << 20) + pixels * 100
       default: pixels * 9

@@ -3,6 +3,14 @@ package import ThumbnailCore
 
 /// How thumbnails are made from an image's embedded preview.
 package struct PreviewPlan: Sendable {
+  /// The largest accepted mean difference per sample (0 to 255), over a grid of the compared rows.
+  ///
+  /// Of 30 photographs and drawings, the preview and its own image differ by 0.1 to 7.6; 494 pairs of different ones of
+  /// the same aspect ratio differ by 17 or more.
+  static let mostDifference = 8.0
+  /// The smallest accepted standard deviation of the grid's brightness: all clear skies look alike.
+  static let leastContrast = 4.0
+
   let probe: ImageProbe
   package let preview: EmbeddedPreview
   /// The plan for decoding the preview instead of the image.

@@ -17,7 +17,7 @@ struct HEIFTraits: Sendable, Equatable {
   var compared: Comparison?
 
   /// Whether the container says that the samples have a high dynamic range, which thumbnails do not have.
-  var isHighDynamicRange: Bool { image.colour.map { ToneMap.isNeeded(for: $0) } ?? false }
+  var isHighDynamicRange: Bool { image.colour?.isHighDynamicRange ?? false }
 
   /// An image that is read here, and its alpha.
   ///
@@ -90,4 +90,11 @@ extension EmbeddedPreview {
 
   /// A tile with fewer bytes than this part of the longest one's may be flat.
   private static let leastShareOfLongest = 3
+}
+
+extension CodedColour {
+  /// The transfer functions of a high dynamic range (ITU-T H.273): PQ and HLG.
+  static let (pq, hlg) = (16, 18)
+
+  var isHighDynamicRange: Bool { transfer == Self.pq || transfer == Self.hlg }
 }

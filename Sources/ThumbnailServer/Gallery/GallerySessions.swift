@@ -16,7 +16,7 @@ package enum GallerySource: Sendable {
 struct GallerySession: Sendable {
   let id: String
   let list: any ImageList
-  let window: PrefetchWindow
+  let window: ViewportPrefetch
 
   func stop() async {
     await window.stop()
@@ -63,7 +63,7 @@ actor GallerySessions {
         SearchList(provider: provider, pipeline: pipeline, headers: headers, pageSize: pageSize, hidden: hidden)
       }
     let session = GallerySession(
-      id: Token.random(), list: list, window: PrefetchWindow(list: list, pipeline: pipeline, headers: headers))
+      id: Token.random(), list: list, window: ViewportPrefetch(list: list, pipeline: pipeline, headers: headers))
     entries[session.id] = Entry(session: session)
     expire(session.id)
     await list.search(query)

@@ -3,8 +3,8 @@ import ThumbnailCore
 
 /// The photos that were hidden in a gallery, for all lists of a server, and for later servers of the same gallery.
 actor HiddenPhotos {
-  /// What is kept of their names, in bytes, since every visitor of the page can hide some. Beyond it the oldest are shown
-  /// again.
+  /// What is kept of their names, in bytes, since every visitor of the page can hide some. Beyond it the oldest are
+  /// shown again.
   static let mostBytes = 1 << 20
   /// No path or name of a photo is longer, in bytes.
   private static let longestID = mostBytes / 16

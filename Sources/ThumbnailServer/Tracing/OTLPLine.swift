@@ -110,8 +110,5 @@ struct OTLPLine {
 
   private mutating func add(quoted text: String) { text.append(to: &bytes) }
 
-  /// Sixteen digits.
-  private mutating func add(hexadecimal number: UInt64) {
-    withUnsafeBytes(of: number.bigEndian) { add($0.hexadecimal) }
-  }
+  private mutating func add(hexadecimal number: UInt64) { add(TraceContext.digits(number)) }
 }

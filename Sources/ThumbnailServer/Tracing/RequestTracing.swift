@@ -113,7 +113,7 @@ extension Route {
   func shownPath(_ path: [Substring]) -> String? {
     switch self {
     case .picture where path.count == 3: "/picture/\(Self.hidden)/\(path[2].prefix(Self.longestPart))"
-    // An address without options has the image's own in their place.
+    // Without options the second part is the image's address.
     case .thumb, .picture, .imgproxy: "/\(rawValue)/\(Self.hidden)"
     case .api where path.count == 4: "/api/sessions/\(Self.hidden)/\(path[3].prefix(Self.longestPart))"
     case .page: path.count == 2 ? "/page/\(path[1].prefix(Self.longestPart))" : "/"

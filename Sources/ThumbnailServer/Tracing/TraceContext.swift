@@ -68,7 +68,7 @@ struct TraceContext: Sendable, Equatable {
   }
 
   /// Sixteen hexadecimal digits.
-  private static func digits(_ number: UInt64) -> String {
+  static func digits(_ number: UInt64) -> String {
     let text = String(number, radix: 16)
     return String(repeating: "0", count: spanDigits - text.utf8.count) + text
   }

@@ -19,7 +19,7 @@ final class PipelineStages: Sendable {
   private let files: FileLoader
   private let programs: ProgramLoader
   private let revalidator: Revalidator
-  let shrinker: Shrinker
+  let storedThumbnails: StoredThumbnails
   let renderer: Renderer
   let store: ThumbnailStore
   /// Runs all decodes.
@@ -74,7 +74,7 @@ final class PipelineStages: Sendable {
       memoryLimit: max(configuration.memoryBudget.bytes, admission.most))
     revalidator = Revalidator(
       configuration: configuration, http: http, cache: cache, failures: failures, monitor: monitor)
-    shrinker = Shrinker(limits: policy.limits, runner: runner)
+    storedThumbnails = StoredThumbnails(limits: policy.limits, runner: runner)
     store = ThumbnailStore(configuration: configuration, cache: cache, monitor: monitor)
 
     renderer = Renderer(

@@ -9,7 +9,7 @@ struct SourceJob: Sendable {
   private let stages: PipelineStages
   private let waiters: JobWaiters
   private let loader: any BodyLoader
-  /// Judges whether stored thumbnails are current; nil if they never become stale.
+  /// Asks servers about stale thumbnails; nil if they never become stale.
   private let revalidator: Revalidator?
   /// Whether this is a background revalidation of stale thumbnails that were served already.
   private let isRevalidation: Bool
@@ -66,7 +66,7 @@ struct SourceJob: Sendable {
     }
     for variant in variants {
       guard let hit = lookup.hits[variant],
-        let found = await stages.shrinker.thumbnail(variant, from: hit, for: job)
+        let found = await stages.storedThumbnails.thumbnail(variant, from: hit, for: job)
       else {
         // There is nothing left to revalidate.
         if isRevalidation {

@@ -31,14 +31,11 @@ enum FormatTrial {
   /// Why a format cannot be written; nil if it can.
   static func writing(_ format: ImageFormat) -> CodecError? {
     do throws(CodecError) {
-      try Codec.start()
-      guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
       let raster = try Raster(size: box, bands: 3) { samples throws(CodecError) in
         for index in samples.indices { samples[index] = UInt8(truncatingIfNeeded: index * 5) }
       }
-      // The image borrows its pixels.
-      defer { withExtendedLifetime(raster) {} }
-      let data = try Encoder.save(try raster.image(), as: format, variant: Variant(size: box), keeps: false)
+      let output = OutputFormat(rawValue: format.rawValue) ?? .same
+      let data = try Encoder.encode(raster, for: Variant(size: box, format: output), source: format).data
       return data.isEmpty ? .damaged(.encode, detail: "nothing came out") : nil
     } catch {
       return error

@@ -54,7 +54,7 @@ final class HEIFRowSource: RowSource {
     let isAligned = part.x % divisors.across == 0 && part.y % divisors.down == 0
     let range = CodedRange(bits: image.bits, isFull: colour.isFullRange)
     // Where there is a profile, the container has the last word on what the samples mean.
-    let isHDR = ToneMap.isNeeded(for: colour) && (image.colour != nil || image.profile == nil)
+    let isHDR = colour.isHighDynamicRange && (image.colour != nil || image.profile == nil)
     toneMap = isHDR ? try ToneMap(colour, peak: image.peakLight, isWide: image.bits > 8) : nil
     let keepsPlanes = alpha == nil && !convertsColours && !isHDR && isAligned && image.chroma != .none
     if keepsPlanes, let weights = LumaWeights(matrix: colour.matrix) {

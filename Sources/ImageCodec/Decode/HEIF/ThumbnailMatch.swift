@@ -30,10 +30,10 @@ struct ThumbnailMatch {
         throw .handedOver(reason: "the stream's samples are not those of the header")
       }
       let difference = difference(tile, at: index, tileColour: image.colour ?? tile.colour, colour)
-      guard difference.mean <= PreviewComparison.mostDifference else {
+      guard difference.mean <= PreviewPlan.mostDifference else {
         throw .handedOver(reason: "the thumbnail does not match")
       }
-      if difference.contrast >= PreviewComparison.leastContrast { return }
+      if difference.contrast >= PreviewPlan.leastContrast { return }
     }
   }
 

@@ -9,8 +9,6 @@ import ThumbnailCore
 /// cd/m² for an image of up to 1,000) is rolled off: the brightest of red, green and blue by its curve, the others in
 /// proportion, so that hues stay. Then the primaries are converted in linear light, and colours beyond sRGB's clipped.
 struct ToneMap {
-  /// The numbers of the transfer functions in ITU-T H.273.
-  private static let (pq, hlg) = (16, 18)
   /// The light of sRGB's white, in cd/m².
   private static let white = 203.0
   /// The brightest light of a display of HLG, and of an image in PQ that does not tell, in cd/m².
@@ -34,9 +32,6 @@ struct ToneMap {
   private let primaries: Primaries
   private let isWide: Bool
 
-  /// Whether samples of this transfer function have a high dynamic range.
-  static func isNeeded(for colour: CodedColour) -> Bool { colour.transfer == pq || colour.transfer == hlg }
-
   /// - Parameters:
   ///   - colour: Of PQ or HLG.
   ///   - peak: The brightest light of an image in PQ in cd/m², if it tells.
@@ -47,7 +42,7 @@ struct ToneMap {
       throw .handedOver(reason: "high dynamic range with the primaries \(colour.primaries)")
     }
     (self.primaries, self.isWide) = (primaries, isWide)
-    let isPQ = colour.transfer == Self.pq
+    let isPQ = colour.transfer == CodedColour.pq
     let signals = isWide ? (0...Self.last).map { min(1, Double($0 << 4) / 65_535) } : (0...255).map { Double($0) / 255 }
     light = signals.map { Float(isPQ ? PQ.light($0) / Self.white : Self.sceneLight($0)) }
     display =

@@ -22,7 +22,7 @@ enum TIFFTag {
 }
 
 /// One directory of a TIFF structure.
-struct TIFFDirectory {
+struct RAWDirectory {
   /// A field.
   struct Field {
     let kind: Int

@@ -18,8 +18,8 @@ package enum Encoder {
   /// Encodes pixels in standard colours. `source` is the format of the source image, `kept` its metadata to embed, and
   /// `timing` that of an image of stacked frames.
   ///
-  /// - Throws: `.encoderUnavailable` or `.damaged(.encode, …)`.
-  static func encode(
+  /// - Throws: `.encoderUnavailable`, `.outOfMemory` or `.damaged(.encode, …)`.
+  package static func encode(
     _ raster: Raster, for variant: Variant, source: ImageFormat, kept: KeptMetadata? = nil,
     timing: AnimationTiming? = nil
   ) throws(CodecError) -> (data: Data, format: ImageFormat) {
@@ -39,7 +39,6 @@ package enum Encoder {
       let profile = kept?.profile(fitting: final)
       return (try JPEGEncoder(quality: variant.quality, effort: variant.effort, profile: profile).encode(final), format)
     }
-    guard Codec.canWrite(format) else { throw .encoderUnavailable(format) }
     final = try final.rgb()
     if timing == nil, kept == nil {
       if format == .png, variant.effort == nil, let file = try PNGEncoder.encode(final) { return (file, format) }
@@ -48,6 +47,7 @@ package enum Encoder {
         return (try WebPEncoder(quality: variant.quality, method: method).encode(final), format)
       }
     }
+    guard Codec.hasSaver(format) else { throw .encoderUnavailable(format) }
     // The image points into the raster's memory, which nothing else keeps alive.
     defer { withExtendedLifetime(final) {} }
     // libvips would embed it although metadata is stripped.

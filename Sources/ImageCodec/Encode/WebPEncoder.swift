@@ -11,14 +11,15 @@ struct WebPEncoder {
 
   /// Encodes gray or RGB, with or without alpha.
   ///
-  /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`.
+  /// - Throws: `.damaged(.encode, …)`, `.outOfMemory`; `.encoderUnavailable` where libwebp is of another version than the
+  ///   program was built for.
   func encode(_ raster: Raster) throws(CodecError) -> Data {
     let raster = raster.bands < 3 ? try raster.rgba() : raster
     var config = WebPConfig()
     var picture = WebPPicture()
     guard WebPConfigPreset(&config, WEBP_PRESET_DEFAULT, Float(min(max(quality, 1), 100))) != 0,
       WebPPictureInit(&picture) != 0
-    else { throw .damaged(.encode, detail: "libwebp is of another version than the program has been built for") }
+    else { throw .encoderUnavailable(.webp) }
     config.method = Int32(method)
     (picture.width, picture.height) = (Int32(raster.size.width), Int32(raster.size.height))
     var output = WebPMemoryWriter()
@@ -43,9 +44,20 @@ struct WebPEncoder {
       if [VP8_ENC_ERROR_OUT_OF_MEMORY, VP8_ENC_ERROR_BITSTREAM_OUT_OF_MEMORY].contains(picture.error_code) {
         throw .outOfMemory
       }
-      throw .damaged(.encode, detail: "libwebp's error \(picture.error_code.rawValue)")
+      throw .damaged(.encode, detail: Self.text(of: picture.error_code))
     }
+    // Before the copy: the planes are not needed any more.
+    WebPPictureFree(&picture)
     // A copy of the exact length: libwebp's buffer may be twice as long, and the cache accounts for what it holds.
     return Data(bytes: bytes, count: output.size)
+  }
+
+  private static func text(of error: WebPEncodingError) -> String {
+    switch error {
+    case VP8_ENC_ERROR_BAD_DIMENSION: "a WebP has at most 16,383 pixels a side"
+    case VP8_ENC_ERROR_PARTITION0_OVERFLOW, VP8_ENC_ERROR_PARTITION_OVERFLOW, VP8_ENC_ERROR_FILE_TOO_BIG:
+      "too much detail for a WebP of this size; choose a smaller one, or a lower quality"
+    default: "libwebp's error \(error.rawValue)"
+    }
   }
 }

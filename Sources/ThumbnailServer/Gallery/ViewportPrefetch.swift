@@ -26,7 +26,7 @@ struct ViewportMessage: Sendable, Decodable {
 }
 
 /// Prefetches around a page's viewport. Of a long list the prefetcher knows only a part, which moves with the viewport.
-actor PrefetchWindow {
+actor ViewportPrefetch {
   /// The images that the prefetcher knows, and how near the viewport may come to their ends.
   private static let length = 2000
   private static let margin = 500

@@ -1,6 +1,6 @@
 import Thumbnailer
 
-/// Rate limits: a prefetch waits until they end.
+/// Asking for pages: a prefetch waits until rate limits end.
 extension QueryPrefetch {
   /// One page of the source. Waits out rate limits, if the pipeline's settings allow waiting.
   func page(_ query: PhotoQuery, at cursor: PageCursor?) async throws(ProviderError) -> PhotoPage {

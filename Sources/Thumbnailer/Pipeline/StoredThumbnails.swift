@@ -3,23 +3,8 @@ import ImageCodec
 import ThumbnailCache
 import ThumbnailCore
 
-/// A thumbnail from the caches.
-struct FoundThumbnail: Sendable {
-  let variant: Variant
-  var stored: DatedThumbnail
-  /// Whether it was shrunk from a larger one, and is not stored itself yet.
-  let isShrunk: Bool
-  /// Whether it may be used without revalidation.
-  let isFresh: Bool
-
-  /// The response for its waiters.
-  func response(origin: ThumbnailResponse.Origin, isStored: Bool = true) -> ThumbnailResponse {
-    ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored)
-  }
-}
-
-/// Makes small thumbnails from larger stored ones.
-struct Shrinker: Sendable {
+/// Turns what the caches hold into thumbnails: as they are, or shrunk from larger ones; and judges whether they are stale.
+struct StoredThumbnails: Sendable {
   let limits: DecodeLimits
   let runner: DecodeRunner
 
