@@ -37,6 +37,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let configuration: HTTPServer.Configuration
   private let responder: any HTTPResponder
   private let memory: BodyMemory
+  private let connections: ConnectionRegistry
   private var state = State.idle
   /// What has come of the body of a request. Not in the state, of which each look takes a copy.
   private var body = ByteBuffer()
@@ -62,9 +63,10 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   init(
     configuration: HTTPServer.Configuration, responder: any HTTPResponder, memory: BodyMemory,
-    on eventLoop: any EventLoop
+    connections: ConnectionRegistry, on eventLoop: any EventLoop
   ) {
-    (self.configuration, self.responder, self.memory, self.eventLoop) = (configuration, responder, memory, eventLoop)
+    (self.configuration, self.responder, self.memory) = (configuration, responder, memory)
+    (self.connections, self.eventLoop) = (connections, eventLoop)
   }
 
   // MARK: Connection
@@ -238,7 +240,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         head: head, begun: begun, client: request.client, observation: request.observation, keepsAlive: keepsAlive))
     if let response = responder.immediateResponse(to: request) { return write(response) }
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-    task = Task { [responder, request, loop = context.eventLoop] in
+    task = connections.respond { [responder, request, loop = context.eventLoop] in
       let response = await responder.response(to: request)
       loop.execute { handler.value.write(response) }
     }
@@ -323,7 +325,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func stream(_ parts: AsyncStream<ByteBuffer>, _ context: ChannelHandlerContext) {
     context.flush()
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
-    task = Task { [loop = context.eventLoop] in
+    task = connections.respond { [loop = context.eventLoop] in
       for await part in parts {
         let sent = loop.flatSubmit { handler.value.send(part) }
         guard (try? await sent.get()) != nil else { return }

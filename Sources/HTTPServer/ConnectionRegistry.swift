@@ -1,15 +1,20 @@
 import NIOCore
 import Synchronization
 
-/// The open connections of a server: limits their number, and ends them.
+/// The open connections of a server and the responses that are being made for them: limits the number of connections,
+/// and ends them.
 final class ConnectionRegistry: Sendable {
   /// Sent through a connection's pipeline: close as soon as no response is being made.
   struct EndWhenIdle: Sendable {}
 
   private struct State {
     var channels: [ObjectIdentifier: any Channel] = [:]
+    /// The tasks that make or send a response. One may outlive its connection.
+    var responses = 0
     var isEnding = false
     var waiters: [CheckedContinuation<Void, Never>] = []
+
+    var isEmpty: Bool { channels.isEmpty && responses == 0 }
   }
 
   private let limit: Int
@@ -27,8 +32,17 @@ final class ConnectionRegistry: Sendable {
       state.channels[id] = channel
       return true
     }
-    if isAdmitted { channel.closeFuture.whenComplete { [self] _ in remove(id) } }
+    if isAdmitted { channel.closeFuture.whenComplete { [self] _ in leave { $0.channels[id] = nil } } }
     return isAdmitted
+  }
+
+  /// Makes or sends a response in a task of its own.
+  func respond(_ operation: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+    state.withLock { $0.responses += 1 }
+    return Task {
+      await operation()
+      leave { $0.responses -= 1 }
+    }
   }
 
   /// Admits no more, and has each of them closed once it is idle.
@@ -44,15 +58,16 @@ final class ConnectionRegistry: Sendable {
     for channel in state.withLock({ Array($0.channels.values) }) { channel.close(promise: nil) }
   }
 
-  /// Returns when the last one is closed, or after that time.
-  func waitUntilEmpty(for time: Duration) async {
+  /// Returns when the last connection is closed and the last response has ended, or after that time.
+  func waitUntilEmpty(for time: Duration? = nil) async {
     var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
-        if !state.channels.isEmpty { state.waiters.append(continuation) }
-        return state.channels.isEmpty
+        if !state.isEmpty { state.waiters.append(continuation) }
+        return state.isEmpty
       }
       if isEmpty { return continuation.resume() }
+      guard let time else { return }
       // Not before somebody waits: else its end could be missed.
       timer = Task {
         try? await Task.sleep(for: time)
@@ -62,10 +77,10 @@ final class ConnectionRegistry: Sendable {
     timer?.cancel()
   }
 
-  private func remove(_ id: ObjectIdentifier) {
+  private func leave(_ change: (inout State) -> Void) {
     let isEmpty = state.withLock { state in
-      state.channels[id] = nil
-      return state.channels.isEmpty
+      change(&state)
+      return state.isEmpty
     }
     if isEmpty { resumeWaiters() }
   }

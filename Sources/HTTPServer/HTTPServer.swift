@@ -47,7 +47,8 @@ package final class HTTPServer: Sendable {
             NIOHTTPResponseHeadersValidator())
           try pipeline.addHandler(
             ConnectionHandler(
-              configuration: configuration, responder: responder, memory: memory, on: channel.eventLoop))
+              configuration: configuration, responder: responder, memory: memory, connections: connections,
+              on: channel.eventLoop))
         }
       }
     let channel: any Channel
@@ -80,11 +81,13 @@ package final class HTTPServer: Sendable {
   }
 
   /// Begins to stop, and waits until the connections that are in use have had their responses, for at most that long;
-  /// then closes them.
+  /// then closes them, which cancels what is being made for them, and waits for the end of that.
   package func stop(within time: Duration) async {
     await beginStopping()
     await connections.waitUntilEmpty(for: time)
     connections.closeAll()
+    // A response would come back to an event loop that has ended.
+    await connections.waitUntilEmpty()
     try? await group.shutdownGracefully()
   }
 }

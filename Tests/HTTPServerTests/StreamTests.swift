@@ -96,6 +96,24 @@ import Testing
     #expect(await connection.readToEnd().isEmpty)
   }
 
+  @Test func aServerThatStopsAwaitsTheResponsesThatItCancelled() async throws {
+    let begun = Counter()
+    let ended = Counter()
+    let fixture = try await ServerFixture(respond: { _ in
+      begun.increment()
+      try? await Task.sleep(for: .seconds(600))
+      // Some work goes on although it was cancelled, such as that of a decoder.
+      await Task.detached { try? await Task.sleep(for: .milliseconds(100)) }.value
+      ended.increment()
+      return .text("")
+    })
+    let connection = try fixture.connect()
+    await connection.send(get("/a"))
+    await poll { begun.value == 1 }
+    await fixture.server.stop(within: .zero)
+    #expect(ended.value == 1)
+  }
+
   @Test func aPortInUseIsAnError() async throws {
     let fixture = try await ServerFixture()
     let other = HTTPServer(
