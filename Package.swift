@@ -432,7 +432,7 @@ var strict: [SwiftSetting] {
 }
 
 // These modules go over every pixel: without optimisation a picture takes seconds, in a debug build of whoever uses the
-// library, too.
+// library, too. Asked of the frontend, so that it holds in the gate's build as well, which is one without optimisation.
 var optimised: [SwiftSetting] {
-  strict + [.unsafeFlags(["-O", "-wmo", "-num-threads", "2"], .when(configuration: .debug))]
+  strict + [.unsafeFlags(["-Xfrontend", "-O", "-wmo", "-num-threads", "2"])]
 }

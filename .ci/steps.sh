@@ -20,6 +20,27 @@ step() {
   printf '== %s: %d s\n' "$title" "$((SECONDS - begun))"
 }
 
+# Runs a function beside what follows, until `await_beside`, which prints what it printed.
+beside() {
+  beside_log=$(mktemp)
+  # A process group of its own, to end all of it.
+  set -m
+  "$1" >"$beside_log" 2>&1 &
+  set +m
+  beside_job=$!
+  trap 'kill -- "-$beside_job" 2>/dev/null; rm -f "$beside_log"' EXIT
+}
+
+# Waits for that function, and ends the gate when it fails.
+await_beside() {
+  local status=0
+  wait "$beside_job" || status=$?
+  trap - EXIT
+  cat "$beside_log"
+  rm -f "$beside_log"
+  ((status == 0)) || exit 1
+}
+
 # Runs `swift build` with the arguments given. The package makes warnings errors.
 build() {
   # The progress of hundreds of files, `[12/345] Compiling …`, stays out of the report, as does a remark on each module.
