@@ -57,7 +57,10 @@ private struct BitCursor {
   mutating func number(_ count: Int) throws(HEIFError) -> Int {
     let start = position
     try skip(count)
-    return (start..<position).reduce(0) { $0 << 1 | Int(bytes[$1 >> 3] >> UInt8(7 - $1 & 7) & 1) }
+    return (start..<position).reduce(0) { number, position in
+      let bit = bytes[position >> 3] >> UInt8(7 - position & 7) & 1
+      return number << 1 | Int(bit)
+    }
   }
 
   /// A number in Exponential-Golomb code.

@@ -15,7 +15,7 @@ struct MatrixProfileTests {
   private func colours(_ profile: [UInt8], bands: Int = 3) throws -> Raster {
     try Raster(size: PixelSize(64, 64), bands: bands, profile: profile) { samples in
       for pixel in 0..<4096 {
-        let levels = [pixel & 15, pixel >> 4 & 15, pixel >> 8].map { UInt8($0 * 17) }
+        let levels: [UInt8] = [pixel & 15, pixel >> 4 & 15, pixel >> 8].map { (level: Int) in UInt8(level * 17) }
         for band in 0..<3 { samples[pixel * bands + band] = levels[band] }
         if bands == 4 { samples[pixel * 4 + 3] = UInt8(pixel & 255) }
       }
@@ -100,6 +100,6 @@ struct MatrixProfileTests {
     let ours = try #require(ICCProfile(profile(curve)).flatMap { MatrixProfile($0) }).converted(raster)
     #expect(ours.profile == nil && ours.bands == 4)
     let samples = ours.withBytes { Array($0) }
-    #expect((0..<4096).allSatisfy { samples[$0 * 4 + 3] == UInt8($0 & 255) })
+    #expect((0..<4096).allSatisfy { samples[$0 * 4 + 3] == UInt8(truncatingIfNeeded: $0) })
   }
 }

@@ -52,12 +52,11 @@ extension EmbeddedPreview {
   /// The largest thumbnail of the container that is an image's own, as far as the container tells; nil if there is none.
   init?(_ items: HEIFItems, of traits: HEIFTraits) {
     guard traits.alpha == nil else { return nil }
-    let found = items.items("thmb", to: traits.image.id).prefix(Self.mostThumbnails).compactMap {
-      try? HEIFTraits(items, $0.id)
-    }
-    .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
-    .max { $0.image.part.size.width < $1.image.part.size.width }
-    guard var thumbnail = found, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
+    let linked = items.items("thmb", to: traits.image.id).prefix(Self.mostThumbnails)
+    let thumbnails: [HEIFTraits] = linked.compactMap { try? HEIFTraits(items, $0.id) }
+      .filter { Self.fits($0.image, traits.image) && $0.alpha == nil }
+    let largest = thumbnails.max { $0.image.part.size.width < $1.image.part.size.width }
+    guard var thumbnail = largest, let ranges = thumbnail.ranges, let first = ranges.ranges.first else { return nil }
     let tiles = Self.comparedTiles(items, of: traits.image)
     thumbnail.compared = HEIFTraits.Comparison(image: traits.image, tiles: tiles)
     neededRanges = ranges.union(RangeSet(tiles.prefix(1).flatMap { items.item($0)?.ranges ?? [] }))

@@ -74,10 +74,9 @@ struct BoxEstimator {
     /// `covariance` gives that of two means, by their distance in boxes.
     init(of count: Int, _ covariance: (Int) -> Double) {
       let distances = (0..<count).map(covariance)
-      var left = (0..<count).map { row in
-        (0..<count).map { column in distances[abs(row - column)] + (row == column ? BoxEstimator.noise : 0) }
-      }
-      var right = (0..<count).map { row in (0..<count).map { $0 == row ? 1.0 : 0 } }
+      var left: [[Double]] = (0..<count).map { row in (0..<count).map { distances[abs(row - $0)] } }
+      for index in 0..<count { left[index][index] += BoxEstimator.noise }
+      var right: [[Double]] = (0..<count).map { row in (0..<count).map { $0 == row ? 1 : 0 } }
       // Gauss-Jordan; the matrix is positive definite, so no pivot vanishes.
       for pivot in 0..<count {
         let factor = 1 / left[pivot][pivot]

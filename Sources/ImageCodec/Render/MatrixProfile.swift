@@ -38,9 +38,9 @@ struct MatrixProfile {
     let (levels, scale) = (Self.levels, Float(Self.steps))
     let (zero, one) = (SIMD3<Float>(repeating: 0), SIMD3<Float>(repeating: 1))
     return try raster.mapped(to: bands, keepingProfile: false) { source, target in
-      let light =
-        columns[0] * tones[0][Int(source[0])] + columns[1] * tones[1][Int(source[1])]
-        + columns[2] * tones[2][Int(source[2])]
+      var light: SIMD3<Float> = columns[0] * tones[0][Int(source[0])]
+      light += columns[1] * tones[1][Int(source[1])]
+      light += columns[2] * tones[2][Int(source[2])]
       let steps = SIMD3<Int32>(light.clamped(lowerBound: zero, upperBound: one) * scale + 0.5)
       for band in 0..<3 { target[band] = levels[Int(steps[band])] }
       if bands == 4 { target[3] = source[3] }

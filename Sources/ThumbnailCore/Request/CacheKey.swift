@@ -11,10 +11,9 @@ public struct SourceKey: Hashable, Sendable {
   package init(identity: String, headers: [HTTPHeader]) {
     var hash = SHA256()
     hash.update(identity.utf8)
-    let partition = headers.map { ($0.name.lowercased(), $0.value) }
-      .filter { $0.0 != "user-agent" && $0.0 != "referer" }
-      .sorted { $0 < $1 }
-    for (name, value) in partition {
+    let fields: [(name: String, value: String)] = headers.map { ($0.name.lowercased(), $0.value) }
+    let partition = fields.filter { $0.name != "user-agent" && $0.name != "referer" }
+    for (name, value) in partition.sorted(by: <) {
       hash.update("\0\(name)\0\(value)".utf8)
     }
     self.init(bytes: hash.finalize())

@@ -89,7 +89,8 @@ struct DeviationTests {
           let rows = (0..<side).map { Self.deviations(image, y: blockY * side + $0) }
           for blockX in 0..<Self.size.width / 8 {
             // Of several samples the mean of their squares.
-            let squares = (0..<side).flatMap { rows[$0][blockX * side..<(blockX + 1) * side] }.map { $0 * $0 }
+            let columns = blockX * side..<(blockX + 1) * side
+            let squares = rows.flatMap { row in row[columns].map { $0 * $0 } }
             let measured = (squares.reduce(0, +) / Double(squares.count)).squareRoot()
             let exact = Self.deviation(luma, blockX: blockX, blockY: blockY, side: side)
             (ours, theirs) = (ours + measured, theirs + exact)

@@ -29,7 +29,8 @@ struct Samples: Equatable {
   /// The upper left corner.
   func cropped(to size: PixelSize) -> Samples {
     let rows = (0..<size.height).flatMap { y in
-      bytes[y * self.size.width * bands..<(y * self.size.width + size.width) * bands]
+      let start = y * self.size.width * bands
+      return bytes[start..<start + size.width * bands]
     }
     return Samples(size: size, bands: bands, bytes: rows)
   }

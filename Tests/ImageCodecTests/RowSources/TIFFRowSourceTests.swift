@@ -79,9 +79,9 @@ struct TIFFRowSourceTests {
   }
 
   @Test func palettesAreReadAsByLibvips() throws {
-    let pixels = (0..<40 * 30).map { UInt8($0 * 7 & 255) }
-    let colours = (0..<768).map { UInt16($0 * 85 & 0xFFFF) }
-    let grays = (0..<768).map { UInt16($0 % 256 * 257) }
+    let pixels = (0..<1200).map { UInt8(truncatingIfNeeded: $0 * 7) }
+    let colours = (0..<768).map { UInt16(truncatingIfNeeded: $0 * 85) }
+    let grays = (0..<768).map { UInt16($0 % 256) * 257 }
     for palette in [colours, grays, colours.map { $0 & 255 }, grays.map { $0 & 255 }] {
       let file = Self.handmade(pixels, width: 40, photometric: 3, palette: palette)
       #expect(try Self.rows(file) == SourceRows(libvips: file, .tiff))
@@ -89,7 +89,7 @@ struct TIFFRowSourceTests {
   }
 
   @Test func alphaIsReadAsByLibvipsUnlessItIsMultiplied() throws {
-    let pixels = (0..<40 * 4 * 30).map { UInt8($0 * 11 & 255) }
+    let pixels = (0..<4800).map { UInt8(truncatingIfNeeded: $0 * 11) }
     for extra in [nil, 0, 2] as [Int?] {
       let file = Self.handmade(pixels, width: 40, samples: 4, photometric: 2, extra: extra)
       #expect(try Self.rows(file) == SourceRows(libvips: file, .tiff))

@@ -188,7 +188,8 @@ import Testing
     let end = try #require((start + 10..<bytes.count - 1).first { bytes[$0] == 0xFF && bytes[$0 + 1] != 0 })
     var scan = Array(bytes[start..<end])
     if let length { scan = Array(scan.prefix(10 + length)) }
-    return bytes[..<start] + scan + (repeatingFirstScan ? scan : []) + bytes[end...]
-      + [UInt8](repeating: 0, count: 500_000)
+    if repeatingFirstScan { scan += scan }
+    let padding = [UInt8](repeating: 0, count: 500_000)
+    return bytes[..<start] + scan + bytes[end...] + padding
   }
 }

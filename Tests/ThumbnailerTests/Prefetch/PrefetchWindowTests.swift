@@ -31,7 +31,8 @@ import Testing
     #expect(window.ahead == 52..<64)
     #expect(window.behind == 34..<40)
     #expect(Array(window.focusInOrder) == Array(40..<52))
-    #expect(window.restInOrder.map { Array($0) } == [Array(52..<64), Array(34..<40).reversed()])
+    let rest: [[Int]] = [Array(52..<64), Array(34..<40).reversed()]
+    #expect(window.restInOrder.map { Array($0) } == rest)
   }
 
   @Test func theWindowEndsWhereTheListEnds() throws {

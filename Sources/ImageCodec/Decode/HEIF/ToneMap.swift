@@ -43,12 +43,19 @@ struct ToneMap {
     }
     (self.primaries, self.isWide) = (primaries, isWide)
     let isPQ = colour.transfer == CodedColour.pq
-    let signals = isWide ? (0...Self.last).map { min(1, Double($0 << 4) / 65_535) } : (0...255).map { Double($0) / 255 }
-    light = signals.map { Float(isPQ ? PQ.light($0) / Self.white : Self.sceneLight($0)) }
+    let most: Double = isWide ? 65_535 : 255
+    let signals: [Double] = (0...(isWide ? Self.last : 255)).map { (level: Int) -> Double in
+      min(1, Double(isWide ? level << 4 : level) / most)
+    }
+    light = signals.map { (signal: Double) -> Float in
+      Float(isPQ ? PQ.light(signal) / Self.white : Self.sceneLight(signal))
+    }
     display =
       isPQ
       ? []
-      : Self.roots.map { Float(pow($0 * $0, Self.gammaOfHLG) * Self.usualPeak / Self.white) }
+      : Self.roots.map { (root: Double) -> Float in
+        Float(pow(root * root, Self.gammaOfHLG) * Self.usualPeak / Self.white)
+      }
     let told = isPQ ? peak.map { max(Self.white, min(PQ.brightest, Double($0))) } : nil
     let known = told ?? Self.usualPeak
     rollOff = Self.roots.map { root in
@@ -56,8 +63,9 @@ struct ToneMap {
       return Float(Self.rolledOff(found, peak: known) / found)
     }
     self.peak = Float(known / Self.white)
-    let most: Double = isWide ? 65_535 : 255
-    encoded = Self.roots.map { UInt16((Self.signal(ofLight: $0 * $0) * most).rounded()) }
+    encoded = Self.roots.map { (root: Double) -> UInt16 in
+      UInt16((Self.signal(ofLight: root * root) * most).rounded())
+    }
   }
 
   private static let roots = (0...last).map { Double($0) / Double(last) }
