@@ -163,7 +163,7 @@ public final class DiskCache: Sendable {
     } catch {
       throw .cancelled
     }
-    return try store(entries, of: record, replacing: replacing, permit: permit, in: reservation)
+    return try store(entries, of: record, replacing: replacing, permit: permit, in: reservation) != nil
   }
 
   /// What the entries take of the bytes that may be pending.
@@ -177,10 +177,11 @@ public final class DiskCache: Sendable {
   /// Waits until no more than 8 MiB are pending, or the task is cancelled.
   func waitForRoom(priority: PriorityControl) async { _ = try? await room.reserve(0, priority: priority) }
 
-  /// Stores without waiting, however much is pending. Callers see to it that this stays bounded (`waitForRoom`).
+  /// Stores without waiting, however much is pending. Callers see to it that this stays bounded (`waitForRoom`). Returns
+  /// nil if the permit was revoked.
   func storeNow(
     _ entries: [CacheEntry], of record: SourceRecord, replacing: Replacement, permit: StorePermit
-  ) throws(DiskCacheError) -> Bool {
+  ) throws(DiskCacheError) -> StoreReceipt? {
     try store(
       entries, of: record, replacing: replacing, permit: permit, in: room.overdraw(size(of: entries)))
   }
@@ -189,14 +190,19 @@ public final class DiskCache: Sendable {
   private func store(
     _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit,
     in reservation: WeightedSemaphore.Reservation
-  ) throws(DiskCacheError) -> Bool {
+  ) throws(DiskCacheError) -> StoreReceipt? {
+    let receipt = StoreReceipt(reservation)
     let isPermitted = try permit.perform { () throws(DiskCacheError) in
       if case .all = replacement { try commits.stage(.remove(record.key)) }
-      try commits.stage(.store(record, entries, replacement, reservation))
+      try commits.stage(.store(record, entries, replacement, receipt))
     }
-    if !isPermitted { reservation.release() }
-    return isPermitted
+    if isPermitted { return receipt }
+    receipt.settle(isWritten: false)
+    return nil
   }
+
+  /// Writes what is pending without further delay.
+  func hurry() { commits.hurry() }
 
   /// Waits until all changes so far are written, including recency.
   ///

@@ -87,6 +87,15 @@ final class GroupCommit: Sendable {
     perform(action)
   }
 
+  /// Commits what is queued without further delay.
+  func hurry() {
+    perform(
+      state.withLock { state in
+        state.urgent = state.pending.lastTicket
+        return nextAction(&state)
+      })
+  }
+
   /// Records that a row was read.
   func touch(_ row: Int64) { note { [policy] in $0.touch(row, limit: 4 * policy.touchCount) } }
 
@@ -197,7 +206,8 @@ final class GroupCommit: Sendable {
         state.isRunScheduled = false
         return (ready, failure, nextAction(&state))
       }
-      for operation in batch.operations { operation.release() }
+      let isWritten = if case .success = result { true } else { false }
+      for operation in batch.operations { operation.settle(isWritten: isWritten) }
       for waiter in ready { waiter.promise.resume(with: failure.map { .failure($0) } ?? .success(())) }
       perform(action)
     }

@@ -5,8 +5,8 @@ import ThumbnailCore
 struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
-    /// Thumbnails of one source, with the memory that they reserve until they are committed.
-    case store(SourceRecord, [CacheEntry], Replacement = .none, WeightedSemaphore.Reservation? = nil)
+    /// Thumbnails of one source, with the receipt of whoever waits until they are committed.
+    case store(SourceRecord, [CacheEntry], Replacement = .none, StoreReceipt? = nil)
     case remove(SourceKey)
     /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the
     /// row could not be read at all.
@@ -32,9 +32,9 @@ struct PendingWrites {
       return entries.reduce(0) { $1.thumbnail.data.count > limit ? $0 : $0 + $1.thumbnail.storedBytes }
     }
 
-    /// Releases its memory reservation.
-    func release() {
-      if case .store(_, _, _, let reservation) = self { reservation?.release() }
+    /// Says whether it was committed.
+    func settle(isWritten: Bool) {
+      if case .store(_, _, _, let receipt) = self { receipt?.settle(isWritten: isWritten) }
     }
 
     /// Whether it uses its own transactions.

@@ -87,21 +87,25 @@ package final class ThumbnailCache: Sendable {
 
   /// Does the same without waiting, however many writes are pending. So that their bytes stay bounded, the caller keeps
   /// the memory of its own work reserved until there is room again (`waitForRoom`).
+  ///
+  /// - Returns: What tells whether the disk has them; nil if it was not given them.
   package func storeNow(
     _ entries: [CacheEntry], of record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
     permit: StorePermit
-  ) -> Bool {
+  ) -> StoreReceipt? {
     let replacement = keep(entries, of: record, inMemory: inMemory, replacing: replacing, permit: permit)
-    guard let replacement else { return false }
-    guard let disk else { return true }
+    guard let replacement, let disk else { return nil }
     do throws(DiskCacheError) {
       return try disk.storeNow(entries, of: record, replacing: replacement, permit: permit)
     } catch {
       // Failures to write came through the listener already.
       if error == .closed { report(error) }
-      return true
+      return nil
     }
   }
+
+  /// Writes what is pending without further delay.
+  package func hurry() { disk?.hurry() }
 
   /// Whether no more than 8 MiB wait to be written.
   package var hasRoom: Bool { disk?.hasRoom ?? true }

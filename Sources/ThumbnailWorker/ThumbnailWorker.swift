@@ -26,6 +26,8 @@ public final class ThumbnailWorker: Sendable {
   private let responses: ResponseWriter
   private let held: WeightedSemaphore
   private let tasks = TaskBag()
+  /// Lines that have begun and not ended.
+  private let linesAtWork = Atomic(0)
   private let state: Mutex<State>
   /// Keeps the ledger listening.
   private let events: AsyncStream<PipelineEvent>
@@ -182,12 +184,20 @@ public final class ThumbnailWorker: Sendable {
       response.duration = .now - started
       return deliver(response, [], reservation, shards)
     }
+    linesAtWork.add(1, ordering: .relaxed)
     window.start { [self] report in
       var response: LineResponse
-      var files: [SampleFiles.File] = []
+      let files: [SampleFiles.File]
       (response, files) = await work(on: item, of: parsed, report)
       response.duration = .now - started
-      deliver(response, files, reservation, shards)
+      let isLast = linesAtWork.subtract(1, ordering: .relaxed).newValue == 0
+      guard response.isPending else { return deliver(response, files, reservation, shards) }
+      // Beside the window, so that the wait holds back no other line.
+      tasks.start { [self, response] in
+        deliver(await response.committed(), files, reservation, shards)
+      }
+      // Nothing else comes that could be written together with it.
+      if isLast { pipeline.writeSoon() }
     }
   }
 

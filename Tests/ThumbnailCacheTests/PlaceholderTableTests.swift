@@ -60,8 +60,11 @@ struct PlaceholderTableTests {
     await cache.store([entry(1)], of: Sample.record(1))
     await cache.flush()
     let path = CacheDatabase.path(in: directory.url.path, majorVersion: DiskCacheSchema.majorVersion)
+    var configuration = Configuration()
+    // The cache may be writing its counts.
+    configuration.busyMode = .timeout(30)
     for value in ["'text'", "7", "x'00'", "zeroblob(4000)"] {
-      try await DatabaseQueue(path: path).write { db in
+      try await DatabaseQueue(path: path, configuration: configuration).write { db in
         try db.execute(sql: "UPDATE thumbnail SET placeholder = \(value)")
       }
       #expect(await cache.placeholders(of: [Sample.source(1).key]).isEmpty)

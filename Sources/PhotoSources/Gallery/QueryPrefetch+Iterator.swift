@@ -11,6 +11,8 @@ extension QueryPrefetch {
     private enum Response: Sendable {
       case page(Result<PhotoPage, ProviderError>)
       case photo(PhotoOutcome)
+      /// A photo of `uncommitted`, by its number, whose thumbnails have been written.
+      case committed(PhotoOutcome, number: Int)
     }
 
     private let prefetch: QueryPrefetch
@@ -21,6 +23,9 @@ extension QueryPrefetch {
     private var ready: Deque<Element> = []
     /// Photos not yet started: a page may be long, and each photo in flight takes memory.
     private var waiting: Deque<Photo> = []
+    /// Photos that are done, until their thumbnails have been written, by number.
+    private var uncommitted: [Int: PhotoOutcome] = [:]
+    private var lastNumber = 0
     private var isStarted = false
     private var ending: Result<Void, ProviderError>?
 
@@ -41,17 +46,29 @@ extension QueryPrefetch {
       }
       while true {
         if let element = ready.popFirst() { return element }
-        if let ending {
+        if let ending, uncommitted.isEmpty {
           try ending.get()
           return nil
         }
+        // Nothing else comes that could be written together with them.
+        if tasks.isEmpty, !uncommitted.isEmpty { prefetch.pipeline.writeSoon() }
         switch await tasks.next() {
         case .output(let response): take(response)
         case .silence: carryOut(pages.setUncounted(tasks.uncounted))
-        case nil: return nil
+        case nil:
+          // What was done before the task was cancelled is reported all the same.
+          guard !uncommitted.isEmpty else { return nil }
+          await takeUncommitted()
+          continue
         }
         startWaiting()
       }
+    }
+
+    private func takeUncommitted() async {
+      prefetch.pipeline.writeSoon()
+      for outcome in uncommitted.values { ready.append(.photo(await outcome.committed())) }
+      uncommitted = [:]
     }
 
     private func take(_ response: Response) {
@@ -64,10 +81,19 @@ extension QueryPrefetch {
         carryOut(actions)
       case .page(.failure(let error)):
         carryOut(pages.pageFailed(error))
+      case .committed(let outcome, let number):
+        if uncommitted.removeValue(forKey: number) != nil { ready.append(.photo(outcome)) }
       case .photo(let outcome):
-        ready.append(.photo(outcome))
+        if outcome.isPending { waitForCommit(of: outcome) } else { ready.append(.photo(outcome)) }
         carryOut(pages.photoDone(uncounted: tasks.uncounted))
       }
+    }
+
+    /// Beside the window, so that the wait holds back no other photo.
+    private func waitForCommit(of outcome: PhotoOutcome) {
+      lastNumber += 1
+      uncommitted[lastNumber] = outcome
+      tasks.startBeside { [number = lastNumber] in .committed(await outcome.committed(), number: number) }
     }
 
     private func carryOut(_ actions: [PageWindow.Action]) {

@@ -38,7 +38,8 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     case page(photos: Int, total: Int?)
     /// An unusable item of the source, and why.
     case skipped(SkippedItem)
-    /// A photo has finished or failed.
+    /// A photo has finished or failed. What its responses say of `isStored` is certain: the disk cache has written it,
+    /// or it has failed to.
     case photo(PhotoOutcome)
   }
   /// An error of the source ends the sequence, after the photos that had arrived are done.
@@ -82,6 +83,21 @@ public struct PhotoOutcome: Sendable {
   public let results: [Result<ThumbnailResponse, ThumbnailError>]
   /// From the start of the photo's requests to their last result.
   public let duration: Duration
+
+  /// The same with the responses once they are committed.
+  func committed() async -> PhotoOutcome {
+    var committed: [Result<ThumbnailResponse, ThumbnailError>] = []
+    for result in results {
+      switch result {
+      case .success(let response): committed.append(.success(await response.committed()))
+      case .failure: committed.append(result)
+      }
+    }
+    return PhotoOutcome(photo: photo, source: source, results: committed, duration: duration)
+  }
+
+  /// Whether a response is not yet committed.
+  var isPending: Bool { results.contains { (try? $0.get())?.isPending == true } }
 
   /// The error of the first variant that failed; nil when all succeeded.
   public var firstError: ThumbnailError? {

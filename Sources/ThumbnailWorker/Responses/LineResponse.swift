@@ -13,7 +13,7 @@ struct LineResponse: Sendable {
   /// A thumbnail of the line.
   struct Made: Sendable {
     let variant: Variant
-    let response: ThumbnailResponse
+    var response: ThumbnailResponse
     /// The name of its file, if it has one.
     var path: String?
     let sha256: String
@@ -46,6 +46,21 @@ struct LineResponse: Sendable {
   init(to line: ParsedLine, _ outcome: Outcome) {
     (number, id, key, address) = (line.number, line.id, line.key, line.address)
     self.outcome = outcome
+  }
+
+  /// Whether it is not yet certain that the cache has a thumbnail.
+  var isPending: Bool {
+    guard case .ok(let made) = outcome else { return false }
+    return made.contains(where: \.response.isPending)
+  }
+
+  /// The same once that is certain.
+  func committed() async -> LineResponse {
+    guard case .ok(var made) = outcome else { return self }
+    for index in made.indices { made[index].response = await made[index].response.committed() }
+    var response = self
+    response.outcome = .ok(made)
+    return response
   }
 
   /// The line on stdout, without a line feed.

@@ -11,7 +11,9 @@ struct FoundThumbnail: Sendable {
   let isFresh: Bool
 
   /// The response for its waiters.
-  func response(origin: ThumbnailResponse.Origin, isStored: Bool = true) -> ThumbnailResponse {
-    ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored)
+  func response(
+    origin: ThumbnailResponse.Origin, isStored: Bool = true, receipt: StoreReceipt? = nil
+  ) -> ThumbnailResponse {
+    ThumbnailResponse(thumbnail: stored.thumbnail, origin: origin, isStored: isStored, receipt: receipt)
   }
 }

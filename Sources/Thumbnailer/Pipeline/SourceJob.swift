@@ -82,12 +82,13 @@ struct SourceJob: Sendable {
         }
         continue
       }
-      var isStored = true
-      if found.isShrunk { isStored = await stages.store.store(shrunk: found, inMemory: inMemory, for: job) }
+      var receipt: StoreReceipt?
+      if found.isShrunk { receipt = await stages.store.store(shrunk: found, inMemory: inMemory, for: job) }
       if !isRevalidation {
         stages.monitor.send(job.source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       }
-      deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: isStored)
+      deliver(
+        found, origin: found.isShrunk ? .shrunk : .disk, isStored: !found.isShrunk || receipt != nil, receipt: receipt)
     }
   }
 
@@ -124,14 +125,15 @@ struct SourceJob: Sendable {
     state.stale = []
     guard case .unchanged(let isKept) = state.verdict else { return state.missing += stale.map(\.variant) }
     for var found in stale {
-      var isStored = isKept
+      var receipt: StoreReceipt?
       if found.isShrunk, isKept {
         let history = await stages.cache.history(of: job.source.key, priority: job.priority)
         found.stored.freshness = history.freshness(by: job.policy.rule)
-        isStored = await stages.store.store(
+        receipt = await stages.store.store(
           shrunk: found, inMemory: waiters.keptInMemory([found.variant]), for: job)
       }
-      deliver(found, origin: .revalidated, isStored: isStored)
+      let isStored = isKept && (!found.isShrunk || receipt != nil)
+      deliver(found, origin: .revalidated, isStored: isStored, receipt: receipt)
     }
   }
 
@@ -218,7 +220,7 @@ struct SourceJob: Sendable {
     let made = results.compactMap { rendered in
       (try? rendered.result.get()).map { CacheEntry(variant: rendered.variant, thumbnail: $0) }
     }
-    let isStored = await stages.store.store(
+    let receipt = await stages.store.store(
       made, from: body, inMemory: waiters.keptInMemory(made.map(\.variant)), replacing: replaces, for: job)
     for rendered in results {
       switch rendered.result {
@@ -227,7 +229,7 @@ struct SourceJob: Sendable {
         if thumbnail.isDamaged { stages.monitor.add(1, to: \.damaged) }
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          isStored: isStored && !thumbnail.isDamaged, plan: plan)
+          isStored: receipt != nil && !thumbnail.isDamaged, receipt: receipt, plan: plan)
         waiters.resume(rendered.variant, with: .success(response))
       case .failure(let error):
         waiters.resume(rendered.variant, with: .failure(error)) { number in
@@ -240,9 +242,12 @@ struct SourceJob: Sendable {
   }
 
   /// Delivers a cached thumbnail to all its waiters.
-  private func deliver(_ found: FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true) {
+  private func deliver(
+    _ found: FoundThumbnail, origin: ThumbnailResponse.Origin, isStored: Bool = true, receipt: StoreReceipt? = nil
+  ) {
     if !isRevalidation { stages.monitor.add(1, to: \.diskHits) }
-    waiters.resume(found.variant, with: .success(found.response(origin: origin, isStored: isStored)))
+    let response = found.response(origin: origin, isStored: isStored, receipt: receipt)
+    waiters.resume(found.variant, with: .success(response))
   }
 
   // MARK: Failure

@@ -266,6 +266,9 @@ public final class ThumbnailPipeline: Sendable {
     await stages.cache.flush()
   }
 
+  /// Has what was made so far written to disk without further delay, and does not wait for that.
+  public func writeSoon() { stages.cache.hurry() }
+
   /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
   /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
   /// next request.

@@ -1,3 +1,4 @@
+import ThumbnailCache
 public import ThumbnailCore
 
 /// A thumbnail and how it was obtained.
@@ -34,23 +35,40 @@ public struct ThumbnailResponse: Sendable {
   /// forbids storing (`no-store`), in the response with the image or in a 304; for a thumbnail of a damaged image; for
   /// one made now if there is no disk cache, or the last write to it failed; and for one shrunk now from a stored one
   /// if more than 8 MiB are pending. True for all others from the caches.
-  public let isStored: Bool
+  ///
+  /// `committed` waits until that is known.
+  public private(set) var isStored: Bool
   /// A description of the decode plan: `jpeg 1/8, 750x500 → 256x171`. Nil if nothing was decoded for this response.
   public let plan: String?
   /// The time from the request to the response.
   public private(set) var duration: Duration
+  /// Whether it is stored, and that is not yet known for certain.
+  package var isPending: Bool { isStored && receipt != nil }
+  /// Tells whether the disk cache has written it. Nil if it has not been stored for this response.
+  let receipt: StoreReceipt?
 
   init(
     thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
-    plan: String? = nil, duration: Duration = .zero
+    receipt: StoreReceipt? = nil, plan: String? = nil, duration: Duration = .zero
   ) {
     self.thumbnail = thumbnail
     self.origin = origin
     self.downloadedBytes = downloadedBytes
     self.bytesLeft = bytesLeft
     self.isStored = isStored
+    self.receipt = receipt
     self.plan = plan
     self.duration = duration
+  }
+
+  /// The same response once it is known whether the disk cache has written the thumbnail: see `isStored`. That takes up
+  /// to 50 ms, or as long as the disk needs; `ThumbnailPipeline.writeSoon` ends the delay. Does not end earlier in a
+  /// cancelled task.
+  public func committed() async -> ThumbnailResponse {
+    guard isStored, let receipt else { return self }
+    var response = self
+    response.isStored = await receipt.isWritten()
+    return response
   }
 
   /// The same response for a request that has waited that long.

@@ -18,18 +18,18 @@ struct ThumbnailStore: Sendable {
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
   ///   - replacing: What happens to the stored thumbnails of the image.
-  /// - Returns: Whether the disk cache has them, as far as is known now.
+  /// - Returns: What tells whether the disk cache has them; nil if it has not, as far as is known now.
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
-  ) async -> Bool {
-    guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return false }
+  ) async -> StoreReceipt? {
+    guard !job.policy.bypassesCaches, let description = thumbnails.first?.thumbnail.source else { return nil }
     guard body.mayBeStored else {
       // Also drops what was stored before the server forbade storing.
       if body.response?.metadata.control.forbidsStoring == true, await isOutdated(by: body, replacing, for: job) {
         cache.forget(job.source.key, permit: job.permit)
       }
-      return false
+      return nil
     }
     var record = SourceRecord(job.source, description: description, fetchedAt: configuration.now())
     record.response = body.response
@@ -38,9 +38,9 @@ struct ThumbnailStore: Sendable {
     // Damaged images stay out of the disk cache: unlike this pipeline, another user of it may not accept them.
     let damaged = thumbnails.filter { $0.thumbnail.isDamaged && inMemory.contains($0.variant) }
     cache.keepInMemory(damaged, of: record, permit: job.permit)
-    let isStored = store(whole, with: record, inMemory: inMemory, replacing: replacing, for: job)
+    let receipt = store(whole, with: record, inMemory: inMemory, replacing: replacing, for: job)
     await keepPaceWithDisk(for: job)
-    return isStored
+    return receipt
   }
 
   /// Whether the stored thumbnails are of an earlier version than a body of which nothing will be stored.
@@ -59,8 +59,8 @@ struct ThumbnailStore: Sendable {
   /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Its job has no body to keep, and it can
   /// be shrunk again: so while too much is pending, a visible one stays out of the disk cache.
   ///
-  /// - Returns: Whether the disk cache has it.
-  func store(shrunk: FoundThumbnail, inMemory: Set<Variant>, for job: JobContext) async -> Bool {
+  /// - Returns: What tells whether the disk cache has it; nil if it has not.
+  func store(shrunk: FoundThumbnail, inMemory: Set<Variant>, for job: JobContext) async -> StoreReceipt? {
     await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
     var record = SourceRecord(job.source, description: thumbnail.source, fetchedAt: nil)
@@ -68,7 +68,7 @@ struct ThumbnailStore: Sendable {
     let entry = CacheEntry(variant: shrunk.variant, thumbnail: thumbnail)
     if thumbnail.isDamaged || !cache.hasRoom {
       if inMemory.contains(shrunk.variant) { cache.keepInMemory([entry], of: record, permit: job.permit) }
-      return false
+      return nil
     }
     return store([entry], with: record, inMemory: inMemory, replacing: .none, for: job)
   }
@@ -76,16 +76,16 @@ struct ThumbnailStore: Sendable {
   private func store(
     _ thumbnails: [CacheEntry], with record: SourceRecord, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
-  ) -> Bool {
-    if thumbnails.isEmpty { return false }
-    let isKept = cache.storeNow(
+  ) -> StoreReceipt? {
+    if thumbnails.isEmpty { return nil }
+    let receipt = cache.storeNow(
       thumbnails, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
-    guard isKept, let disk = cache.disk else { return false }
+    guard let receipt, let disk = cache.disk else { return nil }
     for entry in thumbnails {
       monitor.add(entry.thumbnail.data.count, to: \.storedBytes)
       monitor.send(job.source, .stored(entry.variant, bytes: entry.thumbnail.data.count))
     }
-    return !disk.isFailing
+    return disk.isFailing ? nil : receipt
   }
 
   /// Waits while too much is pending, unless the image is visible or becomes so.

@@ -73,7 +73,7 @@ struct GetRun {
     let explanation = command.explain ? Explanation(following: pipeline) : nil
     _ = CacheNotices(pipeline, isQuiet: command.quiet)
     let request = ThumbnailRequest(source, variant: command.variant)
-    let result: Result<ThumbnailResponse, ThumbnailError>
+    var result: Result<ThumbnailResponse, ThumbnailError>
     do {
       result = .success(try await interruption.cancelling { try await pipeline.response(for: request) })
     } catch let error as ThumbnailError {
@@ -81,6 +81,8 @@ struct GetRun {
       result = .failure(error)
     }
     await pipeline.flush()
+    // A thumbnail that could not be written is not reported as stored.
+    if case .success(let response) = result { result = .success(await response.committed()) }
     if let explanation, case .success(let response) = result {
       await explanation.print(of: response.thumbnail, toStdout: command.output != "-" && !command.json)
     }

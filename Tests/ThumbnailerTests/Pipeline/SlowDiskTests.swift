@@ -46,6 +46,36 @@ import Testing
     await poll { bodies.used == 0 }
   }
 
+  @Test(.timeLimit(.minutes(1)))
+  func aResponseIsCommittedOnceTheDiskHasIt() async throws {
+    let fixture = try PipelineFixture()
+    let response = try await fixture.pipeline.response(for: fixture.request())
+    #expect(response.isStored && response.isPending)
+    // However many wait for one commit.
+    fixture.pipeline.writeSoon()
+    async let other = response.committed()
+    let committed = await response.committed()
+    #expect(await committed.isStored && !committed.isPending && other.isStored)
+    #expect(try DiskCache(directory: fixture.directory.url, byteLimit: nil).statistics().thumbnails == 1)
+    // What is in memory then is stored, too, as far as is known.
+    let again = try await fixture.pipeline.response(for: fixture.request())
+    #expect(again.origin == .memory && !again.isPending)
+    #expect(await again.committed().isStored)
+  }
+
+  @Test func aResponseWhoseThumbnailCannotBeWrittenIsNotStored() async throws {
+    let fixture = try PipelineFixture()
+    let folder = fixture.directory.url
+    try FileManager.default.removeItem(at: folder)
+    try Data().write(to: folder)
+    let response = try await fixture.pipeline.response(for: fixture.request())
+    #expect(response.isStored)
+    let committed = await response.committed()
+    #expect(!committed.isStored && committed.thumbnail == response.thumbnail)
+    // Nor is the next one, which is not even tried to be written first.
+    #expect(try await !fixture.pipeline.response(for: fixture.request("/b.jpg")).isStored)
+  }
+
   @Test func aPrefetchIsDeliveredWhenThereIsRoom() async throws {
     let fixture = try PipelineFixture()
     let pending = try pending(fixture)
