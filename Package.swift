@@ -432,7 +432,8 @@ var strict: [SwiftSetting] {
 }
 
 // These modules go over every pixel: without optimisation a picture takes seconds, in a debug build of whoever uses the
-// library, too. Asked of the frontend, so that it holds in the gate's build as well, which is one without optimisation.
+// library, too. Asked of the frontend, so that it holds in the gate's build as well, which is one without optimisation;
+// and file by file in a debug build, so that a change compiles one of them.
 var optimised: [SwiftSetting] {
-  strict + [.unsafeFlags(["-Xfrontend", "-O", "-wmo", "-num-threads", "2"])]
+  strict + [.unsafeFlags(["-Xfrontend", "-O"])]
 }
