@@ -300,6 +300,8 @@ import Testing
     }
     let removed = try await bench.run("cache", "remove", "\(origin.url("/jpeg-420.jpg"))")
     #expect(removed.status == 0 && removed.stdout.isEmpty && removed.stderr.isEmpty, "\(removed.stderr)")
+    let again = try await bench.run("cache", "remove", "\(origin.url("/jpeg-420.jpg"))")
+    #expect(again.status == 0 && again.complaints.count == 1 && again.stderr.contains("nothing of that is stored"))
     let run = try await bench.run("prefetch", "--urls", "-", "--json", input: .bytes(list))
     #expect(try run.summary().hits == 1)
   }

@@ -49,6 +49,9 @@ struct CacheListCommand: AsyncParsableCommand {
       if !json, isOnePicture { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
       count += 1
     }
+    if count == 0, !pictures.words.isEmpty {
+      console.complain("nothing of that is stored; 'thumbs cache list' shows what is")
+    }
   }
 }
 

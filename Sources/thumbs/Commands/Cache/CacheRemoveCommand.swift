@@ -47,11 +47,17 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   func run() async throws {
     let headers = try network.hostHeaders()
     let sources = try pictures.map { try ImageSource(commandLine: $0).adding(headers) }
-    guard let disk = try cache.open() else { return }
+    guard let disk = try cache.open() else { return Self.sayNothingIsStored() }
+    let before = try disk.statistics().sources
     try await disk.change { disk throws(DiskCacheError) in
       for source in sources { try await disk.remove(source.key) }
       for name in host { try await disk.remove(.host(name)) }
       for text in prefix { try await disk.remove(.prefix(text)) }
     }
+    if try disk.statistics().sources == before { Self.sayNothingIsStored() }
+  }
+
+  private static func sayNothingIsStored() {
+    Console.standard.complain("nothing of that is stored; 'thumbs cache list' shows what is")
   }
 }
