@@ -126,7 +126,7 @@ package final class Downloader: Sendable {
       progress.hasBegun = false
       let (failure, outcome): (DownloadError, Result<Download, DownloadError>)
       do throws(DownloadError) {
-        var download = try await follow(&progress, priority: priority)
+        var download = try await attempt(&progress, priority: priority)
         (download.attempts, download.ticket) = (attempts.total, progress.ticket)
         request.onAttempt?(attempts.total, download.status)
         download.duration = configuration.totalTimeout - progress.transfer.timeLeft
@@ -138,7 +138,7 @@ package final class Downloader: Sendable {
           // The body may be fine without decompressing it.
           progress.transfer.ignoresContentEncoding = true
           attempts.repeatCurrent()
-          // See `follow`: no memory may be held while waiting for a slot.
+          // See `attempt`: no memory may be held while waiting for a slot.
           progress.bodyShare = nil
           continue
         }
@@ -174,7 +174,7 @@ package final class Downloader: Sendable {
   }
 
   /// One attempt: one transfer per redirect, until a response is not a redirect.
-  private func follow(_ progress: inout Progress, priority: PriorityControl) async throws(DownloadError) -> Download {
+  private func attempt(_ progress: inout Progress, priority: PriorityControl) async throws(DownloadError) -> Download {
     let request = progress.transfer.request
     var transfer = progress.transfer
     var held: TransferSlot?

@@ -48,7 +48,8 @@ struct ServeCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp(
       """
-      A file with options in JSON, named as here without the dashes: {"port": 8080, "root": "/srv/pictures"}. What the       command line says counts more.
+      A file with options in JSON, named as here without the dashes: {"port": 8080, "root": "/srv/pictures"}. What the \
+      command line says counts more.
       """, valueName: "FILE"))
   var config: String?
 
