@@ -25,10 +25,21 @@ beside() {
   beside_log=$(mktemp)
   # A process group of its own, to end all of it.
   set -m
-  "$1" >"$beside_log" 2>&1 &
+  "$1" </dev/null >"$beside_log" 2>&1 &
   set +m
   beside_job=$!
-  trap 'kill -- "-$beside_job" 2>/dev/null; rm -f "$beside_log"' EXIT
+  trap end_beside EXIT
+}
+
+# Ends that function when the gate ends before it was awaited, and prints what it printed.
+end_beside() {
+  local status=$?
+  trap - EXIT
+  kill -- "-$beside_job" 2>/dev/null || true
+  wait "$beside_job" 2>/dev/null || true
+  cat "$beside_log"
+  rm -f "$beside_log"
+  exit "$status"
 }
 
 # Waits for that function, and ends the gate when it fails.

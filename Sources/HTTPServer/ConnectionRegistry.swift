@@ -59,7 +59,7 @@ final class ConnectionRegistry: Sendable {
   }
 
   /// Returns when the last connection is closed and the last response has ended, or after that time.
-  func waitUntilEmpty(for time: Duration? = nil) async {
+  func waitUntilEmpty(for time: Duration) async {
     var timer: Task<Void, Never>?
     await withCheckedContinuation { continuation in
       let isEmpty = state.withLock { state in
@@ -67,7 +67,6 @@ final class ConnectionRegistry: Sendable {
         return state.isEmpty
       }
       if isEmpty { return continuation.resume() }
-      guard let time else { return }
       // Not before somebody waits: else its end could be missed.
       timer = Task {
         try? await Task.sleep(for: time)

@@ -9,6 +9,9 @@ import Synchronization
 ///
 /// TLS and HTTP/2 are left to a proxy in front.
 package final class HTTPServer: Sendable {
+  /// How long a server that stops waits for what it has cancelled.
+  private static let cancellationLimit = Duration.seconds(5)
+
   private let configuration: Configuration
   private let responder: any HTTPResponder
   private let group: MultiThreadedEventLoopGroup
@@ -81,13 +84,14 @@ package final class HTTPServer: Sendable {
   }
 
   /// Begins to stop, and waits until the connections that are in use have had their responses, for at most that long;
-  /// then closes them, which cancels what is being made for them, and waits for the end of that.
+  /// then closes them, which cancels what is being made for them, and waits for the end of that for
+  /// 5 s at most.
   package func stop(within time: Duration) async {
     await beginStopping()
     await connections.waitUntilEmpty(for: time)
     connections.closeAll()
     // A response would come back to an event loop that has ended.
-    await connections.waitUntilEmpty()
+    await connections.waitUntilEmpty(for: Self.cancellationLimit)
     try? await group.shutdownGracefully()
   }
 }

@@ -52,7 +52,7 @@ struct CacheWriter: Sendable {
     _ operation: PendingWrites.Operation, in db: Database, _ reports: inout [@Sendable () -> Void]
   ) throws {
     switch operation {
-    case .store(let record, let entries, let replacement, _):
+    case .store(let record, let entries, let replacement, let receipt):
       var isKnown = try ThumbnailTable.hasSource(record.key, in: db)
       if isKnown, case .ifOutdated(let rule, let report) = replacement,
         try HistoryTable.history(of: record.key, in: db).isOutdated(by: record.response, rule: rule)
@@ -61,7 +61,9 @@ struct CacheWriter: Sendable {
         isKnown = false
         reports.append(report)
       }
-      try store(entries, of: record, isKnown: isKnown, in: db)
+      let count = try store(entries, of: record, isKnown: isKnown, in: db)
+      // Of what is committed, they alone are missing.
+      if count < entries.count { receipt?.settle(isWritten: false) }
     case .remove(let source): try remove(source, in: db)
     case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)
     case .pages(let change): try PageTable.apply(change, limits: limits, in: db)
@@ -70,10 +72,12 @@ struct CacheWriter: Sendable {
     }
   }
 
-  /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored.
-  private func store(_ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, in db: Database) throws {
+  /// Stores thumbnails of an image. `isKnown`: whether anything of it is stored. Returns how many were stored.
+  private func store(
+    _ entries: [CacheEntry], of record: SourceRecord, isKnown: Bool, in db: Database
+  ) throws -> Int {
     // A thumbnail made from another one shares the freshness of its source. If the source is gone, that is unknown.
-    if record.fetchedAt == nil, !isKnown { return }
+    if record.fetchedAt == nil, !isKnown { return 0 }
     if isKnown {
       for entry in entries {
         try ThumbnailTable.remove(CacheKey(source: record.key, variant: entry.variant), in: db)
@@ -84,12 +88,13 @@ struct CacheWriter: Sendable {
       entries[index].thumbnail.data.count <= limits.byteLimit
         && !entries[(index + 1)...].contains { $0.variant == entries[index].variant }
     }
-    guard !kept.isEmpty else { return }
+    guard !kept.isEmpty else { return 0 }
     let source = try ThumbnailTable.put(record, in: db)
     for index in kept {
       try ThumbnailTable.insert(entries[index], of: record.key, row: source, pieces: pieces, in: db)
     }
     if let response = record.response { try HistoryTable.put(response, of: record.key, in: db) }
+    return kept.count
   }
 
   /// Removes an image with its thumbnails and its history.

@@ -191,7 +191,7 @@ public final class DiskCache: Sendable {
     _ entries: [CacheEntry], of record: SourceRecord, replacing replacement: Replacement, permit: StorePermit,
     in reservation: WeightedSemaphore.Reservation
   ) throws(DiskCacheError) -> StoreReceipt? {
-    let receipt = StoreReceipt(reservation)
+    let receipt = StoreReceipt(reservation, isLikely: !isFailing)
     let isPermitted = try permit.perform { () throws(DiskCacheError) in
       if case .all = replacement { try commits.stage(.remove(record.key)) }
       try commits.stage(.store(record, entries, replacement, receipt))

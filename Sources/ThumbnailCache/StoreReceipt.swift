@@ -10,12 +10,16 @@ package final class StoreReceipt: Sendable {
     case settled(isWritten: Bool)
   }
 
+  /// Whether the last commit has not failed, so that this one is likely to succeed.
+  package let isLikely: Bool
   private let state = Mutex(State.pending([]))
   private let reservation: WeightedSemaphore.Reservation
 
-  init(_ reservation: WeightedSemaphore.Reservation) { self.reservation = reservation }
+  init(_ reservation: WeightedSemaphore.Reservation, isLikely: Bool) {
+    (self.reservation, self.isLikely) = (reservation, isLikely)
+  }
 
-  /// Ends the wait, and releases the memory.
+  /// Ends the wait, and releases the memory. The first of several calls counts.
   func settle(isWritten: Bool) {
     let waiters = state.withLock { state -> [UnsafeContinuation<Bool, Never>] in
       guard case .pending(let waiters) = state else { return [] }

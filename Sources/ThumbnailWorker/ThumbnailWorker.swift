@@ -191,13 +191,13 @@ public final class ThumbnailWorker: Sendable {
       (response, files) = await work(on: item, of: parsed, report)
       response.duration = .now - started
       let isLast = linesAtWork.subtract(1, ordering: .relaxed).newValue == 0
+      // Nothing else comes that could be written together with what is pending.
+      defer { if isLast { pipeline.writeSoon() } }
       guard response.isPending else { return deliver(response, files, reservation, shards) }
       // Beside the window, so that the wait holds back no other line.
       tasks.start { [self, response] in
         deliver(await response.committed(), files, reservation, shards)
       }
-      // Nothing else comes that could be written together with it.
-      if isLast { pipeline.writeSoon() }
     }
   }
 

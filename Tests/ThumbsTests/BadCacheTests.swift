@@ -116,7 +116,7 @@ struct BadCacheTests {
     // Nobody says of what could not be written that it is stored.
     #expect(try summary.made > 0 && run.pictures().count { $0.status == "made" } == summary.made)
     let stats = try await bench.run("cache", "stats", "--json", "--cache-dir", "disk")
-    let counts = try JSONSerialization.jsonObject(with: Data(stats.stdout.utf8)) as? [String: Any]
+    let counts = try JSONSerialization.jsonObject(with: stats.stdout) as? [String: Any]
     #expect(counts?["sources"] as? Int == 3 + summary.stored)
     let again = try await bench.start(command + ["--cache-dir", "disk"]).run()
     #expect(try again.summary().hits == 3)

@@ -5,8 +5,9 @@ import Thumbnailer
 extension QueryPrefetch {
   /// Performs the actions of the page window as the consumer takes results.
   ///
-  /// A photo is done when its result is taken, so a slow consumer causes back-pressure. Photos that wait for a silent
-  /// server hold back neither pages nor other photos.
+  /// A photo is done when its result is taken, so a slow consumer causes back-pressure; what is done waits for the disk
+  /// beside the others, a bounded number of them. Photos that wait for a silent server hold back neither pages nor other
+  /// photos.
   public final class Iterator: AsyncIteratorProtocol {
     private enum Response: Sendable {
       case page(Result<PhotoPage, ProviderError>)
@@ -26,13 +27,16 @@ extension QueryPrefetch {
     /// Photos that are done, until their thumbnails have been written, by number.
     private var uncommitted: [Int: PhotoOutcome] = [:]
     private var lastNumber = 0
+    /// The most of `uncommitted` that more photos are started beside.
+    private let mostUncommitted: Int
     private var isStarted = false
     private var ending: Result<Void, ProviderError>?
 
     init(_ prefetch: QueryPrefetch) {
       self.prefetch = prefetch
-      tasks = TaskWindow(
-        capacity: 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs))
+      let capacity = 4 * (prefetch.pipeline.configuration.downloads + prefetch.pipeline.configuration.jobs)
+      tasks = TaskWindow(capacity: capacity)
+      mostUncommitted = 4 * capacity
       query = PhotoQuery(prefetch.query, pageSize: prefetch.limits.perPage)
       let rules = PagedSearch.Rules(prefetch.limits, prefetch.provider.capabilities)
       pages = PageWindow(PagedSearch(rules: rules), ahead: prefetch.limits.ahead)
@@ -51,13 +55,14 @@ extension QueryPrefetch {
           return nil
         }
         // Nothing else comes that could be written together with them.
-        if tasks.isEmpty, !uncommitted.isEmpty { prefetch.pipeline.writeSoon() }
+        let isDue = tasks.isEmpty || uncommitted.count >= mostUncommitted
+        if isDue, !uncommitted.isEmpty { prefetch.pipeline.writeSoon() }
         switch await tasks.next() {
         case .output(let response): take(response)
         case .silence: carryOut(pages.setUncounted(tasks.uncounted))
         case nil:
-          // What was done before the task was cancelled is reported all the same.
-          guard !uncommitted.isEmpty else { return nil }
+          // The task was cancelled. What was done before is reported all the same, and nothing is begun.
+          ending = .success(())
           await takeUncommitted()
           continue
         }
@@ -67,7 +72,9 @@ extension QueryPrefetch {
 
     private func takeUncommitted() async {
       prefetch.pipeline.writeSoon()
-      for outcome in uncommitted.values { ready.append(.photo(await outcome.committed())) }
+      for (_, outcome) in uncommitted.sorted(by: { $0.key < $1.key }) {
+        ready.append(.photo(await outcome.committed()))
+      }
       uncommitted = [:]
     }
 
@@ -117,7 +124,7 @@ extension QueryPrefetch {
     }
 
     private func startWaiting() {
-      while tasks.hasRoom, let photo = waiting.popFirst() {
+      while tasks.hasRoom, uncommitted.count < mostUncommitted, let photo = waiting.popFirst() {
         tasks.start { [prefetch] onSilence in
           let started = ContinuousClock.now
           let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)

@@ -9,7 +9,7 @@ public import Thumbnailer
 ///     for try await case .photo(let outcome) in prefetch { … }
 ///
 /// Photos in flight or not yet taken by the consumer are bounded by `Limits.ahead` pages, plus 256 that wait for silent
-/// servers. Dropping the iterator cancels it.
+/// servers and those that wait to be written by the disk cache. Dropping the iterator cancels it.
 public struct QueryPrefetch: AsyncSequence, Sendable {
   /// The limits of a prefetch.
   public struct Limits: Sendable {
@@ -38,8 +38,8 @@ public struct QueryPrefetch: AsyncSequence, Sendable {
     case page(photos: Int, total: Int?)
     /// An unusable item of the source, and why.
     case skipped(SkippedItem)
-    /// A photo has finished or failed. What its responses say of `isStored` is certain: the disk cache has written it,
-    /// or it has failed to.
+    /// A photo has finished or failed. What its responses say of `isStored` is certain for thumbnails that were made for
+    /// it: the disk cache has written them, or it has failed to.
     case photo(PhotoOutcome)
   }
   /// An error of the source ends the sequence, after the photos that had arrived are done.

@@ -42,10 +42,10 @@ public struct ThumbnailResponse: Sendable {
   public let plan: String?
   /// The time from the request to the response.
   public private(set) var duration: Duration
-  /// Whether it is stored, and that is not yet known for certain.
-  package var isPending: Bool { isStored && receipt != nil }
-  /// Tells whether the disk cache has written it. Nil if it has not been stored for this response.
-  let receipt: StoreReceipt?
+  /// Whether it was given to the disk cache, and is not known to be written.
+  package var isPending: Bool { receipt != nil }
+  /// Tells whether the disk cache has written it. Nil if it was not given it for this response, or once that is known.
+  private var receipt: StoreReceipt?
 
   init(
     thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
@@ -65,9 +65,10 @@ public struct ThumbnailResponse: Sendable {
   /// to 50 ms, or as long as the disk needs; `ThumbnailPipeline.writeSoon` ends the delay. Does not end earlier in a
   /// cancelled task.
   public func committed() async -> ThumbnailResponse {
-    guard isStored, let receipt else { return self }
+    guard let receipt else { return self }
     var response = self
     response.isStored = await receipt.isWritten()
+    response.receipt = nil
     return response
   }
 

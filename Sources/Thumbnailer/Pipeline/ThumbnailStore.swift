@@ -18,7 +18,7 @@ struct ThumbnailStore: Sendable {
   /// - Parameters:
   ///   - inMemory: The variants that the memory cache keeps, too.
   ///   - replacing: What happens to the stored thumbnails of the image.
-  /// - Returns: What tells whether the disk cache has them; nil if it has not, as far as is known now.
+  /// - Returns: What tells whether the disk cache has them; nil if it was not given them.
   func store(
     _ thumbnails: [CacheEntry], from body: SourceBody, inMemory: Set<Variant>, replacing: Replacement,
     for job: JobContext
@@ -59,7 +59,7 @@ struct ThumbnailStore: Sendable {
   /// Stores a thumbnail that was shrunk from a stored one and has its freshness. Its job has no body to keep, and it can
   /// be shrunk again: so while too much is pending, a visible one stays out of the disk cache.
   ///
-  /// - Returns: What tells whether the disk cache has it; nil if it has not.
+  /// - Returns: What tells whether the disk cache has it; nil if it was not given it.
   func store(shrunk: FoundThumbnail, inMemory: Set<Variant>, for job: JobContext) async -> StoreReceipt? {
     await keepPaceWithDisk(for: job)
     let thumbnail = shrunk.stored.thumbnail
@@ -80,12 +80,12 @@ struct ThumbnailStore: Sendable {
     if thumbnails.isEmpty { return nil }
     let receipt = cache.storeNow(
       thumbnails, of: record, inMemory: inMemory, replacing: replacing, permit: job.permit)
-    guard let receipt, let disk = cache.disk else { return nil }
+    guard let receipt else { return nil }
     for entry in thumbnails {
       monitor.add(entry.thumbnail.data.count, to: \.storedBytes)
       monitor.send(job.source, .stored(entry.variant, bytes: entry.thumbnail.data.count))
     }
-    return disk.isFailing ? nil : receipt
+    return receipt
   }
 
   /// Waits while too much is pending, unless the image is visible or becomes so.

@@ -37,7 +37,12 @@ struct CacheListCommand: AsyncParsableCommand {
   func run() async throws {
     let console = Console.standard
     let selection = try pictures.selection()
-    guard let disk = try cache.open() else { return }
+    var isAll = false
+    if case .all = selection { isAll = true }
+    guard let disk = try cache.open() else {
+      if !isAll { console.complain(CacheSelectionArgument.nothingStored) }
+      return
+    }
     var stored = try disk.pictures(selection)
     var isOnePicture = false
     if case .picture = selection { isOnePicture = true }
@@ -49,9 +54,7 @@ struct CacheListCommand: AsyncParsableCommand {
       if !json, isOnePicture { for thumbnail in line.thumbnails { try console.printSoon(thumbnail) } }
       count += 1
     }
-    if count == 0, !pictures.words.isEmpty {
-      console.complain("nothing of that is stored; 'thumbs cache list' shows what is")
-    }
+    if count == 0, !isAll { console.complain(CacheSelectionArgument.nothingStored) }
   }
 }
 

@@ -47,17 +47,31 @@ struct CacheRemoveCommand: AsyncParsableCommand {
   func run() async throws {
     let headers = try network.hostHeaders()
     let sources = try pictures.map { try ImageSource(commandLine: $0).adding(headers) }
-    guard let disk = try cache.open() else { return Self.sayNothingIsStored() }
-    let before = try disk.statistics().sources
-    try await disk.change { disk throws(DiskCacheError) in
-      for source in sources { try await disk.remove(source.key) }
-      for name in host { try await disk.remove(.host(name)) }
-      for text in prefix { try await disk.remove(.prefix(text)) }
+    var count = 0
+    if let disk = try cache.open() {
+      count = try await disk.change { disk throws(DiskCacheError) in
+        var count = 0
+        for source in sources {
+          if disk.mayHold(source) { count += 1 }
+          try await disk.remove(source.key)
+        }
+        for name in host { count += try await disk.remove(.host(name)) }
+        for text in prefix { count += try await disk.remove(.prefix(text)) }
+        return count
+      }
     }
-    if try disk.statistics().sources == before { Self.sayNothingIsStored() }
+    if count == 0 { Console.standard.complain(CacheSelectionArgument.nothingStored) }
   }
+}
 
-  private static func sayNothingIsStored() {
-    Console.standard.complain("nothing of that is stored; 'thumbs cache list' shows what is")
+extension DiskCache {
+  /// Whether something of an image is stored, or that cannot be told: what cannot be read is removed as well.
+  fileprivate func mayHold(_ source: ImageSource) -> Bool {
+    do {
+      var stored = try pictures(.picture(source))
+      return try stored.next() != nil
+    } catch {
+      return true
+    }
   }
 }

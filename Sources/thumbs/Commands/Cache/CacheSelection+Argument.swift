@@ -8,6 +8,9 @@ struct CacheSelectionArgument: ParsableArguments {
       "The picture's URL or path, or words of its address. (default: all pictures)", valueName: "URL|QUERY"))
   var words: [String] = []
 
+  /// Said where nothing of what is named is stored.
+  static let nothingStored = "nothing of that is stored; 'thumbs cache list' shows what is"
+
   /// Parses the words: a URL, a text that starts like a path, or an existing file selects an image; anything else is a
   /// search text.
   func selection() throws -> CacheSelection {
