@@ -29,12 +29,6 @@ final class NarrowPipe {
     isWriteEndOpen = false
   }
 
-  /// Whether at least half of it is filled.
-  var isFilling: Bool {
-    var count: Int32 = 0
-    return ioctl(readEnd, UInt(FIONREAD), &count) == 0 && count >= 2048
-  }
-
   /// Reads until so many lines have come, or to the end; returns all that has come so far.
   @discardableResult
   func read(lines: Int = .max) -> Data {
