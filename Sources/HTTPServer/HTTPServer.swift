@@ -84,8 +84,7 @@ package final class HTTPServer: Sendable {
   }
 
   /// Begins to stop, and waits until the connections that are in use have had their responses, for at most that long;
-  /// then closes them, which cancels what is being made for them, and waits for the end of that for
-  /// 5 s at most.
+  /// then closes them, which cancels what is being made for them, and waits for the end of that for 5 s at most.
   package func stop(within time: Duration) async {
     await beginStopping()
     await connections.waitUntilEmpty(for: time)

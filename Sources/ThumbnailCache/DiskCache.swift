@@ -202,7 +202,7 @@ public final class DiskCache: Sendable {
   }
 
   /// Writes what is pending without further delay.
-  func hurry() { commits.hurry() }
+  func writeSoon() { commits.writeSoon() }
 
   /// Waits until all changes so far are written, including recency.
   ///

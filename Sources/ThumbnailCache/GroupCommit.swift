@@ -88,7 +88,7 @@ final class GroupCommit: Sendable {
   }
 
   /// Commits what is queued without further delay.
-  func hurry() {
+  func writeSoon() {
     perform(
       state.withLock { state in
         state.urgent = state.pending.lastTicket

@@ -5,7 +5,7 @@ import ThumbnailCore
 struct PendingWrites {
   /// One change to the database.
   enum Operation: Sendable {
-    /// Thumbnails of one source, with the receipt of whoever waits until they are committed.
+    /// Thumbnails of one source, with the receipt for those that wait until they are committed.
     case store(SourceRecord, [CacheEntry], Replacement = .none, StoreReceipt? = nil)
     case remove(SourceKey)
     /// Drops a damaged thumbnail: only the row that was read, so that an intact one stored since is kept. Nil if the

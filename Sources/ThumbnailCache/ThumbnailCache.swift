@@ -105,7 +105,7 @@ package final class ThumbnailCache: Sendable {
   }
 
   /// Writes what is pending without further delay.
-  package func hurry() { disk?.hurry() }
+  package func writeSoon() { disk?.writeSoon() }
 
   /// Whether no more than 8 MiB wait to be written.
   package var hasRoom: Bool { disk?.hasRoom ?? true }

@@ -267,7 +267,7 @@ public final class ThumbnailPipeline: Sendable {
   }
 
   /// Has what was made so far written to disk without further delay, and does not wait for that.
-  public func writeSoon() { stages.cache.hurry() }
+  public func writeSoon() { stages.cache.writeSoon() }
 
   /// Waits until all stale thumbnails served so far (`stale-while-revalidate`) are revalidated, and changed ones are
   /// made again. Call it before a program ends, then `flush()`: what is not revalidated by then stays stale until the
