@@ -26,7 +26,7 @@ package struct Download: Sendable {
   /// The duration of all attempts and the pauses between them, without waiting for a slot.
   package internal(set) var duration = Duration.zero
   /// Its admission ticket, with which a later part of the same body keeps its age.
-  var ticket: DownloadSlots.Admission.Ticket?
+  var ticket: DownloadTicket?
   /// Its share of the memory for bodies, released with the last copy of this value.
   var bodyShare: WeightedSemaphore.Reservation?
 

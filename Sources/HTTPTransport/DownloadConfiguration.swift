@@ -29,9 +29,10 @@ package struct DownloadConfiguration: Sendable {
   /// When and how often a failed attempt is retried.
   package var retry = RetryPolicy()
 
-  /// When hosts are paused, and for how long.
-  package var hosts = CircuitBreaker.Policy()
-  /// The longest total wait for pauses of hosts; default 0: a download that would have to wait fails.
+  /// When hosts are held, and for how long.
+  package var hosts = HostHealth.Policy()
+  /// How long downloads wait for a host without an answer from it, and one download for the pauses that its server asks
+  /// for; default 0: a download that would have to wait fails.
   package var maximumWait: Duration = .zero
   /// The states of hosts, shared by all processes with the same cache; default nil, which shares nothing.
   package var ledger: (any HostLedger)?

@@ -81,11 +81,16 @@ package enum DownloadError: Error, Sendable, Equatable {
     }
   }
 
-  /// Whether the server asks for a pause, which concerns the whole host and not just this image.
+  /// Whether the server asks for a pause.
   var isPause: Bool {
     switch self {
     case .httpStatus(429, _), .httpStatus(503, .some): true
     default: false
     }
+  }
+
+  /// The pause that the server asks for; nil if it names none.
+  var requestedPause: Duration? {
+    if isPause, case .httpStatus(_, let pause) = self { pause } else { nil }
   }
 }

@@ -36,7 +36,7 @@ package struct DownloadRequest: Sendable {
   /// Follows whether its server is silent.
   var silence: ObservedValue<ServerSilence>?
   /// The admission ticket of an earlier part of the body.
-  var ticket: DownloadSlots.Admission.Ticket?
+  var ticket: DownloadTicket?
   /// Called after each attempt with its number, from 1, and the status of its response; nil if it came to none.
   var onAttempt: (@Sendable (_ number: Int, _ status: Int?) -> Void)?
 

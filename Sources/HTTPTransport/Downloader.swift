@@ -12,6 +12,9 @@ package final class Downloader: Sendable {
   package let configuration: DownloadConfiguration
   private let runner: any TransferRunner
   private let admission: AdmissionController
+  private let probes: HostProbes
+  /// What is left of the time for pauses outside of downloads.
+  private let waitBudget: Mutex<WaitBudget>
   private let silentHosts = SilentHosts()
   private let unknownHosts: UnknownHosts
   let bodyMemory: WeightedSemaphore?
@@ -33,7 +36,9 @@ package final class Downloader: Sendable {
     } else {
       runner = CurlThread(maximumIdleConnections: 2 * max(1, configuration.maximumDownloads))
     }
-    admission = AdmissionController(configuration)
+    probes = HostProbes(configuration, runner)
+    admission = AdmissionController(configuration) { [probes] in await probes.run(at: $0) }
+    waitBudget = Mutex(WaitBudget(configuration.maximumWait))
     unknownHosts = UnknownHosts(patience: configuration.resolverPatience)
   }
 
@@ -57,9 +62,12 @@ package final class Downloader: Sendable {
     PartsFile(length: length, in: configuration.spillLocations(nil))
   }
 
-  /// Whether something other than a download, such as a request for a search page, may wait this long: all waits for
-  /// pauses share one limit.
-  package func mayWait(for pause: Duration) -> Bool { admission.mayWait(for: pause) }
+  /// Whether something other than a download, such as a request for a search page, may wait this long: all such waits
+  /// share one limit.
+  package func mayWait(for pause: Duration) -> Bool {
+    let now = ContinuousClock.now
+    return waitBudget.withLock { $0.take(until: now + pause, from: now) }
+  }
 
   /// Downloads an image, or the response of an API. The observer sees every byte of a successful response as it arrives.
   ///
@@ -95,8 +103,16 @@ package final class Downloader: Sendable {
     var transfer: Transfer
     let silence: SilenceReport
     /// Its admission ticket, which keeps its age.
-    var ticket: DownloadSlots.Admission.Ticket?
-    /// Whether it waits behind all others because its server was silent.
+    var ticket: DownloadTicket?
+    /// The site of the last transfer.
+    var site = ""
+    /// The attempts that came to a transfer.
+    var attempts = 0
+    /// Those that failed and count.
+    var failures = 0
+    /// Bytes of the partial body when the last attempt began that made progress.
+    var partialBytes: Int
+    /// Whether it waits behind all others because it has failed or its server was silent.
     var isDeferred = false
     /// Whether the attempt has come to a transfer.
     var hasBegun = false
@@ -116,19 +132,20 @@ package final class Downloader: Sendable {
     _ first: Transfer, silence: SilenceReport, priority: PriorityControl
   ) async throws(DownloadError) -> Download {
     let request = first.request
-    var progress = Progress(transfer: first, silence: silence, ticket: request.ticket)
-    var attempts = AttemptCounter(configuration.retry, for: request, partialBytes: first.partial?.count ?? 0)
+    var progress = Progress(
+      transfer: first, silence: silence, ticket: request.ticket, partialBytes: first.partial?.count ?? 0)
+    defer { if let ticket = progress.ticket { admission.forget(ticket) } }
     // What the last attempt came to: for an API, an error status is a response as well.
     var last: Result<Download, DownloadError>?
     while true {
-      attempts.begin()
-      progress.transfer.isLastAttempt = attempts.isLast
+      progress.transfer.isLastAttempt =
+        progress.failures + 1 >= attempts(request)
       progress.hasBegun = false
       let (failure, outcome): (DownloadError, Result<Download, DownloadError>)
       do throws(DownloadError) {
         var download = try await attempt(&progress, priority: priority)
-        (download.attempts, download.ticket) = (attempts.total, progress.ticket)
-        request.onAttempt?(attempts.total, download.status)
+        (download.attempts, download.ticket) = (progress.attempts, progress.ticket)
+        request.onAttempt?(progress.attempts, download.status)
         download.duration = configuration.totalTimeout - progress.transfer.timeLeft
         guard let error = download.failure else { return download }
         (failure, outcome) = (error, request.purpose == .api ? .success(download) : .failure(error))
@@ -137,33 +154,55 @@ package final class Downloader: Sendable {
         if case .unknownEncoding = error, !progress.transfer.ignoresContentEncoding {
           // The body may be fine without decompressing it.
           progress.transfer.ignoresContentEncoding = true
-          attempts.repeatCurrent()
           // See `attempt`: no memory may be held while waiting for a slot.
           progress.bodyShare = nil
           continue
         }
         // The original failure says more than that the host is now held.
         if error.isOfHeldHost, let last { return try last.get() }
-        if progress.hasBegun, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(attempts.total, nil) }
+        if progress.hasBegun, error != .cancelled, !error.isOfHeldHost { request.onAttempt?(progress.attempts, nil) }
         (failure, outcome) = (error, .failure(error))
       }
       last = outcome
-      var random = SystemRandomNumberGenerator()
-      guard
-        let pause = attempts.pause(
-          after: failure, partialBytes: progress.transfer.partial?.count ?? 0, using: &random),
-        pause < progress.transfer.timeLeft
-      else { return try outcome.get() }
-      // A timed-out image is deferred, so that others do not wait for it a second time.
-      if case .timedOut = failure, request.purpose == .image { progress.deferUntilOthersAreDone() }
-      configuration.logger.debug("attempt \(attempts.total) at \(first.url.site) failed: \(failure); again in \(pause)")
+      guard let pause = pause(after: failure, &progress) else { return try outcome.get() }
+      // Others do not wait for it a second time.
+      if request.purpose == .image { progress.deferUntilOthersAreDone() }
+      configuration.logger.debug(
+        "attempt \(progress.attempts) at \(first.url.site) failed: \(failure); again in \(pause)")
       progress.bodyShare = nil
-      // The pause that a host requests applies to all its downloads: they wait for it where they wait for slots.
       if pause == .zero { continue }
       do { try await Task.sleep(for: pause) } catch { throw .cancelled }
-      progress.transfer.timeLeft -= pause
+      if !failure.isPause { progress.transfer.timeLeft -= pause }
     }
   }
+
+  /// The pause before the next attempt; nil if there is none. Counts the failure, unless the host is to blame.
+  private func pause(after error: DownloadError, _ progress: inout Progress) -> Duration? {
+    let request = progress.transfer.request
+    guard let ticket = progress.ticket, configuration.retry.isWorthRetrying(error, request.purpose) else { return nil }
+    let received = progress.transfer.partial?.count ?? 0
+    let madeProgress = received >= progress.partialBytes + RetryPolicy.worthwhileProgress
+    if madeProgress { progress.partialBytes = received }
+    let more: Int
+    (progress.failures, more) = admission.charge(
+      ticket, at: progress.site, patient: isPatient(request), isFirst: madeProgress)
+    var random = SystemRandomNumberGenerator()
+    guard
+      let pause = configuration.retry.pause(
+        after: error, of: request.purpose, failures: progress.failures,
+        most: attempts(request) + (isPatient(request) ? more : 0),
+        using: &random)
+    else { return nil }
+    guard error.isPause else { return pause < progress.transfer.timeLeft ? pause : nil }
+    return pause <= configuration.maximumWait ? pause : nil
+  }
+
+  private func attempts(_ request: DownloadRequest) -> Int {
+    min(configuration.retry.maximumAttempts, request.attempts ?? .max)
+  }
+
+  /// Whether a download waits while its host is held.
+  private func isPatient(_ request: DownloadRequest) -> Bool { request.mayWait && configuration.maximumWait > .zero }
 
   /// The error of an attempt, with no slot or memory held: whether a name that was not resolved exists is found out once.
   private func resolved(_ error: DownloadError, _ progress: inout Progress) async -> DownloadError {
@@ -184,12 +223,12 @@ package final class Downloader: Sendable {
       let previous = held
       held = nil
       let slot = TransferSlot(
-        admission, at: transfer.url, mayWait: request.mayWait, silence: progress.silence,
+        admission, at: transfer.url, isPatient: isPatient(request), silence: progress.silence,
         shortestTimeout: configuration.silence.shortestTimeout, logger: configuration.logger)
       try await admission.wait(
         for: slot, priority: priority, limit: request.downloadsPerHost, returning: progress.ticket,
         isDeferred: progress.isDeferred, releasing: previous)
-      (held, progress.ticket) = (slot, slot.ticket)
+      (held, progress.ticket, progress.site) = (slot, slot.ticket, slot.site)
       // Others may have found that out in the meantime.
       if unknownHosts.contains(transfer.url.host) { throw .unknownHost(transfer.url.host) }
       if request.purpose == .image, progress.bodyShare == nil {
@@ -201,13 +240,14 @@ package final class Downloader: Sendable {
       let start = ContinuousClock.now
       // API requests are few, and others wait for them, so they do not lend their slots.
       if request.purpose == .image { transfer.slot = slot }
+      if !progress.hasBegun { progress.attempts += 1 }
       progress.hasBegun = true
       let result = await runner.perform(transfer)
       transfer.timeLeft -= ContinuousClock.now - start
       progress.transfer.timeLeft = transfer.timeLeft
       // A name that may not exist says nothing about a host yet.
       let mayBeUnknown = if case .failure(.unresolved) = result { !progress.hasAskedResolver } else { false }
-      if !mayBeUnknown { slot.end(with: result, purpose: request.purpose) }
+      if !mayBeUnknown { slot.end(with: TransferOutcome(result, purpose: request.purpose)) }
       if slot.hasLeftMemory { progress.bodyShare = nil }
       if case .failure(.cancelled) = result, slot.isPreempted, !Task.isCancelled {
         progress.bodyShare = nil
@@ -223,6 +263,7 @@ package final class Downloader: Sendable {
           admission.report(slot)
           progress.bodyShare = try await reserveBodyMemory(priority: priority)
         }
+        if isPatient(request), download.failure == nil { probes.add(transfer, admission) }
         // Without a body there is no memory to account for.
         download.bodyShare = download.isUnchanged ? nil : progress.bodyShare
         return download

@@ -21,20 +21,31 @@ struct HeldHostTests {
     }
   }
 
-  @Test func aHostThatAsksForAPauseIsLeftAloneByAllItsPictures() async throws {
-    let refusals = Atomic(6)
+  @Test func aPauseIsThePicturesOwnWhereANeighbourPasses() async throws {
+    let origin = try Origin { request in
+      request.path == "/3.jpg" && request.number < 20 ? .tooManyRequests(retryAfter: "1") : .ok([1])
+    }
+    let downloader = Downloader(.quick())
+    #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
+    let arrivals = origin.requests.map { ($0.request.path, $0.request.arrival) }
+    let own = arrivals.filter { $0.0 == "/3.jpg" }.map(\.1).sorted()
+    #expect(own.count == 2 && own[1] - own[0] >= .milliseconds(990))
+    let others = arrivals.filter { $0.0 != "/3.jpg" }.map(\.1)
+    #expect(others.count == 59)
+  }
+
+  @Test func aHostThatRefusesEveryTrialIsLeftAloneByAllItsPictures() async throws {
+    let refusals = Atomic(10)
     let origin = try Origin { _ in
       refusals.wrappingSubtract(1, ordering: .relaxed).oldValue > 0 ? .tooManyRequests(retryAfter: "1") : .ok([1])
     }
     let news = Mutex<[HostPause]>([])
     let downloader = Downloader(.quick { $0.onHostPause = { new in news.withLock { $0.append(new) } } })
     #expect(await fetch(60, of: origin, with: downloader).allSatisfy { $0 == nil })
-    // Each picture once, and once more each that was refused before the pause was known.
-    #expect(origin.requests.count == 66)
+    // Each picture once, and once more each that was refused.
+    #expect(origin.requests.count == 70)
     let told = news.withLock { $0 }
     #expect(told.first?.host == "127.0.0.1:\(origin.port)" && told.allSatisfy(\.isWaitedFor))
-    let arrivals = origin.requests.map(\.request.arrival).sorted()
-    #expect(arrivals[6] - arrivals[0] >= .milliseconds(990))
   }
 
   @Test func afterAPauseOneRequestTriesTheHost() async throws {
@@ -55,14 +66,18 @@ struct HeldHostTests {
     let busy = try Origin { _ in .tooManyRequests(retryAfter: "50") }
     let well = try Origin { _ in .ok([1]) }
     let downloader = Downloader(.quick { $0.maximumWait = .zero })
-    #expect(await downloader.failure(of: busy.url("/1")) == .httpStatus(429, retryAfter: .seconds(50)))
-    guard case .hostPaused(let host, let left) = await downloader.failure(of: busy.url("/2")) else {
+    // One picture, and three trials with others.
+    for number in 0..<4 {
+      let error = await downloader.failure(of: busy.url("/\(number)"))
+      #expect(error == .httpStatus(429, retryAfter: .seconds(50)))
+    }
+    guard case .hostPaused(let host, let left) = await downloader.failure(of: busy.url("/4")) else {
       Issue.record("asked")
       return
     }
     #expect(host == "127.0.0.1:\(busy.port)" && left > .seconds(40))
     #expect(await downloader.failure(of: well.url()) == nil)
-    #expect(busy.requests.count == 1)
+    #expect(busy.requests.count == 4)
   }
 
   @Test func whoWaitsForAHostHoldsNoSlot() async throws {
@@ -70,7 +85,7 @@ struct HeldHostTests {
     let well = try Origin { _ in .ok([1]) }
     let downloader = Downloader(.quick { $0.maximumDownloads = 2 })
     let waiting = (0..<4).map { number in Task { await downloader.failure(of: busy.url("/\(number)")) } }
-    #expect(await eventually { downloader.waitingDownloads == 4 && downloader.activeDownloads == 0 })
+    #expect(await eventually { busy.requests.count >= 4 && downloader.activeDownloads == 0 })
     #expect(await fetch(5, of: well, with: downloader).allSatisfy { $0 == nil })
     for task in waiting {
       task.cancel()
@@ -78,18 +93,24 @@ struct HeldHostTests {
     }
   }
 
-  @Test func aHostThatFailsInARowIsClosedAndTheRestOfItsPicturesSaySo() async throws {
+  @Test func aHostThatFailsAllIsGivenUpAfterTheWait() async throws {
     let origin = try Origin { _ in .status(500) }
-    let downloader = Downloader(
-      .quick {
-        $0.hosts.backoff.first = .milliseconds(200)
-        $0.retry.maximumAttempts = 1
-      })
+    let downloader = Downloader(.quick { ($0.hosts.backoff.first, $0.maximumWait) = (.milliseconds(200), .seconds(2)) })
     let errors = await fetch(60, of: origin, with: downloader)
-    // Six at once, four more while the first four fail, and two trials: then the host is down.
-    #expect((5...12).contains(origin.requests.count), "\(origin.requests.count) requests")
+    // Six at once, and one trial every 200 ms.
+    #expect((6...18).contains(origin.requests.count), "\(origin.requests.count) requests")
     let closed = errors.filter { if case .hostClosed(_, "status 500", _) = $0 { true } else { false } }
-    #expect(closed.count >= 45)
+    #expect(closed.count >= 40 && errors.allSatisfy { $0 != nil })
+  }
+
+  @Test func sixBrokenPicturesCostTheOthersNothing() async throws {
+    let origin = try Origin { request in
+      let number = Int(request.path.dropFirst().prefix { $0.isNumber }) ?? 0
+      return number < 6 ? .status(500) : .ok([1])
+    }
+    let errors = await fetch(100, of: origin, with: Downloader(.quick()))
+    #expect(errors.count { $0 == nil } == 94)
+    #expect(errors.count { $0 == .httpStatus(500, retryAfter: nil) } == 6)
   }
 
   @Test func aClosedHostThatComesBackLosesNothing() async throws {
@@ -147,12 +168,16 @@ struct HeldHostTests {
           $0.ledger = ledger
         })
     }
-    #expect(await downloaders[0].failure(of: origin.url()) == .httpStatus(429, retryAfter: .seconds(50)))
+    // One picture, and three trials with others.
+    for number in 0..<4 {
+      let error = await downloaders[0].failure(of: origin.url("/\(number)"))
+      #expect(error == .httpStatus(429, retryAfter: .seconds(50)))
+    }
     await ledgers[0].flush()
     guard case .hostPaused = await downloaders[1].failure(of: origin.url()) else {
       Issue.record("asked")
       return
     }
-    #expect(origin.requests.count == 1)
+    #expect(origin.requests.count == 4)
   }
 }

@@ -5,14 +5,17 @@
 
 /// An admission of downloads that are their names, which a test calls them by. Times are seconds.
 struct NamedAdmission {
-  typealias Ticket = DownloadAdmission<String>.Ticket
+  typealias Ticket = DownloadTicket
 
   private var admission: DownloadAdmission<String>
   private var tickets: [String: Ticket] = [:]
   private static let start = ContinuousClock.now
 
   init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
-    admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, policy: policy)
+    // Hosts are never held here, however many transfers are silent.
+    var health = HostHealth.Policy()
+    health.suspectsUntilHeld = .max
+    admission = DownloadAdmission(maximum: maximum, maximumPerSite: maximumPerSite, silence: policy, health: health)
   }
 
   var running: Int { admission.running }
@@ -24,7 +27,7 @@ struct NamedAdmission {
     deferred: Bool = false
   ) -> Ticket {
     let ticket = admission.enqueue(
-      name, site: site, at: level, limit: limit, returning: returning, deferred: deferred)
+      name, site: site, at: level, limit: limit, returning: returning, deferred: deferred, now: Self.start)
     tickets[name] = ticket
     return ticket
   }
@@ -37,7 +40,8 @@ struct NamedAdmission {
     tickets[name].map { admission.responseBegan($0, after: .seconds(seconds)) }
   }
   mutating func fellSilent(_ name: String, since seconds: Double = 0) {
-    tickets[name].map { admission.fellSilent($0, since: Self.start + .seconds(seconds)) }
+    let since = Self.start + .seconds(seconds)
+    tickets[name].map { admission.fellSilent($0, since: since, now: since) }
   }
   mutating func resumed(_ name: String) { tickets[name].map { admission.resumed($0) } }
 
@@ -47,6 +51,7 @@ struct NamedAdmission {
     case .start(let name): name
     case .preempt(let name): "[\(name)]"
     case nil: nil
+    default: nil
     }
   }
 

@@ -12,21 +12,19 @@ struct RetryPolicyTests {
   private let busy = DownloadError.httpStatus(502, retryAfter: nil)
 
   @Test func eachBoundIsTwiceTheOneBeforeUpToTheLimit() throws {
-    var policy = policy
-    policy.maximumAttempts = 10
-    for (attempt, bound) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8), (6, 10), (9, 10)] {
+    for (failures, bound) in [(1, 0.5), (2, 1), (3, 2), (4, 4), (5, 8), (6, 10), (9, 10)] {
       var most = FixedRandom(word: .max)
-      let longest = try #require(policy.pause(after: busy, attempt: attempt, using: &most))
+      let longest = try #require(policy.pause(after: busy, failures: failures, most: 10, using: &most))
       #expect(abs(longest / .seconds(1) - bound) < 0.001)
       var least = FixedRandom(word: 0)
-      #expect(policy.pause(after: busy, attempt: attempt, using: &least) == .zero)
+      #expect(policy.pause(after: busy, failures: failures, most: 10, using: &least) == .zero)
     }
   }
 
   @Test func pausesAreSpreadOverTheWholeRange() throws {
     var random = SystemRandomNumberGenerator()
     let pauses = try (0..<400).map { _ in
-      try #require(policy.pause(after: busy, attempt: 3, using: &random)) / .seconds(1)
+      try #require(policy.pause(after: busy, failures: 3, most: 4, using: &random)) / .seconds(1)
     }
     #expect(pauses.allSatisfy { (0...2).contains($0) })
     for quarter in 0..<4 {
@@ -35,28 +33,32 @@ struct RetryPolicyTests {
     }
   }
 
-  @Test func whatAHostWishesIsNoMatterOfOnePicture() {
+  @Test func theRandomPauseBeginsAfterTheRequestedOne() throws {
     var most = FixedRandom(word: .max)
-    for error: DownloadError in [
-      .httpStatus(429, retryAfter: nil), .httpStatus(429, retryAfter: .seconds(7)),
-      .httpStatus(503, retryAfter: .seconds(7)),
-    ] {
-      #expect(policy.pause(after: error, attempt: 1, using: &most) == .zero)
-      #expect(policy.pause(after: error, attempt: 4, using: &most) == nil)
-    }
-    let unnamed = policy.pause(after: .httpStatus(503, retryAfter: nil), attempt: 1, using: &most)
-    #expect(unnamed.map { $0 > .milliseconds(499) } == true)
+    var least = FixedRandom(word: 0)
+    let busy = DownloadError.httpStatus(429, retryAfter: .seconds(7))
+    #expect(policy.pause(after: busy, failures: 1, most: 4, using: &least) == .seconds(7))
+    #expect(policy.pause(after: busy, failures: 0, most: 4, using: &most) == .seconds(7))
+    #expect(policy.pause(after: busy, failures: 4, most: 4, using: &most) == nil)
+    let longest = try #require(policy.pause(after: busy, failures: 1, most: 4, using: &most))
+    #expect(abs(longest / .seconds(1) - 7.5) < 0.001)
+  }
+
+  @Test func anAttemptThatDoesNotCountLeadsToTheNextAtOnce() {
+    var most = FixedRandom(word: .max)
+    #expect(policy.pause(after: busy, failures: 0, most: 4, using: &most) == .zero)
+    #expect(policy.pause(after: busy, failures: 2, most: 2, using: &most) == nil)
   }
 
   @Test func endsAfterTheLastAttemptAndForLastingErrors() {
     var random = SystemRandomNumberGenerator()
-    #expect(policy.pause(after: busy, attempt: 3, using: &random) != nil)
-    #expect(policy.pause(after: busy, attempt: 4, using: &random) == nil)
+    #expect(policy.pause(after: busy, failures: 3, most: 4, using: &random) != nil)
+    #expect(policy.pause(after: busy, failures: 4, most: 4, using: &random) == nil)
     for error: DownloadError in [
       .cancelled, .httpStatus(404, retryAfter: .seconds(1)), .tooLarge(limit: 1, announced: 2), .refusedByObserver,
       .untrusted(reason: ""), .timedOut(.total), .tooManyRedirects(limit: 5), .fileNotFound,
     ] {
-      #expect(policy.pause(after: error, attempt: 1, using: &random) == nil, "\(error)")
+      #expect(policy.pause(after: error, failures: 1, most: 4, using: &random) == nil, "\(error)")
     }
   }
 
@@ -67,32 +69,9 @@ struct RetryPolicyTests {
       (.httpStatus(503, retryAfter: .seconds(1)), false), (.httpStatus(429, retryAfter: nil), false),
       (.httpStatus(408, retryAfter: nil), false), (.httpStatus(404, retryAfter: nil), false),
     ] {
-      #expect((policy.pause(after: error, of: .api, attempt: 1, using: &random) != nil) == isRetried, "\(error)")
+      #expect(
+        (policy.pause(after: error, of: .api, failures: 1, most: 4, using: &random) != nil) == isRetried, "\(error)")
     }
-  }
-
-  @Test func attemptsThatMakeProgressDoNotCount() throws {
-    var random = SystemRandomNumberGenerator()
-    let request = DownloadRequest(url: try #require(URL(string: "http://a.example/")), byteLimit: 1 << 20, attempts: 2)
-    var attempts = AttemptCounter(policy, for: request, partialBytes: 0)
-    let broken = DownloadError.brokenOff(received: 1, expected: nil)
-    for bytes in [256 << 10, 512 << 10, 768 << 10] {
-      attempts.begin()
-      #expect(attempts.pause(after: broken, partialBytes: bytes, using: &random) != nil)
-    }
-    // The last one that made progress stands for the first of two.
-    attempts.begin()
-    #expect(attempts.isLast && attempts.total == 4)
-    #expect(attempts.pause(after: broken, partialBytes: 800 << 10, using: &random) == nil)
-  }
-
-  @Test func anAttemptThatIsMadeInAnotherWayDoesNotCount() throws {
-    let request = DownloadRequest(url: try #require(URL(string: "http://a.example/")), byteLimit: 1 << 20, attempts: 2)
-    var attempts = AttemptCounter(policy, for: request, partialBytes: 0)
-    attempts.begin()
-    attempts.repeatCurrent()
-    attempts.begin()
-    #expect(!attempts.isLast && attempts.total == 2)
   }
 
   @Test func readsRetryAfterAsSecondsAndAsDates() {

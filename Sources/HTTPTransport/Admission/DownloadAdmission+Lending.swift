@@ -10,31 +10,35 @@ extension DownloadAdmission {
   ///
   /// At a site with known stragglers the limit follows its response times: each silent image would hold its slot for a
   /// second otherwise.
-  func silenceTimeout(for ticket: Ticket) -> Duration {
-    guard let run = runs[ticket], let site = sites[run.site] else { return policy.timeout }
-    if !mayLend(at: site) { return policy.strictTimeout }
-    guard site.hasStragglers else { return policy.timeout }
-    return min(policy.timeout, max(policy.shortestTimeout, site.times.bound ?? .zero))
+  func silenceTimeout(for ticket: DownloadTicket) -> Duration {
+    guard let run = runs[ticket], let site = sites[run.site] else { return silence.timeout }
+    if !mayLend(at: site) { return silence.strictTimeout }
+    guard site.hasStragglers else { return silence.timeout }
+    return min(silence.timeout, max(silence.shortestTimeout, site.times.bound ?? .zero))
   }
 
   /// A response has begun, `time` after its transfer.
-  mutating func responseBegan(_ ticket: Ticket, after time: Duration) {
+  mutating func responseBegan(_ ticket: DownloadTicket, after time: Duration) {
     guard let run = runs[ticket] else { return }
     sites[run.site]?.times.add(time)
     siteResponded(run.site)
   }
 
-  /// A running transfer has received nothing for longer than its silence timeout.
-  mutating func fellSilent(_ ticket: Ticket, since: ContinuousClock.Instant) {
+  /// A running transfer has received nothing for longer than its silence timeout. If that is longer than its site
+  /// usually takes, it counts as failed for now.
+  mutating func fellSilent(_ ticket: DownloadTicket, since: ContinuousClock.Instant, now: ContinuousClock.Instant) {
     guard let run = runs[ticket], run.silentSince == nil else { return }
     runs[ticket]?.silentSince = since
     runs[ticket]?.responsesBeforeSilence = sites[run.site]?.responses ?? 0
     silent.append(ticket)
     lendSlots()
+    if now - since >= sites[run.site]?.times.bound ?? .zero {
+      ended(ticket, .failed(reason: "it fell silent"), now: now)
+    }
   }
 
   /// A silent transfer receives something again.
-  mutating func resumed(_ ticket: Ticket) {
+  mutating func resumed(_ ticket: DownloadTicket) {
     guard let run = runs[ticket], run.silentSince != nil else { return }
     silent.removeAll { $0 == ticket }
     runs[ticket]?.silentSince = nil
@@ -48,12 +52,6 @@ extension DownloadAdmission {
     siteResponded(run.site)
   }
 
-  /// Whether a silent transfer's site has responded to others meanwhile, so that only this image is silent.
-  func hasRespondedToOthers(since ticket: Ticket) -> Bool {
-    guard let run = runs[ticket], run.silentSince != nil, let site = sites[run.site] else { return false }
-    return site.responses > run.responsesBeforeSilence
-  }
-
   private mutating func siteResponded(_ site: String) {
     sites[site]?.responses += 1
     sites[site]?.lentSinceResponse = 0
@@ -62,15 +60,15 @@ extension DownloadAdmission {
 
   /// A site limit below our own was set by a service or the user, and is kept strictly: nothing is lent.
   private func mayLend(at site: Site) -> Bool {
-    min(maximum, maximumPerSite, site.maximum) >= policy.minimumLimitForLending
+    min(maximum, maximumPerSite, site.maximum) >= silence.minimumLimitForLending
   }
 
   /// Lends the slots of silent transfers, within the limits.
   mutating func lendSlots() {
-    guard lent < policy.maximumLent, lent < silent.count else { return }
-    for ticket in silent where lent < policy.maximumLent {
+    guard lent < silence.maximumLent, lent < silent.count else { return }
+    for ticket in silent where lent < silence.maximumLent {
       guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site], mayLend(at: site),
-        site.lentSinceResponse < policy.maximumLentPerSilentSite
+        site.lentSinceResponse < silence.maximumLentPerSilentSite
       else { continue }
       runs[ticket]?.slot = .lent
       lent += 1
@@ -86,8 +84,11 @@ extension DownloadAdmission {
     // At most one per transfer that could lend its slot; those already being stopped count.
     var leaving = silent.count { runs[$0]?.isPreempted == true }
     for ticket in silent {
-      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site],
-        site.lentSinceResponse < policy.maximumLentPerSilentSite, isWanted(slotAt: run.site, site)
+      guard let run = runs[ticket], run.slot == .own, !run.isPreempted, let site = sites[run.site] else { continue }
+      // A held host is tried even if its silent transfers have all slots.
+      let isTried = site.hasWaiting && heldSites.contains(run.site) && mayStart(at: run.site, now: now)
+      if isTried, leaving == 0, running >= maximum || !hasFreeSlot(site) { return preempt(ticket) }
+      guard site.lentSinceResponse < silence.maximumLentPerSilentSite, isWanted(slotAt: run.site, site, now: now)
       else { continue }
       if !mayLend(at: site) { return preempt(ticket) }
       guard leaving == 0 else {
@@ -99,7 +100,7 @@ extension DownloadAdmission {
     return nil
   }
 
-  private mutating func preempt(_ ticket: Ticket) -> Element? {
+  private mutating func preempt(_ ticket: DownloadTicket) -> Element? {
     guard let run = runs[ticket] else { return nil }
     runs[ticket]?.isPreempted = true
     if run.slot == .own { sites[run.site]?.lentSinceResponse += 1 }
@@ -107,17 +108,17 @@ extension DownloadAdmission {
   }
 
   /// Whether a waiting download could start only with the slot of a transfer at this site.
-  private func isWanted(slotAt name: String, _ site: Site) -> Bool {
-    if site.hasOthersWaiting, !heldSites.contains(name), !hasFreeSlot(site) || running >= maximum { return true }
+  private func isWanted(slotAt name: String, _ site: Site, now: ContinuousClock.Instant) -> Bool {
+    if site.hasOthersWaiting, !hasFreeSlot(site) || running >= maximum, mayStart(at: name, now: now) { return true }
     return running >= maximum
-      && sites.contains { !heldSites.contains($0) && $1.hasOthersWaiting && hasFreeSlot($1) }
+      && sites.contains { $1.hasOthersWaiting && hasFreeSlot($1) && mayStart(at: $0, now: now) }
   }
 
   /// Whether a transfer with a lent slot is late by its site's response times, while the site responds to others.
-  private func isOverdue(_ ticket: Ticket, at now: ContinuousClock.Instant) -> Bool {
+  private func isOverdue(_ ticket: DownloadTicket, at now: ContinuousClock.Instant) -> Bool {
     guard let run = runs[ticket], run.slot == .lent, !run.isPreempted, let since = run.silentSince,
       let site = sites[run.site], site.responses > run.responsesBeforeSilence
     else { return false }
-    return now - since >= max(policy.timeout, site.times.bound ?? .zero)
+    return now - since >= max(silence.timeout, site.times.bound ?? .zero)
   }
 }

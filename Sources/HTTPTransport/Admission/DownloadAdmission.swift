@@ -1,29 +1,44 @@
+import DequeModule
 import ThumbnailCore
+
+/// Identifies a download from its first wait to its end.
+package struct DownloadTicket: Hashable, Sendable { let number: UInt64 }
 
 /// Admission: decides which waiting download may start. Limits in total and per site, visible before prefetch, first
 /// come, first served within each. A pure value: its owner synchronises it and carries out the steps it returns.
 ///
 /// A site at its limit does not hold back the others. If visible and prefetch work could both start, every ninth start
-/// is a prefetch. A download that has run before (a retry, a redirect) keeps its age; one that was deferred because its
-/// server was silent comes after all others of its level. A start takes time proportional to the number of sites with
-/// waiting downloads, not to the number of downloads.
+/// is a prefetch. A download that has run before (a retry, a redirect) keeps its age; one that was deferred because it
+/// failed or its server was silent comes after all others of its level. A start takes time proportional to the number of
+/// sites with waiting downloads, not to the number of downloads.
 ///
-/// `DownloadAdmission+Lending` handles the slots of silent transfers.
+/// At a host that is held (`HostHealth`) nothing starts but trials, and its downloads wait, or fail at once if they do
+/// not wait for hosts. `DownloadAdmission+Hosts` handles that, `DownloadAdmission+Lending` the slots of silent
+/// transfers.
 struct DownloadAdmission<Element> {
-  /// Identifies a download from its first wait to its end.
-  struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
-
   /// What the owner must do next.
   enum Step {
     /// Start this download: it has a slot.
     case start(Element)
     /// Stop this transfer, release its slot, and enqueue it again as deferred.
     case preempt(Element)
+    /// This waiting download fails, as its host is held.
+    case fail(Element, HostHealth.Hold)
+    /// This download waits for a held host: it no longer counts as in flight.
+    case park(Element)
+    /// Request an image again that this site has sent, and call `probed`.
+    case probe(site: String, DownloadTicket)
+    /// Tell other processes that this site is held.
+    case share(site: String, HostHealth.Hold)
+    /// Report that downloads wait for this site, or fail.
+    case report(site: String, HostHealth.Hold, isWaitedFor: Bool)
   }
 
   fileprivate struct Waiting {
-    let ticket: Ticket
+    let ticket: DownloadTicket
     let element: Element
+    /// Whether it waits while its host is held.
+    let isPatient: Bool
   }
 
   /// The queues of a site: downloads that have run before, new ones, and deferred ones.
@@ -36,12 +51,16 @@ struct DownloadAdmission<Element> {
     var lent = 0
     /// The most concurrent transfers here: the lowest limit that any of its downloads asked for.
     var maximum = Int.max
+    /// The most for now: it begins with one after a hold of a fickle host, and grows by one with each answer.
+    var window = Int.max
     /// How often it has responded to a request or ended a silence.
     var responses = 0
     /// The slots it gave up since it last responded.
     var lentSinceResponse = 0
     /// Its response times.
     var times = ResponseTimes()
+    /// Whether those that wait were told that they no longer count.
+    var isParked = false
     /// By the raw value of `Queue`.
     fileprivate var queues = Array(repeating: TwoLevelQueue<Waiting>(), count: 3)
 
@@ -68,6 +87,7 @@ struct DownloadAdmission<Element> {
 
     let site: String
     let element: Element
+    let beginning: HostHealth.Beginning
     var slot = Slot.own
     /// When it fell silent; nil while it is not silent.
     var silentSince: ContinuousClock.Instant?
@@ -84,7 +104,7 @@ struct DownloadAdmission<Element> {
   }
 
   private struct Candidate {
-    let ticket: Ticket
+    let ticket: DownloadTicket
     let site: Dictionary<String, Site>.Index
     let queue: Queue
 
@@ -100,32 +120,44 @@ struct DownloadAdmission<Element> {
   let maximum: Int
   /// The most concurrent downloads at one site.
   let maximumPerSite: Int
-  let policy: SilencePolicy
-  /// Sites where nothing may start for now; their waiting downloads keep their positions and do not block other sites.
-  var heldSites: Set<String> = []
+  let silence: SilencePolicy
+  let health: HostHealth.Policy
   /// The number of slots in use, lent ones excluded.
   var running = 0
   /// The number of running transfers with a lent slot.
   var lent = 0
   var sites: [String: Site] = [:]
-  var runs: [Ticket: Run] = [:]
+  var runs: [DownloadTicket: Run] = [:]
   /// The silent transfers, longest silence first, with lent slots and with their own.
-  var silent: [Ticket] = []
-  private var queued: [Ticket: Position] = [:]
+  var silent: [DownloadTicket] = []
+  /// What is known of hosts, those without a download included.
+  var hosts: [String: HostHealth] = [:]
+  /// The sites whose host is held.
+  var heldSites: Set<String> = []
+  /// For each held host, the end of the hold that was last reported.
+  var reported: [String: ContinuousClock.Instant] = [:]
+  /// The downloads that have failed, until they end, and how many failed attempts count.
+  var failures: [DownloadTicket: Int] = [:]
+  /// The running probes.
+  var probes: [DownloadTicket: HostHealth.Beginning] = [:]
+  /// What the owner must do before anything starts.
+  var steps: Deque<Step> = []
+  private var queued: [DownloadTicket: Position] = [:]
   private var lastNumber: UInt64 = 0
   private var aging = PriorityAging()
+  private var random: any RandomNumberGenerator & Sendable
 
-  init(maximum: Int, maximumPerSite: Int, policy: SilencePolicy = SilencePolicy()) {
-    self.maximum = max(1, maximum)
-    self.maximumPerSite = max(1, maximumPerSite)
-    self.policy = policy
+  init(
+    maximum: Int, maximumPerSite: Int, silence: SilencePolicy = SilencePolicy(),
+    health: HostHealth.Policy = HostHealth.Policy(),
+    random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
+  ) {
+    (self.maximum, self.maximumPerSite) = (max(1, maximum), max(1, maximumPerSite))
+    (self.silence, self.health, self.random) = (silence, health, random)
   }
 
   /// The number of waiting downloads.
   var waiting: Int { queued.count }
-
-  /// Whether any download waits at a site.
-  func waits(at site: String) -> Bool { sites[site]?.hasWaiting ?? false }
 
   /// Whether more than one download runs or waits at a site.
   func isShared(_ name: String) -> Bool {
@@ -133,50 +165,57 @@ struct DownloadAdmission<Element> {
     return site.running + site.lent > 1 || site.hasWaiting
   }
 
-  /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
-  /// whole site until nothing runs or waits there. A `deferred` one comes after all others.
-  mutating func enqueue(
-    _ element: Element, site name: String, at level: Priority, limit: Int? = nil, returning: Ticket? = nil,
-    deferred: Bool = false
-  ) -> Ticket {
+  mutating func nextTicket() -> DownloadTicket {
     lastNumber += 1
-    let ticket = returning ?? Ticket(number: lastNumber)
+    return DownloadTicket(number: lastNumber)
+  }
+
+  /// Enqueues a download. The ticket of its earlier wait keeps its age. A `limit` below `maximumPerSite` applies to the
+  /// whole site until nothing runs or waits there. A `deferred` one comes after all others. One that is not `patient`
+  /// fails while its host is held.
+  mutating func enqueue(
+    _ element: Element, site name: String, at level: Priority, limit: Int? = nil, returning: DownloadTicket? = nil,
+    deferred: Bool = false, patient: Bool = true, now: ContinuousClock.Instant
+  ) -> DownloadTicket {
+    let ticket = returning ?? nextTicket()
+    if let hold = refusal(at: name, patient: patient, now: now) {
+      steps.append(.fail(element, hold))
+      return ticket
+    }
     let queue: Queue = deferred ? .deferred : returning == nil ? .fresh : .returning
-    let position = sites[name, default: Site()][queue].enqueue(Waiting(ticket: ticket, element: element), at: level)
+    let position = sites[name, default: Site()][queue].enqueue(
+      Waiting(ticket: ticket, element: element, isPatient: patient), at: level)
     queued[ticket] = Position(site: name, queue: queue, ticket: position)
     if let limit { sites[name]?.lower(to: limit) }
+    if sites[name]?.isParked == true { steps.append(.park(element)) }
     return ticket
   }
 
   /// Moves a waiting download to the end of the other level's queue.
-  mutating func move(_ ticket: Ticket, to level: Priority) {
+  mutating func move(_ ticket: DownloadTicket, to level: Priority) {
     guard let position = queued[ticket] else { return }
     sites[position.site]?[position.queue].move(position.ticket, to: level)
   }
 
   /// Removes a waiting download; nil when it has started or is gone.
-  mutating func remove(_ ticket: Ticket) -> Element? {
+  mutating func remove(_ ticket: DownloadTicket) -> Element? {
     guard let position = queued.removeValue(forKey: ticket) else { return nil }
     let removed = sites[position.site]?[position.queue].remove(position.ticket)
     removeIfIdle(position.site)
     return removed?.element
   }
 
-  /// Removes the waiting downloads of one site that match. Takes time proportional to the number of all that wait.
-  mutating func removeAll(at site: String, where condition: (Element) -> Bool) -> [Element] {
-    let candidates = queued.filter { $0.value.site == site }.keys.sorted { $0.number < $1.number }
-    return candidates.compactMap { ticket in
-      guard let element = element(of: ticket), condition(element) else { return nil }
-      return remove(ticket)
+  /// The waiting downloads of one site, in the order of their first wait. Takes time proportional to the number of all
+  /// that wait.
+  func waiting(at site: String) -> [(ticket: DownloadTicket, element: Element, isPatient: Bool)] {
+    queued.filter { $0.value.site == site }.sorted { $0.key.number < $1.key.number }.compactMap { ticket, position in
+      let waiting = sites[site]?[position.queue].element(of: position.ticket)
+      return waiting.map { (ticket, $0.element, $0.isPatient) }
     }
   }
 
-  private func element(of ticket: Ticket) -> Element? {
-    queued[ticket].flatMap { sites[$0.site]?[$0.queue].element(of: $0.ticket)?.element }
-  }
-
   /// Releases the slot of a download that ended.
-  mutating func release(_ ticket: Ticket) {
+  mutating func release(_ ticket: DownloadTicket) {
     guard let run = runs.removeValue(forKey: ticket) else { return }
     silent.removeAll { $0 == ticket }
     switch run.slot {
@@ -193,40 +232,53 @@ struct DownloadAdmission<Element> {
 
   /// The next step; nil when there is none. Call it until it returns nil.
   mutating func nextStep(at now: ContinuousClock.Instant) -> Step? {
-    if let next = admitNext() { return .start(next) }
+    if steps.isEmpty { giveUpHosts(at: now) }
+    if let step = steps.popFirst() { return step }
+    if let step = admitNext(at: now) { return step }
     return nextToPreempt(at: now).map { .preempt($0) }
   }
 
   /// Gives a slot to the next download; nil when none may start.
-  private mutating func admitNext() -> Element? {
+  private mutating func admitNext(at now: ContinuousClock.Instant) -> Step? {
     guard running < maximum, !queued.isEmpty else { return nil }
-    let (visible, prefetch) = oldest()
+    let (visible, prefetch) = oldest(at: now)
     guard let level = aging.next(visibleWaits: visible != nil, prefetchWaits: prefetch != nil),
       let chosen = level == .visible ? visible : prefetch
     else { return nil }
+    let name = sites.keys[chosen.site]
+    var host = hosts[name] ?? HostHealth(health, now: now)
+    if host.isTrialDue(at: now), host.prefersProbe(allHaveFailed: chosen.queue == .deferred) {
+      return .probe(site: name, beginProbe(at: name, now: now))
+    }
     aging.take(level, prefetchWaits: prefetch != nil)
-    let waiting = sites.values[chosen.site][chosen.queue].dequeue(at: level)
-    queued.removeValue(forKey: chosen.ticket)
+    // Drawn at random: those at the front may all be broken.
+    let isDrawn = host.isDoubtful && chosen.queue != .deferred
+    let waiting =
+      isDrawn
+      ? sites.values[chosen.site][chosen.queue].dequeue(at: level, using: &random)
+      : sites.values[chosen.site][chosen.queue].dequeue(at: level)
+    guard let waiting else { return nil }
+    queued.removeValue(forKey: waiting.ticket)
     sites.values[chosen.site].running += 1
     running += 1
-    if let waiting { runs[chosen.ticket] = Run(site: sites.keys[chosen.site], element: waiting.element) }
-    return waiting?.element
+    let beginning = host.begin(waiting.ticket, at: now)
+    remember(host, of: name, now: now)
+    runs[waiting.ticket] = Run(site: name, element: waiting.element, beginning: beginning)
+    return .start(waiting.element)
   }
 
   /// Whether a site is below its limit.
-  func hasFreeSlot(_ site: Site) -> Bool { site.running < min(maximumPerSite, site.maximum) }
+  func hasFreeSlot(_ site: Site) -> Bool { site.running < min(maximumPerSite, site.maximum, site.window) }
 
   /// The oldest download of each level that could start now; a deferred one only if there is no other.
-  private mutating func oldest() -> (visible: Candidate?, prefetch: Candidate?) {
+  private mutating func oldest(at now: ContinuousClock.Instant) -> (visible: Candidate?, prefetch: Candidate?) {
     var oldest: (visible: Candidate?, prefetch: Candidate?)
     // `for index in sites.indices` would hold a second reference, so that every mutation would copy the dictionary.
     var next = sites.startIndex
     while next != sites.endIndex {
       let index = next
       sites.formIndex(after: &next)
-      guard hasFreeSlot(sites.values[index]), heldSites.isEmpty || !heldSites.contains(sites.keys[index]) else {
-        continue
-      }
+      guard hasFreeSlot(sites.values[index]), mayStart(at: sites.keys[index], now: now) else { continue }
       for queue in [Queue.returning, .fresh, .deferred] where !sites.values[index][queue].isEmpty {
         if let head = sites.values[index][queue].peek(at: .visible) {
           Candidate(ticket: head.ticket, site: index, queue: queue).replace(&oldest.visible)
@@ -243,3 +295,5 @@ struct DownloadAdmission<Element> {
     if sites[name]?.isIdle == true { sites.removeValue(forKey: name) }
   }
 }
+
+extension DownloadAdmission.Step: Sendable where Element: Sendable {}

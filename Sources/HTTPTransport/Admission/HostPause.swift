@@ -10,7 +10,7 @@ package struct HostPause: Sendable, Equatable {
   package var isWaitedFor: Bool
 }
 
-extension CircuitBreaker.Hold {
+extension HostHealth.Hold {
   /// The error of a download that does not wait for the hold to end.
   func error(of site: String, now: ContinuousClock.Instant) -> DownloadError {
     let left = max(until - now, .zero)

@@ -1,23 +1,28 @@
 import Synchronization
 import ThumbnailCore
 
-/// Whether a download waits for a silent server.
+/// Whether a download waits for its server.
 package enum ServerSilence: Sendable {
   /// It responds, as far as is known.
   case responding
   /// Its transfer receives nothing.
   case silent
-  /// Its transfer received nothing for so long that it was stopped; it is retried after the others.
+  /// The download waits for its host to work again, or has failed or fallen silent and is retried after the others.
   case deferred
 }
 
-/// Reports that one download waits for a silent server, from the first silence until something arrives or the download
-/// ends, including the wait for a retry.
+/// Reports that one download waits for its server, from the first silence or failure until something arrives or the
+/// download ends, including the wait for a retry.
 final class SilenceReport: Sendable {
   private let hosts: SilentHosts
   private let signal: ObservedValue<ServerSilence>?
-  /// The host it is counted under.
-  private let host = Mutex<String?>(nil)
+  private struct State {
+    /// The host that it is counted under as silent.
+    var host: String?
+    var isReported = false
+  }
+
+  private let state = Mutex(State())
 
   /// - Parameter signal: Follows the download's state.
   init(hosts: SilentHosts, signal: ObservedValue<ServerSilence>?) {
@@ -28,23 +33,28 @@ final class SilenceReport: Sendable {
 
   /// The host has fallen silent.
   func fellSilent(at name: String) {
-    let before = host.withLock { host in
-      defer { host = name }
-      return host
+    let (before, isNew) = state.withLock { state in
+      defer { state = State(host: name, isReported: true) }
+      return (state.host, !state.isReported)
     }
     hosts.move(from: before, to: name)
-    if before == nil { signal?.set(.silent) }
+    if isNew { signal?.set(.silent) }
   }
 
-  /// The silent transfer was stopped, to be retried later.
+  /// The download waits for its host to work again, or for all others.
   func deferred() {
-    if host.withLock({ $0 != nil }) { signal?.set(.deferred) }
+    state.withLock { $0.isReported = true }
+    signal?.set(.deferred)
   }
 
   /// Something arrived, or the download has ended.
   func resumed() {
-    guard let before = host.withLock({ $0.take() }) else { return }
-    hosts.move(from: before, to: nil)
+    let before = state.withLock { state in
+      defer { state = State() }
+      return state
+    }
+    guard before.isReported else { return }
+    if let host = before.host { hosts.move(from: host, to: nil) }
     signal?.set(.responding)
   }
 }

@@ -5,9 +5,9 @@ import ThumbnailCore
 /// One transfer's slot, from waiting to its end, and the link through which the curl thread reports its progress.
 final class TransferSlot: Sendable {
   private struct State {
-    var ticket: DownloadSlots.Admission.Ticket?
-    var permit: CircuitBreaker.Permit?
-    var verdict = CircuitBreaker.Verdict.inconclusive
+    var ticket: DownloadTicket?
+    /// What its transfer says about the host, until that was taken; nil as long as it does not run.
+    var outcome: TransferOutcome?
     var bodyShare: WeightedSemaphore.Reservation?
     var hasLeftMemory = false
     var isPreempted = false
@@ -18,9 +18,9 @@ final class TransferSlot: Sendable {
   /// The origin that the transfer goes to.
   let site: String
   /// Whether the download waits while its host is held; otherwise it fails.
-  let mayWait: Bool
+  let isPatient: Bool
   /// Resumed when the slot is granted.
-  let granted = Promise<CircuitBreaker.Permit, DownloadError>()
+  let granted = Promise<Void, DownloadError>()
   /// The transfer never counts as silent before this.
   let shortestTimeout: Duration
   /// Nil in tests of the admission's state alone. It refers to this slot only while that waits or runs.
@@ -33,40 +33,33 @@ final class TransferSlot: Sendable {
 
   /// - Parameter silence: Told when the transfer falls silent, and when it continues.
   init(
-    _ admission: AdmissionController?, at url: CurlURL, mayWait: Bool, silence: SilenceReport?,
+    _ admission: AdmissionController?, at url: CurlURL, isPatient: Bool, silence: SilenceReport?,
     shortestTimeout: Duration, logger: Logger = Log.download
   ) {
     self.admission = admission
-    (site, host, self.mayWait) = (url.site, url.shownHost, mayWait)
+    (site, host, self.isPatient) = (url.site, url.shownHost, isPatient)
     (self.silence, self.shortestTimeout, self.logger) = (silence, shortestTimeout, logger)
   }
 
   /// Its ticket in the admission; nil before it is enqueued.
-  var ticket: DownloadSlots.Admission.Ticket? {
+  var ticket: DownloadTicket? {
     get { state.withLock { $0.ticket } }
     set { state.withLock { $0.ticket = newValue } }
   }
 
   // MARK: The downloader
 
-  /// The slot was granted with the circuit breaker's permit.
-  func begin(with permit: CircuitBreaker.Permit) { state.withLock { $0.permit = permit } }
+  /// The slot was granted.
+  func begin() { state.withLock { $0.outcome = .inconclusive } }
 
-  /// The transfer has ended. A timeout says nothing about the host if it responds to others.
-  func end(with result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
-    var verdict = CircuitBreaker.Verdict(result, purpose: purpose)
-    if case .failure(.timedOut) = result, let ticket,
-      admission?.read({ $0.hasRespondedToOthers(since: ticket) }) == true
-    {
-      verdict = .inconclusive
-    }
-    state.withLock { [verdict] in $0.verdict = verdict }
-  }
+  /// The transfer has ended.
+  func end(with outcome: TransferOutcome) { state.withLock { $0.outcome = outcome } }
 
-  /// What the transfer says about its host: nothing if it did not run. Nil when it was taken before.
-  func takeVerdict() -> (CircuitBreaker.Permit, CircuitBreaker.Verdict)? {
-    state.withLock { state in state.permit.take().map { ($0, state.verdict) } }
-  }
+  /// What the transfer says about its host; nil if it did not run, or when that was taken before.
+  func takeOutcome() -> TransferOutcome? { state.withLock { $0.outcome.take() } }
+
+  /// The download waits for a held host.
+  func park() { silence?.deferred() }
 
   /// Sets the share of body memory, released when the body leaves memory.
   func hold(_ bodyShare: WeightedSemaphore.Reservation?) { state.withLock { $0.bodyShare = bodyShare } }
@@ -110,9 +103,9 @@ final class TransferSlot: Sendable {
   func received(_ arrival: SilenceDetector.Arrival) {
     guard let ticket, arrival.responseTime != nil || arrival.endsSilence else { return }
     silence?.resumed()
-    admission?.update { slots, _ in
-      if let time = arrival.responseTime { slots.admission.responseBegan(ticket, after: time) }
-      if arrival.endsSilence { slots.admission.resumed(ticket) }
+    admission?.update { admission in
+      if let time = arrival.responseTime { admission.responseBegan(ticket, after: time) }
+      if arrival.endsSilence { admission.resumed(ticket) }
     }
   }
 
@@ -126,6 +119,6 @@ final class TransferSlot: Sendable {
     }
     share?.release()
     silence?.fellSilent(at: host)
-    admission?.update { slots, _ in slots.admission.fellSilent(ticket, since: since) }
+    admission?.update { $0.fellSilent(ticket, since: since, now: .now) }
   }
 }

@@ -96,6 +96,18 @@ package struct TwoLevelQueue<Element> {
     return entries.removeValue(forKey: ticket)?.element
   }
 
+  /// Takes a random element of one level; the first one is more likely if many elements were removed or moved.
+  package mutating func dequeue(at level: Priority, using random: inout some RandomNumberGenerator) -> Element? {
+    for _ in 0..<Self.mostDraws {
+      let drawn = line(of: level) { $0.randomElement(using: &random) }
+      guard let drawn else { return nil }
+      if entries[drawn.ticket]?.stamp == drawn.stamp { return remove(drawn.ticket) }
+    }
+    return dequeue(at: level)
+  }
+
+  private static var mostDraws: Int { 16 }
+
   /// Takes the first matching element, upper level first, regardless of whose turn it is. Linear time.
   mutating func removeFirst(where isWanted: (Element) -> Bool) -> Element? {
     for line in [visible, prefetch] {

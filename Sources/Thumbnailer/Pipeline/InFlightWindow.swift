@@ -1,18 +1,19 @@
 import HTTPTransport
 
-/// Limits the items in flight so that those waiting for silent servers do not hold up others. A pure value.
+/// Limits the items in flight so that those waiting for their servers do not hold up others. A pure value.
 ///
-/// A silent item is not counted once a later one has finished, or once it was deferred: until then the server may be
-/// slow for all. As every item takes memory, the uncounted ones are limited too: beyond the limit they count like all
+/// An item that was deferred is not counted, nor is a silent one once a later one has finished: until then the server may
+/// be slow for all. As every item takes memory, the uncounted ones are limited too: beyond the limit they count like all
 /// others.
 struct InFlightWindow: Sendable {
-  /// The most silent items that are not counted. Each takes a few kilobytes.
-  static let mostSilent = 256
+  /// The most items that are not counted. Each takes a few kilobytes.
+  static let mostUncounted = 4096
 
   /// The most counted items in flight.
   let capacity: Int
   private var running: Set<Int> = []
-  private var silences: [Int: ServerSilence] = [:]
+  private var silent: Set<Int> = []
+  private var deferred: Set<Int> = []
   private var lastDone = Int.min
 
   /// - Parameter capacity: At least 1.
@@ -20,25 +21,31 @@ struct InFlightWindow: Sendable {
 
   /// The number of items in flight.
   var count: Int { running.count }
-  /// The number of silent items that are not counted.
-  var uncounted: Int {
-    min(silences.count { $0.value == .deferred || $0.key < lastDone }, Self.mostSilent)
-  }
+  /// The number of items that are not counted.
+  var uncounted: Int { min(deferred.count + silent.count { $0 < lastDone }, Self.mostUncounted) }
   /// Whether another item may start.
   var hasRoom: Bool { count - uncounted < capacity }
 
   /// Adds an item. Its number is higher than all before.
   mutating func begin(_ number: Int) { running.insert(number) }
 
-  /// Sets whether an item waits for a silent server. Has no effect once it has finished.
+  /// Sets whether an item waits for its server. Has no effect once it has finished.
   mutating func setSilence(_ number: Int, _ silence: ServerSilence) {
-    silences[number] = silence == .responding || !running.contains(number) ? nil : silence
+    guard running.contains(number) else { return }
+    silent.remove(number)
+    deferred.remove(number)
+    switch silence {
+    case .responding: break
+    case .silent: silent.insert(number)
+    case .deferred: deferred.insert(number)
+    }
   }
 
   /// Removes a finished item.
   mutating func end(_ number: Int) {
     running.remove(number)
-    silences[number] = nil
+    silent.remove(number)
+    deferred.remove(number)
     lastDone = max(lastDone, number)
   }
 }

@@ -89,7 +89,7 @@ extension ThumbnailPipeline {
     /// fewer.
     var mostRevalidations = 256
     /// When hosts are paused; tests use shorter pauses.
-    var hosts = CircuitBreaker.Policy()
+    var hosts = HostHealth.Policy()
     /// The wall clock; replaced in tests.
     var now: @Sendable () -> Date = { Date() }
     /// The time limit for connecting. Default: 10 s.

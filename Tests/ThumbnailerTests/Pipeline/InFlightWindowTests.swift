@@ -46,6 +46,6 @@ import Testing
       window.begin(number)
       window.setSilence(number, .deferred)
     }
-    #expect(window.count == 4 + InFlightWindow.mostSilent)
+    #expect(window.count == 4 + InFlightWindow.mostUncounted)
   }
 }

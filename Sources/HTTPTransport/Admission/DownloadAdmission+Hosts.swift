@@ -1,0 +1,169 @@
+import ThumbnailCore
+
+/// What becomes of downloads whose host is held, and of what is known of hosts.
+extension DownloadAdmission {
+  /// The most hosts that are remembered; beyond that, those without a download or a hold are forgotten.
+  private static var mostHosts: Int { 4096 }
+
+  /// Whether a download may start at a site: at a held host only a trial, once that is due.
+  func mayStart(at site: String, now: ContinuousClock.Instant) -> Bool {
+    guard !heldSites.isEmpty, heldSites.contains(site), let host = hosts[site] else { return true }
+    return host.isTrialDue(at: now)
+  }
+
+  /// Why a download may not even wait; nil if it may.
+  mutating func refusal(at site: String, patient: Bool, now: ContinuousClock.Instant) -> HostHealth.Hold? {
+    guard heldSites.contains(site), let host = hosts[site], let hold = host.hold else { return nil }
+    let isRefused =
+      patient
+      ? host.isOverdue(at: now)
+      : !host.isTrialClose(at: now)
+    report(hold, of: site, isWaitedFor: !isRefused, now)
+    return isRefused ? hold : nil
+  }
+
+  /// A transfer has ended: what that says about its host.
+  mutating func ended(_ ticket: DownloadTicket, _ outcome: TransferOutcome, now: ContinuousClock.Instant) {
+    guard let run = runs[ticket] else { return }
+    judge(ticket, at: run.site, since: run.beginning, outcome, now: now)
+  }
+
+  /// The probe of a site has ended; with nil there is nothing any more to probe it with.
+  mutating func probed(
+    _ ticket: DownloadTicket, at site: String, _ outcome: TransferOutcome?, now: ContinuousClock.Instant
+  ) {
+    guard let probe = probes.removeValue(forKey: ticket) else { return }
+    if outcome == nil { hosts[site]?.hasGoodImage = false }
+    judge(ticket, at: site, since: probe, outcome ?? .inconclusive, isProbe: true, now: now)
+  }
+
+  mutating func beginProbe(at site: String, now: ContinuousClock.Instant) -> DownloadTicket {
+    let ticket = nextTicket()
+    probes[ticket] = hosts[site]?.begin(ticket, at: now)
+    return ticket
+  }
+
+  /// An image of the site has come, so that it may be probed with.
+  mutating func hasSentImage(_ site: String) { hosts[site]?.hasGoodImage = true }
+
+  /// Counts a failed attempt, unless the host may be to blame. Returns how many count by now.
+  mutating func charge(_ ticket: DownloadTicket, at site: String, patient: Bool) -> Int {
+    if patient, hosts[site]?.isSuspected == true { return failures[ticket] ?? 0 }
+    failures[ticket, default: 0] += 1
+    hosts[site]?.noteCharge(to: ticket)
+    return failures[ticket] ?? 1
+  }
+
+  /// A failed attempt counts as the first: it has received much of the body.
+  mutating func forgive(_ ticket: DownloadTicket) { failures[ticket] = 1 }
+
+  /// A download has ended.
+  mutating func forget(_ ticket: DownloadTicket) {
+    if !failures.isEmpty { failures.removeValue(forKey: ticket) }
+  }
+
+  /// Adopts a hold that another process has shared.
+  mutating func adopt(_ hold: HostHealth.Hold, of site: String, now: ContinuousClock.Instant) {
+    var host = hosts[site] ?? HostHealth(health, now: now)
+    guard host.adopt(hold, at: now) else { return }
+    remember(host, of: site, now: now)
+    holds(site, hold, isNew: false, now)
+  }
+
+  /// When a step may become due although nothing happens; nil if never.
+  func nextWake(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    heldSites.lazy.filter { sites[$0]?.hasWaiting == true }
+      .compactMap { hosts[$0] }
+      .flatMap { [$0.trial == nil ? $0.hold?.until : nil, $0.givesUp] }
+      .compactMap { $0 }.filter { $0 > now }.min()
+  }
+
+  /// Gives up the hosts that had no answer for so long that nobody waits any more.
+  mutating func giveUpHosts(at now: ContinuousClock.Instant) {
+    for site in heldSites {
+      guard hosts[site]?.isOverdue(at: now) == true, sites[site]?.hasWaiting == true else { continue }
+      hosts[site]?.giveUp(at: now)
+      guard let hold = hosts[site]?.hold else { continue }
+      report(hold, of: site, isWaitedFor: false, now)
+      for waiting in waiting(at: site) { fail(waiting.ticket, hold) }
+      for ticket in silent where runs[ticket]?.site == site && runs[ticket]?.isPreempted == false {
+        runs[ticket]?.isPreempted = true
+        if let run = runs[ticket] { steps.append(.preempt(run.element)) }
+      }
+    }
+  }
+
+  // MARK: Consequences
+
+  private mutating func judge(
+    _ ticket: DownloadTicket, at site: String, since beginning: HostHealth.Beginning, _ outcome: TransferOutcome,
+    isProbe: Bool = false, now: ContinuousClock.Instant
+  ) {
+    var host = hosts[site] ?? HostHealth(health, now: now)
+    switch outcome {
+    case .failed, .pause: if !isProbe { failures[ticket, default: 0] += 0 }
+    case .answered, .inconclusive: break
+    }
+    let change = host.ended(
+      ticket, since: beginning, outcome, failures: failures[ticket] ?? 0,
+      isProbe: isProbe, at: now)
+    if case .held = change {
+      for (suspect, charges) in host.takeCharges() { failures[suspect]? -= charges }
+    }
+    remember(host, of: site, now: now)
+    if outcome == .answered, let window = sites[site]?.window, window < .max { sites[site]?.window = window + 1 }
+    switch change {
+    case .none: break
+    case .up(let toBlame):
+      for failed in toBlame { failures[failed]? += 1 }
+      heldSites.remove(site)
+      reported.removeValue(forKey: site)
+      sites[site]?.isParked = false
+      if host.isFickle(at: now) { sites[site]?.window = 1 }
+    case .held(let hold): holds(site, hold, isNew: true, now)
+    }
+  }
+
+  /// A hold begins or is extended: some that wait fail, the others are parked if it is long.
+  private mutating func holds(
+    _ site: String, _ hold: HostHealth.Hold, isNew: Bool, _ now: ContinuousClock.Instant
+  ) {
+    heldSites.insert(site)
+    let isClose = hosts[site]?.isTrialClose(at: now) ?? true
+    let parks = hold.until - now >= health.parkingHold && sites[site]?.isParked == false
+    if !isClose || parks {
+      for waiting in waiting(at: site) {
+        if waiting.isPatient {
+          if parks { steps.append(.park(waiting.element)) }
+        } else if !isClose {
+          fail(waiting.ticket, hold)
+        }
+      }
+    }
+    if parks { sites[site]?.isParked = true }
+    guard hold.until - now >= health.notableHold else { return }
+    if isNew { steps.append(.share(site: site, hold)) }
+    if sites[site]?.hasWaiting == true { report(hold, of: site, isWaitedFor: true, now) }
+  }
+
+  private mutating func fail(_ ticket: DownloadTicket, _ hold: HostHealth.Hold) {
+    if let element = remove(ticket) { steps.append(.fail(element, hold)) }
+  }
+
+  private mutating func report(
+    _ hold: HostHealth.Hold, of site: String, isWaitedFor: Bool, _ now: ContinuousClock.Instant
+  ) {
+    if hold.until - now < health.notableHold || reported[site] == hold.until { return }
+    reported[site] = hold.until
+    steps.append(.report(site: site, hold, isWaitedFor: isWaitedFor))
+  }
+
+  mutating func remember(_ host: HostHealth, of site: String, now: ContinuousClock.Instant) {
+    hosts[site] = host
+    guard hosts.count > Self.mostHosts else { return }
+    hosts = hosts.filter { name, host in sites[name] != nil || host.hold.map { $0.until > now } ?? false }
+    if hosts.count > Self.mostHosts { hosts = hosts.filter { sites[$0.key] != nil } }
+    heldSites = heldSites.filter { hosts[$0] != nil }
+    reported = reported.filter { hosts[$0.key] != nil }
+  }
+}

@@ -1,0 +1,45 @@
+/// What the end of a transfer says about its host.
+enum TransferOutcome: Sendable, Equatable {
+  /// The host works.
+  case answered
+  /// The image failed by the host's fault, or its own.
+  case failed(reason: String)
+  /// The server asks for a pause, of this duration if it gave one.
+  case pause(Duration?)
+  /// It says nothing about the host.
+  case inconclusive
+}
+
+extension TransferOutcome {
+  /// The outcome of a transfer's result. A connection that breaks off after much data says nothing: the next attempt goes
+  /// on from there. What an API means by 429 is left to its client, which keeps the service's pace.
+  init(_ result: Result<Download, DownloadError>, purpose: DownloadRequest.Purpose) {
+    switch result {
+    case .success(let download): self.init(download.head)
+    case .failure(.brokenOff(let received, _)) where received >= RetryPolicy.worthwhileProgress: self = .inconclusive
+    case .failure(let error): self.init(error)
+    }
+    if case .pause = self, purpose == .api { self = .answered }
+  }
+
+  private init(_ head: ResponseHead) {
+    switch (head.status, head.retryAfter()) {
+    case (429, let requested), (503, let requested): self = .pause(requested)
+    case (500..<600, _): self = .failed(reason: "status \(head.status)")
+    default: self = .answered
+    }
+  }
+
+  private init(_ error: DownloadError) {
+    switch error {
+    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason): self = .failed(reason: reason)
+    case .timedOut(.connect): self = .failed(reason: "no connection in time")
+    case .timedOut(.stall): self = .failed(reason: "it fell silent")
+    case .timedOut(.rate): self = .failed(reason: "it was too slow")
+    case .brokenOff: self = .failed(reason: "the connection broke off")
+    // The host works: it has sent something that we did not want.
+    case .tooLarge, .refusedByObserver, .wrongRange, .partUnavailable, .unknownEncoding: self = .answered
+    default: self = .inconclusive
+    }
+  }
+}
