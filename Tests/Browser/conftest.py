@@ -109,6 +109,9 @@ class Gallery:
     def revise(self, **change):
         self.page.evaluate("change => standIn.revise(change)", change)
 
+    def show_tab(self, is_shown):
+        show_tab(self.page, is_shown)
+
     def sent(self, verb):
         """The bodies of the requests with this verb."""
         return [call["body"] for call in self.page.evaluate("standIn.sent") if call["verb"] == verb]
@@ -119,6 +122,17 @@ class Gallery:
 
     def wait_for_pictures(self):
         self.wait("document.querySelector('[data-state=shown]') && !document.querySelector('[data-state=waiting]')")
+
+
+def show_tab(page, is_shown):
+    """Puts a tab out of sight or back: what Chromium tells a page when another tab is chosen."""
+    page.evaluate(
+        """isShown => {
+          Object.defineProperty(document, 'hidden', { configurable: true, get: () => !isShown });
+          document.dispatchEvent(new Event('visibilitychange'));
+        }""",
+        is_shown,
+    )
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,10 @@
       more: setup.total > setup.count,
       sections: setup.sections ?? [{ title: null, count: setup.count }],
     },
+    /** The streams that are open. */
+    get streamCount() {
+      return streams.size;
+    },
     /** What a search does; tests replace it. */
     search(query) {
       standIn.revise({ query });

@@ -1,5 +1,7 @@
 """The page with the real server, its pipeline and its cache; photo services are on loopback."""
 
+from conftest import TIMEOUT, show_tab
+
 SHOWN = ".cell[data-state=shown]"
 
 
@@ -84,3 +86,34 @@ def test_a_hidden_picture_goes_and_comes_back_and_its_file_stays(tab, served):
     tab.wait_for_function("() => document.body.innerText.includes('9 pictures')")
     tab.get_by_role("button", name="Undo").click()
     tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")
+
+
+def test_eight_tabs_of_a_gallery_all_show_pictures(browser, served):
+    context = browser.new_context(viewport={"width": 800, "height": 600})
+    context.set_default_timeout(TIMEOUT)
+    try:
+        tabs = []
+        for _ in range(8):
+            for tab in tabs:
+                show_tab(tab, False)
+            tabs.append(context.new_page())
+            tabs[-1].goto(served + "/")
+            tabs[-1].wait_for_selector(SHOWN)
+        # The first one again: it goes on with its session, and hears what it missed.
+        show_tab(tabs[-1], False)
+        tabs[1].evaluate("window.isSamePage = true")
+        show_tab(tabs[1], True)
+        tabs[1].click(SHOWN)
+        tabs[1].wait_for_selector("#viewer[open]")
+        tabs[1].keyboard.press("Delete")
+        tabs[1].wait_for_function("() => document.body.innerText.includes('29 pictures')")
+        show_tab(tabs[1], False)
+        show_tab(tabs[0], True)
+        tabs[0].fill("#query", "lake-1")
+        tabs[0].wait_for_function("() => document.body.innerText.includes('10 pictures')")
+        show_tab(tabs[0], False)
+        show_tab(tabs[1], True)
+        tabs[1].get_by_role("button", name="Undo").click()
+        tabs[1].wait_for_function("() => document.body.innerText.includes('30 pictures')")
+    finally:
+        context.close()

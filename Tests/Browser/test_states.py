@@ -85,6 +85,54 @@ def test_a_server_that_has_to_search_again_keeps_the_place(gallery):
     assert view.page.evaluate("scrollY") == place
 
 
+def test_a_tab_out_of_sight_lets_go_of_its_stream_and_takes_it_up_with_what_it_missed(gallery):
+    view = gallery().open(count=500, total=500, kind="folder")
+    view.wait_for_pictures()
+    view.page.focus("#scrubber")
+    view.page.keyboard.press("PageDown")
+    view.wait_for_pictures()
+    place = view.page.evaluate("scrollY")
+    view.show_tab(False)
+    view.wait("standIn.streamCount === 0")
+    assert view.sent("away") == [{}]
+    view.revise(count=501, total=501)
+    assert view.page.inner_text("#count") == "500 pictures"
+    view.show_tab(True)
+    view.wait("document.querySelector('#count').textContent === '501 pictures'")
+    assert view.page.evaluate("standIn.streamCount") == 1
+    assert len(view.sent("sessions")) == 1
+    view.wait_for_pictures()
+    assert view.page.evaluate("scrollY") == place
+    assert not view.page.is_visible("#strip")
+
+
+def test_a_tab_that_is_left_for_a_moment_or_loses_its_server_meanwhile_is_not_lost(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.show_tab(False)
+    view.show_tab(True)
+    view.page.wait_for_timeout(1500)
+    assert view.sent("away") == []
+    # A server that goes while the tab is out of sight is found again, and let go of again.
+    view.show_tab(False)
+    view.page.evaluate("standIn.down()")
+    view.page.evaluate("standIn.up()")
+    view.wait("standIn.sent.some(({ verb }) => verb === 'away')")
+    view.wait("standIn.streamCount === 0")
+    view.show_tab(True)
+    view.wait("standIn.streamCount === 1")
+    assert not view.page.is_visible("#strip")
+
+
+def test_a_closed_tab_ends_its_session(gallery):
+    view = gallery().open()
+    view.wait_for_pictures()
+    view.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }))")
+    assert view.sent("end") == []
+    view.page.evaluate("dispatchEvent(new PageTransitionEvent('pagehide', { persisted: false }))")
+    assert view.sent("end") == [{}]
+
+
 def test_every_request_with_an_effect_has_the_token(gallery):
     view = gallery().open()
     view.wait_for_pictures()

@@ -264,6 +264,27 @@ import Testing
     #expect(await page.read("items?version=0&from=0").status == .serviceUnavailable)
   }
 
+  @Test func theSessionOfATabOutOfSightOutlivesThoseThatLeftLaterAndAClosedTabsEnds() async throws {
+    let page = try await Page(pictures: 1)
+    let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]
+    func begin() async throws -> String {
+      let begun = await page.fixture.post("/api/sessions", Data("{}".utf8), fields)
+      return try #require(begun.object["id"] as? String)
+    }
+    func status(of id: String, _ what: String) async -> HTTPResponseStatus {
+      await page.fixture.post("/api/sessions/\(id)/\(what)", Data("{}".utf8), fields).status
+    }
+    let second = try await begin()
+    #expect(await page.change("away", "{}").status == .noContent)
+    // As many as there may be: the one that is idle for the longest gives way, which is the second.
+    for _ in 0..<255 { _ = try await begin() }
+    #expect(await status(of: second, "retry") == .notFound)
+    #expect(await page.change("retry", "{}").status == .noContent)
+    #expect(await page.change("end", "{}").status == .noContent)
+    #expect(await page.change("retry", "{}").status == .notFound)
+    await page.fixture.server.stop()
+  }
+
   @Test func sessionsWithoutAPageMakeRoomForNewOnes() async throws {
     let page = try await Page(pictures: 1)
     let fields: HTTPHeaders = [RequestGuard.tokenField: page.token]

@@ -2,13 +2,15 @@ import { RequestError } from './api.js';
 
 /** Pauses before the attempts to reach the server again, in milliseconds; the last one repeats. */
 const PAUSES = [500, 1000, 2000, 4000, 8000];
+/** Milliseconds for which a tab is out of sight before it lets go of its stream: not while one leafs through tabs. */
+const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
 
 /**
  * The search that this page holds at the server: sends what the user does, and hears each new snapshot of the results
  * by server-sent events. It reconnects by itself, and makes a new session with the same query where the server has
- * forgotten the former one.
+ * forgotten the former one. A tab that is out of sight holds no stream: a browser has six connections for all of them.
  */
 export class Session {
   #api;
@@ -17,6 +19,8 @@ export class Session {
   #source = null;
   #connecting = false;
   #connectedAt = 0;
+  #isResting = false;
+  #rest = 0;
   #wake = () => {};
   /** What the server was last told, and what the user wants now: they differ while there is no connection. */
   #sent = {};
@@ -27,8 +31,12 @@ export class Session {
     this.#api = api;
     this.#handlers = handlers;
     addEventListener('online', () => this.#wake());
-    document.addEventListener('visibilitychange', () => document.hidden || this.#wake());
-    addEventListener('pagehide', () => this.#close());
+    document.addEventListener('visibilitychange', () => this.#followVisibility());
+    addEventListener('pagehide', ({ persisted }) => {
+      this.#close();
+      // Nobody waits for the response: a session that is not ended ends by itself, later.
+      if (!persisted && this.#id !== null) this.#api.post(this.#path('end'), {}, { keepalive: true }).catch(() => {});
+    });
     addEventListener('pageshow', (event) => event.persisted && this.#connect());
   }
 
@@ -121,6 +129,7 @@ export class Session {
   async #connect() {
     if (this.#connecting) return;
     this.#connecting = true;
+    this.#isResting = false;
     this.#close();
     if (performance.now() - this.#connectedAt < STEADY) await this.#pause(0);
     for (let attempt = 0; !(await this.#attempt()); attempt += 1) {
@@ -131,6 +140,28 @@ export class Session {
     this.#connectedAt = performance.now();
     this.#handlers.connection(true);
     this.#synchronise();
+    this.#followVisibility();
+  }
+
+  /** Lets go of the stream of a tab that stays out of sight, and takes it up again once the tab is seen. */
+  #followVisibility() {
+    clearTimeout(this.#rest);
+    if (document.hidden) {
+      this.#rest = setTimeout(() => this.#letGo(), REST);
+    } else if (this.#isResting) {
+      this.#connectedAt = -Infinity;
+      this.#connect();
+    } else {
+      this.#wake();
+    }
+  }
+
+  /** The server keeps the session, so that all is as it was left; the stream begins with what was missed. */
+  async #letGo() {
+    if (this.#connecting || this.#isResting) return;
+    this.#isResting = true;
+    await this.#api.post(this.#path('away'), {}).catch(() => {});
+    if (this.#isResting) this.#close();
   }
 
   /** The former session goes on if the server still has it. */

@@ -185,6 +185,8 @@ struct GalleryRoutes: Sendable {
     case "undo": await list.show((try Self.decode(request) as ItemIDMessage).id)
     case "use": await list.reportUse(of: (try Self.decode(request) as ItemIDMessage).id)
     case "viewport": try await report(Self.decode(request), to: session)
+    case "away": await sessions.leave(session.id)
+    case "end": await sessions.end(session.id)
     default: throw .notFound
     }
     return .noContent

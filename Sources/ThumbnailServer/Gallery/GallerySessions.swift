@@ -28,12 +28,17 @@ struct GallerySession: Sendable {
 actor GallerySessions {
   /// How long a session waits for its page to come back, as after a broken connection.
   private static let patience = Duration.seconds(30)
-  /// More pages than somebody opens; beyond it those end that no page listens to.
+  /// How long for one whose tab is out of sight.
+  private static let longPatience = Duration.seconds(24 * 3600)
+  /// More pages than somebody opens; beyond it those end that no page has listened to for the longest.
   private static let most = 256
 
   private struct Entry {
     let session: GallerySession
     var listeners = 0
+    /// Whether its page has said that it stops listening until it is seen again.
+    var isAway = false
+    var idleSince = ContinuousClock.now
     var expiry: Task<Void, Never>?
   }
 
@@ -53,8 +58,9 @@ actor GallerySessions {
   /// Begins a session with a search. Nil if there are too many.
   func begin(query: String, order: FolderIndex.Order) async -> GallerySession? {
     if entries.count >= Self.most {
-      guard let idle = entries.first(where: { $0.value.listeners == 0 }) else { return nil }
-      await end(idle.key)
+      let idle = entries.values.filter { $0.listeners == 0 }.min { $0.idleSince < $1.idleSince }
+      guard let idle else { return nil }
+      await end(idle.session.id)
     }
     let list: any ImageList =
       switch source {
@@ -75,14 +81,19 @@ actor GallerySessions {
   /// A page listens to the session's snapshots.
   func listenerCame(to id: String) {
     entries[id]?.listeners += 1
+    entries[id]?.isAway = false
     entries[id]?.expiry?.cancel()
-    entries[id]?.expiry = nil
   }
 
   func listenerLeft(_ id: String) {
-    guard let listeners = entries[id]?.listeners else { return }
-    entries[id]?.listeners = listeners - 1
-    if listeners == 1 { expire(id) }
+    entries[id]?.listeners -= 1
+    if entries[id]?.listeners == 0 { expire(id) }
+  }
+
+  /// The session's page stops listening until it is seen again.
+  func leave(_ id: String) {
+    entries[id]?.isAway = true
+    if entries[id]?.listeners == 0 { expire(id) }
   }
 
   func endAll() async {
@@ -90,14 +101,17 @@ actor GallerySessions {
   }
 
   private func expire(_ id: String) {
+    let patience = entries[id]?.isAway == true ? Self.longPatience : Self.patience
     entries[id]?.expiry?.cancel()
+    entries[id]?.idleSince = .now
     entries[id]?.expiry = Task { [weak self] in
-      do { try await Task.sleep(for: Self.patience) } catch { return }
+      do { try await Task.sleep(for: patience) } catch { return }
       await self?.end(id)
     }
   }
 
-  private func end(_ id: String) async {
+  /// Ends a session: its page is closed.
+  func end(_ id: String) async {
     guard let entry = entries.removeValue(forKey: id) else { return }
     entry.expiry?.cancel()
     await entry.session.stop()
