@@ -20,6 +20,7 @@
       total: setup.total,
       more: setup.total > setup.count,
       sections: setup.sections ?? [{ title: null, count: setup.count }],
+      hidden: 0,
     },
     /** The streams that are open. */
     get streamCount() {
@@ -79,16 +80,22 @@
   const commands = {
     search: ({ query }) => standIn.search(query),
     order: () => standIn.revise({}),
-    delete({ id }) {
-      standIn.hidden.push(Number(id.slice(1)));
-      standIn.hidden.sort((a, b) => a - b);
-      standIn.revise({ count: standIn.snapshot.count - 1, total: standIn.snapshot.total - 1 });
+    delete({ ids }) {
+      hide([...standIn.hidden, ...ids.map((id) => Number(id.slice(1)))]);
     },
-    undo({ id }) {
-      standIn.hidden = standIn.hidden.filter((number) => number !== Number(id.slice(1)));
-      standIn.revise({ count: standIn.snapshot.count + 1, total: standIn.snapshot.total + 1 });
+    undo({ ids }) {
+      const shown = ids ?? standIn.hidden.map((number) => `i${number}`);
+      hide(standIn.hidden.filter((number) => !shown.includes(`i${number}`)));
+      return { ids: shown };
     },
   };
+
+  function hide(hidden) {
+    const more = hidden.length - standIn.hidden.length;
+    standIn.hidden = hidden.sort((a, b) => a - b);
+    const { count, total } = standIn.snapshot;
+    standIn.revise({ count: count - more, total: total - more, hidden: hidden.length });
+  }
 
   const realFetch = window.fetch;
   window.fetch = async (path, options = {}) => {
@@ -117,8 +124,8 @@
       if (verb === 'aspects') return new Response(Uint8Array.from(indexes, (index) => 128 + (index % 3) * 19));
       return Response.json({ version, from, items: indexes.map(item) });
     }
-    commands[verb]?.(body);
-    return new Response(null, { status: 204 });
+    const answer = commands[verb]?.(body);
+    return answer ? Response.json(answer) : new Response(null, { status: 204 });
   };
 
   window.EventSource = class {

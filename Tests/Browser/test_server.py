@@ -117,3 +117,20 @@ def test_eight_tabs_of_a_gallery_all_show_pictures(browser, served):
         tabs[1].wait_for_function("() => document.body.innerText.includes('30 pictures')")
     finally:
         context.close()
+
+
+def test_what_was_hidden_by_mistake_is_there_after_a_reload_and_comes_back(tab, served):
+    tab.goto(served + "/?q=lake-0")
+    tab.wait_for_function("() => document.body.innerText.includes('10 pictures')")
+    tab.click(SHOWN)
+    tab.wait_for_selector(".slide[data-state=shown]")
+    for _ in range(3):
+        before = tab.inner_text(".position")
+        tab.keyboard.press("Delete")
+        tab.wait_for_function("text => document.querySelector('.position').textContent !== text", arg=before)
+    tab.keyboard.press("Escape")
+    tab.goto(served + "/")
+    tab.wait_for_selector("#hidden:has-text('3 hidden – show')")
+    tab.click("#hidden")
+    tab.wait_for_function("() => document.body.innerText.includes('30 pictures')")
+    tab.wait_for_selector("#hidden", state="hidden")

@@ -53,6 +53,16 @@ import Testing
       return []
     }
 
+    /// The newest snapshot, as a page is told when it begins to listen.
+    func newest() async -> [String: Any] {
+      guard case .stream(let parts) = await read("events").body else { return [:] }
+      for await part in parts {
+        let object = try? JSONSerialization.jsonObject(with: Data(String(buffer: part).dropFirst(6).utf8))
+        return object as? [String: Any] ?? [:]
+      }
+      return [:]
+    }
+
     func names() async -> [String] { await items().compactMap { $0["name"] as? String } }
   }
 
@@ -82,31 +92,56 @@ import Testing
     let page = try await Page()
     await poll { await page.items().count == 30 }
     let id = try #require(await page.items().first?["id"] as? String)
-    #expect(await page.change("delete", #"{"id":"\#(id)"}"#).status == .noContent)
+    #expect(await page.change("delete", #"{"ids":["\#(id)"]}"#).status == .noContent)
     await poll { await page.items().count == 29 }
     #expect(FileManager.default.fileExists(atPath: page.folder.appending(path: id).path))
-    #expect(await page.change("undo", #"{"id":"\#(id)"}"#).status == .noContent)
+    #expect(await page.change("undo", #"{"ids":["\#(id)"]}"#).status == .ok)
     await poll { await page.items().count == 30 }
     for id in ["../secret.jpg", "/etc/passwd", "", "missing"] {
-      #expect(await page.change("delete", #"{"id":"\#(id)"}"#).status == .noContent)
+      #expect(await page.change("delete", #"{"ids":["\#(id)"]}"#).status == .noContent)
     }
     #expect(FileManager.default.fileExists(atPath: page.directory.url.appending(path: "secret.jpg").path))
     #expect(try FileManager.default.contentsOfDirectory(atPath: page.folder.path).count == 30)
+  }
+
+  @Test func allThatIsHiddenFromAListIsCountedAndShownAtOnce() async throws {
+    let page = try await Page()
+    await poll { await page.items().count == 30 }
+    let hidden = await page.items().prefix(12).compactMap { $0["id"] as? String }
+    #expect(await page.change("delete", try message(hidden)).status == .noContent)
+    await poll { await page.items().count == 18 }
+    #expect(await page.newest()["hidden"] as? Int == 12)
+    // A search counts and shows only what it lacks itself.
+    #expect(await page.change("search", #"{"query":"lake 1"}"#).status == .noContent)
+    await poll {
+      let newest = await page.newest()
+      return newest["query"] as? String == "lake 1" && newest["state"] as? String == "loaded"
+    }
+    let matching = hidden.filter { $0.hasPrefix("lake 1") }
+    #expect(!matching.isEmpty && matching.count < hidden.count)
+    #expect(await page.newest()["hidden"] as? Int == matching.count)
+    let shown = await page.change("undo", "{}")
+    #expect(Set(shown.object["ids"] as? [String] ?? []) == Set(matching))
+    await poll { await page.items().count == 12 }
+    #expect(await page.newest()["hidden"] as? Int == 0)
+  }
+
+  private func message(_ ids: [String]) throws -> String {
+    String(decoding: try JSONEncoder().encode(["ids": ids]), as: UTF8.self)
   }
 
   @Test func whatWasHiddenIsHiddenInALaterServerOfTheSameGalleryAlone() async throws {
     let directory = try TemporaryDirectory()
     func hidden(_ gallery: String) -> HiddenPhotosFile { HiddenPhotosFile(in: directory.url, gallery: gallery) }
     let first = HiddenPhotos(hidden("/pictures"))
-    for id in ["lake.jpg", "a/ä\n\"b\".jpg", "lake.jpg", "gone.jpg"] { await first.insert(id) }
-    await first.remove("gone.jpg")
-    await first.remove("never.jpg")
+    for ids in [["lake.jpg", "a/ä\n\"b\".jpg"], ["lake.jpg", "gone.jpg"]] { await first.insert(ids) }
+    await first.remove(["gone.jpg", "never.jpg"])
     #expect(await HiddenPhotos(hidden("/pictures")).ids == ["lake.jpg", "a/ä\n\"b\".jpg"])
     #expect(await HiddenPhotos(hidden("/others")).ids.isEmpty)
     // A second server of the gallery that began earlier adds to it.
     let second = HiddenPhotos(hidden("/pictures"))
-    await first.insert("one.jpg")
-    await second.insert("two.jpg")
+    await first.insert(["one.jpg"])
+    await second.insert(["two.jpg"])
     #expect(await HiddenPhotos(hidden("/pictures")).ids.count == 4)
     hidden("/pictures").forget()
     #expect(await HiddenPhotos(hidden("/pictures")).ids.isEmpty)
@@ -116,10 +151,10 @@ import Testing
     let directory = try TemporaryDirectory()
     let file = HiddenPhotosFile(in: directory.url, gallery: "/pictures")
     let photos = HiddenPhotos(file)
-    await photos.insert(String(repeating: "a", count: HiddenPhotos.mostBytes))
+    await photos.insert([String(repeating: "a", count: HiddenPhotos.mostBytes)])
     #expect(await photos.ids.isEmpty)
     let rest = String(repeating: "a", count: HiddenPhotos.mostBytes / 16 - 2)
-    for number in 10..<28 { await photos.insert("\(number)\(rest)") }
+    for number in 10..<28 { await photos.insert(["\(number)\(rest)"]) }
     let kept = try #require(file.read())
     #expect((15..<18).contains(kept.count) && kept.last?.hasPrefix("27") == true)
     #expect(await photos.ids == Set(kept))
@@ -128,11 +163,11 @@ import Testing
     try Data("{".utf8).write(to: folder.appending(path: name))
     #expect(file.read() == nil)
     // Who has the list writes it again.
-    await photos.insert("lake.jpg")
+    await photos.insert(["lake.jpg"])
     #expect(file.read()?.suffix(2) == [kept[kept.count - 1], "lake.jpg"])
     try Data("{".utf8).write(to: folder.appending(path: name))
     #expect(await HiddenPhotos(file).ids.isEmpty)
-    await HiddenPhotos(file).insert("lake.jpg")
+    await HiddenPhotos(file).insert(["lake.jpg"])
     #expect(file.read() == ["lake.jpg"])
     var shown = file
     shown.showsAll = true

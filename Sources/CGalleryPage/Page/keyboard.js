@@ -11,9 +11,11 @@ export class GridKeyboard {
     element.addEventListener('keydown', (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || !grid.layout?.count) return;
       const { active } = grid;
-      if (event.key === 'Enter' || event.key === ' ') open(active);
-      else if (event.key === 'Delete') hide(active);
-      else {
+      const act = { Enter: open, ' ': open, Delete: hide }[event.key];
+      if (act) {
+        // A key that is held acts once.
+        if (!event.repeat) act(active);
+      } else {
         const target = this.#target(event.key, active);
         if (target === null) return;
         grid.focus(Math.min(Math.max(target, 0), grid.layout.count - 1));

@@ -11,7 +11,7 @@ import { Toast } from './toast.js';
 import { Viewer } from './viewer.js';
 import { ViewportReport } from './viewport-report.js';
 import { scale } from './image-size.js';
-import { caption } from './words.js';
+import { caption, pictures } from './words.js';
 
 const find = (id) => document.getElementById(id);
 
@@ -23,8 +23,15 @@ const session = new Session(new Api(), {
   refused: (error) => tell(error.message),
 });
 const notices = new Notices(
-  { strip: find('strip'), state: find('state'), foot: find('foot'), count: find('count'), live: find('live') },
-  () => session.retry(),
+  {
+    strip: find('strip'),
+    state: find('state'),
+    foot: find('foot'),
+    count: find('count'),
+    hidden: find('hidden'),
+    live: find('live'),
+  },
+  { retry: () => session.retry(), showHidden },
 );
 const grid = new Grid(
   { space: find('space'), grid: find('grid'), headers: find('headers') },
@@ -136,14 +143,25 @@ function tell(text, options) {
 }
 
 async function hide(item) {
-  if (!item || !(await session.hide(item.id))) return;
-  tell(`“${caption(item)}” is hidden.`, {
+  if (!item || !(await session.hide([item.id]))) return;
+  // Those of the message that still stands there, too: one Undo brings all of them back.
+  const ids = [...(toast.subject ?? []), item.id];
+  tell(ids.length === 1 ? `“${caption(item)}” is hidden.` : `${pictures(ids.length)} are hidden.`, {
     label: 'Undo',
     action: () => {
       undone = item.id;
-      session.undo(item.id);
+      session.undo(ids);
     },
+    subject: ids,
   });
+}
+
+/** Shows all again that was hidden from these results. */
+async function showHidden() {
+  const shown = await session.undo();
+  if (!shown) return;
+  if (gallery.count > 0) grid.focus(grid.active);
+  tell(`${pictures(shown.ids.length)} shown again.`, { label: 'Undo', action: () => session.hide(shown.ids) });
 }
 
 /** A photo service is told before a download of its image begins, as its terms ask. */

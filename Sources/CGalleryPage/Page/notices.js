@@ -1,4 +1,4 @@
-import { pictures } from './words.js';
+import { number, pictures } from './words.js';
 
 /** Milliseconds after which a state is said aloud, so that a screen reader does not stammer while one types. */
 const LIVE_PAUSE = 500;
@@ -12,10 +12,11 @@ export class Notices {
   #snapshot = null;
   #gallery = {};
 
-  /** `elements`: strip, state, foot, count, live. `retry()` hears the button. */
-  constructor(elements, retry) {
+  /** `elements`: strip, state, foot, count, hidden, live. `retry()` and `showHidden()` hear the buttons. */
+  constructor(elements, { retry, showHidden }) {
     this.#elements = elements;
     this.#retry = retry;
+    elements.hidden.addEventListener('click', showHidden);
   }
 
   set gallery(gallery) {
@@ -36,6 +37,7 @@ export class Notices {
     this.#showState();
     this.#showFoot();
     this.#elements.count.textContent = this.#count();
+    this.#showHidden(snapshot.hidden);
   }
 
   /** Says something to a screen reader. */
@@ -51,6 +53,13 @@ export class Notices {
     const { count, total, more } = this.#snapshot;
     if (count === 0) return '';
     return more && total === null ? `${pictures(count)} so far` : pictures(total ?? count);
+  }
+
+  /** How many pictures are left out because somebody has hidden them. */
+  #showHidden(count) {
+    const { hidden } = this.#elements;
+    hidden.textContent = `${number(count)} hidden – show`;
+    hidden.hidden = count === 0;
   }
 
   #showStrip() {

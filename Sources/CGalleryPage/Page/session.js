@@ -6,6 +6,8 @@ const PAUSES = [500, 1000, 2000, 4000, 8000];
 const REST = 1000;
 /** A stream that ends sooner than this after it began, in milliseconds, is followed by a pause. */
 const STEADY = 2000;
+/** Code units of identifiers in one message: a fourth of what the server accepts in bytes. */
+const LONGEST = 16_384;
 
 /**
  * The search that this page holds at the server: sends what the user does, and hears each new snapshot of the results
@@ -64,12 +66,15 @@ export class Session {
     return this.#command('retry', {});
   }
 
-  hide(id) {
-    return this.#command('delete', { id });
+  /** Returns whether all are hidden. */
+  async hide(ids) {
+    for (const part of parts(ids)) if (!(await this.#command('delete', { ids: part }))) return false;
+    return true;
   }
 
-  undo(id) {
-    return this.#command('undo', { id });
+  /** Shows hidden items again: these, or all that the results lack. Returns which, as `{ ids }`. */
+  undo(ids) {
+    return this.#command('undo', { ids });
   }
 
   /** Tells the photo service that an image is about to be downloaded, as some ask of their users. */
@@ -108,11 +113,13 @@ export class Session {
     }
   }
 
-  /** Returns whether the command was taken. One that met no server is not repeated: the user sees the strip. */
+  /**
+   * Returns what the server responds, or true; false if the command was not taken. One that met no server is not
+   * repeated: the user sees the strip.
+   */
   async #command(verb, body) {
     try {
-      await this.#api.post(this.#path(verb), body, { keepalive: verb === 'use' });
-      return true;
+      return (await this.#api.post(this.#path(verb), body, { keepalive: verb === 'use' })) ?? true;
     } catch (error) {
       const isGone = !(error instanceof RequestError) || error.status === 404 || error.status === 403;
       if (isGone) this.#connect();
@@ -204,4 +211,19 @@ export class Session {
       setTimeout(resolve, PAUSES[Math.min(attempt, PAUSES.length - 1)]);
     });
   }
+}
+
+/** Identifiers in lists that are each short enough for a message. */
+function parts(ids) {
+  const lists = [[]];
+  let length = 0;
+  for (const id of ids) {
+    length += id.length + 3;
+    if (length > LONGEST && lists.at(-1).length > 0) {
+      lists.push([]);
+      length = id.length + 3;
+    }
+    lists.at(-1).push(id);
+  }
+  return lists;
 }

@@ -6,6 +6,7 @@ export class Toast {
   #element;
   #timer = 0;
   #action = null;
+  #subject = null;
 
   constructor(element) {
     this.#element = element;
@@ -22,9 +23,15 @@ export class Toast {
     });
   }
 
+  /** What the message that stands there is about, as `show` was told; null if there is none. */
+  get subject() {
+    return this.#subject;
+  }
+
   /** Shows a text in place of the former one. `host` is what is on top: a modal dialog makes all else inert. */
-  show(text, { host = document.body, label = null, action = null } = {}) {
+  show(text, { host = document.body, label = null, action = null, subject = null } = {}) {
     this.#action = action;
+    this.#subject = subject;
     const words = document.createElement('span');
     words.textContent = text;
     this.#element.replaceChildren(words);
@@ -59,6 +66,7 @@ export class Toast {
   #close() {
     clearTimeout(this.#timer);
     this.#action = null;
+    this.#subject = null;
     this.#element.hidden = true;
   }
 }

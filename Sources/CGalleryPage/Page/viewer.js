@@ -14,6 +14,7 @@ const SLIDE = 240;
  */
 export class Viewer {
   #dialog;
+  #stage;
   #gallery;
   #grid;
   #handlers;
@@ -34,12 +35,21 @@ export class Viewer {
     this.#handlers = handlers;
     this.#details = new ViewerDetails(dialog);
     const find = (name) => dialog.querySelector(name);
+    this.#stage = find('.stage');
     this.#track = find('.track');
     this.#track.append(...this.#slides.map((slide) => slide.element));
     find('.previous').addEventListener('click', () => this.go(-1));
     find('.next').addEventListener('click', () => this.go(1));
     find('.close').addEventListener('click', () => handlers.closed());
-    find('.hide').addEventListener('click', () => handlers.hide(this.#slides[1].item));
+    const hide = find('.hide');
+    hide.addEventListener('click', () => {
+      this.#stage.focus();
+      handlers.hide(this.#slides[1].item);
+    });
+    // Enter and Space open pictures: held a moment longer, they must not hide them. Delete does.
+    for (const type of ['keydown', 'keyup']) {
+      hide.addEventListener(type, (event) => (event.key === 'Enter' || event.key === ' ') && event.preventDefault());
+    }
     find('.download').addEventListener('click', (event) => handlers.download(this.#slides[1].item, event));
     this.#track.addEventListener('click', (event) => this.#clicked(event));
     dialog.addEventListener('cancel', (event) => {
@@ -48,7 +58,7 @@ export class Viewer {
     });
     dialog.addEventListener('keydown', (event) => this.#key(event));
     addEventListener('resize', () => this.isOpen && this.#fit());
-    followSwipes(find('.stage'), {
+    followSwipes(this.#stage, {
       moved: (x, y) => this.#drag(x, y),
       swiped: (step) => this.#slide(step),
       dismissed: () => {
@@ -98,7 +108,7 @@ export class Viewer {
     this.#index = -1;
     this.#id = null;
     this.#dialog.close();
-    for (const slide of this.#slides) slide.show(null, null, this.#stage);
+    for (const slide of this.#slides) slide.show(null, null, this.#size);
     if (this.#gallery.count > 0) this.#grid.focus(Math.min(index, this.#gallery.count - 1));
   }
 
@@ -120,7 +130,7 @@ export class Viewer {
     else if (!(await this.openItem(id, index))) await this.open(index);
   }
 
-  get #stage() {
+  get #size() {
     return { width: this.#track.clientWidth, height: this.#track.clientHeight };
   }
 
@@ -135,11 +145,11 @@ export class Viewer {
     this.#grid.setActive(index);
     this.#grid.reveal(index);
     this.#arrange(item);
-    const stage = this.#stage;
+    const size = this.#size;
     const { form } = this.#grid;
-    this.#slides[0].show(index > 0 ? items.at(index - 1) : null, form, stage);
-    this.#slides[1].show(item, form, stage);
-    this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, stage);
+    this.#slides[0].show(index > 0 ? items.at(index - 1) : null, form, size);
+    this.#slides[1].show(item, form, size);
+    this.#slides[2].show(index + 1 < count ? items.at(index + 1) : null, form, size);
     this.#place();
     this.#details.show(item, index, this.#gallery.snapshot.total ?? count);
     this.#dialog.querySelector('.previous').disabled = index === 0;
@@ -180,7 +190,7 @@ export class Viewer {
   }
 
   #fit() {
-    for (const slide of this.#slides) slide.fit(this.#stage);
+    for (const slide of this.#slides) slide.fit(this.#size);
     this.#load();
   }
 
@@ -226,8 +236,8 @@ export class Viewer {
       this.#isHeld = false;
     } else if (event.key === 'Home') this.open(0);
     else if (event.key === 'End') this.open(this.#gallery.count - 1);
-    else if (event.key === 'Delete') this.#handlers.hide(this.#slides[1].item);
-    else return;
+    else if (event.key !== 'Delete') return;
+    else if (!event.repeat) this.#handlers.hide(this.#slides[1].item);
     event.preventDefault();
   }
 }

@@ -45,16 +45,18 @@ actor FolderList: ImageList {
     }
   }
 
-  func hide(_ id: String) async {
-    await hidden.insert(id)
-    // All sizes of a photo have the same key.
-    await pipeline.remove(ImageSource.file(at: "\(index.path)/\(id)"))
+  func hide(_ ids: [String]) async {
+    await hidden.insert(ids)
     arrange(showingProgress: false)
+    // All sizes of a photo have the same key.
+    for id in ids { await pipeline.remove(ImageSource.file(at: "\(index.path)/\(id)")) }
   }
 
-  func show(_ id: String) async {
-    await hidden.remove(id)
+  func show(_ ids: [String]?) async -> [String] {
+    let shown = ids ?? arrangement?.hidden ?? []
+    await hidden.remove(shown)
     arrange(showingProgress: false)
+    return shown
   }
 
   func reportUse(of id: String) {}
@@ -96,6 +98,7 @@ actor FolderList: ImageList {
       snapshot.state = new.count > 0 ? .loaded : .empty
       snapshot.count = new.count
       snapshot.total = new.count
+      snapshot.hidden = new.hidden.count
       snapshot.sections = new.sections.map { ListSnapshot.Section(title: $0.title, count: $0.count) }
       if new.count == 0 {
         snapshot.message =

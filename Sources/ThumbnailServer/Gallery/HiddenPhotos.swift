@@ -21,22 +21,26 @@ actor HiddenPhotos {
     ids = Set(order)
   }
 
-  func insert(_ id: String) {
-    guard id.utf8.count <= Self.longestID, !ids.contains(id) else { return }
-    Self.append(id, to: &order)
+  func insert(_ photos: [String]) {
+    let new = photos.filter { $0.utf8.count <= Self.longestID && !ids.contains($0) }
+    if !new.isEmpty { change { Self.append(new, to: &$0) } }
+  }
+
+  func remove(_ photos: [String]) {
+    let shown = ids.intersection(photos)
+    if !shown.isEmpty { change { $0.removeAll(where: shown.contains) } }
+  }
+
+  private func change(_ change: (inout [String]) -> Void) {
+    change(&order)
     ids = Set(order)
-    file?.change(from: order) { Self.append(id, to: &$0) }
+    file?.change(from: order, change)
   }
 
-  func remove(_ id: String) {
-    guard ids.remove(id) != nil else { return }
-    order.removeAll { $0 == id }
-    file?.change(from: order) { ids in ids.removeAll { $0 == id } }
-  }
-
-  private static func append(_ id: String, to ids: inout [String]) {
-    ids.removeAll { $0 == id }
-    ids.append(id)
+  private static func append(_ photos: [String], to ids: inout [String]) {
+    let new = Set(photos)
+    ids.removeAll(where: new.contains)
+    ids += photos
     var byteCount = ids.reduce(0) { $0 + $1.utf8.count }
     let oldest = ids.prefix { old in
       defer { byteCount -= old.utf8.count }

@@ -16,9 +16,10 @@ protocol ImageList: Sendable {
   func setOrder(_ order: FolderIndex.Order) async
   /// Tries again after a failure.
   func retry() async
-  /// Leaves a photo out from now on, and removes its thumbnails from the caches.
-  func hide(_ id: String) async
-  func show(_ id: String) async
+  /// Leaves photos out from now on, and removes their thumbnails from the caches.
+  func hide(_ ids: [String]) async
+  /// Shows hidden photos again: these, or all that the list lacks. Returns which.
+  func show(_ ids: [String]?) async -> [String]
   /// Tells the source that a photo is used: see `PhotoProvider.reportUse(of:)`.
   func reportUse(of id: String) async
   /// Says which image is the last in view, so that a search goes on in time.
@@ -53,6 +54,8 @@ struct ListSnapshot: Sendable, Equatable, Encodable {
   /// Whether more follow when the last one is shown.
   var more = false
   var sections: [Section] = []
+  /// How many images are left out because they were hidden.
+  var hidden = 0
 }
 
 /// A photo at a position of a list.

@@ -55,17 +55,21 @@ actor SearchList: ImageList {
     return items[range.clamped(to: items.indices)].map { ListedPhoto(id: "\($0.id)", photo: $0.photo) }
   }
 
-  func hide(_ id: String) async {
-    await hidden.insert(id)
-    if let item = items.first(where: { "\($0.id)" == id }) {
+  func hide(_ ids: [String]) async {
+    await hidden.insert(ids)
+    let items = items.filter { ids.contains("\($0.id)") }
+    if let content { await take(content) }
+    for item in items {
       await pipeline.remove(item.photo.source(for: PixelSize(1, 1), fit: .cover).adding(headers))
     }
-    if let content { await take(content) }
   }
 
-  func show(_ id: String) async {
-    await hidden.remove(id)
+  func show(_ ids: [String]?) async -> [String] {
+    let known = await hidden.ids
+    let shown = ids ?? content?.items.map { "\($0.id)" }.filter(known.contains) ?? []
+    await hidden.remove(shown)
     if let content { await take(content) }
+    return shown
   }
 
   func reportUse(of id: String) async {
@@ -76,8 +80,7 @@ actor SearchList: ImageList {
 
   func showed(upTo index: Int) async {
     // The gallery counts hidden items, too.
-    let hiddenBefore = (content?.items.count ?? 0) - items.count
-    await gallery.showed(itemAt: index + hiddenBefore)
+    await gallery.showed(itemAt: index + snapshot.hidden)
   }
 
   func stop() {
@@ -98,6 +101,7 @@ actor SearchList: ImageList {
     snapshot.message = content.state.message
     snapshot.offline = content.isOffline
     snapshot.count = shown.count
+    snapshot.hidden = content.items.count - shown.count
     snapshot.total = content.total
     snapshot.more = content.hasMore
     snapshot.sections = shown.isEmpty ? [] : [ListSnapshot.Section(title: nil, count: shown.count)]

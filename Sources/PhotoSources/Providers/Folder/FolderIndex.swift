@@ -93,13 +93,15 @@ package struct FolderArrangement: Sendable {
   package let sections: [Section]
   /// The number of images.
   package let count: Int
+  /// The paths of the images that are left out as hidden.
+  package let hidden: [String]
 
   /// The images' indices in the listing; nil for all of them in the listing's own order.
   private let places: [UInt32]?
   private let listing: FolderListing
 
-  init(_ listing: FolderListing, places: [UInt32]?, sections: [Section]) {
-    (self.listing, self.places, self.sections) = (listing, places, sections)
+  init(_ listing: FolderListing, places: [UInt32]?, sections: [Section], hidden: [String]) {
+    (self.listing, self.places, self.sections, self.hidden) = (listing, places, sections, hidden)
     count = places?.count ?? listing.count
   }
 

@@ -64,10 +64,12 @@ final class FolderListing: Sendable {
       }
       places = found
     }
-    if !hidden.isEmpty { places = try shown(places, hidden) }
+    var leftOut: [String] = []
+    if !hidden.isEmpty { (places, leftOut) = try split(places, hidden) }
     if order == .name {
       let count = places?.count ?? count
-      return FolderArrangement(self, places: places, sections: count > 0 ? [.init(title: nil, count: count)] : [])
+      let sections = count > 0 ? [FolderArrangement.Section(title: nil, count: count)] : []
+      return FolderArrangement(self, places: places, sections: sections, hidden: leftOut)
     }
     var sorted = places ?? Array(0..<UInt32(count))
     // Of the same second: in natural order.
@@ -75,20 +77,22 @@ final class FolderListing: Sendable {
       let (first, second) = (modified[Int(one)], modified[Int(other)])
       return first == second ? one < other : first > second
     }
-    return FolderArrangement(self, places: sorted, sections: months(of: sorted))
+    return FolderArrangement(self, places: sorted, sections: months(of: sorted), hidden: leftOut)
   }
 
-  /// The indices without those of hidden paths.
-  private func shown(_ places: [UInt32]?, _ hidden: Set<String>) throws(SystemFailure) -> [UInt32] {
-    var shown: [UInt32] = []
+  /// The indices without those of hidden paths, and these paths.
+  private func split(
+    _ places: [UInt32]?, _ hidden: Set<String>
+  ) throws(SystemFailure) -> (shown: [UInt32], hidden: [String]) {
+    var (shown, leftOut): ([UInt32], [String]) = ([], [])
     let all = places ?? Array(0..<UInt32(count))
     for start in stride(from: 0, to: all.count, by: Self.chunk) {
       let part = all[start..<min(start + Self.chunk, all.count)]
-      for (place, path) in zip(part, try paths.paths(at: part.map(Int.init))) where !hidden.contains(path.path) {
-        shown.append(place)
+      for (place, path) in zip(part, try paths.paths(at: part.map(Int.init))) {
+        if hidden.contains(path.path) { leftOut.append(path.path) } else { shown.append(place) }
       }
     }
-    return shown
+    return (shown, leftOut)
   }
 
   func photos(at indices: [Int]) throws(SystemFailure) -> [(photo: Photo, modified: Date)] {
