@@ -122,10 +122,12 @@ public struct ConversionSummary: Sendable, Equatable {
   public var failed = 0
   /// Inputs that were skipped.
   public var skipped = 0
+  /// Inputs that were skipped, by the code of the reason: `link`, `video`, `not-named-like-a-picture` ….
+  public var skips: [String: Int] = [:]
   /// Inputs, of those skipped, that are videos.
-  public var videos = 0
+  public var videos: Int { skips[ConversionFailure.video] ?? 0 }
   /// Inputs, of those skipped, whose JPEG is converted (`Options.pairing`).
-  public var paired = 0
+  public var paired: Int { skips[ConversionFailure.paired] ?? 0 }
   /// Inputs that a dry run would have converted.
   public var planned = 0
   /// Inputs, written or current, that could be decoded only in part.
@@ -152,8 +154,7 @@ public struct ConversionSummary: Sendable, Equatable {
     case .skipped where result.isPlanned: planned += 1
     case .skipped:
       skipped += 1
-      if result.failure?.code == ConversionFailure.video { videos += 1 }
-      if result.failure?.code == ConversionFailure.paired { paired += 1 }
+      if let code = result.failure?.code { skips[code, default: 0] += 1 }
     }
   }
 }

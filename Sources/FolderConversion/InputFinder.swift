@@ -186,9 +186,12 @@ struct InputFinder {
       // A link may point into the output folder.
       guard entry.isLink, let output else { return true }
       return folder.opened.appending(entry.name).resolved.map { !$0.isWithin(output.path) } ?? true
-    case .regular:
-      list.add(entry.name, kind: options.include.isEmpty ? self.kind(byName: entry.name) : .picture, in: index)
-    case .link: list.add(entry.name, kind: .link, in: index)
+    case .regular: list.add(entry.name, kind: self.kind(byName: entry.name), in: index)
+    case .link:
+      // One that leads nowhere fails as a picture, whether links are followed or not: nothing else tells of it.
+      let isBroken = (try? FileState(of: folder.opened.appending(entry.name))) == nil
+      let isPicture = self.kind(byName: entry.name) == .picture
+      list.add(entry.name, kind: isBroken && isPicture ? .picture : .link, in: index)
     case .other: list.add(entry.name, kind: .special, in: index)
     }
     return false
@@ -202,7 +205,9 @@ struct InputFinder {
     return !isFolder && !options.include.isEmpty && !options.include.contains { $0.matches(path: path) }
   }
 
+  /// What a file is by its name; what the user's patterns include is a picture.
   private func kind(byName name: UnsafeBufferPointer<UInt8>) -> InputList.Kind {
+    if !options.include.isEmpty { return .picture }
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > 0, name.count - dot <= 6 else { return .otherName }
     let end = name[(dot + 1)...].lowercasedASCII
     if pictureExtensions.contains(end) { return .picture }

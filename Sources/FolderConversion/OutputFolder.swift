@@ -15,6 +15,8 @@ final class OutputFolder: Sendable {
   let path: RawPath
   /// The descriptor that holds the lock.
   private let lock: FileDescriptor
+  /// The folders that this run has made, the innermost first.
+  private let made: [RawPath]
   let index: ConversionIndex
   private let state = Mutex((folders: Set<[UInt8]>(), freeSlots: Array(0..<slotCount)))
 
@@ -23,6 +25,13 @@ final class OutputFolder: Sendable {
   /// - Throws: `.cannotWrite`, `.busy`.
   init(_ path: RawPath) throws(ConversionError) {
     self.path = path
+    var made: [RawPath] = []
+    var place = path
+    while !place.bytes.isEmpty, (try? FileState(of: place)) == nil {
+      made.append(place)
+      place = RawPath(bytes: place.folder.dropLast())
+    }
+    self.made = made
     do throws(SystemFailure) {
       try NewFile.makeFolders(path)
     } catch {
@@ -42,8 +51,12 @@ final class OutputFolder: Sendable {
     }
   }
 
-  /// Unlocks the folder for other runs. Nothing may be written afterwards.
-  func release() { flock(lock.rawValue, LOCK_UN) }
+  /// Unlocks the folder for other runs, and removes it if this run has made it for nothing. Nothing may be written
+  /// afterwards.
+  func release() {
+    for folder in made where folder.withCString({ rmdir($0) }) != 0 && errno != ENOENT { break }
+    flock(lock.rawValue, LOCK_UN)
+  }
 
   /// Writes an input's thumbnails, each atomically.
   ///

@@ -34,6 +34,7 @@ struct Thumbs: AsyncParsableCommand {
     subcommands: [
       PrefetchCommand.self, SearchCommand.self, ConvertCommand.self, GetCommand.self, CacheCommand.self,
       ServeCommand.self, WorkerCommand.self, SignCommand.self, DoctorCommand.self,
+      VersionCommand.self,
     ])
 
   static func main() async {
@@ -59,6 +60,7 @@ struct Thumbs: AsyncParsableCommand {
   private static func setUpProcess() {
     // Turns a write to a closed pipe or socket, as with `| head`, into an error instead of a fatal signal.
     signal(SIGPIPE, SIG_IGN)
+    DescriptorLimit.raise()
     // Two heaps: with one for each thread, memory freed on one is not reused by others, and the peak grows with the
     // number of images; with a single one, workers wait for each other. (The library itself returns large blocks to the
     // system at once.)

@@ -252,7 +252,8 @@ import Thumbnailer
     let summary = await conversion.finish()
     #expect(summary.failed == 1 && summary.converted < 30 && results.count == summary.failed + summary.converted)
     // What was written is told.
-    #expect(try names().filter { $0.hasSuffix(".jpg") }.count == summary.converted)
+    let written = summary.converted > 0 ? try names() : []
+    #expect(written.filter { $0.hasSuffix(".jpg") }.count == summary.converted)
   }
 
   @Test func aCancelledRunTellsWhatItHasDoneAndTheNextDoesTheRest() async throws {

@@ -100,6 +100,52 @@ struct ConvertCommandTests {
     #expect(try await bench.run("convert", "photos", "--output", "small").status == 0)
   }
 
+  @Test func theReasonsOfSkipsStandInTheSummary() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    for name in ["b.jpg", "c.jpg"] {
+      try FileManager.default.createSymbolicLink(
+        at: bench.url("photos/\(name)"), withDestinationURL: bench.url("photos/a.jpg"))
+    }
+    try Data().write(to: bench.url("photos/notes.txt"))
+    let run = try await bench.run("convert", "photos", "--output", "small")
+    let reasons = "3 skipped (2 links not followed, see --follow-symlinks, 1 not named like a picture)"
+    #expect(run.status == 0 && run.lines.last?.contains(reasons) == true, "\(run.lines)")
+    let lines = try await bench.run("convert", "photos", "--output", "small", "--json").lines
+    #expect(lines.last?.contains(#""skips":{"link":2,"not-named-like-a-picture":1}"#) == true, "\(lines)")
+    let followed = try await bench.run("convert", "photos", "--output", "small", "--follow-symlinks")
+    #expect(followed.lines.last?.hasPrefix("2 made, 1 current, 0 failed, 1 skipped") == true, "\(followed.lines)")
+  }
+
+  @Test(arguments: [false, true])
+  func aLinkThatLeadsNowhereFailsInAConversionAndInASearch(follows: Bool) async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    for name in ["gone.jpg", "gone"] {
+      try FileManager.default.createSymbolicLink(
+        at: bench.url("photos/\(name)"), withDestinationURL: bench.url("nowhere"))
+    }
+    let follow = follows ? ["--follow-symlinks"] : []
+    let run = try await bench.start(["convert", "photos", "--output", "small", "--json"] + follow).run()
+    let (pictures, summary) = try run.conversions()
+    #expect(run.status == 1 && (summary.converted, summary.failed, summary.skipped) == (1, 1, 1))
+    #expect(pictures.first { $0.status == "failed" }?.source == "photos/gone.jpg")
+    let search = try await bench.run("prefetch", "--query", "", "--provider", "folder:photos")
+    #expect(search.status == 1 && search.complaints.count == 1)
+    #expect(search.stderr.contains("gone.jpg: a link that leads nowhere"), "\(search.stderr)")
+  }
+
+  @Test(arguments: ["small", "a/b/small/"]) func noFolderIsLeftWhereNothingWasMade(output: String) async throws {
+    try put("broken/html-page.jpg", "photos/page.jpg")
+    for inputs in [["missing"], ["photos"], ["missing", "photos"]] {
+      #expect(try await bench.start(["convert"] + inputs + ["--output", output]).run().status == 1)
+      let left = try FileManager.default.contentsOfDirectory(atPath: bench.directory.path)
+      #expect(Set(left).isDisjoint(with: ["small", "a"]), "\(inputs): \(left)")
+    }
+    // What was there stays.
+    _ = try bench.folder("small")
+    #expect(try await bench.run("convert", "missing", "--output", "small").status == 1)
+    #expect(FileManager.default.fileExists(atPath: bench.url("small").path))
+  }
+
   @Test func thatNoPictureWasFoundIsSaid() async throws {
     try put("formats/jpeg-420.jpg", "photos/a.jpg")
     let convert = ["convert", "photos", "--output", "small", "--include", "*.png"]

@@ -8,7 +8,12 @@ struct FileLoader: BodyLoader {
   let workers: WorkerPool
   let monitor: PipelineMonitor
   /// Limits the files that are open at once.
-  let openFiles = WeightedSemaphore(capacity: 64)
+  private let openFiles: WeightedSemaphore
+
+  init(configuration: ThumbnailPipeline.Configuration, workers: WorkerPool, monitor: PipelineMonitor) {
+    (self.configuration, self.workers, self.monitor) = (configuration, workers, monitor)
+    openFiles = WeightedSemaphore(capacity: configuration.openFiles)
+  }
 
   /// Opens a file and reads its header, in one work item of a worker thread.
   func load(

@@ -51,6 +51,8 @@ extension ThumbnailPipeline {
     /// Concurrent decodes. Default: one for each active core. While fewer run, the tiles of a HEIC or AVIF are decoded by
     /// two threads.
     public var jobs = ProcessInfo.processInfo.activeProcessorCount
+    /// Local files that are open at once.
+    var openFiles = 64
     /// The longest body that is downloaded, in bytes. Default: 256 MiB.
     public var maximumSourceBytes = ByteSize.mebibytes(256)
     /// The most pixels an image may have. Default: 268,435,456 (2²⁸: 16384 × 16384).

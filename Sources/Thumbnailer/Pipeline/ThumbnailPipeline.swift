@@ -12,7 +12,7 @@ public import ThumbnailCore
 ///     let pipeline = try ThumbnailPipeline()
 ///     let thumbnail = try await pipeline.thumbnail(for: ThumbnailRequest(url, size: PixelSize(400, 400)))
 public final class ThumbnailPipeline: Sendable {
-  /// How the pipeline was set up.
+  /// How the pipeline was set up, with fewer downloads and decodes than wanted if the process may open only few files.
   public let configuration: Configuration
 
   let stages: PipelineStages
@@ -23,11 +23,12 @@ public final class ThumbnailPipeline: Sendable {
   ///
   /// A disk cache that cannot be used is no error: the pipeline works from memory alone, and `cacheProblem` says why.
   ///
-  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name.
+  /// - Throws: `ThumbnailError.invalidRequest` for invalid values, with the value's name, and if the process may open too
+  ///   few files.
   public init(_ configuration: Configuration = Configuration()) throws(ThumbnailError) {
     if let problem = configuration.problem { throw .invalidRequest(reason: problem) }
-    self.configuration = configuration
-    stages = PipelineStages(configuration)
+    self.configuration = try configuration.fittingDescriptors()
+    stages = PipelineStages(self.configuration)
     jobs = RunningJobs(stages)
   }
 

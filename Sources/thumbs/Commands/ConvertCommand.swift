@@ -34,9 +34,13 @@ struct ConvertCommand: AsyncParsableCommand {
       skipped), outputs [{path, width, height, format, bytes}], toldApart (true
       where the names keep the extension), replaced [path] (thumbnails that gave
       way), error {stage, code, message}, plan, ms. The last line holds the summary:
-      converted, current, failed, skipped (videos and paired tell how many of these
-      were videos, and RAW or HEIC beside a JPEG), toldApart, replaced, seconds,
-      peakMemoryBytes; with --dry-run also wouldConvert.
+      converted, current, failed, skipped (skips tells for what reasons, such as link
+      or video; videos and paired how many were videos, and RAW or HEIC beside a
+      JPEG), toldApart, replaced, seconds, peakMemoryBytes; with --dry-run also
+      wouldConvert.
+
+      Links in folders are skipped and counted, unless --follow-symlinks; one that
+      leads nowhere and is named like a picture fails.
       """)
 
   @Argument(

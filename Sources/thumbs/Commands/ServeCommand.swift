@@ -109,7 +109,6 @@ struct ServeCommand: AsyncParsableCommand {
     served.namesSources = server.isPrivate
     let traces = try service.openTraceLog()
     served.tracing = traces.map { RequestTracing($0, continuing: server.proxies) }
-    DescriptorLimit.raise()
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     var listening = server.listening
     listening.bodyMemory = configuration.memoryBudget.bytes / Self.bodyShare

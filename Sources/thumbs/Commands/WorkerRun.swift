@@ -16,7 +16,6 @@ struct WorkerRun {
 
   /// Responds to all lines, and returns the exit status.
   func run() async throws -> ExitCode {
-    DescriptorLimit.raise()
     let started = ContinuousClock.now
     let pipeline = try ThumbnailPipeline(command.pipelineConfiguration())
     log?.follow(pipeline)

@@ -85,13 +85,12 @@ extension Diagnostics {
   static func findings(
     of limits: [Limit], _ configuration: ThumbnailPipeline.Configuration
   ) -> [Finding] {
-    // Transfers, local files open at once, two files per decode, and the process' other files.
-    let needed = configuration.downloads + 64 + 2 * configuration.jobs + 64
+    let needed = DescriptorBudget.needed(configuration)
     guard let files = limits.first(where: { $0.name == openFilesName })?.value, files < needed else { return [] }
     return [
       .problem(
-        "the process may open \(files) files, and a busy pipeline needs \(needed): raise the limit, with ulimit -n 1024, "
-          + "or lower the number of downloads")
+        "the process may open \(files) files, and a busy pipeline needs \(needed), so it does less at once: raise the "
+          + "limit, with ulimit -n 1024")
     ]
   }
 

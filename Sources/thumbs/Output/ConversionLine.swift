@@ -93,6 +93,7 @@ extension ConversionSummary {
       "current": current,
       "failed": failed,
       "skipped": skipped,
+      "skips": skips.isEmpty ? nil : skips.byCount.reduce(into: [:] as JSONObject) { $0.add($1.key, $1.value) },
       "videos": videos.unlessZero,
       "paired": paired.unlessZero,
       "toldApart": toldApart.unlessZero,
@@ -108,20 +109,27 @@ extension ConversionSummary {
   /// The number of images, whatever their outcome.
   var pictures: Int { converted + planned + current + failed + skipped }
 
-  /// Why inputs were skipped, as far as that is counted: ` (3 videos, 2 beside their JPEGs)`.
+  /// Why inputs were skipped: `3 videos, 2 links: follow them with --follow-symlinks`.
   private var reasons: String {
-    let reasons = [
-      videos > 0 ? videos.of("video") : nil,
-      paired > 0 ? "\(paired) beside \(paired == 1 ? "its JPEG" : "their JPEGs")" : nil,
-    ].compactMap { $0 }
-    return reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))"
+    skips.byCount.map { code, count in
+      switch code {
+      case "video": count.of("video")
+      case "paired": "\(count) beside \(count == 1 ? "its JPEG" : "their JPEGs")"
+      case "link": "\(count.of("link")) not followed, see --follow-symlinks"
+      case "not-named-like-a-picture": "\(count) not named like \(count == 1 ? "a picture" : "pictures")"
+      case "not-a-file": "\(count) neither file nor folder"
+      case "own-output": "\(count) in the output folder"
+      case "loop": "\(count.of("link")) to folders listed already"
+      default: "\(count) \(code.replacing("-", with: " "))"
+      }
+    }.joined(separator: ", ")
   }
 
   /// The last line without `--json`.
   func text(isDryRun: Bool = false) -> String {
     let made = isDryRun ? "\(planned) would be made" : "\(converted) made"
     var counts = [made, "\(current) current", "\(failed) failed"]
-    if skipped > 0 { counts.append("\(skipped) skipped\(reasons)") }
+    if skipped > 0 { counts.append("\(skipped) skipped (\(reasons))") }
     if toldApart > 0 { counts.append("\(toldApart) told apart") }
     if replaced > 0 { counts.append("\(replaced) \(isDryRun ? "would be replaced" : "replaced")") }
     if removed > 0 { counts.append("\(removed) removed") }

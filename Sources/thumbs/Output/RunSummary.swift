@@ -125,7 +125,7 @@ struct RunSummary {
       lines.append("\(unseen) more match: the limit of pages ended the run; give --pages N for more")
     }
     if !failures.isEmpty {
-      let causes = failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.value) \($0.key)" }
+      let causes = failures.byCount.map { "\($0.value) \($0.key)" }
       lines.append("failed: " + causes.joined(separator: ", "))
     }
     return lines.joined(separator: "\n")

@@ -13,6 +13,11 @@ extension Int {
   func of(_ one: String, _ many: String? = nil) -> String { "\(self) \(self == 1 ? one : many ?? one + "s")" }
 }
 
+extension [String: Int] {
+  /// The reasons that were counted, the most frequent ones first.
+  var byCount: [Element] { sorted { ($1.value, $0.key) < ($0.value, $1.key) } }
+}
+
 extension Bool {
   /// True or nil, for members of JSON that are left out if they are false.
   var unlessFalse: Bool? { self ? true : nil }

@@ -9,9 +9,11 @@ enum UsageMessage {
   ]
 
   /// Formats a message. Messages of the argument parser begin with a capital; if one gives no advice, a reference to
-  /// the command's help is added. Our own are unchanged.
+  /// the command's help is added. Our own are unchanged; they may begin with the name of a variable, as `ALL_PROXY`.
   static func line(_ message: String, arguments: [String]) -> String {
-    guard let first = message.first, first.isUppercase || first.isNumber else { return message }
+    guard let first = message.first, first.isUppercase || first.isNumber,
+      message.dropFirst().first?.isUppercase == false
+    else { return message }
     var text = first.lowercased() + message.dropFirst()
     text = onOneLine(text)
     for (full, short) in joints { text = text.replacing(full, with: short) }

@@ -83,7 +83,8 @@ struct FolderWalk {
     let isPicture = isPicture(entry.name)
     switch entry.kind {
     case .failure(let failure):
-      if isPicture { skip(place(folder.path, entry.name), because: failure.reason) }
+      let reason = failure.code == ENOENT ? "a link that leads nowhere; mend it or remove it" : failure.reason
+      if isPicture { skip(place(folder.path, entry.name), because: reason) }
       return false
     case .success(let kind):
       guard kind == .folder || kind == .regular && isPicture else { return false }
