@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import thumbs
+
 /// What the command line may hold: wrong values, helps, versions.
 @Suite(.serialized, .timeLimit(.minutes(10)))
 struct UsageTests {
@@ -189,8 +191,13 @@ struct UsageTests {
     for option in ["--size", "--early-stop", "--jobs"] { #expect(!help.contains(option)) }
   }
 
-  @Test func theVersionGoesToStdout() async throws {
-    let run = try await bench.run("--version")
+  @Test func namesOfVariablesKeepTheirCapitals() {
+    #expect(UsageMessage.line("ALL_PROXY names a proxy", arguments: ["thumbs"]) == "ALL_PROXY names a proxy")
+    #expect(UsageMessage.line("Missing 'x'", arguments: ["thumbs"]) == "missing 'x'; see 'thumbs --help'")
+  }
+
+  @Test(arguments: ["--version", "version"]) func theVersionGoesToStdout(word: String) async throws {
+    let run = try await bench.run(word)
     #expect(run.status == 0 && run.stderr.isEmpty)
     #expect(run.lines.count == 1 && run.lines[0].split(separator: ".").count == 3)
   }
