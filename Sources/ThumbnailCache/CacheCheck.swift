@@ -83,11 +83,17 @@ enum CacheCheck {
   private static let untraced =
     "FROM thumbnail WHERE bytes IS NOT (SELECT bytes FROM recency WHERE recency.id = thumbnail.id)"
 
+  private static let recencyWithoutThumbnail =
+    "FROM recency WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = recency.id)"
+
+  /// Removes rows of `recency` without a thumbnail.
+  static let recencyRepair = "DELETE \(recencyWithoutThumbnail)"
+
   /// Rows of one table without a counterpart in another, and how they are repaired. To find them, short rows and indexes
   /// are read. A thumbnail without a source would not appear in any list.
   private static let strays =
     [
-      "FROM recency WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = recency.id)",
+      recencyWithoutThumbnail,
       "FROM source WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.source = source.id)",
       "FROM thumbnail WHERE NOT EXISTS (SELECT 1 FROM source WHERE source.id = thumbnail.source)",
       "FROM micro WHERE NOT EXISTS (SELECT 1 FROM thumbnail WHERE thumbnail.id = micro.id)",

@@ -77,41 +77,51 @@ public struct CachePruning: Sendable, Equatable {
 }
 
 extension DiskCache {
-  /// The number of images or thumbnails removed in one transaction.
-  private static let prunedAtOnce = 128
-
   /// Removes what `pruning` selects and shrinks the file accordingly.
   ///
   /// Uses small transactions, between which other threads and processes can write. Cancelling the task ends it early;
   /// what was removed stays removed.
   public func prune(_ pruning: CachePruning) async throws(DiskCacheError) -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
+    let atOnce = try await maintain { try $0.rowsAtOnce() }
     if let filter = pruning.filter {
-      var pages = SourcePages(filter)
-      while !pages.isAtEnd {
-        let (part, next) = try await inTurn { [pages] writer in
-          var pages = pages
-          let part = try writer.removeImages(&pages, atMost: Self.prunedAtOnce)
-          return (part, pages)
-        }
-        outcome += part
-        pages = next
-      }
+      let pages = SourcePages(filter)
+      outcome += try await repeating(pages, while: { !$0.isAtEnd }) { try $0.removeImages(&$1, atMost: atOnce) }
     }
-    if let limit = pruning.byteLimit {
-      var part = CachePruning.Outcome(thumbnails: 1, bytes: 0)
-      while part.thumbnails > 0 {
-        part = try await inTurn { try $0.removeUnused(toBytes: max(0, limit), atMost: Self.prunedAtOnce) }
-        outcome += part
+    if let limit = pruning.byteLimit.map({ max(0, $0) }) {
+      let compaction = try await maintain { try $0.compaction(toBytes: limit, rows: atOnce) }
+      outcome += try await repeating(compaction, while: { !$0.isDone }) { try $0.compact(&$1) }
+      // What was not where it was expected, or came meanwhile.
+      outcome += try await repeating(1, while: { $0 > 0 }) { writer, removed in
+        let part = try writer.removeUnused(toBytes: limit, atMost: atOnce)
+        removed = part.thumbnails
+        return part
       }
     }
     if outcome.thumbnails > 0 {
-      while try await !inTurn({ try $0.giveBackPages(atMost: $0.limits.vacuumPages) }) {}
       // What other processes are still reading is checkpointed later.
       let _: Bool = try await maintain {
-        try $0.checkpoint()
+        try $0.finishPruning()
         return true
       }
+    }
+    return outcome
+  }
+
+  /// Runs transactions as long as there is something to do, with a state that changes with each that is committed.
+  private func repeating<State: Sendable>(
+    _ start: State, while goesOn: (State) -> Bool,
+    _ body: @escaping @Sendable (CacheWriter, inout State) throws -> CachePruning.Outcome
+  ) async throws(DiskCacheError) -> CachePruning.Outcome {
+    var outcome = CachePruning.Outcome()
+    var state = start
+    while goesOn(state) {
+      let (part, next) = try await inTurn { [state] writer in
+        var next = state
+        return (try body(writer, &next), next)
+      }
+      outcome += part
+      state = next
     }
     return outcome
   }
@@ -146,18 +156,45 @@ extension DiskCache {
 
 /// Pruning, in small transactions that each return their free pages to the file system.
 extension CacheWriter {
+  /// The rows to remove in one transaction. Each changes a page of two indexes that are in random order; a transaction
+  /// writes a page once, so that the more pages there are, the more rows go together. Has room for the pages in memory
+  /// until `finishPruning`.
+  fileprivate func rowsAtOnce() throws -> Int {
+    try queue.writeWithoutTransaction { db in
+      let rows = min(max(try CacheTotals.counted(in: db) / 64, 512), 4096)
+      try db.execute(sql: "PRAGMA cache_size = \(-8 * rows)")
+      return rows
+    }
+  }
+
+  /// Ends what `rowsAtOnce` has begun.
+  fileprivate func finishPruning() throws {
+    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_size = -2000; PRAGMA shrink_memory") }
+    try checkpoint()
+  }
+
   /// Removes the images of the next portion.
   fileprivate func removeImages(_ pages: inout SourcePages, atMost most: Int) throws -> CachePruning.Outcome {
-    var next = pages
-    let outcome = try measured { db in
-      for image in try next.next(most, in: db) {
-        try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE source = ?").execute(arguments: [image.row])
+    try measured { db in
+      let images = try pages.next(most, in: db).map { "\($0.row)" }.joined(separator: ",")
+      for column in ["thumbnail WHERE source", "source WHERE id"] {
         // The trigger deletes the source with its last thumbnail; this deletes one that had none.
-        try db.cachedStatement(sql: "DELETE FROM source WHERE id = ?").execute(arguments: [image.row])
+        try db.execute(sql: "DELETE FROM \(column) IN (\(images))")
       }
     }
-    pages = next
-    return outcome
+  }
+
+  /// What is to be removed so that the rest takes at most `bytes`.
+  fileprivate func compaction(toBytes bytes: Int, rows: Int) throws -> Compaction {
+    try queue.unsafeRead { db in
+      guard try CacheTotals.payload(in: db) > bytes else { return Compaction(cutoff: .min, rows: rows) }
+      return Compaction(cutoff: try Eviction.startOfSurvivors(bytes: bytes, in: db), rows: rows)
+    }
+  }
+
+  /// Takes one step.
+  fileprivate func compact(_ compaction: inout Compaction) throws -> CachePruning.Outcome {
+    try measured { try compaction.step(in: $0) }
   }
 
   /// Removes the least recently used thumbnails until the rest takes at most `bytes`.
@@ -165,29 +202,15 @@ extension CacheWriter {
     try measured { db in _ = try Eviction(limits: limits).evict(in: db, toPayload: bytes, atMost: most) }
   }
 
-  /// Returns free pages to the file system, up to a number.
-  ///
-  /// - Returns: Whether no free page is left.
-  fileprivate func giveBackPages(atMost most: Int) throws -> Bool {
-    var free = 0
-    try transaction { db in
-      try db.execute(sql: "PRAGMA incremental_vacuum(\(most))")
-      free = try db.integer("PRAGMA freelist_count")
-    }
-    return free == 0
-  }
-
   /// Runs `body` in a transaction and returns what it removed.
   private func measured(_ body: (Database) throws -> Void) throws -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
     try transaction { db in
-      let thumbnails = try CacheTotals.thumbnails(in: db)
-      let bytes = try CacheTotals.payload(in: db)
+      try db.returnFreePagesAtCommit()
+      let (thumbnails, bytes) = (try CacheTotals.counted(in: db), try CacheTotals.payload(in: db))
       try body(db)
-      outcome.thumbnails = thumbnails - (try CacheTotals.thumbnails(in: db))
+      outcome.thumbnails = thumbnails - (try CacheTotals.counted(in: db))
       outcome.bytes = bytes - (try CacheTotals.payload(in: db))
-      // Done right away, since SQLite searches the whole list of free pages for each page it returns.
-      try db.execute(sql: "PRAGMA incremental_vacuum(\(limits.vacuumPages))")
     }
     return outcome
   }

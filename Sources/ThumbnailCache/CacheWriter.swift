@@ -16,10 +16,12 @@ struct CacheWriter: Sendable {
     self.queue = queue
     self.limits = limits
     logPath = path + "-wal"
-    // A log that has grown beyond this size is truncated when it restarts.
+    // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
+    // pages that it changes: to memory, not to a file.
     try queue.writeWithoutTransaction { db in
       try db.execute(
         sql: """
+          PRAGMA temp_store = MEMORY;
           PRAGMA wal_autocheckpoint = \(limits.checkpointPages);
           PRAGMA journal_size_limit = \(limits.checkpointPages * DiskCacheLimits.pageSize)
           """)

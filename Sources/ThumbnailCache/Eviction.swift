@@ -15,21 +15,22 @@ struct Eviction: Sendable {
       let payload = try Self.payload(in: db, pages: pages)
       var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
       guard excess > 0 else { return true }
-      let oldest = try Row.fetchAll(
-        db.cachedStatement(sql: "SELECT id, \(CacheTotals.count("bytes")) FROM recency ORDER BY used LIMIT ?"),
+      let oldest = try Int.fetchCursor(
+        db.cachedStatement(sql: "SELECT \(CacheTotals.count("bytes")) FROM recency ORDER BY used LIMIT ?"),
         arguments: [min(256, most - removed)])
-      guard !oldest.isEmpty else { return true }
-      let delete = try db.cachedStatement(sql: "DELETE FROM thumbnail WHERE id = ?")
-      for row in oldest where excess > 0 {
-        let id = try row.decode(Int64.self, atIndex: 0)
-        try delete.execute(arguments: [id])
-        if db.changesCount == 0 {
-          // A `recency` row without a thumbnail would be picked for ever.
-          try db.execute(sql: "DELETE FROM recency WHERE id = ?", arguments: [id])
-        }
-        removed += 1
-        excess -= try row.decode(Int.self, atIndex: 1)
+      var count = 0
+      while excess > 0, let bytes = try oldest.next() {
+        excess -= bytes
+        count += 1
       }
+      if count == 0 { return true }
+      // One statement: each that fires triggers keeps copies of all pages that it changes.
+      try db.cachedStatement(
+        sql: "DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency ORDER BY used LIMIT ?)"
+      ).execute(arguments: [count])
+      // A `recency` row without a thumbnail would be picked for ever.
+      if db.changesCount < count { try db.execute(sql: CacheCheck.recencyRepair) }
+      removed += count
     }
     return false
   }
@@ -57,27 +58,31 @@ struct Eviction: Sendable {
     return surplus <= limits.vacuumPages
   }
 
-  /// One step of shrinking the file: evicts and returns pages alternately, because SQLite searches the whole list of
-  /// free pages for each page it returns.
+  /// One step of shrinking the file: evicts, and returns the pages at once.
   ///
   /// - Returns: Whether the limits hold.
   func trimStep(in db: Database) throws -> Bool {
+    try db.returnFreePagesAtCommit()
     try PageTable.evict(to: limits, in: db)
-    let isEvicted = try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
-    return try giveBackPages(in: db) && isEvicted
+    return try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
   }
 
   /// The `recency` number from which thumbnails fit into the limit, if they are less than half, so that copying them is
   /// faster than removing the others. Nil otherwise.
   func startOfFewSurvivors(in db: Database) throws -> Int64? {
     guard try CacheTotals.payload(in: db) / 2 > limits.byteLimit else { return nil }
+    return try Self.startOfSurvivors(bytes: limits.byteLimit, in: db)
+  }
+
+  /// The `recency` number from which thumbnails take no more than `bytes`.
+  static func startOfSurvivors(bytes: Int, in db: Database) throws -> Int64 {
     var kept = 0
     var start = Int64.max
-    let (used, bytes) = ("coalesce(CAST(used AS INTEGER), 0)", CacheTotals.count("bytes"))
-    let rows = try Row.fetchCursor(db, sql: "SELECT \(used), \(bytes) FROM recency ORDER BY used DESC")
+    let (used, length) = ("coalesce(CAST(used AS INTEGER), 0)", CacheTotals.count("bytes"))
+    let rows = try Row.fetchCursor(db, sql: "SELECT \(used), \(length) FROM recency ORDER BY used DESC")
     while let row = try rows.next() {
       kept += try row.decode(Int.self, atIndex: 1)
-      if kept > limits.byteLimit { break }
+      if kept > bytes { break }
       start = try row.decode(Int64.self, atIndex: 0)
     }
     return start
@@ -89,4 +94,11 @@ extension Database {
   func integer(_ sql: String) throws -> Int {
     try Int.fetchOne(cachedStatement(sql: sql)) ?? 0
   }
+
+  /// Has all free pages returned to the file system when the transaction that has begun is committed, in a time that
+  /// grows with their number alone; `incremental_vacuum` searches the list of free pages for each page.
+  ///
+  /// That is SQLite's mode FULL. Compiling the pragma changes the mode of this connection until the transaction ends;
+  /// executing it would write the mode into the file as well.
+  func returnFreePagesAtCommit() throws { _ = try makeStatement(sql: "PRAGMA auto_vacuum = FULL") }
 }
