@@ -156,20 +156,29 @@ extension DiskCache {
 
 /// Pruning, in small transactions that each return their free pages to the file system.
 extension CacheWriter {
+  /// The length of the log at which it is checkpointed: a page that several transactions change is copied once.
+  private var pruningLog: Int { 64 << 20 }
+
   /// The rows to remove in one transaction. Each changes a page of two indexes that are in random order; a transaction
   /// writes a page once, so that the more pages there are, the more rows go together. Has room for the pages in memory
   /// until `finishPruning`.
   fileprivate func rowsAtOnce() throws -> Int {
     try queue.writeWithoutTransaction { db in
-      let rows = min(max(try CacheTotals.counted(in: db) / 64, 512), 4096)
-      try db.execute(sql: "PRAGMA cache_size = \(-8 * rows)")
+      let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 8192)
+      // In KiB.
+      try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pruningLog / 4096)")
       return rows
     }
   }
 
   /// Ends what `rowsAtOnce` has begun.
   fileprivate func finishPruning() throws {
-    try queue.writeWithoutTransaction { try $0.execute(sql: "PRAGMA cache_size = -2000; PRAGMA shrink_memory") }
+    try queue.writeWithoutTransaction { db in
+      try db.execute(
+        sql: """
+          PRAGMA cache_size = -2000; PRAGMA shrink_memory; PRAGMA wal_autocheckpoint = \(limits.checkpointPages)
+          """)
+    }
     try checkpoint()
   }
 
@@ -205,7 +214,7 @@ extension CacheWriter {
   /// Runs `body` in a transaction and returns what it removed.
   private func measured(_ body: (Database) throws -> Void) throws -> CachePruning.Outcome {
     var outcome = CachePruning.Outcome()
-    try transaction { db in
+    try transaction(logBytes: pruningLog) { db in
       try db.returnFreePagesAtCommit()
       let (thumbnails, bytes) = (try CacheTotals.counted(in: db), try CacheTotals.payload(in: db))
       try body(db)

@@ -105,15 +105,15 @@ struct CacheWriter: Sendable {
     try HistoryTable.removeFailures(of: source, in: db)
   }
 
-  /// Runs `body` in its own transaction.
-  func transaction(_ body: (Database) throws -> Void) throws {
+  /// Runs `body` in its own transaction. `logBytes`: how long the log may become; by default as the limits say.
+  func transaction(logBytes: Int? = nil, _ body: (Database) throws -> Void) throws {
     try queue.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
         try body(db)
         return .commit
       }
     }
-    try shortenLog()
+    try shortenLog(to: logBytes ?? limits.logBytes)
   }
 
   /// Where the thumbnails begin that a lowered limit keeps, if they are so few that copying them is faster.
@@ -140,8 +140,8 @@ struct CacheWriter: Sendable {
 
   /// Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
   /// waits for them.
-  private func shortenLog() throws {
+  private func shortenLog(to length: Int) throws {
     var status = stat()
-    if stat(logPath, &status) == 0, Int(status.st_size) > limits.logBytes { try checkpoint() }
+    if stat(logPath, &status) == 0, Int(status.st_size) > length { try checkpoint() }
   }
 }
