@@ -23,10 +23,12 @@ final class CacheConnections: Sendable {
   /// The number of read connections: one per thread that looks up thumbnails.
   static let readerCount = 2
 
-  /// The connection of the writing thread.
-  let writer: DatabaseQueue
+  /// The connection of the writing thread; nil if the file can only be read.
+  let writer: DatabaseQueue?
   private let path: String
   private let identity: FileIdentity
+  /// When the file was last modified, if SQLite reads it as one that does not change.
+  private let modified: Date?
   private let readers: [DatabaseQueue]
   /// One bit for each reader in use.
   private let busyReaders = Atomic(0)
@@ -39,11 +41,49 @@ final class CacheConnections: Sendable {
     self.path = path
     self.writer = writer
     self.identity = identity
+    modified = nil
     readers = try (0..<Self.readerCount).map { _ in
       var configuration = Self.configuration(lockTimeout: lockTimeout)
       configuration.readonly = true
       return try DatabaseQueue(path: path, configuration: configuration)
     }
+  }
+
+  /// Opens readers alone of a file in a folder that cannot be written.
+  ///
+  /// SQLite reads it as usual where the files of the log are there, as while another process writes. Without them it can
+  /// be read as a file that does not change; `isInPlace` is false once it does. A log that can be read in neither way may
+  /// hold changes: then the file is not opened.
+  init(readOnly path: String, lockTimeout: Duration) throws {
+    guard let identity = FileIdentity(path: path) else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
+    (self.path, self.identity, writer) = (path, identity, nil)
+    var configuration = Self.configuration(lockTimeout: lockTimeout)
+    configuration.readonly = true
+    func open(_ name: String) throws -> [DatabaseQueue] {
+      let queues = try (0..<Self.readerCount).map { _ in try DatabaseQueue(path: name, configuration: configuration) }
+      try queues[0].unsafeRead { try $0.execute(sql: "SELECT placeholder FROM thumbnail, micro LIMIT 0") }
+      return queues
+    }
+    do {
+      readers = try open(path)
+      modified = nil
+    } catch {
+      modified = Self.modified(path)
+      guard Self.isLogEmpty(path) else { throw error }
+      readers = try open(URL(fileURLWithPath: path).absoluteString + "?immutable=1")
+      guard isInPlace else { throw error }
+    }
+  }
+
+  private static func modified(_ path: String) -> Date? {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return nil }
+    return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
+  }
+
+  private static func isLogEmpty(_ path: String) -> Bool {
+    var status = stat()
+    return stat(path + "-wal", &status) != 0 ? errno == ENOENT : status.st_size == 0
   }
 
   /// Opens the write connection; creates an empty file that only the user can access if there is none.
@@ -67,7 +107,10 @@ final class CacheConnections: Sendable {
   }
 
   /// Whether the open file is still the one at its path.
-  var isInPlace: Bool { FileIdentity(path: path) == identity }
+  var isInPlace: Bool {
+    guard FileIdentity(path: path) == identity else { return false }
+    return modified == nil || modified == Self.modified(path) && Self.isLogEmpty(path)
+  }
 
   /// Runs a query on the first idle read connection, whose page cache is the warmest. When all are busy it waits for the
   /// first. No transaction: in WAL mode each statement sees the last commit.

@@ -53,6 +53,12 @@ final class CacheDatabase: Sendable {
     }
   }
 
+  /// Whether the file is open and can only be read.
+  var isReadOnly: Bool {
+    guard case .open(let connections) = state.withLock({ $0 }) else { return false }
+    return connections.writer == nil && connections.isInPlace
+  }
+
   /// Opens the file; creates the directory and the file if necessary. Called by one thread at a time.
   ///
   /// - Returns: What was wrong with a file that had to be replaced.
@@ -64,7 +70,28 @@ final class CacheDatabase: Sendable {
     } catch {
       throw .directoryUnusable(path: directory, reason: reason(error))
     }
-    return try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
+    do {
+      return try openLocked(opening, instead: current)
+    } catch {
+      let isReadOnly = error.isNotWritable || access(directory, W_OK) != 0 && errno != ENOENT
+      guard case .asItIs = opening, isReadOnly, let found = readOnlyConnections() else { throw error }
+      state.withLock { if case .closed = $0 {} else { $0 = .open(found) } }
+      return nil
+    }
+  }
+
+  /// Readers alone, where the folder cannot be written; nil if there is no cache in it, or it cannot be read.
+  private func readOnlyConnections() -> CacheConnections? {
+    guard let found = try? CacheConnections(readOnly: path, lockTimeout: lockTimeout),
+      case .usable = try? found.read({ try DiskCacheSchema.inspect($0) })
+    else { return nil }
+    return found
+  }
+
+  private func openLocked(
+    _ opening: Opening, instead current: CacheConnections?
+  ) throws(DiskCacheError) -> DiskCacheError? {
+    try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
       switch opening {
       case .asItIs: break
       case .damaged:

@@ -2,7 +2,7 @@ import GRDB
 import Synchronization
 import ThumbnailCore
 
-/// What a check of a disk cache found. All of it was repaired.
+/// What a check of a disk cache found. All of it was repaired, if the cache can be written.
 public struct CacheVerification: Sendable, Equatable {
   /// The number of thumbnails read.
   public var thumbnails = 0
@@ -46,6 +46,8 @@ extension DiskCache {
     result.structure = try await structure(on: pool)
     // A read that the disk has failed looks like damage, too.
     if !result.structure.isEmpty { result.structure = try await structure(on: pool) }
+    let isReadOnly = database.isReadOnly
+    if isReadOnly, !result.structure.isEmpty { return result }
     if !result.structure.isEmpty { try await commits.stageAndWait(.replaceDamaged) }
     let damage = unverifiedDamage.withLock { damage in
       defer { damage = nil }
@@ -64,15 +66,20 @@ extension DiskCache {
       result.bytes += part.bytes
       progress?(result.bytes)
       if part.isSound { continue }
+      if isReadOnly {
+        result.damaged += part.damaged.count
+        result.strays += part.damagedMicro.count + part.orphanedPieces.count
+        continue
+      }
       let repaired = try await write { try part.repair(in: $0) }
       result.damaged += repaired.damaged
       result.strays += repaired.strays
     }
     if try await look(on: pool, { try CacheCheck.hasStrays(in: $0) }) == true {
-      result.strays += try await write { try CacheCheck.repairStrays(in: $0) }
+      result.strays += isReadOnly ? 1 : try await write { try CacheCheck.repairStrays(in: $0) }
     }
     if try await look(on: pool, { try CacheTotals.areWrong(in: $0) }) == true {
-      result.hadWrongTotals = try await write { try CacheTotals.repair(in: $0) }
+      result.hadWrongTotals = isReadOnly ? true : try await write { try CacheTotals.repair(in: $0) }
     }
     return result
   }

@@ -29,6 +29,13 @@ public final class DiskCache: Sendable {
   /// when they cannot.
   public let exposure: String?
 
+  /// What to say where the cache can only be read: thumbnails are served from it, and none is stored. Nil where it can
+  /// be written.
+  public var restriction: String? {
+    guard database.isReadOnly else { return nil }
+    return "\(DiskCacheError.notWritable(path: database.directory)); what is stored is used, and nothing more is stored"
+  }
+
   /// Whether the directory contains a cache.
   public static func exists(in directory: URL) -> Bool {
     FileManager.default.fileExists(
@@ -37,7 +44,8 @@ public final class DiskCache: Sendable {
 
   /// Opens the cache in a directory, which is created with access for the user only if it does not exist.
   ///
-  /// A file that turns out to be damaged, or not to be a cache, is replaced by an empty one.
+  /// A file that turns out to be damaged, or not to be a cache, is replaced by an empty one. A cache that cannot be
+  /// written is only read, if it can be read without writing; see `restriction`.
   ///
   /// - Parameters:
   ///   - directory: On a local disk, for the cache's files alone.
@@ -95,7 +103,7 @@ public final class DiskCache: Sendable {
       return result
     }
     // A file larger than its new limit shrinks in the background.
-    if payload > limits.byteLimit { try commits.stage(.trim(toBytes: limits.byteLimit)) }
+    if payload > limits.byteLimit, !database.isReadOnly { try commits.stage(.trim(toBytes: limits.byteLimit)) }
   }
 
   deinit { close(waits: false) }

@@ -60,6 +60,9 @@ public enum DiskCacheError: Error, Sendable, Hashable, CustomStringConvertible {
     }
   }
 
+  /// Whether what it is about cannot be written.
+  var isNotWritable: Bool { if case .notWritable = self { true } else { false } }
+
   /// Why the database has to be replaced; nil when it does not.
   var damage: String? {
     if case .damaged(_, let reason) = self { reason } else { nil }

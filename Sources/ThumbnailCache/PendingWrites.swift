@@ -59,6 +59,15 @@ struct PendingWrites {
 
     /// Whether look-ups were counted.
     var hasLookups: Bool { hits > 0 || misses > 0 }
+    /// Whether it holds nothing that anybody waits for or misses: no change of thumbnails.
+    var isHint: Bool {
+      operations.allSatisfy {
+        switch $0 {
+        case .note, .drop, .barrier, .pages(.used): true
+        default: false
+        }
+      }
+    }
     /// Whether there is anything to write.
     var hasWork: Bool {
       !touched.isEmpty || hasLookups || operations.contains { if case .barrier = $0 { false } else { true } }

@@ -56,6 +56,7 @@ final class WriteBehind: Sendable {
       if payload > 0 { hasFailed.store(false, ordering: .relaxed) }
       return .success(())
     } catch {
+      if batch.isHint, database.isReadOnly { return .success(()) }
       if payload > 0 { hasFailed.store(true, ordering: .relaxed) }
       lost.add(payload, ordering: .relaxed)
       problems.report(error)
@@ -115,11 +116,12 @@ final class WriteBehind: Sendable {
 
   private func writer() throws -> CacheWriter {
     guard let connections = try database.connections() else { throw DiskCacheError.closed }
+    guard let queue = connections.writer else { throw DiskCacheError.notWritable(path: database.path) }
     let limits = limits.withLock { $0 }
     if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
       return known.writer
     }
-    let writer = try CacheWriter(queue: connections.writer, limits: limits, path: database.path)
+    let writer = try CacheWriter(queue: queue, limits: limits, path: database.path)
     current.withLock { $0 = Current(connections: connections, limits: limits, writer: writer) }
     return writer
   }

@@ -216,6 +216,10 @@ public final class ThumbnailPipeline: Sendable {
   /// in a folder that the pipeline has created.
   public var cacheExposure: String? { stages.cache.disk?.exposure }
 
+  /// What to say where the disk cache can only be read: thumbnails are served from it, and none is stored. Nil where it
+  /// can be written, or there is none.
+  public var cacheRestriction: String? { stages.cache.disk?.restriction }
+
   /// Removes all thumbnails of an image from memory and disk: the next request fetches it again. Current waiters still
   /// get theirs, but these are not stored.
   public func remove(_ source: ImageSource) async {

@@ -13,6 +13,7 @@ struct CacheNotices {
     let console = Console.standard
     if let problem { console.complain("\(problem); going on without the disk cache") }
     if let replacement { console.complain(replacement) }
+    if let restriction = pipeline.cacheRestriction { console.complain(restriction) }
     if let exposure = pipeline.cacheExposure, !isQuiet { console.complain(PlainText.withShortPaths(exposure)) }
   }
 
@@ -23,6 +24,7 @@ struct CacheNotices {
 
   /// Prints what keeps the cache from storing everything, unless it was said.
   func reportProblem() {
+    if pipeline.cacheRestriction != nil { return }
     if let new = pipeline.cacheProblem, new != problem { Console.standard.complain("not everything is stored: \(new)") }
   }
 }

@@ -11,7 +11,8 @@ struct CacheVerifyCommand: AsyncParsableCommand {
         thumbs cache verify --json
 
       Others may use the cache meanwhile. Exit status 1: something was damaged; it
-      is repaired now, and what was dropped is made anew when it is asked for.
+      is repaired now, and what was dropped is made anew when it is asked for. A
+      cache that cannot be written is only checked, and stays as it is.
 
       --json prints directory, thumbnails, bytes, damaged, strays, wrongTotals,
       structure, ok.
@@ -21,9 +22,11 @@ struct CacheVerifyCommand: AsyncParsableCommand {
   @Flag(help: "Print one JSON object.") var json = false
 
   func run() async throws {
-    let checked = try await cache.open()?.change { disk throws(DiskCacheError) in try await disk.verify() }
+    let disk = try cache.open()
+    if let restriction = disk?.restriction { Console.standard.complain("\(restriction) or repaired") }
+    let checked = try await disk?.change { disk throws(DiskCacheError) in try await disk.verify() }
     let result = checked ?? CacheVerification()
-    try Console.standard.print(json ? line(result) : text(result))
+    try Console.standard.print(json ? line(result) : text(result, isReadOnly: disk?.restriction != nil))
     if !result.isSound { throw ExitCode.someFailed }
   }
 
@@ -41,14 +44,15 @@ struct CacheVerifyCommand: AsyncParsableCommand {
     return object.line
   }
 
-  private func text(_ result: CacheVerification) -> String {
+  private func text(_ result: CacheVerification, isReadOnly: Bool) -> String {
+    let verb = isReadOnly ? "found" : "repaired"
     var lines = [
       "\(result.thumbnails) thumbnails, \(ByteSize(bytes: result.bytes)), checked in \(cache.directory.path)"
     ]
     lines += result.structure.map { "the file's structure was damaged: \(PlainText.line($0))" }
-    if result.damaged > 0 { lines.append("dropped \(result.damaged) damaged thumbnails") }
-    if result.strays > 0 { lines.append("repaired \(result.strays) rows that belonged to nothing or were missing") }
-    if result.hadWrongTotals { lines.append("repaired totals that were wrong") }
+    if result.damaged > 0 { lines.append("\(isReadOnly ? "found" : "dropped") \(result.damaged) damaged thumbnails") }
+    if result.strays > 0 { lines.append("\(verb) \(result.strays) rows that belonged to nothing or were missing") }
+    if result.hadWrongTotals { lines.append("\(verb) totals that were wrong") }
     if result.isSound { lines.append("all is well") }
     return lines.joined(separator: "\n")
   }
