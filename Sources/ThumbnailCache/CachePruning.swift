@@ -164,7 +164,7 @@ extension CacheWriter {
   /// until `finishPruning`.
   fileprivate func rowsAtOnce() throws -> Int {
     try queue.writeWithoutTransaction { db in
-      let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 8192)
+      let rows = min(max(try CacheTotals.counted(in: db) / 64, 1024), 4096)
       // In KiB.
       try db.execute(sql: "PRAGMA cache_size = \(-16 * rows); PRAGMA wal_autocheckpoint = \(pruningLog / 4096)")
       return rows

@@ -68,7 +68,7 @@ extension DiskCache {
 
   /// Runs something on the connection that writes.
   func onWriter<Value>(_ body: (Database) throws -> Value) throws -> Value {
-    guard let connections = try database.connections() else { throw DiskCacheError.closed }
-    return try connections.writer.writeWithoutTransaction(body)
+    guard let writer = try database.connections()?.writer else { throw DiskCacheError.closed }
+    return try writer.writeWithoutTransaction(body)
   }
 }

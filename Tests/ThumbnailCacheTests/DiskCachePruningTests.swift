@@ -95,6 +95,26 @@ struct DiskCachePruningTests {
     #expect(try cache.statistics().thumbnails == 0)
   }
 
+  /// Whichever rows leave and in whatever order they lie, the file loses as many pages.
+  @Test(arguments: [3, 7]) func theFileShrinksWhereverWhatLeavesLies(step: Int) async throws {
+    for number in 0..<2500 { try await cache.store(number, bytes: 3000) }
+    try await cache.flush()
+    let before = directory.fileBytes
+    // The order of use is not that of the rows.
+    try cache.onWriter { db in
+      try db.execute(sql: "UPDATE recency SET used = (id * 769) % 2503")
+      try db.execute(sql: "DELETE FROM thumbnail WHERE id % ? = 0", arguments: [step])
+    }
+    let payload = try cache.statistics().payloadBytes
+    #expect(try await prune(CachePruning(byteLimit: payload / 2)).thumbnails > 800)
+    #expect(directory.fileBytes < before * 7 / 10)
+    let left = try cache.onWriter { db in
+      (try db.integer("PRAGMA freelist_count"), try db.integer("PRAGMA auto_vacuum"))
+    }
+    #expect(left == (0, 2))
+    #expect(try cache.onWriter { try String.fetchAll($0, sql: "PRAGMA integrity_check") } == ["ok"])
+  }
+
   @Test func timesInTheFutureAreNotLongAgo() async throws {
     let record = SourceRecord(Sample.source(1), description: Sample.description, fetchedAt: date(days: -1000))
     try await cache.store([Sample.entry(1)], of: record)

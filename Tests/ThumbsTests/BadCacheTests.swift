@@ -131,6 +131,51 @@ struct BadCacheTests {
   }
 }
 
+extension BadCacheTests {
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"), arguments: [true, false])
+  func aReadOnlyFolderServesAndSaysOnceThatNothingIsStored(hasLog: Bool) async throws {
+    // Given a cache on a disk that becomes read-only, with the files of its log or without
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 4000))
+    #expect(try await bench.start(command + ["--cache-dir", "disk"]).run().status == 0)
+    let file = bench.url("disk/thumbnails-v2.sqlite").path
+    if !hasLog {
+      try CacheFile(bench.url("disk")).execute("PRAGMA wal_checkpoint(TRUNCATE)")
+      for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
+    }
+    #expect(disk.makeReadOnly())
+
+    // Then all are hits, and one line says it
+    let run = try await bench.start(command + ["--cache-dir", "disk"]).run()
+    #expect(run.status == 0)
+    #expect(run.complaints.count == 1 && run.stderr.contains("nothing more is stored"), "\(run.stderr)")
+    #expect(try run.summary().hits == 3)
+    for name in ["stats", "list", "verify"] {
+      let look = try await bench.run("cache", name, "--cache-dir", "disk")
+      #expect(look.status == 0 && !look.stdout.isEmpty, "\(name): \(look.stderr)")
+    }
+    // And what would change it is refused
+    let prune = try await bench.run("cache", "prune", "--to", "0", "--cache-dir", "disk")
+    #expect(prune.status == 73 && prune.stderr.contains("cannot be written"))
+    // And a new picture is made, but not stored
+    let other = try await bench.start(command + ["--size", "40", "--cache-dir", "disk"]).run()
+    #expect(try other.summary().stored == 0 && other.complaints.count == 1)
+    withExtendedLifetime(disk) {}
+  }
+
+  @Test(.enabled(if: TinyDisk.isAvailable, "mounting needs root"))
+  func aLogThatCannotBeReadWithoutWritingIsNotIgnored() async throws {
+    let disk = try #require(TinyDisk(at: bench.url("disk"), kibibytes: 4000))
+    #expect(try await bench.start(command + ["--cache-dir", "disk"]).run().status == 0)
+    let file = bench.url("disk/thumbnails-v2.sqlite").path
+    try? FileManager.default.removeItem(atPath: file + "-shm")
+    try Data(repeating: 1, count: 5000).write(to: URL(fileURLWithPath: file + "-wal"))
+    #expect(disk.makeReadOnly())
+    let stats = try await bench.run("cache", "stats", "--cache-dir", "disk")
+    #expect(stats.status == 73 && stats.stdout.isEmpty)
+    withExtendedLifetime(disk) {}
+  }
+}
+
 /// A file system in memory with little room, mounted as long as it lives.
 final class TinyDisk {
   private let path: String
@@ -148,6 +193,9 @@ final class TinyDisk {
     try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     guard mount("tmpfs", path, "tmpfs", 0, "size=\(kibibytes)k,mode=700") == 0 else { return nil }
   }
+
+  /// Lets nothing be written to it any more.
+  func makeReadOnly() -> Bool { mount("tmpfs", path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0 }
 
   deinit { umount2(path, Int32(bitPattern: 2)) }
 }
