@@ -40,21 +40,30 @@ public final class PipelineTracing: Sendable {
 
   /// The requested thumbnail, and how it was obtained. Its span `thumbnail` is a child of the current one.
   public func response(for request: ThumbnailRequest) async throws(ThumbnailError) -> ThumbnailResponse {
-    guard isWanted else { return try await pipeline.response(for: request) }
+    try await response(for: request, by: pipeline.response, code: \.code)
+  }
+
+  /// The same of a response that is had in another way, whose errors have a code as those of a pipeline.
+  package func response<Failure>(
+    for request: ThumbnailRequest, by make: (ThumbnailRequest) async throws(Failure) -> ThumbnailResponse,
+    code: (Failure) -> String
+  ) async throws(Failure) -> ThumbnailResponse {
+    guard isWanted else { return try await make(request) }
     let span = tracer.startSpan("thumbnail")
     defer { span.end() }
-    guard span.isRecording else { return try await pipeline.response(for: request) }
+    guard span.isRecording else { return try await make(request) }
     span.updateAttributes { TraceAttribute.describe(request, in: &$0) }
     let number = stages.begin(request, span)
     defer { stages.end(number, of: request.source.key) }
-    do throws(ThumbnailError) {
-      let response = try await pipeline.response(for: request)
+    do throws(Failure) {
+      let response = try await make(request)
       span.attributes[TraceAttribute.origin] = response.origin.rawValue
       return response
     } catch {
       // Its message may name the image.
-      span.attributes[TraceAttribute.error] = error.code
-      if error.code != ThumbnailError.cancelled.code { span.setStatus(SpanStatus(code: .error)) }
+      let code = code(error)
+      span.attributes[TraceAttribute.error] = code
+      if code != ThumbnailError.cancelled.code { span.setStatus(SpanStatus(code: .error)) }
       throw error
     }
   }

@@ -1,4 +1,9 @@
-import ThumbnailCore
+package import ThumbnailCore
+
+extension Variant {
+  /// The size of the thumbnail of an image of that size, upright.
+  package func outputSize(of source: PixelSize) -> PixelSize { ThumbnailGeometry(source: source, variant: self).output }
+}
 
 /// The geometry of a thumbnail; all sizes are upright.
 ///

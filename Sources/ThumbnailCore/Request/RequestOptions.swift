@@ -10,6 +10,12 @@ public struct RequestOptions: Hashable, Sendable {
   /// The most pixels the image may have. Does not apply to stored thumbnails.
   public var maximumPixels: Int?
 
+  /// Whether nothing is loaded: what is not stored, or has to be revalidated, fails with `ThumbnailError.notCached`.
+  package var isStoredOnly = false
+  /// The most pixels the thumbnail may have where strangers say what is made. Its decode then takes at most half of the
+  /// memory that there is for decodes. Does not apply to stored thumbnails.
+  package var strangersPixels: Int?
+
   /// Everything as configured but what is given.
   public init(cacheMode: CacheMode? = nil, maximumSourceBytes: ByteSize? = nil, maximumPixels: Int? = nil) {
     self.cacheMode = cacheMode

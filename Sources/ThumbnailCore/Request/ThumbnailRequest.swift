@@ -20,6 +20,8 @@ public struct ThumbnailRequest: Sendable {
   /// When this request fails with `timedOut`, counted from its start; others for the same image go on. Default: nil,
   /// which leaves it to the configured timeouts.
   public var timeout: Duration?
+  /// Whose part of the decodes it takes: the name of a server's client. Nil: nobody's.
+  package var client: String?
   /// The cache key, computed once.
   public let key: CacheKey
 

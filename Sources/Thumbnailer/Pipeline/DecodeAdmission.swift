@@ -53,7 +53,7 @@ struct DecodeAdmission: Sendable, Equatable {
 extension ThumbnailPipeline.Configuration {
   /// The most that the decode of one image may take, in bytes, however much memory is free.
   package var largestDecode: Int {
-    DecodeAdmission(self, budget: MemoryBudget(total: memoryBudget.bytes, downloads: downloads, jobs: jobs)).most
+    DecodeAdmission(self, budget: budget).most
   }
 }
 

@@ -4,18 +4,34 @@ import ThumbnailCore
 struct DecodeRunner: Sendable {
   /// The share of the memory budget that all decodes take together.
   let memory: WeightedSemaphore
+  /// Whose decodes may run.
+  let turns: DecodeTurns
   /// The threads for codec work and for opening files.
   let workers: WorkerPool
   /// The processors that decodes may use: one for each, and what is left for second threads.
   let spare: SpareProcessors
   let monitor: PipelineMonitor
 
-  /// Waits for memory for a decode. `body` must be named if its bytes are borrowed from that memory.
+  /// Memory for a decode, and its turn. Both are returned when it is released or its last copy is dropped.
+  struct Reservation: Sendable {
+    let memory: WeightedSemaphore.Reservation
+    fileprivate let turn: DecodeTurns.Turn?
+
+    func release() {
+      memory.release()
+      turn?.end()
+    }
+  }
+
+  /// Waits for memory for a decode, and for the turn of its clients. `body` must be named if its bytes are borrowed from
+  /// that memory.
   func reserve(
     _ bytes: Int, of body: ByteSource? = nil, for job: JobContext
-  ) async throws(ThumbnailError) -> WeightedSemaphore.Reservation {
+  ) async throws(ThumbnailError) -> Reservation {
+    let turn = try await turns.turn(of: bytes, for: job)
     do throws(WeightedSemaphore.Failure) {
-      return try await memory.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: job.priority)
+      let held = try await memory.reserve(bytes, holdingLent: body?.isFileInMemory == true, priority: job.priority)
+      return Reservation(memory: held, turn: turn)
     } catch {
       throw ThumbnailError(error)
     }

@@ -16,7 +16,7 @@ struct JobContext: Sendable {
   let progress: BodyProgress
   /// Permits storing what the job makes, until the image is removed.
   let permit: StorePermit
-  private let microThumbnails = MicroThumbnailDemand()
+  private let extras = ExtraDemand()
 
   init(
     _ source: ImageSource, policy: JobPolicy = JobPolicy(), priority: PriorityControl, demand: Set<Variant> = []
@@ -30,16 +30,23 @@ struct JobContext: Sendable {
   }
 
   /// Whether a waiter has requested micro thumbnails.
-  var makesMicroThumbnails: Bool { microThumbnails.isRequested.load(ordering: .relaxed) }
+  var makesMicroThumbnails: Bool { extras.state.withLock { $0.makesMicroThumbnails } }
+
+  /// The clients whose requests have joined the job, any of which may have it decoded; empty: nobody's.
+  var clients: Set<String> { extras.state.withLock { $0.clients } }
 
   /// Adds what a request demands that joins the job or starts it.
   func add(_ request: ThumbnailRequest) {
     demand.insert(request.variant)
-    if request.makesMicroThumbnail { microThumbnails.isRequested.store(true, ordering: .relaxed) }
+    guard request.makesMicroThumbnail || request.client != nil else { return }
+    extras.state.withLock { extras in
+      if request.makesMicroThumbnail { extras.makesMicroThumbnails = true }
+      if let client = request.client { extras.clients.insert(client) }
+    }
   }
 }
 
-/// Whether micro thumbnails are made. One takes less time than it would take to find out whether its waiter has left.
-private final class MicroThumbnailDemand: Sendable {
-  let isRequested = Atomic(false)
+/// What requests demand besides variants, also if they have left meanwhile.
+private final class ExtraDemand: Sendable {
+  let state = Mutex((makesMicroThumbnails: false, clients: Set<String>()))
 }

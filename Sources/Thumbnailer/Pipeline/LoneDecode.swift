@@ -19,7 +19,7 @@ struct LoneDecode: Sendable {
   /// Holds back all other decodes, and bodies, until it is released.
   struct Permit: Sendable {
     let place: DecodeAdmission.Place
-    fileprivate let decodes: WeightedSemaphore.Reservation
+    fileprivate let decodes: DecodeRunner.Reservation
     fileprivate let bodies: WeightedSemaphore.Reservation
 
     func release() {

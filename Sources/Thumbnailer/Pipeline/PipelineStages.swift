@@ -31,11 +31,11 @@ final class PipelineStages: Sendable {
     self.configuration = configuration
     let monitor = PipelineMonitor(StageLoggers(configuration.logger))
     self.monitor = monitor
-    let budget = MemoryBudget(
-      total: configuration.memoryBudget.bytes, downloads: configuration.downloads, jobs: configuration.jobs)
+    let budget = configuration.budget
     bodyMemory = WeightedSemaphore(capacity: budget.bodyShare)
     runner = DecodeRunner(
       memory: WeightedSemaphore(capacity: budget.decodeShare),
+      turns: DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare),
       workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },
       spare: SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount)),
       monitor: monitor)

@@ -35,6 +35,14 @@ struct Renderer: Sendable {
       }
       (body, probe) = (body.replaced(by: preview, of: probe), preview.probe)
     }
+    if let most = job.policy.options.strangersPixels {
+      let fitting = variants.filter { $0.outputSize(of: probe.size).pixelCount <= most }
+      if fitting.count < variants.count {
+        let refused = Set(variants).subtracting(fitting).map { RenderedThumbnail($0, .failure(.tooManyPixels(most))) }
+        if fitting.isEmpty { return .done(refused, plan: nil) }
+        return try await render(fitting, from: body, for: job).adding(refused)
+      }
+    }
     var affordable = variants
     var overBudget: [RenderedThumbnail] = []
     var plan = Result { () throws(CodecError) in try planner.plan(variants, probe, of: body) }
@@ -123,6 +131,9 @@ struct Renderer: Sendable {
     var chosen: DecodePlan
     do throws(CodecError) { chosen = try plan.get() } catch { throw ThumbnailError(error, of: configuration) }
     guard body.isEnough(for: chosen) else { return .again(.withWholeBody) }
+    if job.policy.options.strangersPixels != nil, chosen.predictedBytes > runner.memory.capacity / 2 {
+      throw .invalidRequest(reason: "its decode takes too much memory: ask for a smaller one, or sign the address")
+    }
     let needsHelper = body.isDistrusted && !(chosen.isReadInSwift && body.ownReaders == .here)
     chosen.avoidsLibraries = body.isDistrusted && !needsHelper
     let permit =

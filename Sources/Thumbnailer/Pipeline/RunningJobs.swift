@@ -73,6 +73,7 @@ final class RunningJobs: Sendable {
     }
     for (id, request) in joined {
       settlePriority(of: id)
+      if request.client != nil { stages.runner.turns.admit() }
       stages.monitor.add(1, to: \.joins)
       stages.monitor.send(request.source, .joined(request.variant))
     }

@@ -111,7 +111,8 @@ struct SourceJob: Sendable {
   /// Delivers a stale thumbnail and revalidates it in the background, if its server allows that. Returns whether it
   /// does.
   private func serveWhileRevalidating(_ found: FoundThumbnail, _ history: SourceHistory, keepsInMemory: Bool) -> Bool {
-    guard !isRevalidation, revalidator?.mayServeWhileRevalidating(history, for: job) == true,
+    guard !isRevalidation, !job.policy.options.isStoredOnly,
+      revalidator?.mayServeWhileRevalidating(history, for: job) == true,
       waiters.jobs.revalidateBehind(found.variant, for: job, keepsInMemory: keepsInMemory)
     else { return false }
     stages.monitor.add(1, to: \.servedWhileRevalidating)
@@ -147,6 +148,7 @@ struct SourceJob: Sendable {
   private func revalidateOrLoad(_ state: inout JobState) async throws(ThumbnailError) {
     // No other body is held while waiting for this one.
     state.verdict = .none
+    if job.policy.options.isStoredOnly { throw .notCached }
     if let refusal = revalidator?.failures.refusal(for: job, state.history) { throw refusal }
     state.hasAsked = true
     guard let revalidator, state.missing.isEmpty, let known = job.source.knownResponse(in: state.history),
@@ -273,7 +275,7 @@ struct SourceJob: Sendable {
 
   /// Counts the failed requests, a variant for each of them, and sends an event.
   private func count(_ variants: [Variant], _ error: ThumbnailError, hasAsked: Bool) {
-    guard !variants.isEmpty, error != .cancelled else { return }
+    guard !variants.isEmpty, error != .cancelled, !job.policy.options.isStoredOnly else { return }
     if isRevalidation { return stages.monitor.send(job.source, .revalidationFailed(error)) }
     stages.monitor.add(variants.count, to: \.failures)
     if error == .notCached {

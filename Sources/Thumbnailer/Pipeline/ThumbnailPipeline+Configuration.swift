@@ -38,6 +38,11 @@ extension ThumbnailPipeline {
     }
     /// The budget that was set; nil if the default applies.
     package private(set) var chosenMemoryBudget: ByteSize?
+    /// The bytes of the memory budget that are used outside of the pipeline, as by a server.
+    package var bytesElsewhere: Int?
+    var budget: MemoryBudget {
+      MemoryBudget(total: memoryBudget.bytes - (bytesElsewhere ?? 0), downloads: downloads, jobs: jobs)
+    }
     /// The free memory in bytes; replaced in tests.
     package var freeMemory: @Sendable () -> Int? = { MachineMemory.available() }
     /// Concurrent downloads. Default: 16. A download without a byte for a second, or less if its host usually responds

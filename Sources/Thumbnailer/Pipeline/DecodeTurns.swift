@@ -1,0 +1,85 @@
+import HTTPSemantics
+import Synchronization
+import ThumbnailCore
+
+/// Whose decodes may run: of a server's clients each has at most half of the workers and of the memory for decodes, so
+/// that nobody waits for the decodes of one other. Decodes of nobody in particular are not held back.
+final class DecodeTurns: Sendable {
+  /// A decode that may run. Ends when its last reference is dropped, or before.
+  final class Turn: Sendable {
+    private let turns: DecodeTurns
+    private let client: String
+    private let bytes: Int
+    private let hasEnded = Atomic(false)
+
+    fileprivate init(_ turns: DecodeTurns, _ client: String, _ bytes: Int) {
+      (self.turns, self.client, self.bytes) = (turns, client, bytes)
+    }
+
+    func end() {
+      if !hasEnded.exchange(true, ordering: .acquiringAndReleasing) { turns.end(client, bytes) }
+    }
+
+    deinit { end() }
+  }
+
+  private struct Waiter: Sendable {
+    let bytes: Int
+    let job: JobContext
+    let promise: Promise<Turn, ThumbnailError>
+  }
+
+  private struct State {
+    var decodes: Shares
+    var bytes: Shares
+    var waiters: [Waiter] = []
+  }
+
+  private let state: Mutex<State>
+
+  /// - Parameter bytes: The memory for all decodes.
+  init(workers: Int, bytes: Int) {
+    state = Mutex(
+      State(
+        decodes: Shares(capacity: .max, most: (workers + 1) / 2), bytes: Shares(capacity: .max, most: bytes / 2)))
+  }
+
+  /// Waits until one of the job's clients has a part left. Nil for a job of no client.
+  func turn(of bytes: Int, for job: JobContext) async throws(ThumbnailError) -> Turn? {
+    if job.clients.isEmpty { return nil }
+    let promise = Promise<Turn, ThumbnailError>()
+    state.withLock { $0.waiters.append(Waiter(bytes: bytes, job: job, promise: promise)) }
+    admit()
+    return try await promise.wait { [weak self] in
+      promise.resume(with: .failure(.cancelled))
+      self?.state.withLock { $0.waiters.removeAll { $0.promise === promise } }
+    }.get()
+  }
+
+  /// Looks again at who waits, first come, first served: a turn has ended, or a job has got another client.
+  func admit() {
+    let admitted = state.withLock { state in
+      var admitted: [(Waiter, Turn)] = []
+      state.waiters.removeAll { waiter in
+        let client = waiter.job.clients.first { client in
+          state.decodes.refusal(of: 1, for: client) == nil && state.bytes.refusal(of: waiter.bytes, for: client) == nil
+        }
+        guard let client else { return false }
+        _ = state.decodes.take(for: client)
+        _ = state.bytes.take(waiter.bytes, for: client)
+        admitted.append((waiter, Turn(self, client, waiter.bytes)))
+        return true
+      }
+      return admitted
+    }
+    for (waiter, turn) in admitted { waiter.promise.resume(with: .success(turn)) }
+  }
+
+  private func end(_ client: String, _ bytes: Int) {
+    state.withLock { state in
+      state.decodes.giveBack(of: client)
+      state.bytes.giveBack(bytes, of: client)
+    }
+    admit()
+  }
+}

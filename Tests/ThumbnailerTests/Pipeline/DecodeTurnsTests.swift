@@ -1,0 +1,93 @@
+import Foundation
+import TestOrigin
+import Testing
+
+@testable import PipelineTestSupport
+@testable import TestSupport
+@testable import ThumbnailCore
+@testable import Thumbnailer
+
+/// Whose decodes run: no client has more than half of the workers and of the memory.
+@Suite(.timeLimit(.minutes(2))) struct DecodeTurnsTests {
+  private static func job(_ clients: String...) throws -> JobContext {
+    let source = ImageSource(try #require(URL(string: "http://example.org/a.jpg")))
+    let job = JobContext(source, priority: PriorityControl(.visible))
+    for client in clients { try join(job, client) }
+    return job
+  }
+
+  private static func join(_ job: JobContext, _ client: String) throws {
+    var request = ThumbnailRequest(job.source, variant: Variant(size: PixelSize(1, 1)))
+    request.client = client
+    job.add(request)
+  }
+
+  @Test func aClientHasHalfOfTheWorkersAndOthersDoNotWaitForIt() async throws {
+    let turns = DecodeTurns(workers: 4, bytes: 1000)
+    let held = [try await turns.turn(of: 1, for: Self.job("a")), try await turns.turn(of: 1, for: Self.job("a"))]
+    let begun = Counter()
+    let waiting = Task {
+      let turn = try await turns.turn(of: 1, for: Self.job("a"))
+      begun.increment()
+      return turn
+    }
+    #expect(try await turns.turn(of: 1, for: Self.job("b")) != nil)
+    // Of nobody in particular.
+    #expect(try await turns.turn(of: 1, for: Self.job()) == nil)
+    #expect(begun.value == 0)
+    held[0]?.end()
+    held[0]?.end()
+    #expect(try await waiting.value != nil)
+  }
+
+  @Test func aClientHasHalfOfTheMemoryOrOneDecode() async throws {
+    let turns = DecodeTurns(workers: 100, bytes: 1000)
+    var large = try await turns.turn(of: 900, for: Self.job("a"))
+    let waiting = Task { try await turns.turn(of: 1, for: Self.job("a")) }
+    #expect(try await turns.turn(of: 400, for: Self.job("b")) != nil)
+    #expect(large != nil)
+    // Dropped without an end.
+    large = nil
+    #expect(try await waiting.value != nil)
+  }
+
+  @Test func aDecodeThatAnotherClientWaitsForTooTakesThatOnesPart() async throws {
+    let turns = DecodeTurns(workers: 2, bytes: 1000)
+    let held = try await turns.turn(of: 1, for: Self.job("a"))
+    let shared = try Self.job("a")
+    let waiting = Task { try await turns.turn(of: 1, for: shared) }
+    try Self.join(shared, "b")
+    turns.admit()
+    #expect(try await waiting.value != nil)
+    withExtendedLifetime(held) {}
+  }
+
+  @Test func whoLeavesTheQueueTakesNoTurn() async throws {
+    let turns = DecodeTurns(workers: 2, bytes: 1000)
+    let held = try await turns.turn(of: 1, for: Self.job("a"))
+    let leaving = Task { try await turns.turn(of: 1, for: Self.job("a")) }
+    leaving.cancel()
+    await #expect(throws: ThumbnailError.cancelled) { try await leaving.value }
+    held?.end()
+    #expect(try await turns.turn(of: 1, for: Self.job("a")) != nil)
+  }
+
+  @Test func whatIsNotStoredIsNotLoadedForWhoWantsWhatIsStored() async throws {
+    let fixture = try PipelineFixture()
+    var request = fixture.request()
+    request.options.isStoredOnly = true
+    await #expect(throws: ThumbnailError.notCached) { try await fixture.pipeline.thumbnail(for: request) }
+    #expect(fixture.origin.requests.isEmpty && fixture.pipeline.statistics.failures == 0)
+    _ = try await fixture.pipeline.thumbnail(for: fixture.request())
+    let restarted = try await fixture.restarted()
+    #expect(try await restarted.response(for: request).origin == .disk)
+    // A file is not read either.
+    let file = ThumbnailRequest(
+      .file(at: TestImages.url("formats/jpeg-420.jpg")), variant: Variant(size: PixelSize(40, 40)))
+    var stored = file
+    stored.options.isStoredOnly = true
+    await #expect(throws: ThumbnailError.notCached) { try await restarted.thumbnail(for: stored) }
+    _ = try await restarted.thumbnail(for: file)
+    #expect(try await restarted.thumbnail(for: stored).data.isEmpty == false)
+  }
+}
