@@ -77,6 +77,50 @@ import Testing
     ] { #expect(try !Self.line(.text, target).contains("SECRET"), "\(target)") }
   }
 
+  private static let address = "http%3A%2F%2Fu%3APW%40example.org%2Fa%2Flake.jpg%3Ftoken%3DSECRET%23PART"
+
+  @Test(arguments: [
+    ("/thumb/50x50/\(address)", "/thumb/50x50/http://example.org/a/lake.jpg"),
+    (
+      "/thumb/50x50/\(address)?key=k&expires=9&signature=SECRET",
+      "/thumb/50x50/http://example.org/a/lake.jpg?key=***&expires=9&signature=***"
+    ),
+    ("/thumb/50x50/\(address.replacing("%", with: "%25"))", "/thumb/50x50/http://example.org/a/lake.jpg"),
+    (
+      "/thumb/50x50/\(address.lowercased().replacing("secret", with: "SECRET"))",
+      "/thumb/50x50/http://example.org/a/lake.jpg"
+    ),
+    ("/thumb/50x50/http://u:PW@example.org/a?token=SECRET", "/thumb/50x50/http://example.org/a?token=***"),
+    ("/thumb/50x50/http%3A%2F%2Fu%3APW%40example.org%2F%FF%zz%3FSECRET", "/thumb/50x50/http://example.org/???%zz"),
+    ("/thumb/50x50/albums/a%3Fb.jpg", "/thumb/50x50/albums/a%3Fb.jpg"),
+    (
+      "/imgproxy/SECRET/rs:fit:30:20/q:70/plain/\(address)@webp",
+      "/imgproxy/***/rs:fit:30:20/q:70/plain/http://example.org/a/lake.jpg"
+    ),
+    ("/imgproxy/SECRET/w:1/plain/http://u:PW@example.org/a%3FSECRET", "/imgproxy/***/w:1/plain/http://example.org/a"),
+    ("/imgproxy/SECRET/w:1/\(base64)", "/imgproxy/***/w:1/plain/http://example.org/a"),
+    ("/imgproxy/SECRET/\(base64.prefix(9))/\(base64.dropFirst(9)).webp", "/imgproxy/***/plain/http://example.org/a"),
+    ("/imgproxy/SECRET/w:1/~~SECRET~~", "/imgproxy/***/w:1/plain/***"), ("/imgproxy/SECRET", "/imgproxy/***"),
+    ("/fit?width=9&url=\(address)&key=SECRET", "/fit?width=9&url=http://example.org/a/lake.jpg&key=***"),
+    (
+      "/fit?url=http://u:PW@example.org/a?x=1&token=SECRET&width=9",
+      "/fit?url=http://example.org/a&token=***&width=9"
+    ),
+    ("/pipeline?operations=%5B%5D&u%72l=\(address)", "/pipeline?operations=%5B%5D&u%72l=http://example.org/a/lake.jpg"),
+    ("/cache?url=\(address)", "/cache?url=http://example.org/a/lake.jpg"),
+    ("/nothing/\(address)?a=\(address)", "/nothing/http://example.org/a/lake.jpg?a=http://example.org/a/lake.jpg"),
+    ("/api/items?from=0&count=9", "/api/items?from=0&count=9"), ("/a?", "/a?"),
+  ])
+  func ofTheAddressOfASourceALineHasTheHostAndThePath(target: String, shown: String) throws {
+    for format in AccessLog.Format.allCases {
+      let line = try Self.line(format, target)
+      #expect(line.contains(shown + "\""), "\(line)")
+      for secret in ["SECRET", "PW", "PART", "token=S"] { #expect(!line.contains(secret), "\(line)") }
+    }
+  }
+
+  private static let base64 = Base64URL.encode(Array("http://u:PW@example.org/a?token=SECRET".utf8))
+
   @Test func aLineStaysALine() throws {
     for format in AccessLog.Format.allCases {
       let line = try Self.line(format, "/a\n192.0.2.2 \"GET /b\" \\ \u{1b}[0m ä")

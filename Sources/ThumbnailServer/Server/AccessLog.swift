@@ -91,39 +91,9 @@ private struct AccessLine {
     add(tenths % 10)
   }
 
-  /// Signatures and keys do not belong into a log, however they are spelled.
   private mutating func addTarget(_ target: String) {
-    var target = target
-    target.withUTF8 { target in
-      let path = target.prefix { $0 != UInt8(ascii: "?") }
-      addPath(path)
-      guard path.endIndex < target.endIndex else { return }
-      addPlain(UInt8(ascii: "?"))
-      var isFirst = true
-      for field in target[(path.endIndex + 1)...].split(separator: UInt8(ascii: "&")) {
-        if !isFirst { addPlain(UInt8(ascii: "&")) }
-        isFirst = false
-        addField(field)
-      }
-    }
+    for byte in LoggedTarget.text(of: target).utf8 { addPlain(byte) }
     if room < 0 { add("...") }
-  }
-
-  private mutating func addPath(_ path: Slice<UnsafeBufferPointer<UInt8>>) {
-    let slash = UInt8(ascii: "/")
-    let parts = path.split(separator: slash, maxSplits: 2)
-    guard parts.count > 2, parts[0].elementsEqual("imgproxy".utf8) else { return path.forEach { addPlain($0) } }
-    "/imgproxy/***/".utf8.forEach { addPlain($0) }
-    parts[2].forEach { addPlain($0) }
-  }
-
-  private mutating func addField(_ field: Slice<UnsafeBufferPointer<UInt8>>) {
-    let name = field.prefix { $0 != UInt8(ascii: "=") }
-    let isEncoded = name.contains(UInt8(ascii: "%"))
-    let plainName = isEncoded ? String(decoding: name, as: UTF8.self).removingPercentEncoding ?? "" : ""
-    let isSecret = ["signature", "key"].contains { isEncoded ? plainName == $0 : name.elementsEqual($0.utf8) }
-    for byte in isSecret ? name : field { addPlain(byte) }
-    if isSecret { "=***".utf8.forEach { addPlain($0) } }
   }
 
   /// A client's text without quotation marks, backslashes and control characters: no line of it can look like two.

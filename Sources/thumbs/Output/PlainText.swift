@@ -28,21 +28,16 @@ enum PlainText {
     return shown + rest
   }
 
-  /// The text with queries of URLs removed, since they may hold keys: `https://host/path?…`.
+  /// The text with queries and fragments of URLs removed, since they may hold keys: `https://host/path?…`.
   static func withoutQueries(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "?")), text.contains("://") else { return text }
+    guard text.contains("://") else { return text }
     var shown = ""
     var rest = text[...]
     while let scheme = rest.range(of: "://") {
       let address = rest[scheme.upperBound...].prefix { !$0.isWhitespace && !"\"'<>".contains($0) }
-      if let mark = address.firstIndex(of: "?") {
-        let end = address[mark...].firstIndex(of: "#") ?? address.endIndex
-        shown += rest[...mark] + "…"
-        rest = rest[end...]
-      } else {
-        shown += rest[..<address.endIndex]
-        rest = rest[address.endIndex...]
-      }
+      let mark = address.firstIndex { $0 == "?" || $0 == "#" } ?? address.endIndex
+      shown += rest[..<mark] + (mark < address.endIndex ? "\(rest[mark])…" : "")
+      rest = rest[address.endIndex...]
     }
     return shown + rest
   }

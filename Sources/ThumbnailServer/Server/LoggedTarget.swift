@@ -1,0 +1,94 @@
+/// A request's target as it may stand in a log: without keys and signatures, however they are spelled, and with the
+/// addresses of sources without user names, passwords, queries and fragments.
+enum LoggedTarget {
+  /// What is read of a query; of other fields, which may belong to an address that was not encoded, only the names are
+  /// shown.
+  private static let plainFields: Set<String> = [
+    "url", "file", "host", "prefix", "operations", "width", "height", "type", "quality", "gravity", "background",
+    "force",
+    "nocrop", "norotation", "stripmeta", "expires",
+  ]
+  private static let secretFields: Set<String> = ["signature", "key"]
+  private static let hidden = "***"
+  /// Addresses may be encoded more than once.
+  private static let mostDecodings = 4
+
+  static func text(of target: String) -> String {
+    let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+    let path = target[..<mark]
+    let parts = path.split(separator: "/", maxSplits: 2)
+    let shown =
+      switch parts.first {
+      case "imgproxy" where parts.count > 1: "/imgproxy/\(hidden)" + (parts.count > 2 ? "/" + imgproxy(parts[2]) : "")
+      case "thumb" where parts.count > 2: "/thumb/\(parts[1])/\(source(parts[2]))"
+      default: source(path)
+      }
+    guard mark < target.endIndex else { return shown }
+    let namesSource = Route(path: Route.parts(of: target)).namesSource
+    let fields = target[mark...].dropFirst().split(separator: "&").map { field($0, showsAll: !namesSource) }
+    return "\(shown)?\(fields.joined(separator: "&"))"
+  }
+
+  private static func field(_ field: Substring, showsAll: Bool) -> String {
+    let name = field.prefix { $0 != "=" }
+    let plainName = decoded(name)
+    guard !secretFields.contains(plainName), showsAll || plainFields.contains(plainName) else {
+      return "\(name)=\(hidden)"
+    }
+    return name.endIndex < field.endIndex ? "\(name)=\(source(field[name.endIndex...].dropFirst()))" : String(field)
+  }
+
+  /// What follows the signature: options, and the source as it is or in Base64.
+  private static func imgproxy(_ text: Substring) -> String {
+    var rest = text
+    while let end = rest.firstIndex(of: "/"), rest[..<end].contains(":") { rest = rest[end...].dropFirst() }
+    let options = text[..<rest.startIndex]
+    let plain = "plain/"
+    if rest.hasPrefix(plain) { return "\(options)\(plain)\(source(rest.dropFirst(plain.count)))" }
+    let encoded = rest.prefix { $0 != "." }.filter { $0 != "/" }
+    let bytes = Base64URL.decode(encoded)
+    return "\(options)\(plain)\(bytes.map { source(Substring(String(decoding: $0, as: UTF8.self))) } ?? hidden)"
+  }
+
+  /// A source as it was sent, or if it is an address, what of it is no secret.
+  private static func source(_ text: Substring) -> String {
+    let plain = decoded(text)
+    guard plain.contains("://") else { return String(text) }
+    var shown = ""
+    var rest = plain.prefix { $0 != "?" && $0 != "#" }
+    while let scheme = rest.range(of: "://") {
+      shown += rest[..<scheme.upperBound]
+      rest = rest[scheme.upperBound...]
+      if let login = rest.prefix(while: { $0 != "/" }).lastIndex(of: "@") { rest = rest[login...].dropFirst() }
+    }
+    return shown + rest
+  }
+
+  /// A text without percent-encoding, as far as it is one.
+  private static func decoded(_ text: Substring) -> String {
+    var bytes = Array(text.utf8)
+    for _ in 0..<mostDecodings where bytes.contains(UInt8(ascii: "%")) {
+      var plain: [UInt8] = []
+      var index = 0
+      while index < bytes.count {
+        let digits = bytes[index...].dropFirst().prefix(2)
+        if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
+          let byte = Hexadecimal.bytes(String(decoding: digits, as: UTF8.self))?.first
+        {
+          plain.append(byte)
+          index += 3
+        } else {
+          plain.append(bytes[index])
+          index += 1
+        }
+      }
+      bytes = plain
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}
+
+extension Route {
+  /// Whether addresses of this route name a source.
+  fileprivate var namesSource: Bool { [.thumb, .imgproxy, .imaginary, .cache].contains(self) }
+}
