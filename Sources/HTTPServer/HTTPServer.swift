@@ -43,9 +43,11 @@ package final class HTTPServer: Sendable {
         guard connections.insert(channel) else { return channel.close() }
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
+          let check = RequestLineCheck()
           try pipeline.addHandlers(
-            HTTPResponseEncoder(),
+            HTTPResponseEncoder(), check,
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: configuration.headLimits)),
+            RequestLineCheck.End(of: check),
             HTTPServerPipelineHandler(),
             NIOHTTPResponseHeadersValidator())
           try pipeline.addHandler(

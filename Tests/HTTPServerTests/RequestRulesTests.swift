@@ -1,6 +1,7 @@
 import Testing
 
 @testable import HTTPServer
+@testable import TestSupport
 
 /// Heads that are refused, and heads that only look strange.
 @Suite(.timeLimit(.minutes(2))) struct RequestRulesTests {
@@ -29,6 +30,10 @@ import Testing
     Case("an absolute target with a user", get("http://user@localhost/a"), "400"),
     Case("another scheme", get("file:///etc/passwd"), "400"),
     Case("an unknown method", get("/a", method: "FETCH"), "400"),
+    Case("two blanks before the target", get(" /a"), "400"),
+    Case("two blanks behind it", get("/a "), "400"),
+    Case("a blank at the end of the line", get("/a", version: "1.1 "), "400"),
+    Case("a blank at its beginning", " " + get("/a"), "400"),
     Case("a TLS handshake", "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}", "400"),
     Case("HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "400"),
     Case("HTTP/3.1", get("/a", version: "3.1"), "505"),
@@ -81,6 +86,28 @@ import Testing
     let fixture = try await ServerFixture()
     let response = try await fixture.exchange(request.text)
     #expect(response.contains(" 200 OK\r\n") && response.hasSuffix("\r\n\r\n\(request.status)"), "\(response)")
+    await fixture.stop()
+  }
+
+  /// However a request before it is framed, and whatever stands in its body.
+  @Test(arguments: [
+    get("/now"), get("/now", "X: a  b\r\n"), get("/a", "Content-Length: 9\r\n", method: "POST") + "GET  /\r\n\r",
+    get("/a", "Transfer-Encoding: chunked\r\n", method: "POST") + "9\r\nGET  /\n\n\n\r\n3;a=b\r\na b\r\n0\r\n\r\n",
+    get("/a", "Content-Length: 0\r\n", method: "POST"),
+  ])
+  func twoBlanksInALaterRequestAreFoundAndThoseElsewhereAreNone(_ first: String) async throws {
+    let fixture = try await ServerFixture()
+    for pieces in [1, 7, 10_000] {
+      let connection = try fixture.connect()
+      var rest = Array((first + first + get(" /b")).utf8)[...]
+      while !rest.isEmpty {
+        await connection.send(Array(rest.prefix(pieces)))
+        rest = rest.dropFirst(pieces)
+      }
+      let response = await connection.readToEnd()
+      #expect(response.components(separatedBy: " 200 OK").count == 3, "\(response)")
+      #expect(response.components(separatedBy: " 400 Bad Request").count == 2 && !response.contains("/b"))
+    }
     await fixture.stop()
   }
 
