@@ -199,8 +199,8 @@ let package = Package(
     .target(
       name: "ThumbnailServer",
       dependencies: [
-        "CGLib", "CGalleryPage", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCache", "ThumbnailCore",
-        "Thumbnailer", "ThumbnailerTracing",
+        "CGLib", "CGalleryPage", "HTTPSemantics", "HTTPServer", "HTTPTransport", "PhotoSources", "ThumbnailCache",
+        "ThumbnailCore", "Thumbnailer", "ThumbnailerTracing",
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),

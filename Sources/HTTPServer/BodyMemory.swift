@@ -1,41 +1,59 @@
+import HTTPSemantics
+import Foundation
 import Synchronization
 
-/// The memory that the bodies of all requests may take together. A body whose length is known waits for its whole share
-/// before any of it is read, in the order of arrival; one whose length is not known grows as long as there is room.
+/// The memory that the bodies of all requests and responses may take together, and those of one client.
+///
+/// The body of a request whose length is known waits for its whole share before any of it is read, in the order of
+/// arrival; one whose length is not known grows as long as there is room. The body of a response counts once, however
+/// many connections send it.
 final class BodyMemory: Sendable {
-  private struct Waiter {
+  fileprivate struct Waiter {
     let id: Int
     let byteCount: Int
+    let client: String
     let grant: @Sendable () -> Void
   }
 
-  private struct State {
-    var used = 0
+  fileprivate struct State {
+    var shares: Shares
     var waiters: [Waiter] = []
     var nextID = 0
+    /// The connections that send a body, by the place of its bytes and the client.
+    var senders: [UnsafeRawPointer?: [String: Int]] = [:]
   }
 
-  private let capacity: Int
-  private let state = Mutex(State())
+  /// Shorter bodies of responses are not counted, such as those of errors.
+  private static let leastCounted = 1024
 
-  init(capacity: Int) { self.capacity = capacity }
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - capacity: Bytes.
+  ///   - most: Those of one client.
+  init(capacity: Int, most: Int) { state = Mutex(State(shares: Shares(capacity: capacity, most: most))) }
+
+  /// The bytes that are in use.
+  var used: Int { state.withLock { $0.shares.used } }
 
   /// Reserves bytes if they are free and nobody waits for them.
-  func reserve(_ byteCount: Int) -> Bool {
+  ///
+  /// - Returns: Whose part is used up; nil if they are reserved.
+  func reserve(_ byteCount: Int, for client: String) -> Shares.Refusal? {
     state.withLock { state in
-      guard state.waiters.isEmpty, Self.fits(byteCount, state.used, capacity) else { return false }
-      state.used += byteCount
-      return true
+      // Whoever has used up the own part waits for that, and holds up nobody.
+      let isWaitedFor = state.waiters.contains { state.shares.refusal(of: $0.byteCount, for: $0.client) != .holder }
+      return isWaitedFor ? .all : state.shares.take(byteCount, for: client)
     }
   }
 
   /// Reserves bytes as soon as they are free, and then calls `grant` on any thread.
   ///
   /// - Returns: What `stopWaiting` takes.
-  func wait(for byteCount: Int, grant: @escaping @Sendable () -> Void) -> Int {
+  func wait(for byteCount: Int, of client: String, grant: @escaping @Sendable () -> Void) -> Int {
     let id = state.withLock { state in
       state.nextID += 1
-      state.waiters.append(Waiter(id: state.nextID, byteCount: byteCount, grant: grant))
+      state.waiters.append(Waiter(id: state.nextID, byteCount: byteCount, client: client, grant: grant))
       return state.nextID
     }
     grantWhatFits()
@@ -55,26 +73,67 @@ final class BodyMemory: Sendable {
     return hasLeft
   }
 
-  func release(_ byteCount: Int) {
+  func release(_ byteCount: Int, of client: String) {
     guard byteCount > 0 else { return }
-    state.withLock { $0.used -= byteCount }
+    state.withLock { $0.shares.giveBack(byteCount, of: client) }
+    grantWhatFits()
+  }
+
+  /// Counts a connection that sends a body. It does not wait, as requests wait for memory that it has.
+  ///
+  /// - Returns: Whose part is used up; nil if it may be sent.
+  func beginSending(_ body: Data, to client: String) -> Shares.Refusal? {
+    guard body.count >= Self.leastCounted else { return nil }
+    return state.withLock { state in
+      let (own, shared) = state.bytes(of: body, client)
+      if let refusal = state.shares.take(own, ofAll: shared, for: client) { return refusal }
+      state.senders[body.place, default: [:]][client, default: 0] += 1
+      return nil
+    }
+  }
+
+  /// Counts it no more.
+  func endSending(_ body: Data, to client: String) {
+    guard body.count >= Self.leastCounted else { return }
+    state.withLock { state in
+      let count = state.senders[body.place]?[client] ?? 0
+      state.senders[body.place]?[client] = count > 1 ? count - 1 : nil
+      if state.senders[body.place]?.isEmpty == true { state.senders[body.place] = nil }
+      let (own, shared) = state.bytes(of: body, client)
+      state.shares.giveBack(own, ofAll: shared, of: client)
+    }
     grantWhatFits()
   }
 
   private func grantWhatFits() {
     let granted = state.withLock { state in
       var granted: [Waiter] = []
-      while let first = state.waiters.first, Self.fits(first.byteCount, state.used, capacity) {
-        state.used += first.byteCount
-        granted.append(state.waiters.removeFirst())
+      var index = 0
+      while index < state.waiters.count {
+        let waiter = state.waiters[index]
+        switch state.shares.take(waiter.byteCount, for: waiter.client) {
+        case nil: granted.append(state.waiters.remove(at: index))
+        case .holder: index += 1
+        case .all: return granted
+        }
       }
       return granted
     }
     for waiter in granted { waiter.grant() }
   }
+}
 
-  /// A body that is larger than all of the memory is received alone.
-  private static func fits(_ byteCount: Int, _ used: Int, _ capacity: Int) -> Bool {
-    used == 0 || used + byteCount <= capacity
+extension BodyMemory.State {
+  /// What one more connection of a client takes that sends a body: a part that is on its way, and the body itself if no
+  /// other connection sends it.
+  fileprivate func bytes(of body: Data, _ client: String) -> (own: Int, shared: Int) {
+    let part = min(body.count, OutgoingBody.partLength)
+    let senders = senders[body.place]
+    return (part + (senders?[client] == nil ? body.count : 0), part + (senders == nil ? body.count : 0))
   }
+}
+
+extension Data {
+  /// Where its bytes are, which tells it from all others while it exists.
+  fileprivate var place: UnsafeRawPointer? { withUnsafeBytes { $0.baseAddress } }
 }

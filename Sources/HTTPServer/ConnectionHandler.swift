@@ -1,3 +1,5 @@
+import HTTPSemantics
+import Foundation
 import NIOCore
 import NIOHTTP1
 
@@ -50,6 +52,8 @@ final class ConnectionHandler: ChannelInboundHandler {
   private let eventLoop: any EventLoop
   /// The address that the connection comes from.
   private var peer = ""
+  /// Whose memory the request takes, and its response.
+  private var account = ""
   private var postponed: [HTTPServerRequestPart] = []
   private var postponedBytes = 0
   /// What came after the request that is being responded to, and is no request.
@@ -58,8 +62,11 @@ final class ConnectionHandler: ChannelInboundHandler {
   /// The bytes of `memory` that this connection holds, and its place in the queue for more.
   private var reservedBytes = 0
   private var memoryWait: (id: Int, byteCount: Int)?
-  /// The rest of the response's body.
+  /// The rest of the response's body, and what of it was taken since the deadline was set.
   private var outgoing: OutgoingBody?
+  private var takenBytes = 0
+  /// The body in memory that is counted as sent by this connection.
+  private var counted: Data?
 
   init(
     configuration: HTTPServer.Configuration, responder: any HTTPResponder, memory: BodyMemory,
@@ -135,9 +142,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     case (.body(var bytes), .receiving(let head, let limit)):
       body.writeBuffer(&bytes)
       if body.readableBytes > limit { return refuse(.payloadTooLarge, of: head) }
-      guard memoryWait != nil || hasMemory(for: body.readableBytes) else {
-        return refuse(.serviceUnavailable, of: head)
-      }
+      if memoryWait == nil, let refusal = reserveMemory(for: body.readableBytes) { refuse(refusal.status, of: head) }
     case (.end, .receiving(let head, _)): respond(to: head)
     case (_, .responding(let exchange)) where exchange.keepsAlive: postpone(part)
     default: break
@@ -154,6 +159,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func receive(_ head: HTTPRequestHead) {
     var head = head
+    if let channel = context?.channel { connections.setIdle(false, channel) }
+    account = ClientNetwork.name(of: configuration.client(peer, head.headers))
     if let status = RequestHeadRules.normalise(&head, maximumTargetLength: configuration.maximumTargetLength) {
       return refuse(status, of: head)
     }
@@ -163,8 +170,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     state = .receiving(head, limit: limit)
     guard stated > 0 || head.headers.contains(name: "transfer-encoding") else { return }
     setDeadline(configuration.bodyTimeout)
-    guard hasMemory(for: stated) else { return waitForMemory(stated) }
-    prepareForBody()
+    if reserveMemory(for: stated) == nil { prepareForBody() } else { waitForMemory(stated) }
   }
 
   /// Makes room for what was reserved, and tells a client that asks first to send its body.
@@ -177,21 +183,21 @@ final class ConnectionHandler: ChannelInboundHandler {
       wrapOutboundOut(.head(HTTPResponseHead(version: head.version, status: .continue))), promise: nil)
   }
 
-  /// Whether a body of that length has its share of the memory, which is reserved if it is free.
-  private func hasMemory(for byteCount: Int) -> Bool {
-    guard byteCount > reservedBytes else { return true }
+  /// Reserves the memory for a body of that length, if it is free. Returns whose part is used up otherwise.
+  private func reserveMemory(for byteCount: Int) -> Shares.Refusal? {
+    guard byteCount > reservedBytes else { return nil }
     // The first step is what a stated length says.
     let more = max(byteCount - reservedBytes, reservedBytes > 0 ? Self.reservationStep : 0)
-    guard memory.reserve(more) else { return false }
-    reservedBytes += more
-    return true
+    let refusal = memory.reserve(more, for: account)
+    if refusal == nil { reservedBytes += more }
+    return refusal
   }
 
   /// Reads no more of the body until there is room for all of it.
   private func waitForMemory(_ byteCount: Int) {
     setReading(false)
     let handler = NIOLoopBound(self, eventLoop: eventLoop)
-    let id = memory.wait(for: byteCount) { [eventLoop] in
+    let id = memory.wait(for: byteCount, of: account) { [eventLoop] in
       eventLoop.execute { handler.value.memoryGranted(byteCount) }
     }
     memoryWait = (id, byteCount)
@@ -211,10 +217,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     if let (id, byteCount) = memoryWait {
       memoryWait = nil
       // Otherwise it was granted, and nobody has taken it yet.
-      if !memory.stopWaiting(id) { memory.release(byteCount) }
+      if !memory.stopWaiting(id) { memory.release(byteCount, of: account) }
       setReading(true)
     }
-    memory.release(reservedBytes)
+    memory.release(reservedBytes, of: account)
     reservedBytes = 0
     body = ByteBuffer()
   }
@@ -250,7 +256,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func refuse(_ status: HTTPResponseStatus, of head: HTTPRequestHead? = nil) {
     releaseMemory()
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: false))
-    write(responder.refusal(of: status))
+    write(responder.refusal(of: status, head: head))
   }
 
   // MARK: Response
@@ -261,12 +267,20 @@ final class ConnectionHandler: ChannelInboundHandler {
       if case .file(let file, _) = response.body { try? file.close() }
       return
     }
-    exchange.status = response.status
     let isHead = exchange.head?.method == .HEAD
+    var response = response
     let hasBody = !isHead && response.status.mayHaveResponseBody
+    if hasBody, case .bytes(let bytes) = response.body {
+      if let refusal = memory.beginSending(bytes, to: account) {
+        response = responder.refusal(of: refusal.status, head: exchange.head)
+      } else {
+        counted = bytes
+      }
+    }
+    exchange.status = response.status
     let length: Int? =
       switch response.body {
-      case .bytes(let bytes): bytes.readableBytes
+      case .bytes(let bytes): bytes.count
       case .file(_, let length): length
       case .stream: nil
       }
@@ -275,7 +289,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     state = .responding(exchange)
     context.write(wrapOutboundOut(.head(head(of: response, exchange, length: length))), promise: nil)
     switch response.body {
-    case .bytes(let bytes) where hasBody && bytes.readableBytes > 0: send(OutgoingBody(bytes))
+    case .bytes(let bytes) where hasBody && !bytes.isEmpty: send(OutgoingBody(bytes))
     case .file(let file, let length) where hasBody && length > 0: send(OutgoingBody(file, length: length))
     case .file(let file, _):
       try? file.close()
@@ -301,16 +315,23 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func send(_ body: OutgoingBody) {
     outgoing = body
+    (takenBytes, deadline) = (0, nil)
     sendNextPart()
   }
 
+  /// Sends a part once the client has taken the one before it. Each `leastWritten` bytes have their own time.
   private func sendNextPart() {
     guard let context, let (part, isLast) = outgoing?.next() else { return }
-    count(part.readableBytes)
-    setDeadline(configuration.writeTimeout)
+    let length = part.readableBytes
+    count(length)
+    if deadline == nil || takenBytes >= configuration.leastWritten {
+      takenBytes = 0
+      setDeadline(configuration.writeTimeout)
+    }
     let written = context.eventLoop.makePromise(of: Void.self)
     context.write(wrapOutboundOut(.body(part)), promise: written)
     written.futureResult.assumeIsolated().whenComplete { [self] result in
+      takenBytes += length
       if isLast { closeOutgoing() } else if case .success = result { sendNextPart() }
     }
     if isLast { finish() } else { context.flush() }
@@ -318,7 +339,8 @@ final class ConnectionHandler: ChannelInboundHandler {
 
   private func closeOutgoing() {
     outgoing?.close()
-    outgoing = nil
+    if let counted { memory.endSending(counted, to: account) }
+    (outgoing, counted) = (nil, nil)
   }
 
   /// Sends the parts of a stream, each once the client has taken the one before it.
@@ -374,6 +396,7 @@ final class ConnectionHandler: ChannelInboundHandler {
       return setDeadline(configuration.lingerTimeout)
     }
     state = .idle
+    if let channel = context?.channel { connections.setIdle(true, channel) }
     setDeadline(configuration.idleTimeout)
     let parts = postponed
     (postponed, postponedBytes) = ([], 0)

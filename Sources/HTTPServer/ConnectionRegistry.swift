@@ -1,3 +1,4 @@
+import HTTPSemantics
 import NIOCore
 import Synchronization
 
@@ -8,6 +9,7 @@ final class ConnectionRegistry: Sendable {
   struct EndWhenIdle: Sendable {}
 
   private struct State {
+    var table: ConnectionTable<ObjectIdentifier>
     var channels: [ObjectIdentifier: any Channel] = [:]
     /// The tasks that make or send a response. One may outlive its connection.
     var responses = 0
@@ -17,23 +19,45 @@ final class ConnectionRegistry: Sendable {
     var isEmpty: Bool { channels.isEmpty && responses == 0 }
   }
 
-  private let limit: Int
-  private let state = Mutex(State())
+  private let state: Mutex<State>
 
-  init(limit: Int) { self.limit = limit }
+  /// - Parameters:
+  ///   - limit: The most connections.
+  ///   - most: Those that one client may have.
+  init(limit: Int, most: Int) { state = Mutex(State(table: ConnectionTable(limit: limit, most: most))) }
 
   var count: Int { state.withLock { $0.channels.count } }
 
-  /// Whether there is room for the connection. It leaves by itself when it is closed.
-  func insert(_ channel: any Channel) -> Bool {
+  /// Admits a connection, which leaves by itself when it is closed. Where all are used, the longest idle one is closed.
+  ///
+  /// - Parameter client: Nil for a proxy, which may have any number.
+  /// - Returns: Whose part is used up; nil if the connection is admitted.
+  func insert(_ channel: any Channel, client: String?) -> Shares.Refusal? {
     let id = ObjectIdentifier(channel)
-    let isAdmitted = state.withLock { state in
-      guard !state.isEnding, state.channels.count < limit else { return false }
+    let (admission, idle) = state.withLock { state in
+      guard !state.isEnding else {
+        return (ConnectionTable<ObjectIdentifier>.Admission.refused(.all), nil as (any Channel)?)
+      }
+      let admission = state.table.insert(id, client: client)
+      if case .refused = admission { return (admission, nil) }
       state.channels[id] = channel
-      return true
+      guard case .insteadOf(let idle) = admission else { return (admission, nil) }
+      return (admission, state.channels[idle])
     }
-    if isAdmitted { channel.closeFuture.whenComplete { [self] _ in leave { $0.channels[id] = nil } } }
-    return isAdmitted
+    if case .refused(let refusal) = admission { return refusal }
+    idle?.pipeline.fireUserInboundEventTriggered(EndWhenIdle())
+    channel.closeFuture.whenComplete { [self] _ in
+      leave {
+        $0.channels[id] = nil
+        $0.table.remove(id)
+      }
+    }
+    return nil
+  }
+
+  /// Notes that a connection has become idle, or that its request is responded to.
+  func setIdle(_ isIdle: Bool, _ channel: any Channel) {
+    state.withLock { $0.table.setIdle(isIdle, ObjectIdentifier(channel)) }
   }
 
   /// Makes or sends a response in a task of its own.

@@ -1,3 +1,4 @@
+package import Foundation
 package import NIOCore
 package import NIOHTTP1
 
@@ -19,8 +20,11 @@ package protocol HTTPResponder: Sendable {
   /// The response. The calling task is cancelled when the client closes the connection.
   func response(to request: ServerRequest) async -> ServerResponse
 
-  /// The response to a request that the server itself refuses: one that is malformed, too long or too slow.
-  func refusal(of status: HTTPResponseStatus) -> ServerResponse
+  /// The response to a request that the server itself refuses: one that is malformed, too long or too slow, with 429
+  /// one whose client has used up its part of the memory, and with 503 one for which none is left. Less than 1 KiB.
+  ///
+  /// - Parameter head: The request's, if it could be read.
+  func refusal(of status: HTTPResponseStatus, head: HTTPRequestHead?) -> ServerResponse
 
   /// Called after each response, on the event loop.
   func finished(_ exchange: ServerExchange)
@@ -75,8 +79,8 @@ package struct ServerRequest: Sendable {
 package struct ServerResponse: Sendable {
   /// What is sent after the head.
   package enum Body: Sendable {
-    /// Bytes that are at hand; possibly none.
-    case bytes(ByteBuffer)
+    /// Bytes that are at hand; possibly none. The same bytes for many requests are in memory once.
+    case bytes(Data)
     /// Parts as they come, until the stream ends. A slow client is waited for, so a stream should buffer little.
     case stream(AsyncStream<ByteBuffer>)
     /// The first `length` bytes of an open file, which the server closes.
@@ -91,7 +95,7 @@ package struct ServerResponse: Sendable {
   package var body: Body
 
   /// Makes a response.
-  package init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: Body = .bytes(ByteBuffer())) {
+  package init(_ status: HTTPResponseStatus, headers: HTTPHeaders = [:], body: Body = .bytes(Data())) {
     (self.status, self.headers, self.body) = (status, headers, body)
   }
 }

@@ -2,6 +2,7 @@
 
 package import NIOCore
 package import NIOHTTP1
+import Foundation
 import NIOPosix
 import Synchronization
 
@@ -11,6 +12,13 @@ import Synchronization
 package final class HTTPServer: Sendable {
   /// How long a server that stops waits for what it has cancelled.
   private static let cancellationLimit = Duration.seconds(5)
+  /// One client has at most a quarter of the connections, and of the memory of bodies.
+  package static let clientPart = 4
+
+  /// What the kernel may hold of a response beyond what is on its way: without it, megabytes for each slow client.
+  private static let unsentBytes = ChannelOptions.Types.SocketOption(
+    level: .tcp, name: NIOBSDSocket.Option(rawValue: TCP_NOTSENT_LOWAT))
+  private static let mostUnsentBytes: ChannelOptions.Types.SocketOption.Value = 64 << 10
 
   private let configuration: Configuration
   private let responder: any HTTPResponder
@@ -24,8 +32,10 @@ package final class HTTPServer: Sendable {
     self.configuration = configuration
     self.responder = responder
     group = MultiThreadedEventLoopGroup(numberOfThreads: configuration.threads)
-    connections = ConnectionRegistry(limit: configuration.maximumConnections)
-    memory = BodyMemory(capacity: configuration.bodyMemory)
+    let part = Self.clientPart
+    connections = ConnectionRegistry(
+      limit: configuration.maximumConnections, most: configuration.maximumConnections / part)
+    memory = BodyMemory(capacity: configuration.bodyMemory, most: configuration.bodyMemory / part)
   }
 
   /// Listens, and returns the address that it listens on.
@@ -40,17 +50,21 @@ package final class HTTPServer: Sendable {
       .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
       .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
       .childChannelInitializer { [configuration, responder, connections, memory] channel in
-        guard connections.insert(channel) else { return channel.close() }
+        let peer = channel.remoteAddress?.ipAddress ?? "local"
+        let client = configuration.isProxy(peer) ? nil : ClientNetwork.name(of: peer)
+        let refusal = connections.insert(channel, client: client)
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
+          if let refusal { return try pipeline.addHandler(ConnectionRefusal(refusal.status)) }
+          // Not an error where a connection has none, as a Unix socket.
+          try? channel.syncOptions?.setOption(Self.unsentBytes, value: Self.mostUnsentBytes)
           let check = RequestLineCheck()
           try pipeline.addHandlers(
             HTTPResponseEncoder(), check,
             ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: configuration.headLimits)),
             RequestLineCheck.End(of: check),
             HTTPServerPipelineHandler(),
-            NIOHTTPResponseHeadersValidator())
-          try pipeline.addHandler(
+            NIOHTTPResponseHeadersValidator(),
             ConnectionHandler(
               configuration: configuration, responder: responder, memory: memory, connections: connections,
               on: channel.eventLoop))
@@ -74,6 +88,9 @@ package final class HTTPServer: Sendable {
 
   /// The number of open connections.
   package var openConnections: Int { connections.count }
+
+  /// The memory that bodies of requests and responses take, in bytes.
+  package var bodyBytes: Int { memory.used }
 
   /// Accepts no more connections, and closes idle ones and those that are in use after their responses.
   package func beginStopping() async {
@@ -112,14 +129,17 @@ extension HTTPServer {
     package var binding: Binding
     /// The number of threads that read and write. Default: two, as most time passes elsewhere.
     package var threads = 2
-    /// The most open connections; further ones are closed at once. Default: 8,192.
+    /// The most open connections. Where all are used, the longest idle one makes room. Default: 8,192.
     package var maximumConnections = 8192
     /// How long a connection may be open without a whole request head. Default: 60 s.
     package var idleTimeout = TimeAmount.seconds(60)
     /// How long the body of a request may take. Default: 120 s.
     package var bodyTimeout = TimeAmount.seconds(120)
-    /// How long a client may take to accept a response, or a part of a stream. Default: 60 s.
-    package var writeTimeout = TimeAmount.seconds(60)
+    /// How long a client may take to accept `leastWritten` bytes of a response, its rest, or a part of a stream.
+    /// Default: 30 s.
+    package var writeTimeout = TimeAmount.seconds(30)
+    /// The bytes of a response that a client has to accept in each `writeTimeout`. Default: 120 KiB, 4 KiB a second.
+    package var leastWritten = 120 << 10
     /// How long a client may take to close a connection after the last response. Default: 2 s.
     package var lingerTimeout = TimeAmount.seconds(2)
     /// The longest request target, in bytes. Default: 8 KiB.
@@ -133,7 +153,9 @@ extension HTTPServer {
     /// Who sends a request, from the address that the connection comes from and the header fields: a proxy names its
     /// client. Default: that address.
     package var client: @Sendable (String, HTTPHeaders) -> String = { address, _ in address }
-    /// What the bodies of all requests may take together, in bytes; one that finds no room waits. Default: 128 MiB.
+    /// Whether connections from an address are those of a proxy, which may have any number. Default: none is.
+    package var isProxy: @Sendable (String) -> Bool = { _ in false }
+    /// What the bodies of all requests and responses may take together, in bytes. Default: 128 MiB.
     package var bodyMemory = 128 << 20
 
     var headLimits: NIOHTTPDecoderLimitConfiguration {

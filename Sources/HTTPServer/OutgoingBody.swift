@@ -1,38 +1,47 @@
+import Foundation
 import NIOCore
 
-/// A body that is sent in parts, so that a client only has to take each part in time, not all of it.
+/// A body that is sent in parts, of which one is on its way: so bytes in memory are copied part by part, not for each
+/// connection as a whole.
 struct OutgoingBody {
-  private static let partLength = 512 << 10
+  /// Of bytes in memory.
+  static let partLength = 16 << 10
+  private static let filePartLength = 64 << 10
 
-  private enum Rest {
-    case bytes(ByteBuffer)
-    case file(NIOFileHandle, Range<Int>)
+  private enum Source {
+    case bytes(Data)
+    case file(NIOFileHandle)
   }
 
-  private var rest: Rest
+  private let source: Source
+  private var rest: Range<Int>
 
-  init(_ bytes: ByteBuffer) { rest = .bytes(bytes) }
+  init(_ bytes: Data) { (source, rest) = (.bytes(bytes), 0..<bytes.count) }
 
   /// The first bytes of a file, which belongs to this value from now on.
-  init(_ file: NIOFileHandle, length: Int) { rest = .file(file, 0..<length) }
+  init(_ file: NIOFileHandle, length: Int) { (source, rest) = (.file(file), 0..<length) }
 
   /// The next part, and whether it is the last one.
   mutating func next() -> (part: IOData, isLast: Bool) {
-    switch rest {
-    case .bytes(var bytes):
-      let part = bytes.readSlice(length: min(Self.partLength, bytes.readableBytes)) ?? ByteBuffer()
-      rest = .bytes(bytes)
-      return (.byteBuffer(part), bytes.readableBytes == 0)
-    case .file(let file, let range):
-      let end = min(range.lowerBound + Self.partLength, range.upperBound)
-      rest = .file(file, end..<range.upperBound)
-      let region = FileRegion(fileHandle: file, readerIndex: range.lowerBound, endIndex: end)
-      return (.fileRegion(region), end == range.upperBound)
+    let part: IOData
+    switch source {
+    case .bytes(let bytes):
+      let range = take(Self.partLength)
+      part = .byteBuffer(bytes.withUnsafeBytes { ByteBuffer(bytes: UnsafeRawBufferPointer(rebasing: $0[range])) })
+    case .file(let file):
+      let range = take(Self.filePartLength)
+      part = .fileRegion(FileRegion(fileHandle: file, readerIndex: range.lowerBound, endIndex: range.upperBound))
     }
+    return (part, rest.isEmpty)
+  }
+
+  private mutating func take(_ length: Int) -> Range<Int> {
+    defer { rest = rest.dropFirst(length) }
+    return rest.prefix(length)
   }
 
   /// Closes the file, if it is one.
   func close() {
-    if case .file(let file, _) = rest { try? file.close() }
+    if case .file(let file) = source { try? file.close() }
   }
 }

@@ -60,10 +60,10 @@ import Testing
     let first = try fixture.connect()
     await first.send(Self.post(Self.close + "Content-Length: 60000\r\n") + body)
     await poll { begun.value == 1 }
-    let second = try fixture.connect()
+    let second = try fixture.connect(from: "127.0.0.2")
     await second.send(Self.post(Self.close + "Expect: 100-continue\r\nContent-Length: 60000\r\n"))
     // Whoever does not say how much it will be, and finds no room, may try again.
-    let third = try fixture.connect()
+    let third = try fixture.connect(from: "127.0.0.3")
     await third.send(Self.post("Transfer-Encoding: chunked\r\n") + "ea60\r\n\(body)\r\n0\r\n\r\n")
     #expect(await third.readToEnd().hasPrefix("HTTP/1.1 503 "))
     #expect(second.text.isEmpty && begun.value == 1)

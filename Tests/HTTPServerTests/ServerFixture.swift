@@ -14,6 +14,7 @@ final class TestResponder: HTTPResponder {
 
   private let respond: @Sendable (ServerRequest) async -> ServerResponse
   private let record = Mutex<[ServerExchange]>([])
+  private let started = Counter()
 
   init(_ respond: @escaping @Sendable (ServerRequest) async -> ServerResponse) { self.respond = respond }
 
@@ -26,16 +27,22 @@ final class TestResponder: HTTPResponder {
     request.path == "/now" ? .text("now") : nil
   }
 
-  func response(to request: ServerRequest) async -> ServerResponse { await respond(request) }
+  func response(to request: ServerRequest) async -> ServerResponse {
+    started.increment()
+    return await respond(request)
+  }
 
-  func refusal(of status: HTTPResponseStatus) -> ServerResponse { ServerResponse(status) }
+  /// The responses that were begun, but for those that were had at once.
+  var begun: Int { started.value }
+
+  func refusal(of status: HTTPResponseStatus, head: HTTPRequestHead?) -> ServerResponse { ServerResponse(status) }
 
   func finished(_ exchange: ServerExchange) { record.withLock { $0.append(exchange) } }
 }
 
 extension ServerResponse {
   static func text(_ text: String) -> ServerResponse {
-    ServerResponse(.ok, body: .bytes(ByteBuffer(string: text)))
+    ServerResponse(.ok, body: .bytes(Data(text.utf8)))
   }
 }
 
@@ -68,13 +75,13 @@ struct ServerFixture {
     .text("\($0.method) \($0.target) \($0.body.readableBytes)")
   }
 
-  func connect(receiveBuffer: Int32? = nil) throws -> RawConnection {
-    try RawConnection(port: port, receiveBuffer: receiveBuffer)
+  func connect(from client: String = "127.0.0.1", receiveBuffer: Int32? = nil) throws -> RawConnection {
+    try RawConnection(port: port, from: client, receiveBuffer: receiveBuffer)
   }
 
   /// Sends text over a connection of its own, and returns what comes until the server closes it.
-  func exchange(_ text: String) async throws -> String {
-    let connection = try connect()
+  func exchange(_ text: String, from client: String = "127.0.0.1") async throws -> String {
+    let connection = try connect(from: client)
     await connection.send(text)
     return await connection.readToEnd()
   }

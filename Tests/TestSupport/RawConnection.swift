@@ -9,22 +9,26 @@ final class RawConnection: Sendable {
   private let received = Mutex(Data())
   private let isAtEnd = Mutex(false)
 
-  /// - Parameter receiveBuffer: What the kernel keeps of what was not read yet, in bytes.
-  init(port: Int, receiveBuffer: Int32? = nil) throws {
+  /// - Parameters:
+  ///   - client: The loopback address that it comes from.
+  ///   - receiveBuffer: What the kernel keeps of what was not read yet, in bytes.
+  init(port: Int, from client: String = "127.0.0.1", receiveBuffer: Int32? = nil) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     guard descriptor >= 0 else { throw POSIXError(.EMFILE) }
     if var receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
     }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = inet_addr("127.0.0.1")
-    address.sin_port = in_port_t(port).bigEndian
-    let isConnected = withUnsafePointer(to: &address) { pointer in
-      pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Glibc.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-      }
+    let length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    func with(_ host: String, port: Int, _ call: (UnsafePointer<sockaddr>) -> Int32) -> Bool {
+      var address = sockaddr_in()
+      address.sin_family = sa_family_t(AF_INET)
+      address.sin_addr.s_addr = inet_addr(host)
+      address.sin_port = in_port_t(port).bigEndian
+      return withUnsafePointer(to: &address) { $0.withMemoryRebound(to: sockaddr.self, capacity: 1, call) } == 0
     }
+    let isConnected =
+      with(client, port: 0) { bind(descriptor, $0, length) }
+      && with("127.0.0.1", port: port) { Glibc.connect(descriptor, $0, length) }
     // `deinit` closes the descriptor, after an error, too.
     guard isConnected else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
   }

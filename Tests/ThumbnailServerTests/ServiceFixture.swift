@@ -60,7 +60,7 @@ struct ServiceFixture {
 extension ServerResponse {
   /// The body, which is at hand.
   var data: Data {
-    if case .bytes(let bytes) = body { Data(bytes.readableBytesView) } else { Data() }
+    if case .bytes(let bytes) = body { bytes } else { Data() }
   }
 
   var text: String { String(decoding: data, as: UTF8.self) }

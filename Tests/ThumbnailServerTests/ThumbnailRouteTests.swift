@@ -230,7 +230,7 @@ import Testing
 
   @Test func rememberedAddressesEndAndAreBounded() throws {
     let addresses = AcceptedAddresses()
-    let source = ImageSource(try #require(URL(string: "http://example.org/a.jpg")))
+    let source = ServedSource(ImageSource(try #require(URL(string: "http://example.org/a.jpg"))), isSigned: true)
     let options = try VariantPath(parsing: "40")
     addresses.insert(.init(options: options, source: source, end: 100), of: "/a")
     #expect(addresses.address(of: "/a", now: 99) != nil)

@@ -193,6 +193,18 @@ import Testing
     }
   }
 
+  @Test func aProxyThatIsNotNamedIsNoticedOnce() async throws {
+    for (options, count) in [([], 1), (["--trusted-proxy", "127.0.0.1"], 0)] {
+      let served = try await Served(bench, ["--port", "0"] + options)
+      for number in 1...3 {
+        #expect(try await served.get("/healthz", headers: ["X-Forwarded-For": "192.0.2.\(number)"]).status == 200)
+      }
+      let run = await served.end()
+      #expect(run.complaints.count == count, "\(run.stderr)")
+      #expect(run.complaints.allSatisfy { $0.contains("--trusted-proxy 127.0.0.1") })
+    }
+  }
+
   @Test func optionsComeFromAFileAndTheCommandLineCountsMore() async throws {
     let file: [String: Any] = [
       "root": TestImages.url("formats").path, "port": 1, "preset": ["card": "40x30,cover", "tiny": "8"],

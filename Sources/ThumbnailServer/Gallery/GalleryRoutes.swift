@@ -131,12 +131,12 @@ struct GalleryRoutes: Sendable {
   private func aspects(of session: GallerySession, _ query: QueryItems) async throws(Problem) -> ServerResponse {
     let (version, begin) = try Self.position(query)
     var from = begin
-    var bytes = ByteBuffer()
+    var bytes = Data()
     // A part at a time: a list of a million photos is not held at once.
     while true {
       let photos = try await photos(of: session, version: version, from: from, count: Self.mostItems)
       if photos.isEmpty { break }
-      for size in await sizes(of: photos, at: from) { bytes.writeInteger(AspectByte.encode(size)) }
+      for size in await sizes(of: photos, at: from) { bytes.append(AspectByte.encode(size)) }
       from += photos.count
     }
     return ServerResponse(

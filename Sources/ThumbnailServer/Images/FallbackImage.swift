@@ -1,7 +1,5 @@
 import Foundation
 import HTTPServer
-import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// The image that is sent with an error, where pages expect images.
@@ -13,7 +11,7 @@ package struct FallbackImage: Sendable {
   ]
 
   private let type: String
-  private let bytes: ByteBuffer
+  private let bytes: Data
 
   /// Reads a file. Nil if that fails, or if it is empty, longer than 1 MiB, or not named like an image for browsers.
   package init?(path: String) {
@@ -22,7 +20,7 @@ package struct FallbackImage: Sendable {
       data.count <= Self.longest
     else { return nil }
     self.type = type
-    bytes = ByteBuffer(data: data)
+    bytes = data
   }
 
   /// The image with the status of the error, which nobody may store.

@@ -9,21 +9,15 @@ final class ImageRegistry: Sendable {
   /// Of at least that many photos the last shown are known.
   private static let capacity = 100_000
 
-  /// Two generations: a full one becomes the old one, and what is asked for of the old one moves to the new one.
-  fileprivate struct State {
-    var young: [String: Photo] = [:]
-    var old: [String: Photo] = [:]
-  }
-
   private let headers: HostHeaders
-  private let state = Mutex(State())
+  private let photos = Mutex(Generations<Photo>(capacity: capacity))
 
   init(headers: HostHeaders) { self.headers = headers }
 
   /// Admits a photo, and returns its key: that of its image in the cache, the same for all its sizes.
   func admit(_ photo: Photo) -> SourceKey {
     let key = key(of: photo)
-    state.withLock { $0.insert(photo, key.hex, capacity: Self.capacity) }
+    photos.withLock { $0.insert(photo, key.hex) }
     return key
   }
 
@@ -32,24 +26,11 @@ final class ImageRegistry: Sendable {
 
   /// The photo of a key.
   func photo(_ key: some StringProtocol) -> Photo? {
-    let key = String(key)
-    return state.withLock { state in
-      if let photo = state.young[key] { return photo }
-      guard let photo = state.old.removeValue(forKey: key) else { return nil }
-      state.insert(photo, key, capacity: Self.capacity)
-      return photo
-    }
+    photos.withLock { $0.value(of: String(key)) }
   }
 
   /// The image of a photo in the smallest form that is large enough for a thumbnail.
   func source(of photo: Photo, for variant: Variant) -> ImageSource {
     photo.source(for: variant.size, fit: variant.fit).adding(headers)
-  }
-}
-
-extension ImageRegistry.State {
-  fileprivate mutating func insert(_ photo: Photo, _ key: String, capacity: Int) {
-    if young.count >= capacity { (old, young) = (young, [:]) }
-    young[key] = photo
   }
 }

@@ -23,7 +23,6 @@ struct ImageRoutes: Sendable {
 
   /// The response to a request below `/picture`; the path without that.
   func response(to request: ServerRequest, path: [Substring]) async -> ServerResponse {
-    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     if let (source, variant) = thumbnail(path) {
       return await thumbnails.made(source, variant, storing(source), for: request, extra: Self.ownPagesOnly)
     }
@@ -34,14 +33,15 @@ struct ImageRoutes: Sendable {
   /// No other page can find out what somebody's gallery shows.
   private static let ownPagesOnly: HTTPHeaders = ["cross-origin-resource-policy": "same-origin"]
 
-  private func thumbnail(_ path: [Substring]) -> (source: ImageSource, variant: Variant)? {
+  /// The form bounds what is made, so that nothing else has to.
+  private func thumbnail(_ path: [Substring]) -> (source: ServedSource, variant: Variant)? {
     guard path.count == 2, let form = GalleryForm(path[1]), let photo = registry.photo(path[0]) else { return nil }
-    return (registry.source(of: photo, for: form.variant), form.variant)
+    return (ServedSource(registry.source(of: photo, for: form.variant), isSigned: true), form.variant)
   }
 
   /// A changed file has another key; what a web server changes is asked for again after a day.
-  private func storing(_ source: ImageSource) -> String {
-    source.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
+  private func storing(_ source: ServedSource) -> String {
+    source.image.isUserFile ? "private, max-age=31536000, immutable" : "private, max-age=86400"
   }
 
   /// A file as it is.

@@ -1,33 +1,70 @@
 import HTTPServer
 import NIOHTTP1
 import Synchronization
+import ThumbnailCore
 import Thumbnailer
 
-/// Bounds the requests whose thumbnails are being made: beyond that, waiting longer helps nobody.
+/// Has requests wait for their turn to be worked on. What is stored does not come here.
 final class RequestAdmission: Sendable {
-  private let limit: Int
-  private let count = Mutex(0)
-
-  init(limit: Int) { self.limit = limit }
-
-  /// The requests that wait or are being worked on.
-  var current: Int { count.withLock { $0 } }
-
-  /// Whether there is room for another one, which then leaves once.
-  func enter() -> Bool {
-    count.withLock { count in
-      guard count < limit else { return false }
-      count += 1
-      return true
-    }
+  private struct State {
+    var queue: RequestQueue
+    var waiters: [RequestQueue.Ticket: Promise<Void, Never>] = [:]
   }
 
-  func leave() { count.withLock { $0 -= 1 } }
+  private let state: Mutex<State>
+
+  /// - Parameters:
+  ///   - limit: The most requests that wait or are worked on.
+  ///   - making: The most that are worked on.
+  init(limit: Int, making: Int) { state = Mutex(State(queue: RequestQueue(limit: limit, making: making))) }
+
+  /// The requests that wait or are being worked on.
+  var current: Int { state.withLock { $0.queue.count } }
+
+  /// Does the work for a request once it is its turn.
+  func whenAdmitted<Result>(
+    _ party: RequestQueue.Party, _ work: () async throws(ServerResponse.Problem) -> Result
+  ) async throws(ServerResponse.Problem) -> Result {
+    let promise = Promise<Void, Never>()
+    let entry = state.withLock { state in
+      let entry = state.queue.enter(party)
+      if case .success(let ticket) = entry { state.waiters[ticket] = promise }
+      return entry
+    }
+    let ticket: RequestQueue.Ticket
+    do throws(RequestQueue.Refusal) { ticket = try entry.get() } catch { throw ServerResponse.Problem(error) }
+    change { _ in }
+    defer {
+      change { state in
+        state.queue.leave(ticket, party)
+        state.waiters[ticket] = nil
+      }
+    }
+    await promise.wait { promise.resume(with: .success(())) }.get()
+    return try await work()
+  }
+
+  /// Changes the queue, and resumes those whose turn it is then.
+  private func change(_ change: (inout State) -> Void) {
+    let begun = state.withLock { state in
+      change(&state)
+      return state.queue.begin().map { state.waiters.removeValue(forKey: $0) }
+    }
+    for waiter in begun { waiter?.resume(with: .success(())) }
+  }
 }
 
 extension ServerResponse.Problem {
-  static let overloaded = Self(
-    .tooManyRequests, "overloaded", "too many pictures are being made; try again in a second", retryAfter: 1)
+  init(_ refusal: RequestQueue.Refusal) {
+    let (status, what): (HTTPResponseStatus, String) =
+      switch refusal {
+      case .client: (.tooManyRequests, "too many of your pictures are being made")
+      case .origin: (.serviceUnavailable, "too many pictures of this server are waited for")
+      case .all: (.serviceUnavailable, "too many pictures are being made")
+      }
+    self.init(status, "overloaded", "\(what); try again in a second", retryAfter: 1)
+  }
+
   static let tooManyRequests = Self(
     .tooManyRequests, "rate-limited", "too many requests; try again in a second", retryAfter: 1)
   static let stopping = Self(.serviceUnavailable, "stopping", "the server is about to end", retryAfter: 1)

@@ -1,8 +1,7 @@
 import Foundation
 import HTTPServer
-import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
+import HTTPSemantics
 import ThumbnailCore
 import Thumbnailer
 import ThumbnailerTracing
@@ -13,6 +12,8 @@ struct ThumbnailResponder: Sendable {
   /// Makes thumbnails with spans; nil where nobody traces.
   var tracing: PipelineTracing?
   let admission: RequestAdmission
+  /// Where the reads of what is stored wait, so that those of one client do not hold up others.
+  let lookups: RequestAdmission
   /// How long a thumbnail may take, with all waiting; nil for as long as it takes.
   var deadline: Duration?
   /// Whether errors name the image and its host, as they may for the client that has chosen the images.
@@ -26,20 +27,22 @@ struct ThumbnailResponder: Sendable {
   ///
   /// - Parameter storing: The value of `Cache-Control`.
   func cached(
-    _ source: ImageSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
+    _ source: ServedSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
     extra: HTTPHeaders = [:]
   ) -> ServerResponse? {
-    guard let hit = pipeline.cachedThumbnail(for: CacheKey(source: source.key, variant: variant)) else { return nil }
+    guard let hit = pipeline.cachedThumbnail(for: CacheKey(source: source.image.key, variant: variant)),
+      source.admits(hit, variant)
+    else { return nil }
     return Self.response(with: hit, storing, for: request, extra: extra)
   }
 
   /// The response once the thumbnail is there, or an error.
   func made(
-    _ source: ImageSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
+    _ source: ServedSource, _ variant: Variant, _ storing: String, for request: ServerRequest,
     extra: HTTPHeaders = [:]
   ) async -> ServerResponse {
     do throws(ServerResponse.Problem) {
-      let thumbnail = try await thumbnail(source, variant)
+      let thumbnail = try await thumbnail(source, variant, for: request)
       return Self.response(with: thumbnail, storing, for: request, extra: extra)
     } catch {
       return response(to: error)
@@ -54,41 +57,39 @@ struct ThumbnailResponder: Sendable {
   /// The format in which a thumbnail is sent to a client, where its address leaves that open. AVIF takes ten times as
   /// long to make as WebP: it is sent where it is stored, or nobody waits.
   func format(
-    for negotiation: ContentNegotiation, of source: ImageSource, variant: (OutputFormat) -> Variant
+    for negotiation: ContentNegotiation, of source: ServedSource, variant: (OutputFormat) -> Variant
   ) async -> OutputFormat {
     let best = negotiation.format(allowsAVIF: true)
     guard best == .avif, admission.current > 0 else { return best }
-    let stored = self.request(source, variant(.avif), RequestOptions(cacheMode: .offline))
-    return await (try? pipeline.thumbnail(for: stored)) != nil ? .avif : negotiation.format(allowsAVIF: false)
+    let stored = ThumbnailRequest(source.image, variant: variant(.avif))
+    return await self.stored(stored) != nil ? .avif : negotiation.format(allowsAVIF: false)
   }
 
-  /// The thumbnail, if there is room in the queue, within the deadline.
+  /// The thumbnail: what is stored at once, what is to be made when it is the request's turn, within the deadline.
   func thumbnail(
-    _ source: ImageSource, _ variant: Variant, options: RequestOptions = RequestOptions()
+    _ source: ServedSource, _ variant: Variant, for request: ServerRequest, options: RequestOptions = RequestOptions()
   ) async throws(ServerResponse.Problem) -> Thumbnail {
-    guard admission.enter() else { throw .overloaded }
-    defer { admission.leave() }
-    do throws(ThumbnailError) {
-      return try await withinDeadline(request(source, variant, options))
-    } catch {
-      throw ServerResponse.Problem(error, namesSources: namesSources)
+    if variant.enlarges, source.mostPixels != nil {
+      throw ServerResponse.Problem(.forbidden, "refused", "an address that enlarges pictures has to be signed")
     }
+    var wanted = ThumbnailRequest(source.image, variant: variant)
+    (wanted.options, wanted.options.strangersPixels) = (options, source.mostPixels)
+    wanted.makesMicroThumbnail = makesMicroThumbnails
+    wanted.client = ClientNetwork.name(of: request.client)
+    let thumbnail = try await withinDeadline(wanted)
+    guard source.admits(thumbnail, variant) else { throw problem(.tooManyPixels(ServedSource.strangersPixels)) }
+    return thumbnail
   }
 
-  private func request(
-    _ source: ImageSource, _ variant: Variant, _ options: RequestOptions
-  ) -> ThumbnailRequest {
-    var request = ThumbnailRequest(source, variant: variant)
-    request.options = options
-    request.makesMicroThumbnail = makesMicroThumbnails
-    return request
+  private func problem(_ error: ThumbnailError) -> ServerResponse.Problem {
+    ServerResponse.Problem(error, namesSources: namesSources)
   }
 
-  private func withinDeadline(_ request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
+  private func withinDeadline(_ request: ThumbnailRequest) async throws(ServerResponse.Problem) -> Thumbnail {
     guard let deadline else { return try await make(request) }
-    let result = await withTaskGroup(of: Result<Thumbnail, ThumbnailError>.self) { group in
+    let result = await withTaskGroup(of: Result<Thumbnail, ServerResponse.Problem>.self) { group in
       group.addTask {
-        do throws(ThumbnailError) {
+        do throws(ServerResponse.Problem) {
           return .success(try await make(request))
         } catch {
           return .failure(error)
@@ -96,17 +97,41 @@ struct ThumbnailResponder: Sendable {
       }
       group.addTask {
         try? await Task.sleep(for: deadline)
-        return .failure(.timedOut(reason: "the thumbnail was not made within \(deadline.inWords); try again later"))
+        let reason = "the thumbnail was not made within \(deadline.inWords); try again later"
+        return .failure(problem(.timedOut(reason: reason)))
       }
       defer { group.cancelAll() }
-      return await group.next() ?? .failure(.cancelled)
+      return await group.next() ?? .failure(problem(.cancelled))
     }
     return try result.get()
   }
 
-  private func make(_ request: ThumbnailRequest) async throws(ThumbnailError) -> Thumbnail {
-    guard let tracing else { return try await pipeline.thumbnail(for: request) }
-    return try await tracing.thumbnail(for: request)
+  private func make(_ request: ThumbnailRequest) async throws(ServerResponse.Problem) -> Thumbnail {
+    guard let tracing else { return try await response(for: request).thumbnail }
+    return try await tracing.response(for: request, by: response, code: \.code).thumbnail
+  }
+
+  private func response(for request: ThumbnailRequest) async throws(ServerResponse.Problem) -> ThumbnailResponse {
+    if let stored = await stored(request) { return stored }
+    let party = RequestQueue.Party(client: request.client ?? "", origin: HostName(of: request.source.url)?.host)
+    return try await made(request, when: admission, party)
+  }
+
+  private func made(
+    _ request: ThumbnailRequest, when admission: RequestAdmission, _ party: RequestQueue.Party
+  ) async throws(ServerResponse.Problem) -> ThumbnailResponse {
+    try await admission.whenAdmitted(party) { () async throws(ServerResponse.Problem) in
+      do throws(ThumbnailError) { return try await pipeline.response(for: request) } catch { throw problem(error) }
+    }
+  }
+
+  /// The thumbnail if it is stored and may be used as it is.
+  private func stored(_ request: ThumbnailRequest) async -> ThumbnailResponse? {
+    var request = request
+    if request.options.cacheMode == .noStore { return nil }
+    request.options.isStoredOnly = true
+    let party = RequestQueue.Party(client: request.client ?? "", origin: nil)
+    return try? await made(request, when: lookups, party)
   }
 
   private static func response(
@@ -121,7 +146,7 @@ struct ThumbnailResponder: Sendable {
     headers.add(name: "content-type", value: thumbnail.mediaType)
     // Opened by itself, an image can run nothing and load nothing.
     headers.add(name: "content-security-policy", value: "default-src 'none'; sandbox")
-    return ServerResponse(.ok, headers: headers, body: .bytes(ByteBuffer(data: thumbnail.data)))
+    return ServerResponse(.ok, headers: headers, body: .bytes(thumbnail.data))
   }
 }
 

@@ -1,14 +1,13 @@
 import CGalleryPage
 import Foundation
 import HTTPServer
-import NIOCore
 import NIOHTTP1
 
 /// A file of the gallery's page, embedded in the program.
 struct PageFile: Sendable {
   private let type: String
   private let tag: String
-  private let bytes: ByteBuffer
+  private let bytes: Data
 
   private static let all: [String: PageFile] = {
     var files: [String: PageFile] = [:]
@@ -16,7 +15,7 @@ struct PageFile: Sendable {
       let file = gallery_page_file_at(index)
       let data = Data(bytes: file.bytes, count: file.length)
       files[String(cString: file.name)] = PageFile(
-        type: String(cString: file.type), tag: EntityTag.of(data), bytes: ByteBuffer(bytes: data))
+        type: String(cString: file.type), tag: EntityTag.of(data), bytes: data)
     }
     return files
   }()

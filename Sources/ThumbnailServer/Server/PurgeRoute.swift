@@ -32,7 +32,7 @@ struct PurgeRoute: Sendable {
         Problem(.badRequest, "invalid-request", "write DELETE /cache?url=…, ?host=… or ?prefix=…, percent-encoded"))
     }
     do throws(ServerResponse.Problem) {
-      await pipeline.remove(try access.image(named, request, isSigned: true))
+      await pipeline.remove(try access.image(named, request, isSigned: true).image)
       return .noContent
     } catch {
       return .problem(error)

@@ -1,3 +1,4 @@
+import HTTPServer
 import NIOCore
 import Synchronization
 
@@ -27,7 +28,7 @@ final class RateLimiter: Sendable {
   func admits(_ client: String, at now: NIODeadline = .now()) -> Bool {
     // At least one, or nobody would ever be admitted.
     let burst = max(1, 2 * rate)
-    let client = Self.network(of: client)
+    let client = ClientNetwork.name(of: client)
     return state.withLock { state in
       if state.buckets.count > Self.mostClients, now >= state.nextCleaning {
         state.nextCleaning = now + Self.cleaningInterval
@@ -43,18 +44,6 @@ final class RateLimiter: Sendable {
       return true
     }
   }
-
-  /// An address, but of IPv6 its network: a client has all of the addresses in there.
-  private static func network(of client: String) -> String {
-    guard client.contains(":"), !client.contains("."), let address = try? SocketAddress(ipAddress: client, port: 0),
-      case .v6(let parts) = address
-    else { return client }
-    let bytes = withUnsafeBytes(of: parts.address.sin6_addr) { Array($0.prefix(networkLength)) }
-    return bytes.map { String($0, radix: 16) }.joined(separator: ".")
-  }
-
-  /// Of an IPv6 address, in bytes.
-  private static let networkLength = 8
 
   private static func tokens(of bucket: Bucket, _ rate: Double, _ now: NIODeadline) -> Double {
     bucket.tokens + rate * Double((now - bucket.time).nanoseconds) / 1e9

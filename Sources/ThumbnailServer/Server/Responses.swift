@@ -1,7 +1,5 @@
 import Foundation
 import HTTPServer
-import NIOCore
-import NIOFoundationCompat
 import NIOHTTP1
 
 /// The bodies and fields that responses have in common.
@@ -30,21 +28,23 @@ extension ServerResponse {
 
   /// An error, which nobody may store.
   static func problem(_ problem: Problem) -> ServerResponse {
-    var response = json(ProblemBody(error: problem.code, message: problem.message), status: problem.status)
-    if let seconds = problem.retryAfter { response.headers.add(name: "retry-after", value: "\(seconds)") }
-    return response
+    json(
+      ProblemBody(error: problem.code, message: problem.message), status: problem.status, retryAfter: problem.retryAfter
+    )
   }
 
   /// A value as JSON, which nobody may store.
-  static func json(_ value: some Encodable, status: HTTPResponseStatus = .ok) -> ServerResponse {
+  static func json(
+    _ value: some Encodable, status: HTTPResponseStatus = .ok, retryAfter: Int? = nil
+  ) -> ServerResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     guard let data = try? encoder.encode(value) else { return ServerResponse(.internalServerError) }
-    return ServerResponse(
-      status,
-      headers: [
-        "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff",
-      ], body: .bytes(ByteBuffer(data: data)))
+    var headers: HTTPHeaders = [
+      "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff",
+    ]
+    if let retryAfter { headers.add(name: "retry-after", value: "\(retryAfter)") }
+    return ServerResponse(status, headers: headers, body: .bytes(data))
   }
 
   /// Nothing, since all is done.
@@ -54,6 +54,6 @@ extension ServerResponse {
   static func text(_ text: String, type: String = "text/plain; charset=utf-8") -> ServerResponse {
     ServerResponse(
       .ok, headers: ["content-type": type, "cache-control": "no-store", "x-content-type-options": "nosniff"],
-      body: .bytes(ByteBuffer(string: text)))
+      body: .bytes(Data(text.utf8)))
   }
 }

@@ -1,3 +1,6 @@
+import HTTPServer
+import NIOHTTP1
+
 /// What a request is for, by the first part of its path.
 enum Route: String, Sendable, CaseIterable {
   case page, api, picture, thumb, imaginary, imgproxy, health, ready, metrics, help, cache, none
@@ -19,6 +22,21 @@ enum Route: String, Sendable, CaseIterable {
     case "cache" where path.count == 1: self = .cache
     case let first? where path.count == 1 && ImaginaryRoutes.operations.contains(first): self = .imaginary
     default: self = .none
+    }
+  }
+
+  /// What is wrong with a request of that method, whatever its body is.
+  func problem(with method: HTTPMethod) -> ServerResponse.Problem? {
+    let reads = method == .GET || method == .HEAD
+    switch self {
+    case .none where reads: return .notFound
+    case .none:
+      let known = ImaginaryRoutes.operations.sorted().joined(separator: ", /")
+      return .init(.notFound, "not-found", "there is no such operation; pictures are sent to /\(known)")
+    case .imaginary where method != .GET && method != .POST:
+      return .init(.methodNotAllowed, "method-not-allowed", "pictures are sent with POST, and named with GET")
+    case .page, .picture, .thumb, .imgproxy, .help: return reads ? nil : .methodNotAllowed
+    case .api, .imaginary, .health, .ready, .metrics, .cache: return nil
     }
   }
 

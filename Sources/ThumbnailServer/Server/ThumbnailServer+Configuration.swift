@@ -34,8 +34,11 @@ extension ThumbnailServer {
     package var deadline: Duration? = .seconds(60)
     /// `Cache-Control` of thumbnails that were asked for by address.
     package var storing = "public, max-age=86400, stale-while-revalidate=604800, stale-if-error=604800"
-    /// The most requests whose thumbnails are being made at once, waiting ones included.
+    /// The most requests whose thumbnails are being made at once, waiting ones included: those of one client are a
+    /// quarter, those for one origin half.
     package var mostWaiting = 1024
+    /// The most of them that the pipeline works on, with the same parts.
+    package var mostMaking = 64
     /// The requests that a client may have a second; nil: any number.
     package var requestsPerSecond: Double?
     /// The longest image that is uploaded, in bytes.

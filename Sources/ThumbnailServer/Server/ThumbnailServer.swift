@@ -12,6 +12,11 @@ import Tracing
 
 /// Serves a gallery's page and its images, and thumbnails of whatever may be asked for.
 package final class ThumbnailServer: HTTPResponder {
+  /// As many as there are connections: none is refused.
+  private static let mostLookups = 8192
+  /// Reads of what is stored; one client has a quarter.
+  private static let lookupsAtOnce = 16
+
   private let configuration: Configuration
   private let pipeline: ThumbnailPipeline
   private let requestGuard: RequestGuard
@@ -33,12 +38,13 @@ package final class ThumbnailServer: HTTPResponder {
     let token = Token.random()
     requestGuard = RequestGuard(hosts: configuration.hosts, token: token)
     limiter = configuration.requestsPerSecond.map { RateLimiter(rate: $0) }
-    admission = RequestAdmission(limit: configuration.mostWaiting)
+    admission = RequestAdmission(limit: configuration.mostWaiting, making: configuration.mostMaking)
     let registry = ImageRegistry(headers: configuration.headers)
     following = metrics.follow(pipeline)
     var responder = ThumbnailResponder(
       pipeline: pipeline, tracing: configuration.tracing.map { PipelineTracing(pipeline, tracer: $0.tracer) },
-      admission: admission, deadline: configuration.deadline,
+      admission: admission, lookups: RequestAdmission(limit: Self.mostLookups, making: Self.lookupsAtOnce),
+      deadline: configuration.deadline,
       namesSources: configuration.namesSources)
     let access = SourceAccess(
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
@@ -88,6 +94,7 @@ package final class ThumbnailServer: HTTPResponder {
     if let limiter, route != .health, route != .ready, !limiter.admits(request.client) {
       return .problem(.tooManyRequests)
     }
+    if let problem = route.problem(with: request.method) { return .problem(problem) }
     switch route {
     case .page: return page(path.count == 2 ? path[1] : "index.html", request)
     case .picture:
@@ -99,9 +106,8 @@ package final class ThumbnailServer: HTTPResponder {
       return .text(
         metrics.text(pipeline: pipeline, waiting: admission.current), type: "text/plain; version=0.0.4; charset=utf-8")
     case .help: return page("help.html", request)
-    case .none: return .problem(.notFound)
     case .api where isStopping.load(ordering: .acquiring): return .problem(.stopping)
-    case .api, .imaginary, .imgproxy, .cache: return nil
+    case .api, .imaginary, .imgproxy, .cache, .none: return nil
     }
   }
 
@@ -131,8 +137,15 @@ package final class ThumbnailServer: HTTPResponder {
     }
   }
 
-  package func refusal(of status: HTTPResponseStatus) -> ServerResponse {
-    .problem(ServerResponse.Problem(status, "refused", status.reasonPhrase.lowercased()))
+  package func refusal(of status: HTTPResponseStatus, head: HTTPRequestHead?) -> ServerResponse {
+    // A request that would not be responded to anyway is not too long.
+    if status == .payloadTooLarge, let head,
+      let problem = Route(path: Route.parts(of: head.uri)).problem(with: head.method)
+    {
+      return .problem(problem)
+    }
+    let isPassing = status == .tooManyRequests || status == .serviceUnavailable
+    return .problem(.init(status, "refused", status.reasonPhrase.lowercased(), retryAfter: isPassing ? 1 : nil))
   }
 
   package func finished(_ exchange: ServerExchange) {
@@ -154,7 +167,6 @@ package final class ThumbnailServer: HTTPResponder {
   private func page(_ name: some StringProtocol, _ request: ServerRequest) -> ServerResponse {
     let name = gallery == nil && name == "index.html" ? "help.html" : String(name)
     guard let file = PageFile.named(name) else { return .problem(.notFound) }
-    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     return file.response(to: request)
   }
 }

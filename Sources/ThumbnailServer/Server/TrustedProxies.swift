@@ -29,7 +29,7 @@ package struct TrustedProxies: Sendable {
   }
 
   /// Whether connections from an address are those of a proxy.
-  func includes(_ peer: String) -> Bool {
+  package func includes(_ peer: String) -> Bool {
     !ranges.isEmpty && (peer == Self.unixSocket || isTrusted(peer))
   }
 

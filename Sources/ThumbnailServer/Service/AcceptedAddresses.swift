@@ -10,7 +10,7 @@ final class AcceptedAddresses: Sendable {
   /// What was understood of an address.
   struct Address: Sendable {
     let options: VariantPath
-    let source: ImageSource
+    let source: ServedSource
     /// Until when it is good, in seconds since 1970; nil for ever.
     let end: Int?
   }
@@ -20,35 +20,18 @@ final class AcceptedAddresses: Sendable {
   /// The newest so many are kept, and as many before them.
   private static let generationLength = 1024
 
-  private struct State {
-    var newest: [String: Address] = [:]
-    var older: [String: Address] = [:]
-  }
-
-  private let state = Mutex(State())
+  private let addresses = Mutex(Generations<Address>(capacity: generationLength))
 
   /// What was understood of a request's target; nil if it has to be read.
   func address(of target: String, now: time_t = time(nil)) -> Address? {
-    state.withLock { state in
-      if let address = state.newest[target] { return address.isGood(at: now) ? address : nil }
-      guard let address = state.older[target], address.isGood(at: now) else { return nil }
-      Self.insert(address, target, &state)
-      return address
+    addresses.withLock { $0.value(of: target) }.flatMap { address in
+      address.end.map { now < $0 } ?? true ? address : nil
     }
   }
 
   /// Remembers an address that was accepted.
   func insert(_ address: Address, of target: String) {
     guard target.utf8.count <= Self.longestTarget else { return }
-    state.withLock { Self.insert(address, target, &$0) }
+    addresses.withLock { $0.insert(address, target) }
   }
-
-  private static func insert(_ address: Address, _ target: String, _ state: inout State) {
-    if state.newest.count >= generationLength { (state.older, state.newest) = (state.newest, [:]) }
-    state.newest[target] = address
-  }
-}
-
-extension AcceptedAddresses.Address {
-  fileprivate func isGood(at now: time_t) -> Bool { end.map { now < $0 } ?? true }
 }

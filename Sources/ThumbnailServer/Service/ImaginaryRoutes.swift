@@ -1,6 +1,5 @@
 import Foundation
 import HTTPServer
-import NIOCore
 import NIOFoundationCompat
 import NIOHTTP1
 import ThumbnailCore
@@ -9,6 +8,8 @@ import Thumbnailer
 /// The addresses of imaginary that clients such as Nextcloud use: `POST /pipeline?operations=…`, `/fit`, `/resize` and
 /// the like, with the image as the body, as the field `file` of a form, or named by `url` or `file`; `/info`, `/health`.
 struct ImaginaryRoutes: Sendable {
+  private typealias Problem = ServerResponse.Problem
+
   static let operations: Set<Substring> = [
     "pipeline", "fit", "resize", "enlarge", "crop", "smartcrop", "thumbnail", "convert", "autorotate", "info",
   ]
@@ -20,31 +21,29 @@ struct ImaginaryRoutes: Sendable {
   /// What clients have to send as `key` or `API-Key`; nil: anybody may ask.
   let key: String?
 
-  /// The response to a request for an operation.
+  /// The response to a request for an operation, by GET or POST.
   func response(to request: ServerRequest, operation: Substring) async -> ServerResponse {
     let query = QueryItems(request.query)
     if let key, !Token.areEqual(query["key"] ?? request.headers.first(name: "api-key") ?? "", key) {
-      return Self.problem(.unauthorized, "Invalid or missing API key")
+      return Self.problem(Problem(.unauthorized, "refused", "Invalid or missing API key"))
     }
-    guard request.method == .POST || request.method == .GET else {
-      return Self.problem(.methodNotAllowed, "Method not allowed")
+    do throws(Problem) {
+      let upload = request.method == .POST ? try upload(of: request) : nil
+      let wanted = try wanted(operation, query)
+      let source = if let upload { upload } else { try self.source(of: request, query) }
+      return operation == "info" ? try await info(source, request) : try await image(source, wanted.variant, request)
+    } catch {
+      return Self.problem(error)
     }
-    if key == nil, request.method == .POST {
-      do throws(ServerResponse.Problem) {
-        try access.checkUpload(request)
-      } catch {
-        return Self.problem(error.status, error.message)
-      }
-    }
+  }
+
+  private func wanted(_ operation: Substring, _ query: QueryItems) throws(Problem) -> ImaginaryRequest {
     do throws(ImaginaryRequest.Problem) {
-      let wanted =
-        operation == "pipeline"
+      return operation == "pipeline"
         ? try ImaginaryRequest(pipeline: query["operations"] ?? "")
         : try ImaginaryRequest(operation: operation, parameters: query.values)
-      let source = try source(of: request, query)
-      return operation == "info" ? await info(source) : await image(source, wanted, request)
     } catch {
-      return Self.problem(.badRequest, error.message)
+      throw Self.invalid(error.message)
     }
   }
 
@@ -62,70 +61,64 @@ struct ImaginaryRoutes: Sendable {
         cpus: ProcessInfo.processInfo.activeProcessorCount))
   }
 
-  private func source(
-    of request: ServerRequest, _ query: QueryItems
-  ) throws(ImaginaryRequest.Problem) -> ImageSource {
-    if request.method == .POST {
-      let bytes = MultipartForm.isForm(request) ? MultipartForm.file(of: request) : request.body
-      guard let bytes, bytes.readableBytes > 0 else { throw .init(message: "Empty or unreadable image") }
-      // Nothing of it is kept, so it needs a name of its own instead of a digest.
-      return .data(Data(buffer: bytes, byteTransferStrategy: .noCopy), identity: "upload \(Token.random())")
-    }
-    guard let named = query["url"] ?? query["file"] else { throw .init(message: "Missing required param: url or file") }
-    do throws(ServerResponse.Problem) {
+  private func upload(of request: ServerRequest) throws(Problem) -> ServedSource {
+    let isSigned = if key != nil { true } else { try access.checkUpload(request) }
+    let bytes = MultipartForm.isForm(request) ? MultipartForm.file(of: request) : request.body
+    guard let bytes, bytes.readableBytes > 0 else { throw Self.invalid("Empty or unreadable image") }
+    let data = Data(buffer: bytes, byteTransferStrategy: .noCopy)
+    // Nothing of it is kept, so it needs a name of its own instead of a digest.
+    return ServedSource(.data(data, identity: "upload \(Token.random())"), isSigned: isSigned)
+  }
+
+  private func source(of request: ServerRequest, _ query: QueryItems) throws(Problem) -> ServedSource {
+    guard let named = query["url"] ?? query["file"] else { throw Self.invalid("Missing required param: url or file") }
+    do throws(Problem) {
       // With the key anything may be requested.
       return try access.image(named, request, isSigned: key != nil)
     } catch {
-      throw .init(message: error.message)
+      throw Self.invalid(error.message)
     }
   }
 
   private func image(
-    _ source: ImageSource, _ wanted: ImaginaryRequest, _ request: ServerRequest
-  ) async -> ServerResponse {
-    do throws(ServerResponse.Problem) {
-      let thumbnail = try await make(source, wanted.variant, stores: request.method == .GET)
-      return ServerResponse(
-        .ok,
-        headers: [
-          "content-type": thumbnail.mediaType, "image-width": "\(thumbnail.size.width)",
-          "image-height": "\(thumbnail.size.height)", "x-content-type-options": "nosniff",
-          "cache-control": request.method == .GET ? "public, max-age=86400" : "no-store",
-        ], body: .bytes(ByteBuffer(data: thumbnail.data)))
-    } catch {
-      return Self.problem(error.status, error.message)
-    }
+    _ source: ServedSource, _ variant: Variant, _ request: ServerRequest
+  ) async throws(Problem) -> ServerResponse {
+    let isUpload = request.method == .POST
+    let options = isUpload ? RequestOptions(cacheMode: .noStore) : RequestOptions()
+    let thumbnail = try await thumbnails.thumbnail(source, variant, for: request, options: options)
+    return ServerResponse(
+      .ok,
+      headers: [
+        "content-type": thumbnail.mediaType, "image-width": "\(thumbnail.size.width)",
+        "image-height": "\(thumbnail.size.height)", "x-content-type-options": "nosniff",
+        "cache-control": isUpload ? "no-store" : "public, max-age=86400",
+      ], body: .bytes(thumbnail.data))
   }
 
-  private func info(_ source: ImageSource) async -> ServerResponse {
+  private func info(_ source: ServedSource, _ request: ServerRequest) async throws(Problem) -> ServerResponse {
     struct Info: Encodable {
       let width: Int
       let height: Int
       let type: String
       let space = "srgb"
     }
-    do throws(ServerResponse.Problem) {
-      let description = try await make(source, Variant(size: PixelSize(1, 1)), stores: false).source
-      return .json(
-        Info(width: description.size.width, height: description.size.height, type: description.format.rawValue))
-    } catch {
-      return Self.problem(error.status, error.message)
-    }
+    let description = try await thumbnails.thumbnail(
+      source, Variant(size: PixelSize(1, 1)), for: request, options: RequestOptions(cacheMode: .noStore)
+    ).source
+    return .json(
+      Info(width: description.size.width, height: description.size.height, type: description.format.rawValue))
   }
 
-  private func make(
-    _ source: ImageSource, _ variant: Variant, stores: Bool
-  ) async throws(ServerResponse.Problem) -> Thumbnail {
-    try await thumbnails.thumbnail(
-      source, variant, options: stores ? RequestOptions() : RequestOptions(cacheMode: .noStore))
-  }
+  private static func invalid(_ message: String) -> Problem { Problem(.badRequest, "invalid-request", message) }
 
   /// An error as imaginary's clients read it.
-  static func problem(_ status: HTTPResponseStatus, _ message: String) -> ServerResponse {
-    struct Problem: Encodable {
+  private static func problem(_ problem: Problem) -> ServerResponse {
+    struct Body: Encodable {
       let message: String
       let status: Int
     }
-    return .json(Problem(message: message, status: Int(status.code)), status: status)
+    return .json(
+      Body(message: problem.message, status: Int(problem.status.code)), status: problem.status,
+      retryAfter: problem.retryAfter)
   }
 }

@@ -12,7 +12,6 @@ struct ImgproxyRoutes: Sendable {
   let storing: String
 
   func response(to request: ServerRequest) async -> ServerResponse {
-    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     do throws(ImgproxyRequest.Problem) {
       let wanted = try ImgproxyRequest(path: request.path.dropFirst("/imgproxy".count))
       return await response(to: request, wanted)

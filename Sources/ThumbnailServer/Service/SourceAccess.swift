@@ -5,6 +5,25 @@ import NIOHTTP1
 import ThumbnailCore
 import Thumbnailer
 
+/// An image that may be asked for, and what may be made of it.
+struct ServedSource: Sendable {
+  /// The most pixels of a thumbnail that nobody has signed for: 2048 × 2048.
+  static let strangersPixels = 4 << 20
+
+  let image: ImageSource
+  /// The most pixels of its thumbnails, which are then not enlarged either; nil where the address is signed.
+  let mostPixels: Int?
+
+  init(_ image: ImageSource, isSigned: Bool) {
+    (self.image, mostPixels) = (image, isSigned ? nil : Self.strangersPixels)
+  }
+
+  /// Whether a thumbnail may be sent. One may be stored that somebody else may ask for.
+  func admits(_ thumbnail: Thumbnail, _ variant: Variant) -> Bool {
+    mostPixels.map { thumbnail.size.pixelCount <= $0 && !variant.enlarges } ?? true
+  }
+}
+
 /// Which images may be asked for, and by whom.
 struct SourceAccess: Sendable {
   private typealias Problem = ServerResponse.Problem
@@ -25,43 +44,41 @@ struct SourceAccess: Sendable {
   ///   - isSigned: Whether another signature than ours allows it.
   func image(
     _ source: String, _ request: ServerRequest, isSigned: Bool = false
-  ) throws(ServerResponse.Problem) -> ImageSource {
+  ) throws(ServerResponse.Problem) -> ServedSource {
     let isURL = WebAddress.isURL(source)
     // Programs differ in what a backslash stands for.
     let url = isURL && !source.contains("\\") ? URL(string: source) : nil
-    if !isSigned { try check(request, url) }
-    if let url { return ImageSource(url).adding(headers) }
+    let isSigned = if isSigned { true } else { try check(request, url) }
+    if let url { return ServedSource(ImageSource(url).adding(headers), isSigned: isSigned) }
     guard !isURL else {
       throw Problem(.badRequest, "invalid-request", "the address of the picture is not a URL; percent-encode it")
     }
     guard let image = folder?.image(at: source) else {
       throw Problem(.notFound, "not-found", "there is no such picture")
     }
-    return image
+    return ServedSource(image, isSigned: isSigned)
   }
 
-  /// Throws unless images may be sent without a key: those who may not ask for images may not upload them either.
-  func checkUpload(_ request: ServerRequest) throws(ServerResponse.Problem) {
-    if signer == nil, hosts.isEmpty { return }
-    guard signer != nil else { throw Problem(.forbidden, "refused", "uploads need a key (THUMBS_IMAGINARY_KEY)") }
-    try checkSignature(request)
+  /// Whether an upload without a key is signed. Throws where images may not be asked for without, and so not uploaded.
+  func checkUpload(_ request: ServerRequest) throws(ServerResponse.Problem) -> Bool {
+    guard signer != nil || hosts.isEmpty else {
+      throw Problem(.forbidden, "refused", "uploads need a key (THUMBS_IMAGINARY_KEY)")
+    }
+    return try check(request, nil)
   }
 
-  /// Throws unless the request is signed, or its source is one that everybody may ask for.
-  private func check(_ request: ServerRequest, _ url: URL?) throws(ServerResponse.Problem) {
-    if let url, hosts.contains(where: { $0.matches(url) }) { return }
-    guard signer != nil else {
-      guard url != nil, !hosts.isEmpty else { return }
+  /// Whether the request is signed. Throws if it has to be: if not everybody may ask for its source.
+  private func check(_ request: ServerRequest, _ url: URL?) throws(ServerResponse.Problem) -> Bool {
+    let isForAll = url.map { url in hosts.contains { $0.matches(url) } } ?? false
+    guard let signer else {
+      if isForAll || url == nil || hosts.isEmpty { return false }
       throw Problem(.forbidden, "refused", "pictures of this host are not served")
     }
-    try checkSignature(request)
-  }
-
-  private func checkSignature(_ request: ServerRequest) throws(ServerResponse.Problem) {
-    guard let signer else { return }
     do throws(URLSigner.Refusal) {
       try signer.check(request.target)
+      return true
     } catch {
+      if isForAll { return false }
       throw Problem(.forbidden, "refused", error.message)
     }
   }

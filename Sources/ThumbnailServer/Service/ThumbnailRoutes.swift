@@ -24,15 +24,13 @@ struct ThumbnailRoutes: Sendable {
   /// A request that was understood.
   private struct Wanted {
     let options: VariantPath
-    let source: ImageSource
+    let source: ServedSource
     let negotiation: ContentNegotiation
   }
 
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest) -> ServerResponse? {
-    guard request.method == .GET || request.method == .HEAD, let wanted = try? wanted(request, onlyURLs: true) else {
-      return nil
-    }
+    guard let wanted = try? wanted(request, onlyURLs: true) else { return nil }
     // While nobody waits, what can be had as AVIF is made.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
       let variant = variant(wanted, wanted.negotiation.format(allowsAVIF: allowsAVIF))
@@ -42,7 +40,6 @@ struct ThumbnailRoutes: Sendable {
   }
 
   func response(to request: ServerRequest) async -> ServerResponse {
-    guard request.method == .GET || request.method == .HEAD else { return .problem(.methodNotAllowed) }
     do throws(Problem) {
       let wanted = try wanted(request)
       let format = await thumbnails.format(for: wanted.negotiation, of: wanted.source) { variant(wanted, $0) }

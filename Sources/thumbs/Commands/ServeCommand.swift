@@ -61,8 +61,12 @@ struct ServeCommand: AsyncParsableCommand {
   @OptionGroup(title: "Network") var network: NetworkOptions
   @OptionGroup(title: "Isolation") var isolation: IsolationOptions
 
-  /// The part of the memory budget that uploads may take on their way.
-  private static let bodyShare = 2
+  /// The part of the memory budget that the bodies of requests and responses may take.
+  private static let bodyShare = 4
+  /// Downloads at once, unless given: no client has more than a quarter of them.
+  private static let downloads = 64
+  /// At least so many requests are worked on at once, so that a client's part is not too little.
+  private static let leastMaking = 16
 
   func validate() throws {
     try OptionCheck.oneOf([
@@ -91,7 +95,12 @@ struct ServeCommand: AsyncParsableCommand {
     var configuration = ThumbnailPipeline.Configuration()
     // Anybody who can reach the page decides what is fetched.
     configuration.addresses = .publicOnly
+    configuration.downloads = Self.downloads
     resources.apply(to: &configuration)
+    // One client has half of them.
+    configuration.jobs = min(256, 2 * configuration.jobs)
+    let bodyBytes = configuration.memoryBudget.bytes / Self.bodyShare
+    configuration.bytesElsewhere = bodyBytes
     freshness.apply(to: &configuration)
     try network.apply(to: &configuration)
     isolation.apply(to: &configuration)
@@ -106,12 +115,15 @@ struct ServeCommand: AsyncParsableCommand {
     }
     served.hidden?.showsAll = source.showHidden
     try service.apply(to: &served)
+    served.mostMaking = max(Self.leastMaking, configuration.downloads)
     served.namesSources = server.isPrivate
     let traces = try service.openTraceLog()
     served.tracing = traces.map { RequestTracing($0, continuing: server.proxies) }
     let thumbnails = ThumbnailServer(served, pipeline: pipeline)
     var listening = server.listening
-    listening.bodyMemory = configuration.memoryBudget.bytes / Self.bodyShare
+    listening.bodyMemory = bodyBytes
+    // The rest is for downloads and files.
+    listening.maximumConnections = min(listening.maximumConnections, DescriptorLimit.raise() / 2)
     let http = HTTPServer(listening, responder: thumbnails)
     let bound: SocketAddress
     do {

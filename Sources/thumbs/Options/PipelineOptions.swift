@@ -6,7 +6,8 @@ import Thumbnailer
 struct PipelineOptions: ConfigurationOptions {
   @OptionGroup var cache: CacheOptions
 
-  @Option(help: ArgumentHelp("Downloads at once, silent ones not counted. (default: 16)", valueName: "N"))
+  @Option(
+    help: ArgumentHelp("Downloads at once, silent ones not counted. (default: 16, in serve 64)", valueName: "N"))
   var downloads: Int?
 
   @Option(
@@ -65,7 +66,7 @@ struct PipelineOptions: ConfigurationOptions {
 
 /// What decodes may take, and how images are read: for all commands that make thumbnails.
 struct DecodeOptions: ConfigurationOptions {
-  @Option(help: ArgumentHelp("Decodes at once. (default: one for each core)", valueName: "N"))
+  @Option(help: ArgumentHelp("Decodes at once, in serve of one client. (default: one for each core)", valueName: "N"))
   var jobs: Int?
 
   @Option(

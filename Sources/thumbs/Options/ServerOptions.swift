@@ -3,7 +3,17 @@ import Foundation
 import HTTPServer
 import HTTPTransport
 import NIOCore
+import Synchronization
 import ThumbnailServer
+
+/// A message to stderr that is written once.
+private final class OneNotice: Sendable {
+  private let wasSaid = Atomic(false)
+
+  func say(_ message: @autoclosure () -> String) {
+    if !wasSaid.exchange(true, ordering: .relaxed) { Console.standard.complain(message()) }
+  }
+}
 
 /// Where the server listens, and under which names.
 struct ServerOptions: ParsableArguments {
@@ -24,7 +34,7 @@ struct ServerOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       """
-      A proxy that is believed when its X-Forwarded-For says who asks, for --rate-limit and the log, and when its \
+      A proxy that is believed when its X-Forwarded-For says who asks, for the parts of clients and the log, and when its \
       traceparent says which trace a request belongs to. May be given several times.
       """, valueName: "ADDRESS[/BITS]"), transform: AddressRange.option)
   var trustedProxy: [AddressRange] = []
@@ -44,7 +54,16 @@ struct ServerOptions: ParsableArguments {
   var listening: HTTPServer.Configuration {
     var listening = HTTPServer.Configuration(
       binding: SocketActivation.socket.map { .socket($0) } ?? .address(host: host, port: port))
-    listening.client = { [proxies] in proxies.client($0, $1) }
+    listening.isProxy = proxies.includes
+    let notice = OneNotice()
+    listening.client = { [proxies] peer, fields in
+      if !proxies.includes(peer), fields.contains(name: "x-forwarded-for") {
+        notice.say(
+          "a request from \(peer) names its client in X-Forwarded-For; if that is a proxy of yours, all its clients count "
+            + "as one until you name it: --trusted-proxy \(peer)")
+      }
+      return proxies.client(peer, fields)
+    }
     return listening
   }
 

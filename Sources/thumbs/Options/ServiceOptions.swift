@@ -22,7 +22,7 @@ struct ServiceOptions: ParsableArguments {
     help: ArgumentHelp(
       """
       Serve only addresses signed with one of these keys: a file with NAME:SECRET lines, the secret in hexadecimal \
-      digits. The first one signs. (default: those in \(signingKeysVariable), if it is set)
+      digits. The first one signs. Others have at most 4 megapixels, and are not enlarged. (default: those in \(signingKeysVariable), if it is set)
       """, valueName: "FILE"))
   var signingKeys: String?
 
@@ -46,7 +46,9 @@ struct ServiceOptions: ParsableArguments {
   var maxUpload: ByteSize?
 
   @Option(
-    help: ArgumentHelp("Thumbnails that may be in work or wait at once; beyond that the status is 429.", valueName: "N")
+    help: ArgumentHelp(
+      "Thumbnails that may be in work or wait at once, a quarter of them for one client; beyond that it is 429 or 503.",
+      valueName: "N")
   )
   var queue = 1024
 

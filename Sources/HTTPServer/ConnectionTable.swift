@@ -1,0 +1,93 @@
+import HTTPSemantics
+
+/// Which connections are open, whose they are, and which have been idle for longest: decides who may come, and who makes
+/// room.
+///
+/// A pure value; its owner synchronises it and carries out what it returns.
+struct ConnectionTable<ID: Hashable> {
+  /// What becomes of a new connection.
+  enum Admission: Equatable {
+    case admitted
+    /// It is admitted, and this one is to be closed.
+    case insteadOf(ID)
+    case refused(Shares.Refusal)
+  }
+
+  private struct Connection {
+    let client: String?
+    /// When it became idle, as a count; nil while a request is responded to.
+    var idleSince: Int?
+  }
+
+  /// One that may make room.
+  private struct Candidate {
+    let id: ID
+    let idleSince: Int
+    /// The connections of its client.
+    let count: Int
+  }
+
+  private static var mostCandidates: Int { 256 }
+
+  private var shares: Shares
+  private var connections: [ID: Connection] = [:]
+  private var clock = 0
+  private var candidates: [Candidate] = []
+
+  init(limit: Int, most: Int) { shares = Shares(capacity: limit, most: most) }
+
+  var count: Int { connections.count }
+
+  /// Admits a connection, which is idle at first.
+  ///
+  /// - Parameter client: Nil for a proxy, which may have any number.
+  mutating func insert(_ id: ID, client: String?) -> Admission {
+    var admission = Admission.admitted
+    switch shares.refusal(of: 1, for: client) {
+    case .holder: return .refused(.holder)
+    case .all:
+      guard let idle = longestIdle() else { return .refused(.all) }
+      remove(idle)
+      admission = .insteadOf(idle)
+    case nil: break
+    }
+    _ = shares.take(for: client)
+    connections[id] = Connection(client: client)
+    setIdle(true, id)
+    return admission
+  }
+
+  /// Notes that a connection has become idle, or that its request is responded to.
+  mutating func setIdle(_ isIdle: Bool, _ id: ID) {
+    clock += 1
+    connections[id]?.idleSince = isIdle ? clock : nil
+  }
+
+  mutating func remove(_ id: ID) {
+    guard let connection = connections.removeValue(forKey: id) else { return }
+    shares.giveBack(of: connection.client)
+  }
+
+  /// Of the clients with idle connections the one that has most connections makes room, with its longest idle one.
+  private mutating func longestIdle() -> ID? {
+    if let id = nextCandidate() { return id }
+    let idle = connections.compactMap { id, connection in
+      connection.idleSince.map { Candidate(id: id, idleSince: $0, count: count(of: connection)) }
+    }
+    // The next one is the last.
+    candidates = idle.sorted { ($1.count, $0.idleSince) > ($0.count, $1.idleSince) }.suffix(Self.mostCandidates)
+    return nextCandidate()
+  }
+
+  /// The next of those that were found at the last look, if nothing has changed for it: a look takes a millisecond.
+  private mutating func nextCandidate() -> ID? {
+    while let candidate = candidates.popLast() {
+      guard let connection = connections[candidate.id], connection.idleSince == candidate.idleSince else { continue }
+      if count(of: connection) == candidate.count { return candidate.id }
+      candidates = []
+    }
+    return nil
+  }
+
+  private func count(of connection: Connection) -> Int { connection.client.map { shares.amount(of: $0) } ?? 0 }
+}
