@@ -3,7 +3,9 @@ public import Foundation
 /// A finished thumbnail: the bytes of a small image file, upright, sRGB, 8 bit, without metadata.
 public struct Thumbnail: Sendable, Equatable {
   /// The file's bytes, in `format`.
-  public var data: Data
+  public var data: Data { didSet { tag = Memo() } }
+  /// What tells `data` from other bytes: making it takes a millisecond for each 4 MB.
+  package private(set) var tag = Memo<String>()
   /// Width and height in pixels, which may be less than requested.
   public var size: PixelSize
   /// The format of `data`: JPEG, PNG, WebP or AVIF.

@@ -137,7 +137,7 @@ struct ThumbnailResponder: Sendable {
   private static func response(
     with thumbnail: Thumbnail, _ storing: String, for request: ServerRequest, extra: HTTPHeaders
   ) -> ServerResponse {
-    let tag = EntityTag.of(thumbnail.data)
+    let tag = thumbnail.tag.value { EntityTag.of(thumbnail.data) }
     var headers: HTTPHeaders = [
       "etag": tag, "cache-control": storing, "x-content-type-options": "nosniff",
     ]
