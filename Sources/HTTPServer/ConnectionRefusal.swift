@@ -1,23 +1,17 @@
+import Foundation
 import HTTPSemantics
 import NIOCore
 import NIOHTTP1
 
-/// Closes a connection that there is no room for, with a response to whatever it was opened for.
-final class ConnectionRefusal: ChannelInboundHandler {
-  typealias InboundIn = ByteBuffer
-
-  private let status: HTTPResponseStatus
-
-  init(_ status: HTTPResponseStatus) { self.status = status }
-
-  func channelActive(context: ChannelHandlerContext) {
-    let response = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nretry-after: 1\r\nconnection: close\r\n"
-    let bytes = ByteBuffer(string: response + "content-length: 0\r\n\r\n")
-    context.writeAndFlush(NIOAny(bytes)).assumeIsolated().whenComplete { _ in context.close(promise: nil) }
-  }
-}
-
 extension Shares.Refusal {
   /// 429 where the client has used up its part, 503 where all have used up all.
   var status: HTTPResponseStatus { self == .holder ? .tooManyRequests : .serviceUnavailable }
+
+  /// Writes a response to whatever a connection was opened for, as far as that is possible at once.
+  func respond(on socket: NIOBSDSocket.Handle) {
+    let response = "HTTP/1.1 \(status.code) \(status.reasonPhrase)\r\nretry-after: 1\r\nconnection: close\r\n"
+    _ = Array((response + "content-length: 0\r\n\r\n").utf8).withUnsafeBytes {
+      send(socket, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT))
+    }
+  }
 }

@@ -23,6 +23,8 @@ package final class HTTPServer: Sendable {
   private let configuration: Configuration
   private let responder: any HTTPResponder
   private let group: MultiThreadedEventLoopGroup
+  /// Accepts connections: in a thread of its own, as none must wait behind the requests of others.
+  private let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let connections: ConnectionRegistry
   private let memory: BodyMemory
   private let listener = Mutex<(any Channel)?>(nil)
@@ -42,22 +44,26 @@ package final class HTTPServer: Sendable {
   ///
   /// - Throws: What the system says, such as that the port is in use.
   package func start() async throws -> SocketAddress {
-    let bootstrap = ServerBootstrap(group: group)
+    let bootstrap = ServerBootstrap(group: acceptor, childGroup: group)
       .serverChannelOption(.backlog, value: 4096)
       .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
       // Many connections may come at once; they are accepted in one go.
       .serverChannelOption(.maxMessagesPerRead, value: 64)
-      .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
-      .childChannelOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
       .childChannelInitializer { [configuration, responder, connections, memory] channel in
         let peer = channel.remoteAddress?.ipAddress ?? "local"
         let client = configuration.isProxy(peer) ? nil : ClientNetwork.name(of: peer)
-        let refusal = connections.insert(channel, client: client)
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let refusal { return try pipeline.addHandler(ConnectionRefusal(refusal.status)) }
+          if let refusal = connections.insert(channel, client: client) {
+            // It is closed before it belongs to an event loop, as many may come.
+            try pipeline.withUnsafeTransportIfAvailable { refusal.respond(on: $0) }
+            throw refusal
+          }
+          let options = channel.syncOptions
           // Not an error where a connection has none, as a Unix socket.
-          try? channel.syncOptions?.setOption(Self.unsentBytes, value: Self.mostUnsentBytes)
+          try? options?.setOption(.tcpOption(.tcp_nodelay), value: 1)
+          try? options?.setOption(Self.unsentBytes, value: Self.mostUnsentBytes)
+          try options?.setOption(.writeBufferWaterMark, value: .init(low: 32 << 10, high: 128 << 10))
           let check = RequestLineCheck()
           try pipeline.addHandlers(
             HTTPResponseEncoder(), check,
@@ -78,7 +84,7 @@ package final class HTTPServer: Sendable {
         case .socket(let descriptor): try await bootstrap.withBoundSocket(descriptor).get()
         }
     } catch {
-      try? await group.shutdownGracefully()
+      try? await shutDown()
       throw error
     }
     listener.withLock { $0 = channel }
@@ -110,7 +116,12 @@ package final class HTTPServer: Sendable {
     connections.closeAll()
     // A response would come back to an event loop that has ended.
     await connections.waitUntilEmpty(for: Self.cancellationLimit)
-    try? await group.shutdownGracefully()
+    try? await shutDown()
+  }
+
+  private func shutDown() async throws {
+    try await acceptor.shutdownGracefully()
+    try await group.shutdownGracefully()
   }
 }
 
