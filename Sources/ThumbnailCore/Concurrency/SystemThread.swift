@@ -29,11 +29,19 @@ package enum SystemThread {
       { argument in
         guard let argument else { return nil }
         let work = Unmanaged<Work>.fromOpaque(argument).takeRetainedValue()
-        Thread.current.name = work.name
+        Thread.current.name = String(work.name.prefix(15))
         work.body()
         return nil
       }, work.toOpaque())
     if status != 0 { work.release() }
     return status == 0
+  }
+
+  /// Has the calling thread, and those that it starts, give way to other threads of the process.
+  static func giveWay() {
+    #if os(Linux)
+      // Of the calling thread alone. At 5 it has a third of the time of others.
+      _ = nice(5)
+    #endif
   }
 }

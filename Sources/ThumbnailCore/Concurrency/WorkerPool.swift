@@ -93,16 +93,24 @@ package final class WorkerPool: Sendable {
   private let shared: Shared
   private let name: String
   private let stackBytes: Int
+  private let givesWay: Bool
   private let onThreadExit: @Sendable () -> Void
 
   /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
-  package convenience init(name: String, threads: Int, onThreadExit: @escaping @Sendable () -> Void = {}) {
-    self.init(name: name, threads: threads, stackBytes: 2 << 20, onThreadExit: onThreadExit)
+  ///
+  /// - Parameter givesWay: Whether its threads give way to others of the process (on Linux).
+  package convenience init(
+    name: String, threads: Int, givesWay: Bool = false, onThreadExit: @escaping @Sendable () -> Void = {}
+  ) {
+    self.init(name: name, threads: threads, stackBytes: 2 << 20, givesWay: givesWay, onThreadExit: onThreadExit)
   }
 
-  init(name: String, threads: Int, stackBytes: Int, onThreadExit: @escaping @Sendable () -> Void) {
+  init(
+    name: String, threads: Int, stackBytes: Int, givesWay: Bool = false, onThreadExit: @escaping @Sendable () -> Void
+  ) {
     self.name = name
     self.stackBytes = stackBytes
+    self.givesWay = givesWay
     self.onThreadExit = onThreadExit
     shared = Shared(limit: max(1, threads))
   }
@@ -169,7 +177,8 @@ package final class WorkerPool: Sendable {
 
   /// Returns false if the system has no thread left.
   private func startThread() -> Bool {
-    SystemThread.start(name: name, stackBytes: stackBytes) { [shared, onThreadExit] in
+    SystemThread.start(name: name, stackBytes: stackBytes) { [shared, givesWay, onThreadExit] in
+      if givesWay { SystemThread.giveWay() }
       var hasFinished = false
       while let entry = shared.next(hasFinished: hasFinished) {
         entry.run()

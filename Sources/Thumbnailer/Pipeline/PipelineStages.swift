@@ -36,7 +36,9 @@ final class PipelineStages: Sendable {
     runner = DecodeRunner(
       memory: WeightedSemaphore(capacity: budget.decodeShare),
       turns: DecodeTurns(workers: configuration.jobs, bytes: budget.decodeShare),
-      workers: WorkerPool(name: "thumbnailer.codec", threads: configuration.jobs) { Codec.threadWillEnd() },
+      workers: WorkerPool(
+        name: "thumbnailer.codec", threads: configuration.jobs, givesWay: configuration.decodesGiveWay
+      ) { Codec.threadWillEnd() },
       spare: SpareProcessors(min(configuration.jobs, ProcessInfo.processInfo.activeProcessorCount)),
       monitor: monitor)
     (cache, openingProblem) = Self.openCache(configuration, monitor)

@@ -101,6 +101,7 @@ struct ServeCommand: AsyncParsableCommand {
     configuration.jobs = min(256, 2 * configuration.jobs)
     let bodyBytes = configuration.memoryBudget.bytes / Self.bodyShare
     configuration.bytesElsewhere = bodyBytes
+    configuration.decodesGiveWay = true
     freshness.apply(to: &configuration)
     try network.apply(to: &configuration)
     isolation.apply(to: &configuration)

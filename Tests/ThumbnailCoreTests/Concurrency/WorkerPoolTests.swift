@@ -8,6 +8,17 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct WorkerPoolTests {
   private let visible = PriorityControl(.visible)
 
+  #if os(Linux)
+    @Test func threadsGiveWayToOthersWhereTheyAreToldTo() async throws {
+      let own = getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0)
+      for (givesWay, more) in [(true, Int32(5)), (false, 0)] {
+        let pool = WorkerPool(name: "test", threads: 1, givesWay: givesWay)
+        let niceness = try await pool.run { _ in getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0) }
+        #expect(niceness == own + more)
+      }
+    }
+  #endif
+
   @Test func workRunsOnTheSameThreadAgainAndAgain() async throws {
     let pool = WorkerPool(name: "test", threads: 1)
     var threads: Set<UInt> = []
