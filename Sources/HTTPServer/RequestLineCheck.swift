@@ -10,18 +10,18 @@ final class RequestLineCheck: ChannelInboundHandler {
   typealias InboundOut = ByteBuffer
 
   private enum Place {
-    /// Before or within a request line; whether the last byte was a blank.
-    case line(afterBlank: Bool)
-    /// Behind it; whether this line is empty so far.
-    case head(isEmpty: Bool)
+    case line, head
     /// Within a body of which so many bytes are missing; nil for one in chunks.
     case body(Int?)
     case refused
   }
 
-  private var place = Place.line(afterBlank: false)
-  /// The bytes of the request line, without its end.
-  private var lineLength = 0
+  private static let newline = UInt8(ascii: "\n")
+  private static let blank = UInt8(ascii: " ")
+
+  private var place = Place.line
+  /// The last byte of a line or head, carriage returns left out.
+  private var last = newline
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var rest = unwrapInboundIn(data)
@@ -44,27 +44,22 @@ final class RequestLineCheck: ChannelInboundHandler {
     }
   }
 
-  private static let newline = UInt8(ascii: "\n")
-
   /// Follows a head to its end. Returns the length of that.
   private func scanHead(_ bytes: UnsafeRawBufferPointer) -> Int {
-    for (index, byte) in bytes.enumerated() {
-      switch (place, byte) {
-      case (.line(let afterBlank), Self.newline) where lineLength > 0:
-        place = afterBlank ? .refused : .head(isEmpty: true)
-        lineLength = 0
-      case (.line, Self.newline), (_, UInt8(ascii: "\r")): break
-      case (.line(let afterBlank), _):
-        let isBlank = byte == UInt8(ascii: " ")
-        place = isBlank && afterBlank ? .refused : .line(afterBlank: isBlank)
-        lineLength += 1
-      case (.head(isEmpty: true), Self.newline):
+    for (index, byte) in bytes.enumerated() where byte != UInt8(ascii: "\r") {
+      switch (place, byte, last) {
+      case (.line, Self.blank, Self.blank), (.line, Self.blank, Self.newline), (.line, Self.newline, Self.blank):
+        place = .refused
+        return index
+      case (.head, Self.newline, Self.newline):
         // Until `End` knows better: a request without a body ends here.
         place = .body(nil)
         return index + 1
-      case (.head, _): place = .head(isEmpty: byte == Self.newline)
-      case (.body, _), (.refused, _): return index
+      case (.line, Self.newline, Self.newline): break
+      case (.line, Self.newline, _): place = .head
+      default: break
       }
+      last = byte
     }
     return bytes.count
   }
@@ -81,7 +76,7 @@ final class RequestLineCheck: ChannelInboundHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
       case .head(let head): check.place = .body(head.headers.first(name: "content-length").flatMap { Int($0) })
-      case .end: check.place = .line(afterBlank: false)
+      case .end: (check.place, check.last) = (.line, RequestLineCheck.newline)
       case .body: break
       }
       context.fireChannelRead(data)
