@@ -170,7 +170,8 @@ struct GalleryRoutes: Sendable {
   private func begin(_ request: ServerRequest) async throws(Problem) -> ServerResponse {
     let message: BeginMessage = try Self.decode(request)
     guard let session = await sessions.begin(query: message.query ?? "", order: message.order ?? .date) else {
-      throw Problem(.serviceUnavailable, "too-many-pages", "too many pages are open; close some", retryAfter: 10)
+      throw Problem(
+        .serviceUnavailable, "too-many-pages", "too many pages are open; close some", headers: ["retry-after": "10"])
     }
     return .json(BegunMessage(id: session.id), status: .created)
   }

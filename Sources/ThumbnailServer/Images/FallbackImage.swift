@@ -29,7 +29,7 @@ package struct FallbackImage: Sendable {
       "content-type": type, "cache-control": "no-store", "x-content-type-options": "nosniff",
       "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
     ]
-    if let seconds = problem.retryAfter { headers.add(name: "retry-after", value: "\(seconds)") }
+    headers.add(contentsOf: problem.headers)
     return ServerResponse(problem.status, headers: headers, body: .bytes(bytes))
   }
 }

@@ -62,13 +62,15 @@ extension ServerResponse.Problem {
       case .origin: (.serviceUnavailable, "too many pictures of this server are waited for")
       case .all: (.serviceUnavailable, "too many pictures are being made")
       }
-    self.init(status, "overloaded", "\(what); try again in a second", retryAfter: 1)
+    self.init(status, "overloaded", "\(what); try again in a second", headers: ["retry-after": "1"])
   }
 
   static let tooManyRequests = Self(
-    .tooManyRequests, "rate-limited", "too many requests; try again in a second", retryAfter: 1)
-  static let stopping = Self(.serviceUnavailable, "stopping", "the server is about to end", retryAfter: 1)
-  static let methodNotAllowed = Self(.methodNotAllowed, "method-not-allowed", "this address is only read")
+    .tooManyRequests, "rate-limited", "too many requests; try again in a second", headers: ["retry-after": "1"])
+  static let stopping = Self(
+    .serviceUnavailable, "stopping", "the server is about to end", headers: ["retry-after": "1"])
+  static let methodNotAllowed = Self(
+    .methodNotAllowed, "method-not-allowed", "this address is only read", headers: ["allow": "GET, HEAD"])
 
   /// The error of a pipeline.
   ///
@@ -77,7 +79,7 @@ extension ServerResponse.Problem {
     self.init(
       HTTPResponseStatus(statusCode: error.httpStatus), error.code,
       namesSources ? error.message : error.messageForStrangers,
-      retryAfter: error.retryAfter.map { max(1, Int($0.components.seconds)) })
+      headers: error.retryAfter.map { ["retry-after": "\(max(1, $0.components.seconds))"] } ?? [:])
   }
 }
 

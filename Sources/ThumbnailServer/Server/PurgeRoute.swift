@@ -18,7 +18,9 @@ struct PurgeRoute: Sendable {
   func response(to request: ServerRequest) async -> ServerResponse {
     guard let key else { return .problem(.notFound) }
     guard request.method == .DELETE else {
-      return .problem(Problem(.methodNotAllowed, "method-not-allowed", "write DELETE /cache?url=…"))
+      return .problem(
+        Problem(
+          .methodNotAllowed, "method-not-allowed", "write DELETE /cache?url=…", headers: ["allow": "DELETE"]))
     }
     let given = request.headers.first(name: "authorization")?.split(separator: " ", maxSplits: 1) ?? []
     guard given.count == 2, given[0].lowercased() == "bearer", Token.areEqual(given[1], key) else {

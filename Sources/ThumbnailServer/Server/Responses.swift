@@ -11,11 +11,11 @@ extension ServerResponse {
     let code: String
     /// One line for people: what is wrong and what to do about it.
     let message: String
-    /// Seconds to wait before the same request.
-    var retryAfter: Int?
+    /// Fields of the response: when to come again, or which methods there are.
+    let headers: HTTPHeaders
 
-    init(_ status: HTTPResponseStatus, _ code: String, _ message: String, retryAfter: Int? = nil) {
-      (self.status, self.code, self.message, self.retryAfter) = (status, code, message, retryAfter)
+    init(_ status: HTTPResponseStatus, _ code: String, _ message: String, headers: HTTPHeaders = [:]) {
+      (self.status, self.code, self.message, self.headers) = (status, code, message, headers)
     }
 
     static let notFound = Problem(.notFound, "not-found", "there is nothing at this address")
@@ -29,21 +29,20 @@ extension ServerResponse {
   /// An error, which nobody may store.
   static func problem(_ problem: Problem) -> ServerResponse {
     json(
-      ProblemBody(error: problem.code, message: problem.message), status: problem.status, retryAfter: problem.retryAfter
-    )
+      ProblemBody(error: problem.code, message: problem.message), status: problem.status, headers: problem.headers)
   }
 
   /// A value as JSON, which nobody may store.
   static func json(
-    _ value: some Encodable, status: HTTPResponseStatus = .ok, retryAfter: Int? = nil
+    _ value: some Encodable, status: HTTPResponseStatus = .ok, headers: HTTPHeaders = [:]
   ) -> ServerResponse {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
     guard let data = try? encoder.encode(value) else { return ServerResponse(.internalServerError) }
-    var headers: HTTPHeaders = [
+    var headers = headers
+    headers.add(contentsOf: [
       "content-type": "application/json", "cache-control": "no-store", "x-content-type-options": "nosniff",
-    ]
-    if let retryAfter { headers.add(name: "retry-after", value: "\(retryAfter)") }
+    ])
     return ServerResponse(status, headers: headers, body: .bytes(data))
   }
 

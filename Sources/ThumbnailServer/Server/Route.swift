@@ -34,7 +34,9 @@ enum Route: String, Sendable, CaseIterable {
       let known = ImaginaryRoutes.operations.sorted().joined(separator: ", /")
       return .init(.notFound, "not-found", "there is no such operation; pictures are sent to /\(known)")
     case .imaginary where method != .GET && method != .POST:
-      return .init(.methodNotAllowed, "method-not-allowed", "pictures are sent with POST, and named with GET")
+      return .init(
+        .methodNotAllowed, "method-not-allowed", "pictures are sent with POST, and named with GET",
+        headers: ["allow": "GET, POST"])
     case .page, .picture, .thumb, .imgproxy, .help: return reads ? nil : .methodNotAllowed
     case .api, .imaginary, .health, .ready, .metrics, .cache: return nil
     }

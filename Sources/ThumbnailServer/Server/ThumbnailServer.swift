@@ -145,7 +145,8 @@ package final class ThumbnailServer: HTTPResponder {
       return .problem(problem)
     }
     let isPassing = status == .tooManyRequests || status == .serviceUnavailable
-    return .problem(.init(status, "refused", status.reasonPhrase.lowercased(), retryAfter: isPassing ? 1 : nil))
+    return .problem(
+      .init(status, "refused", status.reasonPhrase.lowercased(), headers: isPassing ? ["retry-after": "1"] : [:]))
   }
 
   package func finished(_ exchange: ServerExchange) {

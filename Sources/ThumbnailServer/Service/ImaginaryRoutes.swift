@@ -119,6 +119,6 @@ struct ImaginaryRoutes: Sendable {
     }
     return .json(
       Body(message: problem.message, status: Int(problem.status.code)), status: problem.status,
-      retryAfter: problem.retryAfter)
+      headers: problem.headers)
   }
 }
