@@ -12,8 +12,8 @@ import urllib.parse
 class Client:
     """Connections to a server from one address, or each from the next one."""
 
-    def __init__(self, port, address, scattered=False):
-        self.port = port
+    def __init__(self, port, address, scattered=False, pause=1):
+        self.port, self.pause = port, pause
         self.addresses = _addresses(address) if scattered else itertools.repeat(address)
 
     async def connect(self, receive_buffer=None):
@@ -76,8 +76,7 @@ def thumbnail(options, source):
 async def keep(count, work, pause=1, pace=2000):
     """That much of something at once, each begun again that many seconds after its end; `pace` begin in a second at first.
 
-    A request comes again as `Retry-After` says, a connection after ten times as long: more would be a flood, which is an
-    abuse of another kind.
+    More would be a flood, which is an abuse of another kind.
     """
 
     async def again(number):
@@ -103,7 +102,7 @@ async def idle(client, _):
         with contextlib.closing(connection):
             await asyncio.get_running_loop().sock_recv(connection, 1)
 
-    await keep(8192, hold, pause=10)
+    await keep(8192, hold, client.pause)
 
 
 async def heads(client, _):
@@ -116,7 +115,7 @@ async def heads(client, _):
                 await asyncio.get_running_loop().sock_sendall(connection, bytes([byte]))
                 await asyncio.sleep(1)
 
-    await keep(2000, drip, pause=10)
+    await keep(2000, drip, client.pause)
 
 
 async def readers(client, origin):
@@ -129,14 +128,14 @@ async def readers(client, origin):
             while await asyncio.get_running_loop().sock_recv(connection, 64):
                 await asyncio.sleep(1)
 
-    await keep(2000, drip, pause=10)
+    await keep(2000, drip, client.pause)
 
 
 async def broken(client, origin):
-    """Ten addresses a second that answer 500, at the host of good pictures."""
+    """Ten addresses a second that answer 500, at the host of good pictures unless they are apart."""
     running = set()
     for number in itertools.count():
-        task = asyncio.create_task(_ignoring(client.get(thumbnail("40", f"{origin.good}/broken/{number}.jpg"))))
+        task = asyncio.create_task(_ignoring(client.get(thumbnail("40", f"{origin.broken}/broken/{number}.jpg"))))
         running.add(task)
         task.add_done_callback(running.discard)
         await asyncio.sleep(0.1)
