@@ -34,17 +34,19 @@ final class ConnectionRegistry: Sendable {
   /// - Returns: Whose part is used up; nil if the connection is admitted.
   func insert(_ channel: any Channel, client: String?) -> Shares.Refusal? {
     let id = ObjectIdentifier(channel)
-    let (admission, idle) = state.withLock { state in
-      guard !state.isEnding else {
-        return (ConnectionTable<ObjectIdentifier>.Admission.refused(.all), nil as (any Channel)?)
+    let (refusal, idle) = state.withLock { state -> (Shares.Refusal?, (any Channel)?) in
+      if state.isEnding { return (.all, nil) }
+      switch state.table.insert(id, client: client) {
+      case .refused(let refusal): return (refusal, nil)
+      case .admitted:
+        state.channels[id] = channel
+        return (nil, nil)
+      case .insteadOf(let idle):
+        state.channels[id] = channel
+        return (nil, state.channels[idle])
       }
-      let admission = state.table.insert(id, client: client)
-      if case .refused = admission { return (admission, nil) }
-      state.channels[id] = channel
-      guard case .insteadOf(let idle) = admission else { return (admission, nil) }
-      return (admission, state.channels[idle])
     }
-    if case .refused(let refusal) = admission { return refusal }
+    if let refusal { return refusal }
     idle?.pipeline.fireUserInboundEventTriggered(EndWhenIdle())
     channel.closeFuture.whenComplete { [self] _ in
       leave {

@@ -23,18 +23,20 @@ struct ConnectionTable<ID: Hashable> {
   private struct Candidate {
     let id: ID
     let idleSince: Int
-    /// The connections of its client.
+    /// The connections of its client, or `few`.
     let count: Int
   }
 
   private static var mostCandidates: Int { 256 }
 
   private var shares: Shares
+  /// Clients with no more connections than that count as equal: a browser is not who has most.
+  private let few: Int
   private var connections: [ID: Connection] = [:]
   private var clock = 0
   private var candidates: [Candidate] = []
 
-  init(limit: Int, most: Int) { shares = Shares(capacity: limit, most: most) }
+  init(limit: Int, most: Int) { (shares, few) = (Shares(capacity: limit, most: most), most / 128) }
 
   var count: Int { connections.count }
 
@@ -89,5 +91,7 @@ struct ConnectionTable<ID: Hashable> {
     return nil
   }
 
-  private func count(of connection: Connection) -> Int { connection.client.map { shares.amount(of: $0) } ?? 0 }
+  private func count(of connection: Connection) -> Int {
+    max(few, connection.client.map { shares.amount(of: $0) } ?? 0)
+  }
 }

@@ -29,6 +29,13 @@ import Testing
     #expect(table.count == 5)
   }
 
+  @Test func amongClientsWithFewConnectionsTheLongestIdleOneMakesRoom() {
+    var table = ConnectionTable<Int>(limit: 512, most: 256)
+    for id in 0..<510 { #expect(table.insert(id, client: "\(id)") == .admitted) }
+    for id in 510..<512 { #expect(table.insert(id, client: "browser") == .admitted) }
+    for id in 512..<600 { #expect(table.insert(id, client: "\(id)") == .insteadOf(id - 512)) }
+  }
+
   @Test func nobodyMakesRoomWhileItsRequestIsRespondedTo() {
     var table = ConnectionTable<Int>(limit: 2, most: 2)
     for id in 1...2 {

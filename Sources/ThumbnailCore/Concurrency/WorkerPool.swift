@@ -99,19 +99,11 @@ package final class WorkerPool: Sendable {
   /// A pool named `name` of up to `threads` threads. `onThreadExit` is called on each as it ends.
   ///
   /// - Parameter givesWay: Whether its threads give way to others of the process (on Linux).
-  package convenience init(
-    name: String, threads: Int, givesWay: Bool = false, onThreadExit: @escaping @Sendable () -> Void = {}
+  package init(
+    name: String, threads: Int, stackBytes: Int = 2 << 20, givesWay: Bool = false,
+    onThreadExit: @escaping @Sendable () -> Void = {}
   ) {
-    self.init(name: name, threads: threads, stackBytes: 2 << 20, givesWay: givesWay, onThreadExit: onThreadExit)
-  }
-
-  init(
-    name: String, threads: Int, stackBytes: Int, givesWay: Bool = false, onThreadExit: @escaping @Sendable () -> Void
-  ) {
-    self.name = name
-    self.stackBytes = stackBytes
-    self.givesWay = givesWay
-    self.onThreadExit = onThreadExit
+    (self.name, self.stackBytes, self.givesWay, self.onThreadExit) = (name, stackBytes, givesWay, onThreadExit)
     shared = Shared(limit: max(1, threads))
   }
 

@@ -1,3 +1,5 @@
+import ThumbnailCore
+
 /// A request's target as it may stand in a log: without keys and signatures, however they are spelled, and with the
 /// addresses of sources without user names, passwords, queries and fragments.
 enum LoggedTarget {
@@ -66,25 +68,11 @@ enum LoggedTarget {
 
   /// A text without percent-encoding, as far as it is one.
   private static func decoded(_ text: Substring) -> String {
-    var bytes = Array(text.utf8)
-    for _ in 0..<mostDecodings where bytes.contains(UInt8(ascii: "%")) {
-      var plain: [UInt8] = []
-      var index = 0
-      while index < bytes.count {
-        let digits = bytes[index...].dropFirst().prefix(2)
-        if bytes[index] == UInt8(ascii: "%"), digits.count == 2,
-          let byte = Hexadecimal.bytes(String(decoding: digits, as: UTF8.self))?.first
-        {
-          plain.append(byte)
-          index += 3
-        } else {
-          plain.append(bytes[index])
-          index += 1
-        }
-      }
-      bytes = plain
+    var text = String(text)
+    for _ in 0..<mostDecodings where text.utf8.contains(UInt8(ascii: "%")) {
+      text = String(decoding: RawPath(percentEncoded: text).bytes, as: UTF8.self)
     }
-    return String(decoding: bytes, as: UTF8.self)
+    return text
   }
 }
 
