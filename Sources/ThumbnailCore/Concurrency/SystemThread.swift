@@ -38,7 +38,7 @@ package enum SystemThread {
   }
 
   /// Has the calling thread, and those that it starts, give way to other threads of the process.
-  static func giveWay() {
+  package static func giveWay() {
     #if os(Linux)
       // Of the calling thread alone. At 5 it has a third of the time of others.
       _ = nice(5)

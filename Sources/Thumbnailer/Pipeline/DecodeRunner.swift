@@ -1,3 +1,6 @@
+import Dispatch
+import ImageCodec
+import Synchronization
 import ThumbnailCore
 
 /// Runs decodes on worker threads, in memory from their share of the budget.
@@ -64,6 +67,22 @@ struct DecodeRunner: Sendable {
     }
     monitor.add(1, to: \.decodes)
     return outcome
+  }
+
+  /// Does long work on a thread of its own that gives way to other decodes, and waits for it.
+  static func givingWay<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value {
+    let result = Mutex<Value?>(nil)
+    let end = DispatchSemaphore(value: 0)
+    let hasStarted = SystemThread.start(name: "thumbnailer.long", stackBytes: 2 << 20) {
+      // Twice: it has a ninth of the time of another decode.
+      for _ in 0..<2 { SystemThread.giveWay() }
+      let value = body()
+      result.withLock { $0 = value }
+      Codec.threadWillEnd()
+      end.signal()
+    }
+    if hasStarted { end.wait() }
+    return result.withLock { $0 } ?? body()
   }
 
   /// Runs blocking codec work on a worker thread.

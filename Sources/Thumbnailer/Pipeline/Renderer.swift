@@ -3,6 +3,9 @@ import ThumbnailCore
 
 /// Makes thumbnails from a body: from its preview, in process or in a helper, all variants from one decode.
 struct Renderer: Sendable {
+  /// The decode of an image of more pixels takes so long that others come first, where decodes give way.
+  private static let longDecodePixels = 32_000_000
+
   let configuration: ThumbnailPipeline.Configuration
   let planner: DecodePlanner
   let runner: DecodeRunner
@@ -164,10 +167,14 @@ struct Renderer: Sendable {
     let description = "\(plan)" + (plan.isTolerant ? ", as far as it can be read" : "")
     let outcome = try await runner.run(
       description, bytes: plan.predictedBytes, isReserved: isReserved, of: body.bytes, for: job
-    ) { [bytes = body.bytes, processors = configuration.processors, spare = runner.spare] cancellation in
-      Downsampler.render(
-        bytes, plan: plan, processors: processors, spare: spare, makesMicroThumbnails: job.makesMicroThumbnails,
-        cancellation: cancellation)
+    ) { [bytes = body.bytes, configuration, spare = runner.spare] cancellation in
+      let render = { @Sendable in
+        Downsampler.render(
+          bytes, plan: plan, processors: configuration.processors, spare: spare,
+          makesMicroThumbnails: job.makesMicroThumbnails, cancellation: cancellation)
+      }
+      let givesWay = configuration.decodesGiveWay && plan.probe.size.pixelCount > Self.longDecodePixels
+      return givesWay ? DecodeRunner.givingWay(render) : render()
     }
     try body.checkUnchanged()
     return Decoded(outcome, plan: description)
