@@ -109,10 +109,9 @@ extension ThumbnailPipeline {
     public var totalTimeout = Duration.seconds(300)
     /// Attempts at one download, the first included. Default: 4.
     public var attempts = 4
-    /// How long this pipeline waits in total for hosts that are paused, because they limit requests (429, or 503 with
-    /// `Retry-After`) or have failed several times in a row. Overlapping pauses count once. Requests that would wait
-    /// longer fail at once with `rateLimited` or `hostClosed`, or are served stale. Suits a prefetch, but not an
-    /// interactive program. Default: 0.
+    /// How long requests wait for a host that makes no progress, because it asks for pauses (429, 503) or because several
+    /// of its images have failed. Then all that wait for it fail with `rateLimited` or `hostClosed`, or are served stale.
+    /// Suits a prefetch, but not an interactive program. Default: 0, with which they fail at once.
     public var maximumWait = Duration.zero
     /// The least that a server must send, in bytes per second on average over 20 seconds; a slower transfer fails. The
     /// last attempt at a large image continues as long as any bytes arrive. 0 allows any rate. Default: 1,000.

@@ -54,11 +54,11 @@ struct PrefetchCommand: AsyncParsableCommand {
       own. Sheets link to the page of a picture or, without the query of its
       address, to the picture: queries may hold keys.
 
-      A host or a service that asks for a pause (429, 503) is left alone by all
-      processes that share the cache, and tried by one request when it is over; a
-      host that fails five times in a row is closed for a second, then for longer
-      each time. The run waits for that, --max-wait in all, and says so; then what
-      is left fails with rate-limited or host-closed.
+      A picture that fails is tried again after all others. If several pictures of
+      a host fail and none arrives meanwhile, or three in a row are asked for a
+      pause (429, 503), the host is held: one picture at a time tries it, and its
+      others wait. When it has made no progress for --max-wait, what is left of it
+      fails with rate-limited or host-closed. Other hosts are not affected.
 
       Unsplash is told which of its photos were exported, as its terms ask.
 

@@ -7,7 +7,7 @@ enum DescriptorLimit {
 
   /// Raises the soft limit as far as it is needed and allowed: its default is less than a server's connections take.
   /// Returns the limit.
-  static func raise() -> Int {
+  @discardableResult static func raise() -> Int {
     var limit = rlimit()
     guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return Int(wanted) }
     limit.rlim_cur = max(limit.rlim_cur, min(wanted, limit.rlim_max))

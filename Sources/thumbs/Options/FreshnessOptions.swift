@@ -37,13 +37,13 @@ struct FreshnessOptions: ConfigurationOptions {
   }
 }
 
-/// How long a run waits out rate limits.
+/// How long a run waits for hosts.
 struct PauseOptions: ConfigurationOptions {
   @Option(
     help: ArgumentHelp(
       """
-      How long to wait in all for hosts and services that ask for a pause or fail in a row, such as 30s or 10m; what \
-      would take longer fails. 0 waits for nothing. (default: 60s)
+      How long to wait for a host that makes no progress, and for a service that asks for a pause, such as 30s or 10m; \
+      then its pictures fail. 0 waits for nothing. (default: 60s)
       """, valueName: "TIME"), transform: Duration.option)
   var maxWait: Duration?
 
