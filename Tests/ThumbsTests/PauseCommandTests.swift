@@ -103,6 +103,5 @@ struct PauseCommandTests {
     #expect(run.status == 1)
     #expect(origin.requests.count <= 60, "\(origin.requests.count) requests")
     #expect(run.lines.contains { $0.contains("host-closed") })
-    #expect(run.stderr.contains("has failed several times in a row (status 500)"))
   }
 }

@@ -281,7 +281,7 @@ import Testing
     let fields = ["x-thumbs-token": try #require(try await first.object("/api/gallery")["token"] as? String)]
     let session = try #require(
       try await first.object("/api/sessions", method: "POST", body: Data("{}".utf8), headers: fields)["id"] as? String)
-    let message = try JSONSerialization.data(withJSONObject: ["id": hidden])
+    let message = try JSONSerialization.data(withJSONObject: ["ids": [hidden]])
     let deleted = try await first.get(
       "/api/sessions/\(session)/delete", method: "POST", body: message, headers: fields)
     #expect(deleted.status == 204)

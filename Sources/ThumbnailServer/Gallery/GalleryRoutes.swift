@@ -165,7 +165,9 @@ struct GalleryRoutes: Sendable {
   private struct OrderMessage: Decodable { let order: FolderIndex.Order }
   private struct ItemIDMessage: Decodable { let id: String }
   /// Without `ids`, all that are hidden from the list.
-  private struct ItemIDsMessage: Codable { let ids: [String]? }
+  private struct ItemIDsMessage: Codable { let ids: [String] }
+  /// Without ids all that are hidden are meant.
+  private struct UndoMessage: Decodable { let ids: [String]? }
 
   private func begin(_ request: ServerRequest) async throws(Problem) -> ServerResponse {
     let message: BeginMessage = try Self.decode(request)
@@ -184,8 +186,8 @@ struct GalleryRoutes: Sendable {
     case "search": await list.search((try Self.decode(request) as QueryMessage).query)
     case "order": await list.setOrder((try Self.decode(request) as OrderMessage).order)
     case "retry": await list.retry()
-    case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids ?? [])
-    case "undo": return .json(ItemIDsMessage(ids: await list.show((try Self.decode(request) as ItemIDsMessage).ids)))
+    case "delete": await list.hide((try Self.decode(request) as ItemIDsMessage).ids)
+    case "undo": return .json(ItemIDsMessage(ids: await list.show((try Self.decode(request) as UndoMessage).ids)))
     case "use": await list.reportUse(of: (try Self.decode(request) as ItemIDMessage).id)
     case "viewport": try await report(Self.decode(request), to: session)
     case "away": await sessions.leave(session.id)

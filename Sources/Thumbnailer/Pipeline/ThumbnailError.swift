@@ -21,7 +21,7 @@ public enum ThumbnailError: Error, Sendable, Equatable {
   case unreachable(reason: String)
   /// No address of the URL, or of what it redirects to, is allowed (`Configuration.addresses`).
   case addressRefused(reason: String)
-  /// The circuit breaker is open: the host has failed several times in a row, with other images, so no request was
+  /// The host is held, since it has failed several times in a row with other images, so no request was
   /// sent. The next is in `retryAfter`.
   case hostClosed(reason: String, retryAfter: Duration)
   /// A deadline has passed.
