@@ -92,7 +92,7 @@ package struct HostHealth {
   }
 
   /// Whether it was held a short while ago, so that images are better drawn at random.
-  var isDoubtful: Bool { strikes > 0 }
+  private(set) var isDoubtful = false
   /// Whether a pause of the whole host is believed: more trials are needed for one that would end the wait for the host.
   private var believesPause: Bool {
     let isLong = policy.patience > .zero && wished.map { $0 > policy.patience } == true
@@ -215,7 +215,7 @@ package struct HostHealth {
       $0.value.began <= beginning && ($0.value.isPause || $0.value.failed >= beginning - policy.recently)
     }
     answersInARow = hold == nil ? answersInARow + 1 : 1
-    if answersInARow >= policy.answersUntilCalm { strikes = 0 }
+    if answersInARow >= policy.answersUntilCalm { (strikes, isDoubtful) = (0, false) }
     guard wasHeld else {
       suspects = suspects.filter { $0.value.began > beginning }
       return .none
@@ -244,7 +244,7 @@ package struct HostHealth {
   private mutating func hold(_ cause: Hold.Cause, at now: ContinuousClock.Instant) -> Change {
     if hold == nil { (heldSince, waitedSince, trials) = (now, now, 0) }
     strikes += 1
-    answersInARow = 0
+    (answersInARow, isDoubtful) = (0, true)
     var pause = isGivenUp ? policy.pauseAfterGivingUp : policy.backoff.bound(after: strikes)
     if believesPause {
       pause = max(pause, wished ?? policy.unnamedPause.bound(after: wishes - policy.trialsUntilBelieved + 1))
