@@ -21,6 +21,8 @@ class Origin:
     def __init__(self, image, latency=0.05, address="127.0.0.1"):
         self.image, self.latency, self.address = image, latency, address
         self.requests = collections.Counter()
+        # Different good images that were sent whole.
+        self.good = set()
         self.times = []
         # What every request meets while the server is down: refuse, reset, silent, or a status.
         self.outage = None
@@ -45,7 +47,12 @@ class Origin:
         self._call(self._close())
         self.loop.call_soon_threadsafe(self.loop.stop)
 
+    @property
+    def sent(self):
+        return len(self.good)
+
     def forget(self):
+        self.good.clear()
         self.requests.clear()
         self.times.clear()
 
@@ -115,7 +122,7 @@ class Connection(asyncio.Protocol):
                 # What was under way when the server went down has had its answer already.
                 self.origin.loop.call_later(self.origin.latency, self.abort)
             elif fault != "silent":
-                self.origin.loop.call_later(self.origin.latency, self.respond, fault)
+                self.origin.loop.call_later(self.origin.latency, self.respond, fault, path)
 
     def abort(self):
         sock = self.transport.get_extra_info("socket")
@@ -123,11 +130,13 @@ class Connection(asyncio.Protocol):
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.transport.abort()
 
-    def respond(self, fault):
+    def respond(self, fault, path):
         if self.transport.is_closing():
             return
         fault = self.origin.outage or fault
         image = self.origin.image
+        if fault == "good":
+            self.origin.good.add(path)
         if fault in ("good", "half"):
             head = f"HTTP/1.1 200 OK\r\nContent-Type: image/jpeg\r\nContent-Length: {len(image)}\r\n\r\n".encode()
             self.transport.write(head + (image if fault == "good" else image[: len(image) // 2]))
