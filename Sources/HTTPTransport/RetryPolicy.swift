@@ -5,6 +5,9 @@ package struct Backoff: Sendable {
   /// The largest bound.
   package var longest: Duration
 
+  /// Lowers the largest bound, but not below the first.
+  mutating func limit(to longest: Duration) { self.longest = min(self.longest, max(first, longest)) }
+
   /// The bound after so many consecutive failures, from 1.
   func bound(after failures: Int) -> Duration { min(first * (1 << min(max(failures, 1) - 1, 20)), longest) }
 }

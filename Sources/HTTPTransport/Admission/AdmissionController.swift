@@ -20,13 +20,12 @@ final class AdmissionController: Sendable {
   ) {
     var hosts = configuration.hosts
     hosts.patience = configuration.maximumWait
-    if configuration.maximumWait == .zero {
-      hosts.upAfterAnswer = .seconds(5)
-    } else {
-      hosts.unnamedPause.longest = min(
-        hosts.unnamedPause.longest, max(hosts.unnamedPause.first, configuration.maximumWait / 8))
+    if configuration.maximumWait > .zero {
       // A host that works again before the wait is over must be found out.
-      hosts.backoff.longest = min(hosts.backoff.longest, max(hosts.backoff.first, configuration.maximumWait / 45))
+      hosts.unnamedPause.limit(to: configuration.maximumWait / 8)
+      hosts.backoff.limit(to: configuration.maximumWait / 45)
+    } else {
+      hosts.suspectsOfAnsweringHost = .max
     }
     admission = Mutex(
       Admission(

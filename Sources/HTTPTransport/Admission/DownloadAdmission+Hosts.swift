@@ -124,13 +124,13 @@ extension DownloadAdmission {
     }
   }
 
-  /// A hold begins or is extended: some that wait fail, the others are parked if it is long.
+  /// A hold begins or is extended: some that wait fail, the others are parked.
   private mutating func holds(
     _ site: String, _ hold: HostHealth.Hold, isNew: Bool, _ now: ContinuousClock.Instant
   ) {
     heldSites.insert(site)
     let isClose = hosts[site]?.isTrialClose(at: now) ?? true
-    let parks = hold.until - now >= health.parkingHold && sites[site]?.isParked == false
+    let parks = sites[site]?.isParked == false
     if !isClose || parks {
       for waiting in waiting(at: site) {
         if waiting.isPatient {

@@ -104,8 +104,8 @@ package struct HostHealth {
     recovered.map { now - $0 < max(policy.patience, policy.recently) } ?? false
   }
 
-  /// How many more attempts an image has than elsewhere: twice as many as others that came in the end.
-  func furtherAttempts(at now: ContinuousClock.Instant) -> Int { isFickle(at: now) ? 2 * mostRecovered : 0 }
+  /// How many more attempts an image has than elsewhere: more than twice as many as others that came in the end.
+  func furtherAttempts(at now: ContinuousClock.Instant) -> Int { isFickle(at: now) ? 2 * mostRecovered + 2 : 0 }
 
   /// Whether the next trial is better an image that it has sent before: every other time where all that wait have failed,
   /// otherwise from the third trial on, or the first if such an image was the one to come the last time. Never after a pause
@@ -175,9 +175,9 @@ package struct HostHealth {
       // A transfer that began before this one may have had its answer from a host that is down by now.
       if !isFickle(at: now), let lastGood, lastGood >= beginning { return .none }
       suspect(ticket, since: beginning, at: now)
-      // Few images may be left; if one is known that the host has sent, it will tell.
-      let evidence = hasGoodImage ? suspects.values.reduce(0) { $0 + $1.failures } : suspects.count
-      let isEnough = evidence >= policy.suspectsUntilHeld && !hasAnswered(within: policy.upAfterAnswer, at: now)
+      let isEnough =
+        suspects.count >= (isAnswering(at: now) ? policy.suspectsOfAnsweringHost : policy.suspectsUntilHeld)
+        || hasGoodImage && fewFailAgain
       return isEnough ? hold(.failures(reason: reason), at: now) : .none
     case .pause(let requested):
       // `Retry-After: 0` requests no pause, but the request was still one too many.
@@ -194,7 +194,7 @@ package struct HostHealth {
       // A neighbour is tried by itself, unless neighbours have just passed.
       let isUp = hasAnswered(within: policy.recently, at: now) && !isFickle(at: now)
       let enough = isUp ? policy.suspectsUntilHeld : 1
-      guard suspects.count >= enough, !hasAnswered(within: policy.upAfterAnswer, at: now) else { return .none }
+      guard suspects.count >= enough, policy.patience > .zero || !isAnswering(at: now) else { return .none }
       wished = named
       return hold(.requested, at: now)
     }
@@ -234,6 +234,18 @@ package struct HostHealth {
     suspects[ticket] = Suspicion(
       began: beginning, failed: now, failures: (known?.failures ?? 0) + 1, charges: known?.charges ?? 0,
       isPause: isPause)
+  }
+
+  /// Whether images have failed several times with no answer between: few may be left, and one that the host has sent before
+  /// will tell.
+  private var fewFailAgain: Bool {
+    let attempts = suspects.values.reduce(0) { $0 + $1.failures }
+    return attempts >= policy.suspectsUntilHeld && attempts > suspects.count
+  }
+
+  /// Whether it has had an answer a moment ago, or some seconds where what is held fails at once for the sake of others.
+  private func isAnswering(at now: ContinuousClock.Instant) -> Bool {
+    hasAnswered(within: policy.patience > .zero ? policy.upAfterAnswer : policy.upAfterAnswerWithoutPatience, at: now)
   }
 
   private func hasAnswered(within time: Duration, at now: ContinuousClock.Instant) -> Bool {
@@ -302,9 +314,12 @@ extension HostHealth {
     var trialsUntilBelieved = 3
     /// A wish for a pause leads to a trial by itself, unless the host has answered this recently.
     var recently = Duration.seconds(2)
-    /// Failures do not hold a host that has answered this recently; default 0. Of use where downloads do not wait for
-    /// held hosts, as they would fail for the sake of others.
-    var upAfterAnswer = Duration.zero
+    /// A host that has had an answer this recently is held only after `suspectsOfAnsweringHost` failures; default 300 ms.
+    var upAfterAnswer = Duration.milliseconds(300)
+    /// The same where downloads do not wait for held hosts; default 5 s.
+    var upAfterAnswerWithoutPatience = Duration.seconds(5)
+    /// How many failures hold a host that has just had an answer.
+    var suspectsOfAnsweringHost = 24
     /// After so many answers in a row the next hold begins with the first pause again.
     var answersUntilCalm = 12
     /// The pause between trials of a host that was given up; default 60 s.
@@ -319,9 +334,6 @@ extension HostHealth {
     var shortWait = Duration.seconds(1)
     /// Shorter holds are neither reported nor shared with other processes; default 1 s.
     var notableHold = Duration.seconds(1)
-    /// From such a hold on, what waits for the host no longer counts as in flight; default 200 ms.
-    var parkingHold = Duration.milliseconds(200)
-
     /// How long downloads wait for a host without an answer from it; default 0.
     var patience = Duration.zero
 
