@@ -35,6 +35,8 @@ final class BodyMemory: Sendable {
 
   /// The bytes that are in use.
   var used: Int { state.withLock { $0.shares.used } }
+  /// The requests that wait for memory.
+  var waiting: Int { state.withLock { $0.waiters.count } }
 
   /// Reserves bytes if they are free and nobody waits for them.
   ///

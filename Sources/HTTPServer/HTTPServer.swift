@@ -26,7 +26,7 @@ package final class HTTPServer: Sendable {
   /// Accepts connections: in a thread of its own, as none must wait behind the requests of others.
   private let acceptor = MultiThreadedEventLoopGroup(numberOfThreads: 1)
   private let connections: ConnectionRegistry
-  private let memory: BodyMemory
+  let memory: BodyMemory
   private let listener = Mutex<(any Channel)?>(nil)
 
   /// A server that does not listen yet.
@@ -94,9 +94,6 @@ package final class HTTPServer: Sendable {
 
   /// The number of open connections.
   package var openConnections: Int { connections.count }
-
-  /// The memory that bodies of requests and responses take, in bytes.
-  package var bodyBytes: Int { memory.used }
 
   /// Accepts no more connections, and closes idle ones and those that are in use after their responses.
   package func beginStopping() async {

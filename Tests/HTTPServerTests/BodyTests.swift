@@ -62,6 +62,7 @@ import Testing
     await poll { begun.value == 1 }
     let second = try fixture.connect(from: "127.0.0.2")
     await second.send(Self.post(Self.close + "Expect: 100-continue\r\nContent-Length: 60000\r\n"))
+    await poll { fixture.server.memory.waiting == 1 }
     // Whoever does not say how much it will be, and finds no room, may try again.
     let third = try fixture.connect(from: "127.0.0.3")
     await third.send(Self.post("Transfer-Encoding: chunked\r\n") + "ea60\r\n\(body)\r\n0\r\n\r\n")

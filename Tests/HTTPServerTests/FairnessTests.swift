@@ -87,11 +87,11 @@ import Testing
       let readers = try (2..<42).map { try fixture.connect(from: "127.0.0.\($0)", receiveBuffer: 4096) }
       for reader in readers { await reader.send(get("/a")) }
       let parts = readers.count * OutgoingBody.partLength
-      await poll { fixture.server.bodyBytes == body.count + parts }
+      await poll { fixture.server.memory.used == body.count + parts }
       #expect(try await fixture.exchange(get("/a", Self.close)).utf8.count > body.count)
-      await poll { fixture.server.bodyBytes == body.count + parts }
+      await poll { fixture.server.memory.used == body.count + parts }
     }
-    await poll { fixture.server.bodyBytes == 0 }
+    await poll { fixture.server.memory.used == 0 }
     await fixture.stop()
   }
 
@@ -104,7 +104,7 @@ import Testing
     }
     let first = try fixture.connect(receiveBuffer: 4096)
     await first.send(get("/a", Self.close))
-    await poll { fixture.server.bodyBytes > 1 << 20 }
+    await poll { fixture.server.memory.used > 1 << 20 }
     let refused = try await fixture.exchange(get("/a", Self.close))
     #expect(refused.hasPrefix("HTTP/1.1 429 "))
     var others: [RawConnection] = []
@@ -112,13 +112,13 @@ import Testing
       let other = try fixture.connect(from: "127.0.0.\(number)", receiveBuffer: 4096)
       await other.send(get("/a", Self.close))
       others.append(other)
-      await poll { fixture.server.bodyBytes > others.count * (1 << 20) + (1 << 20) }
+      await poll { fixture.server.memory.used > others.count * (1 << 20) + (1 << 20) }
     }
     // All of it is in use: nobody's fault in particular.
     let late = try await fixture.exchange(get("/a", Self.close), from: "127.0.0.9")
     #expect(late.hasPrefix("HTTP/1.1 503 "))
     #expect(await first.readToEnd().utf8.count > 1 << 20)
-    await poll { fixture.server.bodyBytes < 7 << 20 }
+    await poll { fixture.server.memory.used < 7 << 20 }
     #expect(try await fixture.exchange(get("/a", Self.close)).hasPrefix("HTTP/1.1 200 "))
     await fixture.stop()
   }
@@ -166,7 +166,7 @@ import Testing
       return fixture.server.openConnections == 0
     }
     await fixture.stop()
-    #expect(fixture.server.bodyBytes == 0)
+    #expect(fixture.server.memory.used == 0)
   }
 
   @Test func whoTakesTheLeastInEachWindowGetsAllHoweverLongThatIs() async throws {
