@@ -47,7 +47,7 @@ package enum DownloadError: Error, Sendable, Equatable {
   case httpStatus(Int, retryAfter: Duration?)
   /// No request was sent: the host asked for a pause with this much left.
   case hostPaused(host: String, retryAfter: Duration)
-  /// No request was sent: the host is held after repeated failures (circuit breaker), the last one `reason`. It is
+  /// No request was sent: the host is held after failures of several images, the last one `reason`. It is
   /// tried again after `retryAfter`.
   case hostClosed(host: String, reason: String, retryAfter: Duration)
   /// More redirects than `limit`, in a loop or not.

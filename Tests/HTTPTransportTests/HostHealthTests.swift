@@ -254,19 +254,28 @@ struct HostHealthTests {
     #expect(host.health.hold != nil)
   }
 
-  @Test func whatDoesNotWaitIsNotRefusedForOthersFailuresWhileTheHostAnswers() {
+  /// As in a server, whose clients ask for whatever they like.
+  @Test func whatDoesNotWaitIsNotRefusedForOthersFailuresOfAHostThatResponds() {
     var policy = HostHealth.Policy()
     policy.suspectsOfAnsweringHost = .max
     var health = HostHealth(policy, now: Self.start)
-    func end(_ image: Int, _ outcome: TransferOutcome, at seconds: Double) {
+    func end(_ image: Int, _ outcome: TransferOutcome, at seconds: Double, lasting: Double = 0) {
       let beginning = health.begin(Self.ticket(image), at: Self.second(seconds))
-      _ = health.ended(Self.ticket(image), since: beginning, outcome, at: Self.second(seconds))
+      _ = health.ended(Self.ticket(image), since: beginning, outcome, at: Self.second(seconds + lasting))
     }
-    end(0, .answered, at: 0)
-    for image in 1...40 { end(image, image.isMultiple(of: 2) ? Self.broken : .pause(.seconds(3600)), at: 4.9) }
+    let gone = TransferOutcome.unreachable(reason: "refused")
+    for image in 1...40 { end(image, Self.broken, at: 0) }
+    for image in 1...23 { end(image, .pause(.seconds(3600)), at: 1) }
+    #expect(health.hold == nil, "no image has come yet, but it responds")
+    end(0, .answered, at: 2)
+    for image in 1...40 { end(image, image.isMultiple(of: 2) ? gone : .pause(.seconds(3600)), at: 6.9) }
     #expect(health.hold == nil)
-    end(41, Self.broken, at: 5.1)
+    end(41, gone, at: 7.1)
     #expect(health.hold != nil)
+    end(42, Self.broken, at: 8)
+    #expect(health.hold == nil, "it responds again")
+    for image in 1...3 { end(image, Self.broken, at: 14, lasting: 2) }
+    #expect(health.hold != nil, "others wait for slow failures")
   }
 
   @Test func whatAnotherProcessKnowsCountsWhereItIsLongerAndNothingBetterIsKnown() {

@@ -164,7 +164,7 @@ struct HostSimulation {
 
   private mutating func failure(_ fault: Fault, _ model: Host) -> (TransferOutcome, Double) {
     switch fault {
-    case .refused: (.failed(reason: "refused"), 0.001)
+    case .refused: (.unreachable(reason: "refused"), 0.001)
     case .status: (.failed(reason: "status"), model.latency * Double.random(in: 0.5...1.5, using: &random))
     case .pause: (.pause(.seconds(model.pause)), model.latency)
     case .silent: (.failed(reason: "silent"), Self.stallTimeout)
@@ -203,7 +203,7 @@ struct HostSimulation {
       lastMade[host] = now
       return finish(image, .made)
     case .inconclusive: return enqueue(image, deferred: true)
-    case .failed: error = .httpStatus(500, retryAfter: nil)
+    case .failed, .unreachable: error = .httpStatus(500, retryAfter: nil)
     case .pause(let pause): error = .httpStatus(429, retryAfter: pause)
     }
     let failures = admission.charge(ticket, at: site, patient: true)

@@ -101,7 +101,7 @@ extension DownloadAdmission {
   ) {
     var host = hosts[site] ?? HostHealth(health, now: now)
     switch outcome {
-    case .failed, .pause: if !isProbe { failures[ticket, default: 0] += 0 }
+    case .failed, .unreachable, .pause: if !isProbe { failures[ticket, default: 0] += 0 }
     case .answered, .inconclusive: break
     }
     let change = host.ended(

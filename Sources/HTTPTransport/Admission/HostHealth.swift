@@ -165,7 +165,10 @@ package struct HostHealth {
       if failures > 0 { (recovered, mostRecovered) = (now, max(mostRecovered, failures)) }
       return answered(since: beginning, isProbe: isProbe, at: now)
     case .inconclusive: return .none
-    case .failed(let reason):
+    case .failed where policy.patience == .zero && now - beginning < policy.shortWait:
+      // Where a held host fails all at once, single images must not hold it. It responds quickly, so nobody waits for it.
+      return hold.map { $0.cause != .requested } == true ? answered(since: beginning, isProbe: isProbe, at: now) : .none
+    case .failed(let reason), .unreachable(let reason):
       if hold != nil {
         suspect(ticket, since: beginning, at: now)
         guard isTrial else { return .none }
@@ -193,7 +196,7 @@ package struct HostHealth {
       suspect(ticket, since: beginning, isPause: true, at: now)
       // A neighbour is tried by itself, unless neighbours have just passed.
       let isUp = hasAnswered(within: policy.recently, at: now) && !isFickle(at: now)
-      let enough = isUp ? policy.suspectsUntilHeld : 1
+      let enough = policy.patience == .zero ? policy.suspectsOfPause : isUp ? policy.suspectsUntilHeld : 1
       guard suspects.count >= enough, policy.patience > .zero || !isAnswering(at: now) else { return .none }
       wished = named
       return hold(.requested, at: now)
@@ -320,6 +323,8 @@ extension HostHealth {
     var upAfterAnswerWithoutPatience = Duration.seconds(5)
     /// How many failures hold a host that has just had an answer.
     var suspectsOfAnsweringHost = 24
+    /// How many wishes for a pause hold a host where downloads do not wait for held hosts.
+    var suspectsOfPause = 24
     /// After so many answers in a row the next hold begins with the first pause again.
     var answersUntilCalm = 12
     /// The pause between trials of a host that was given up; default 60 s.

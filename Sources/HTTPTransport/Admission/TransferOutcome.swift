@@ -4,6 +4,8 @@ enum TransferOutcome: Sendable, Equatable {
   case answered
   /// The image failed by the host's fault, or its own.
   case failed(reason: String)
+  /// There was no connection: no image's own fault.
+  case unreachable(reason: String)
   /// The server asks for a pause, of this duration if it gave one.
   case pause(Duration?)
   /// It says nothing about the host.
@@ -32,8 +34,9 @@ extension TransferOutcome {
 
   private init(_ error: DownloadError) {
     switch error {
-    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason): self = .failed(reason: reason)
-    case .timedOut(.connect): self = .failed(reason: "no connection in time")
+    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason):
+      self = .unreachable(reason: reason)
+    case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .failed(reason: "it fell silent")
     case .timedOut(.rate): self = .failed(reason: "it was too slow")
     case .brokenOff: self = .failed(reason: "the connection broke off")
