@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import signal
+import sqlite3
 import subprocess
 import time
 
@@ -197,6 +198,57 @@ class Convert(Operation):
         # Its lines are in the order in which the pictures were done, until a run ends.
         made.pop(".thumbs-index", None)
         return made
+
+
+class Prune(Operation):
+    """`cache prune` of a cache with ten thousand thumbnails, to a tenth or to three quarters of them."""
+
+    name, identity = "prune", None
+
+    def __init__(self, bench, share):
+        self.share, self.full = share, bench.folder / f"many-{share}"
+        Prefetch(bench, self.full)
+        self.bytes = self.multiply(10_000)
+        super().__init__(bench, bench.folder / f"reference-prune-{share}")
+
+    def multiply(self, count):
+        """Makes more rows of those of the cache. Returns the bytes of all thumbnails."""
+        with sqlite3.connect(self.full / "cache/thumbnails-v2.sqlite") as db:
+            rows = db.execute("SELECT id, source FROM thumbnail").fetchall()
+            names = {table: ", ".join(row[1] for row in db.execute(f"PRAGMA table_info({table})") if row[1] != "id")
+                     for table in ("source", "thumbnail")}
+            # A checksum depends on the second half of a key alone.
+            source_values = names["source"].replace("key", "randomblob(8) || substr(key, 9)")
+            for number in range(count):
+                row, source = rows[number % len(rows)]
+                new = db.execute(f"INSERT INTO source ({names['source']}) SELECT {source_values} FROM source"
+                                 " WHERE id = ?", (source,)).lastrowid
+                values = names["thumbnail"].replace("source,", f"{new},", 1)
+                copy = db.execute(f"INSERT INTO thumbnail ({names['thumbnail']}) SELECT {values} FROM thumbnail"
+                                  " WHERE id = ?", (row,)).lastrowid
+                db.execute("INSERT INTO piece SELECT id - 2 * ?1 + 2 * ?2, data FROM piece WHERE id / 2 = ?1",
+                           (row, copy))
+            (payload,) = db.execute("SELECT payload FROM total").fetchone()
+        db.close()
+        return payload
+
+    def prepare(self, folder):
+        folder.mkdir(parents=True)
+        shutil.copytree(self.full / "cache", folder / "cache")
+
+    def arguments(self, folder):
+        return ["cache", "prune", "--to", int(self.bytes * self.share), "--json", "--cache-dir", folder / "cache"]
+
+    def wrong_report(self, run):
+        return []
+
+    def aftermath(self, folder, may_leave=False):
+        findings = super().aftermath(folder) + self.bench.verify(folder / "cache")
+        stats = self.bench.run(["cache", "stats", "--json", "--cache-dir", folder / "cache"]).objects()[0]
+        if not 0.95 * self.share * 10_000 < stats["thumbnails"] < 1.05 * self.share * 10_000:
+            findings.append(f"{stats['thumbnails']} thumbnails are left")
+        names = {path.name for path in (folder / "cache").iterdir()}
+        return findings + [f"left in the cache: {name}" for name in names - CACHE_FILES]
 
 
 class Verify(Operation):

@@ -3,9 +3,17 @@ import GRDB
 
 /// Copies the thumbnails used last into a new file, which is quicker than removing all others from the old one.
 enum CacheCopy {
-  /// Copies the thumbnails used since `start`, least recently used first, with their sources and all search pages, into
-  /// the empty tables of `db`. Small transactions keep the log short.
-  static func copy(from path: String, since start: Int64, into db: Database) throws {
+  /// Creates the tables of an empty file, and copies into them the thumbnails used since `start`, least recently used
+  /// first, with their sources and all search pages. Nobody else uses the file, and a part of it is of no use: it has no
+  /// log until it is whole.
+  static func fill(_ db: Database, from path: String, since start: Int64) throws {
+    try DiskCacheSchema.create(in: db)
+    try db.execute(sql: "PRAGMA journal_mode = OFF; PRAGMA cache_size = -16000")
+    try copy(from: path, since: start, into: db)
+    try db.execute(sql: "PRAGMA journal_mode = WAL; PRAGMA wal_checkpoint(TRUNCATE)")
+  }
+
+  private static func copy(from path: String, since start: Int64, into db: Database) throws {
     try db.execute(sql: "ATTACH ? AS old", arguments: [path])
     defer { try? db.execute(sql: "DETACH old") }
     try copy("variant", into: db)
@@ -13,10 +21,11 @@ enum CacheCopy {
     var start = start
     while let end = try Int64.fetchOne(
       db,
-      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 256)",
+      sql: "SELECT max(used) FROM (SELECT used FROM old.recency WHERE used >= ? ORDER BY used LIMIT 1024)",
       arguments: [start])
     {
-      try db.inTransaction(.immediate) {
+      // An immediate one would lock the old file, too.
+      try db.inTransaction(.deferred) {
         try copyThumbnails(usedFrom: start, to: end, into: db, pieces)
         return .commit
       }

@@ -21,8 +21,9 @@ final class CacheDatabase: Sendable {
     case damaged
     /// Replace it with an empty one.
     case empty
-    /// Replace it with a new one that holds the thumbnails used since this sequence number of `recency`.
-    case copy(since: Int64)
+    /// Replace it with a new one that holds the thumbnails used since this sequence number of `recency`, and say what
+    /// that removed.
+    case copy(since: Int64, removing: @Sendable (CachePruning.Outcome) -> Void)
   }
 
   /// The directory that holds the files.
@@ -91,19 +92,42 @@ final class CacheDatabase: Sendable {
   private func openLocked(
     _ opening: Opening, instead current: CacheConnections?
   ) throws(DiskCacheError) -> DiskCacheError? {
-    try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout) { () throws(DiskCacheError) in
-      switch opening {
-      case .asItIs: break
-      case .damaged:
-        if current?.isInPlace != false {
-          try checkReadable()
-          removeFiles()
-        }
-      case .empty: removeFiles()
-      case .copy(let start): try replaceFiles(copyingSince: start)
-      }
-      return try openUnderLock()
+    guard case .copy(let start, let removing) = opening else {
+      return try locked { () throws(DiskCacheError) in try openFile(opening, current) }
     }
+    return try withCopy(since: start) { removed throws(DiskCacheError) in
+      let problem = try locked { () throws(DiskCacheError) in
+        guard access(copyPath, F_OK) == 0 else { throw .failed(path: copyPath, reason: SystemFailure.last.reason) }
+        // The old file first: a kill in between must not leave its log next to the new one.
+        removeFiles()
+        rename(copyPath, path)
+        return try openUnderLock()
+      }
+      removing(removed)
+      return problem
+    }
+  }
+
+  private func locked<Value>(_ body: () throws(DiskCacheError) -> Value) throws(DiskCacheError) -> Value {
+    try FileLock.hold(directory + "/thumbnails.lock", timeout: lockTimeout, body)
+  }
+
+  private func openFile(
+    _ opening: Opening, _ current: CacheConnections?
+  ) throws(DiskCacheError) -> DiskCacheError? {
+    switch opening {
+    case .asItIs, .copy: break
+    case .damaged:
+      if current?.isInPlace != false {
+        try checkReadable()
+        removeFiles()
+      }
+    case .empty: removeFiles()
+    }
+    // One that is being made is written to all the time.
+    let leftSince = try? FileState(of: RawPath(copyPath)).modified
+    if let leftSince, leftSince < Int((Date().timeIntervalSince1970 - 600) * 1e9) { removeCopy() }
+    return try openUnderLock()
   }
 
   /// Why the directory cannot be created, as the system's message: Foundation's contains a code at best.
@@ -213,26 +237,40 @@ final class CacheDatabase: Sendable {
     for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
   }
 
-  private func replaceFiles(copyingSince start: Int64) throws(DiskCacheError) {
-    let copy = path + ".new"
-    defer { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
-    // Left by an earlier attempt that was killed.
-    for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
+  /// Where a copy is made before it takes the file's place.
+  private var copyPath: String { path + ".new" }
+
+  /// Copies the thumbnails used since `start`, and calls `body` with what the copy does not have. Writers of all processes
+  /// wait meanwhile, as what they wrote would be lost; readers go on.
+  private func withCopy<Value>(
+    since start: Int64, _ body: (CachePruning.Outcome) throws(DiskCacheError) -> Value
+  ) throws(DiskCacheError) -> Value {
     do {
-      let queue = try CacheConnections.openWriter(path: copy, lockTimeout: lockTimeout)
-      try queue.writeWithoutTransaction { db in
-        try DiskCacheSchema.create(in: db)
-        try CacheCopy.copy(from: path, since: start, into: db)
-        try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
+      let identity = CacheConnections.FileIdentity(path: path)
+      let old = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
+      var value: Value?
+      try old.writeWithoutTransaction { db in
+        try db.inTransaction(.immediate) {
+          guard CacheConnections.FileIdentity(path: path) == identity else { throw DiskCacheError.busy(path: path) }
+          removeCopy()
+          defer { removeCopy() }
+          let copy = try CacheConnections.openWriter(path: copyPath, lockTimeout: lockTimeout)
+          try copy.writeWithoutTransaction { try CacheCopy.fill($0, from: path, since: start) }
+          let left = try copy.unsafeRead { try CachePruning.Outcome(countingIn: $0) }
+          try copy.close()
+          value = try body(.init(countingIn: db) - left)
+          return .rollback
+        }
       }
-      try queue.close()
+      if let value { return value }
+      throw DiskCacheError.closed
     } catch {
       throw DiskCacheError(error, path: path)
     }
-    // The old file first: a kill in between must not leave its log next to the new one.
-    removeFiles()
-    rename(copy, path)
   }
+
+  /// Removes what a copy that was killed has left.
+  private func removeCopy() { for suffix in ["", "-wal", "-shm", "-journal"] { unlink(copyPath + suffix) } }
 
   /// Renames a file that may belong to another program, replacing an earlier renamed one: files that are not ours are
   /// not deleted.

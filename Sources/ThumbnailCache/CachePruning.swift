@@ -1,5 +1,6 @@
 public import Foundation
 import GRDB
+import Synchronization
 
 /// What to remove from a disk cache.
 public struct CachePruning: Sendable, Equatable {
@@ -27,7 +28,16 @@ public struct CachePruning: Sendable, Equatable {
     /// Nothing removed.
     public init() {}
 
+    /// All that a file has.
+    init(countingIn db: Database) throws {
+      self.init(thumbnails: try CacheTotals.counted(in: db), bytes: try CacheTotals.payload(in: db))
+    }
+
     init(thumbnails: Int, bytes: Int) { (self.thumbnails, self.bytes) = (thumbnails, bytes) }
+
+    static func - (before: Outcome, after: Outcome) -> Outcome {
+      Outcome(thumbnails: before.thumbnails - after.thumbnails, bytes: before.bytes - after.bytes)
+    }
 
     static func += (sum: inout Outcome, other: Outcome) {
       sum.thumbnails += other.thumbnails
@@ -89,6 +99,9 @@ extension DiskCache {
       outcome += try await repeating(pages, while: { !$0.isAtEnd }) { try $0.removeImages(&$1, atMost: atOnce) }
     }
     if let limit = pruning.byteLimit.map({ max(0, $0) }) {
+      let copied = Mutex(CachePruning.Outcome())
+      try await commits.stageAndWait(.copy(bytes: limit) { removed in copied.withLock { $0 = removed } })
+      outcome += copied.withLock { $0 }
       let compaction = try await maintain { try $0.compaction(toBytes: limit, rows: atOnce) }
       outcome += try await repeating(compaction, while: { !$0.isDone }) { try $0.compact(&$1) }
       // What was not where it was expected, or came meanwhile.
@@ -197,7 +210,7 @@ extension CacheWriter {
   fileprivate func compaction(toBytes bytes: Int, rows: Int) throws -> Compaction {
     try queue.unsafeRead { db in
       guard try CacheTotals.payload(in: db) > bytes else { return Compaction(cutoff: .min, rows: rows) }
-      return Compaction(cutoff: try Eviction.startOfSurvivors(bytes: bytes, in: db), rows: rows)
+      return Compaction(cutoff: try Eviction.startOfSurvivors(bytes: bytes, in: db) ?? .min, rows: rows)
     }
   }
 
@@ -216,10 +229,9 @@ extension CacheWriter {
     var outcome = CachePruning.Outcome()
     try transaction(logBytes: pruningLog) { db in
       try db.returnFreePagesAtCommit()
-      let (thumbnails, bytes) = (try CacheTotals.counted(in: db), try CacheTotals.payload(in: db))
+      let before = try CachePruning.Outcome(countingIn: db)
       try body(db)
-      outcome.thumbnails = thumbnails - (try CacheTotals.counted(in: db))
-      outcome.bytes = bytes - (try CacheTotals.payload(in: db))
+      outcome = before - (try CachePruning.Outcome(countingIn: db))
     }
     return outcome
   }

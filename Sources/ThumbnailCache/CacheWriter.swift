@@ -6,14 +6,16 @@ import ThumbnailCore
 struct CacheWriter: Sendable {
   let queue: DatabaseQueue
   let limits: DiskCacheLimits
+  private let connections: CacheConnections
   /// The path of the write-ahead log.
   private let logPath: String
   private let pieces = PieceWriter()
   private var eviction: Eviction { Eviction(limits: limits) }
 
-  /// Uses the connection of `queue` to the file at `path`.
-  init(queue: DatabaseQueue, limits: DiskCacheLimits, path: String) throws {
+  /// Uses `queue`, the writer of `connections` to the file at `path`.
+  init(queue: DatabaseQueue, of connections: CacheConnections, limits: DiskCacheLimits, path: String) throws {
     self.queue = queue
+    self.connections = connections
     self.limits = limits
     logPath = path + "-wal"
     // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
@@ -70,7 +72,7 @@ struct CacheWriter: Sendable {
     case .drop(let key, let row): try ThumbnailTable.remove(key, row: row, in: db)
     case .pages(let change): try PageTable.apply(change, limits: limits, in: db)
     case .note(let source, let change): try HistoryTable.apply(change, of: source, limits: limits, in: db)
-    case .removeAll, .trim, .work, .replaceDamaged, .barrier: break
+    case .removeAll, .trim, .copy, .work, .replaceDamaged, .barrier: break
     }
   }
 
@@ -109,6 +111,8 @@ struct CacheWriter: Sendable {
   func transaction(logBytes: Int? = nil, _ body: (Database) throws -> Void) throws {
     try queue.writeWithoutTransaction { db in
       try db.inTransaction(.immediate) {
+        // Whoever replaces the file holds its lock meanwhile: what is written to a file in place is not lost.
+        guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
         try body(db)
         return .commit
       }
@@ -116,9 +120,9 @@ struct CacheWriter: Sendable {
     try shortenLog(to: logBytes ?? limits.logBytes)
   }
 
-  /// Where the thumbnails begin that a lowered limit keeps, if they are so few that copying them is faster.
-  func startOfFewSurvivors() throws -> Int64? {
-    try queue.unsafeRead { try eviction.startOfFewSurvivors(in: $0) }
+  /// Where the thumbnails of so many bytes begin that were used last, if they are so few that copying them is faster.
+  func startOfFewSurvivors(bytes: Int) throws -> Int64? {
+    try queue.unsafeRead { try Eviction.startOfFewSurvivors(bytes: bytes, in: $0) }
   }
 
   /// Evicts and shrinks the file in small transactions until the limits hold.

@@ -67,22 +67,24 @@ struct Eviction: Sendable {
     return try evict(in: db, toPayload: limits.byteLimit, atMost: 512)
   }
 
-  /// The `recency` number from which thumbnails fit into the limit, if they are less than half, so that copying them is
-  /// faster than removing the others. Nil otherwise.
-  func startOfFewSurvivors(in db: Database) throws -> Int64? {
-    guard try CacheTotals.payload(in: db) / 2 > limits.byteLimit else { return nil }
-    return try Self.startOfSurvivors(bytes: limits.byteLimit, in: db)
+  /// The `recency` number from which thumbnails take no more than `bytes`, if that is less than half, so that copying
+  /// them is faster than removing the others. Nil otherwise, and where there are so many that writers would wait long.
+  static func startOfFewSurvivors(bytes: Int, in db: Database) throws -> Int64? {
+    try CacheTotals.payload(in: db) / 2 > bytes ? startOfSurvivors(bytes: bytes, in: db, atMost: 100_000) : nil
   }
 
-  /// The `recency` number from which thumbnails take no more than `bytes`.
-  static func startOfSurvivors(bytes: Int, in db: Database) throws -> Int64 {
+  /// The `recency` number from which thumbnails take no more than `bytes`; nil if they are more than `most`.
+  static func startOfSurvivors(bytes: Int, in db: Database, atMost most: Int = .max) throws -> Int64? {
     var kept = 0
+    var count = 0
     var start = Int64.max
     let (used, length) = ("coalesce(CAST(used AS INTEGER), 0)", CacheTotals.count("bytes"))
     let rows = try Row.fetchCursor(db, sql: "SELECT \(used), \(length) FROM recency ORDER BY used DESC")
     while let row = try rows.next() {
       kept += try row.decode(Int.self, atIndex: 1)
       if kept > bytes { break }
+      count += 1
+      if count > most { return nil }
       start = try row.decode(Int64.self, atIndex: 0)
     }
     return start

@@ -18,6 +18,8 @@ struct PendingWrites {
     case removeAll
     /// Changes the limit, in bytes, and evicts down to it.
     case trim(toBytes: Int)
+    /// Replaces the file by one of the thumbnails used last, of so many bytes, if they are few; says what that removed.
+    case copy(bytes: Int, removing: @Sendable (CachePruning.Outcome) -> Void)
     /// Work on the write connection, in its own transactions. If the file has to be replaced meanwhile, it runs again
     /// with the new one.
     case work(@Sendable (CacheWriter) throws -> Void)
@@ -40,7 +42,7 @@ struct PendingWrites {
     /// Whether it uses its own transactions.
     var standsAlone: Bool {
       switch self {
-      case .removeAll, .trim, .work, .replaceDamaged: true
+      case .removeAll, .trim, .copy, .work, .replaceDamaged: true
       case .store, .remove, .drop, .note, .pages, .barrier: false
       }
     }
@@ -131,7 +133,7 @@ struct PendingWrites {
       hiddenSources = [:]
       everythingHidden = lastTicket
       (hits, misses) = (0, 0)
-    case .drop, .note, .pages, .trim, .work, .replaceDamaged, .barrier:
+    case .drop, .note, .pages, .trim, .copy, .work, .replaceDamaged, .barrier:
       break
     }
     return lastTicket
@@ -203,7 +205,7 @@ struct PendingWrites {
         if hiddenSources[source] ?? .max <= batch.lastTicket { hiddenSources[source] = nil }
       case .removeAll:
         if everythingHidden ?? .max <= batch.lastTicket { everythingHidden = nil }
-      case .drop, .note, .pages, .trim, .work, .replaceDamaged, .barrier:
+      case .drop, .note, .pages, .trim, .copy, .work, .replaceDamaged, .barrier:
         break
       }
     }

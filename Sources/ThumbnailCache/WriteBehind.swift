@@ -46,7 +46,11 @@ final class WriteBehind: Sendable {
         // notice. On a full disk the old file's space is free only once no process has it open, hence the second
         // attempt.
         do { try reopen(.empty) } catch { try reopen(.empty) }
-      case .trim(let bytes): try trim(toBytes: bytes)
+      case .trim(let bytes):
+        limits.withLock { $0 = DiskCacheLimits(byteLimit: bytes) }
+        try copy(bytes: bytes)
+        try recovering { try $0.trim() }
+      case .copy(let bytes, let removing): try copy(bytes: bytes, removing: removing)
       case .work(let body): try recovering(body)
       case .replaceDamaged: try reopen(.damaged)
       // Recency updates alone do not recreate a directory that was deleted.
@@ -64,15 +68,15 @@ final class WriteBehind: Sendable {
     }
   }
 
-  private func trim(toBytes bytes: Int) throws(DiskCacheError) {
-    limits.withLock { $0 = DiskCacheLimits(byteLimit: bytes) }
+  /// Replaces the file by a copy of what takes so many bytes, if that is little. Without space for one, or while others
+  /// write for long, it stays.
+  private func copy(
+    bytes: Int, removing: @escaping @Sendable (CachePruning.Outcome) -> Void = { _ in }
+  ) throws(DiskCacheError) {
     var start: Int64?
-    try recovering { start = try $0.startOfFewSurvivors() }
-    if let start {
-      // Without space for a copy, fall back to evicting row by row.
-      do { try reopen(.copy(since: start)) } catch { problems.report(error) }
-    }
-    try recovering { try $0.trim() }
+    try recovering { start = try $0.startOfFewSurvivors(bytes: bytes) }
+    guard let start else { return }
+    do { try reopen(.copy(since: start, removing: removing)) } catch { problems.report(error) }
   }
 
   /// Runs the work; again with a new file, if the old one turns out to be damaged, also when it is opened anew, or was
@@ -121,7 +125,7 @@ final class WriteBehind: Sendable {
     if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
       return known.writer
     }
-    let writer = try CacheWriter(queue: queue, limits: limits, path: database.path)
+    let writer = try CacheWriter(queue: queue, of: connections, limits: limits, path: database.path)
     current.withLock { $0 = Current(connections: connections, limits: limits, writer: writer) }
     return writer
   }

@@ -58,7 +58,7 @@ private func checkReading(_ db: Database, _ cache: CacheFixture) throws {
   var overview = DiskCacheOverview(byteLimit: 0)
   try? overview.add(db, hosts: 10, at: Date(timeIntervalSince1970: CacheFixture.now))
   _ = try? CachePruning(host: "example.org", byteLimit: 1).outcome(in: db)
-  _ = try? Eviction(limits: DiskCacheLimits(byteLimit: 0)).startOfFewSurvivors(in: db)
+  _ = try? Eviction.startOfFewSurvivors(bytes: 0, in: db)
 }
 
 /// Eviction ends, and with it all thumbnails.

@@ -54,6 +54,38 @@ struct DiskCachePruningTests {
     #expect(try await prune(CachePruning(fetchedBefore: date(days: 15))) == .init())
   }
 
+  @Test func whatOthersStoreWhileTheRestIsCopiedStays() async throws {
+    let other = try DiskCache(directory: directory.url, byteLimit: 64 << 20, lockTimeout: .seconds(120))
+    for round in 0..<5 {
+      try await fill(200, bytes: 10_000)
+      let file = CacheConnections.FileIdentity(path: directory.database)
+      async let outcome = cache.prune(CachePruning(byteLimit: 1_000_000))
+      let stored = (0..<20).map { 1000 * (round + 1) + $0 }
+      for number in stored {
+        try await other.store(number)
+        try await other.flush()
+      }
+      #expect(try await outcome.thumbnails > 200)
+      #expect(CacheConnections.FileIdentity(path: directory.database) != file, "it was copied")
+      for number in stored {
+        #expect(try other.thumbnail(for: Sample.key(number)) == Sample.thumbnail(number))
+        #expect(try cache.thumbnail(for: Sample.key(number)) == Sample.thumbnail(number))
+      }
+      #expect(try await other.verify().isSound)
+    }
+  }
+
+  @Test func whatAKilledCopyHasLeftIsRemovedLater() async throws {
+    let left = directory.database + ".new"
+    for (age, isKept) in [(0.0, true), (700, false)] {
+      try Data([1]).write(to: URL(fileURLWithPath: left))
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSinceNow: -age)], ofItemAtPath: left)
+      _ = try DiskCache(directory: directory.url, byteLimit: 64 << 20)
+      #expect(FileManager.default.fileExists(atPath: left) == isKept)
+    }
+  }
+
   @Test func picturesOfAHostLeaveInSmallTransactions() async throws {
     try await fill(700, bytes: 50)
     #expect(try await prune(CachePruning(host: "host1.example.org")).thumbnails == 700)
