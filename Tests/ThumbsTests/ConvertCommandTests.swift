@@ -133,6 +133,25 @@ struct ConvertCommandTests {
     #expect(search.stderr.contains("gone.jpg: a link that leads nowhere"), "\(search.stderr)")
   }
 
+  /// In a folder, in a list, and in a search alike.
+  @Test func whatIsNotNamedInUTF8IsMade() async throws {
+    try put("formats/jpeg-420.jpg", "photos/a.jpg")
+    let name: [UInt8] = [0x41, 0xE9, 0xFF] + ".jpg".utf8
+    let folder = Array("photos/".utf8)
+    let path = (Array((bench.directory.path + "/").utf8) + folder + name + [0]).map { CChar(bitPattern: $0) }
+    #expect(rename(bench.url("photos/a.jpg").path, path) == 0)
+    try put("formats/jpeg-420.jpg", "photos/b.jpg")
+    try Data(folder + name + [0x0A] + folder + "b.jpg\n".utf8).write(to: bench.url("list"))
+    for (output, inputs) in [("small", ["photos"]), ("listed", ["@list"])] {
+      let run = try await bench.start(["convert"] + inputs + ["--output", output]).run()
+      #expect(run.status == 0 && run.lines.last?.hasPrefix("2 made, 0 current, 0 failed;") == true, "\(run.lines)")
+    }
+    let search = try await bench.run("prefetch", "--query", "", "--provider", "folder:photos", "--export", "exported")
+    #expect(search.status == 0 && search.stderr.isEmpty, "\(search.stderr)")
+    #expect(search.lines.first == "2 pictures from folder, 2 thumbnails: 2 made, 0 from the cache, 0 failed")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: bench.url("exported").path).count == 2)
+  }
+
   @Test(arguments: ["small", "a/b/small/"]) func noFolderIsLeftWhereNothingWasMade(output: String) async throws {
     try put("broken/html-page.jpg", "photos/page.jpg")
     for inputs in [["missing"], ["photos"], ["missing", "photos"]] {

@@ -19,7 +19,7 @@ extension PhotoOutcome {
   /// service.
   public var name: PictureName {
     if isListed && !source.isUserFile { return PictureName(source.url) }
-    let path = isListed ? source.url.lastPathComponent : photo.id
+    let path = isListed ? RawPath(bytes: RawPath(fileURL: source.url).name).description : photo.id
     return PictureName(path, identity: "\(photo.provider):\(photo.id)")
   }
 

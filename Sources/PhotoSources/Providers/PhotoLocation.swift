@@ -6,7 +6,7 @@ enum PhotoLocation: Equatable, Sendable {
   /// A single URL.
   case single(ImageSource)
   /// A file named by the user, or in a folder named by the user.
-  case file(path: String)
+  case file(RawPath)
   /// A provider's server, which has several sizes. To the cache they are all the same image.
   case served(PhotoForms)
 }
@@ -19,7 +19,7 @@ extension PhotoLocation: Codable {
     if let forms = try values.decodeIfPresent(PhotoForms.self, forKey: .forms) {
       self = .served(forms)
     } else if let path = try values.decodeIfPresent(String.self, forKey: .path) {
-      self = .file(path: path)
+      self = .file(RawPath(text: path))
     } else {
       self = .single(
         ImageSource(
@@ -32,7 +32,7 @@ extension PhotoLocation: Codable {
     var values = encoder.container(keyedBy: CodingKeys.self)
     switch self {
     case .served(let forms): try values.encode(forms, forKey: .forms)
-    case .file(let path): try values.encode(path, forKey: .path)
+    case .file(let path): try values.encode(path.text, forKey: .path)
     case .single(let source):
       try values.encode(source.url, forKey: .url)
       if source.identity != source.url.absoluteString { try values.encode(source.identity, forKey: .identity) }

@@ -86,11 +86,7 @@ public struct ImageSource: Hashable, Sendable {
   public static func file(at path: RawPath) -> ImageSource {
     if let text = String(validating: path.bytes, as: UTF8.self) { return file(at: text) }
     let prefix = path.bytes.first == RawPath.slash ? "" : FileManager.default.currentDirectoryPath + "/"
-    var address = "file://"
-    for byte in Array(prefix.utf8) + path.bytes {
-      let isPlain = isalnum(Int32(byte)) != 0 && byte < 0x80 || "/-_.~".utf8.contains(byte)
-      address += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-    }
+    let address = "file://" + RawPath(bytes: Array(prefix.utf8) + path.bytes).percentEncoded
     // Every byte that a URL may not hold is percent-encoded.
     guard let url = URL(string: address) else { return file(at: path.description) }
     let state = (try? FileState(of: path)).map { "\($0.byteCount)-\($0.modified)" } ?? "?"

@@ -43,6 +43,27 @@ public struct RawPath: Hashable, Sendable, CustomStringConvertible {
   /// The path for display, with a replacement character for what is not UTF-8.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 
+  /// The bytes with all but letters, digits and some marks percent-encoded (`%e9`).
+  package var percentEncoded: String {
+    bytes.reduce(into: "") { text, byte in
+      let isPlain = isalnum(Int32(byte)) != 0 && byte < 0x80 || "/-_.~".utf8.contains(byte)
+      text += isPlain ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+    }
+  }
+
+  /// The path of what `text` returns.
+  package init(text: String) {
+    let isEncoded = text.utf8.starts(with: Self.mark)
+    bytes = isEncoded ? RawPath(percentEncoded: Array(text.utf8)[Self.mark.count...]).bytes : Array(text.utf8)
+  }
+
+  /// The path as text that stands for it alone: one that is not UTF-8 is percent-encoded behind two slashes.
+  package var text: String {
+    let text = bytes.starts(with: Self.mark) ? nil : String(validating: bytes, as: UTF8.self)
+    return text ?? "//\(percentEncoded)"
+  }
+
+  private static let mark = Array("//".utf8)
   package static let slash = UInt8(ascii: "/")
 
   /// The last component, behind the last slash.

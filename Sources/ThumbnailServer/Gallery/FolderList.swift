@@ -49,7 +49,7 @@ actor FolderList: ImageList {
     await hidden.insert(ids)
     arrange(showingProgress: false)
     // All sizes of a photo have the same key.
-    for id in ids { await pipeline.remove(ImageSource.file(at: "\(index.path)/\(id)")) }
+    for id in ids { await pipeline.remove(ImageSource.file(at: index.file(of: id))) }
   }
 
   func show(_ ids: [String]?) async -> [String] {

@@ -48,7 +48,8 @@ struct ImageRoutes: Sendable {
   private func original(_ photo: Photo) -> ServerResponse {
     let source = photo.source(for: PixelSize(1, 1), fit: .cover)
     guard source.isUserFile else { return .problem(.notFound) }
-    let descriptor = open(source.url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    let path = RawPath(fileURL: source.url)
+    let descriptor = path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK) }
     var status = stat()
     guard descriptor >= 0, fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
       if descriptor >= 0 { close(descriptor) }
@@ -59,7 +60,7 @@ struct ImageRoutes: Sendable {
       headers: [
         "content-type": "application/octet-stream", "cache-control": "no-store", "x-content-type-options": "nosniff",
         "content-security-policy": "default-src 'none'; sandbox", "cross-origin-resource-policy": "same-origin",
-        "content-disposition": ContentDisposition.attachment(named: source.url.lastPathComponent),
+        "content-disposition": ContentDisposition.attachment(named: String(decoding: path.name, as: UTF8.self)),
       ], body: .file(NIOFileHandle(_deprecatedTakingOwnershipOfDescriptor: descriptor), length: Int(status.st_size)))
   }
 }

@@ -106,7 +106,7 @@ extension ImageSource {
     guard let url = URL(string: text) else { throw ValidationError("\(text) is not a URL: check its spelling") }
     switch scheme {
     case "http", "https": self.init(url)
-    case "file": self = .file(at: url.path)
+    case "file": self = .file(at: url)
     default:
       throw ValidationError("\(text): \(scheme) URLs are not read; give an http or https URL, or a path")
     }

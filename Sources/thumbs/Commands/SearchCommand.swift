@@ -159,7 +159,7 @@ struct SearchCommand: AsyncParsableCommand {
           thumbnail.placeholder?.colour
         )
       case .failure(let error):
-        Console.standard.complain("\(PlainText.path(result.request.source.url.path)): \(error.message)")
+        Console.standard.complain("\(result.request.source.displayName): \(error.message)")
       }
     }
     return images

@@ -123,5 +123,5 @@ private struct ConsoleLogHandler: LogHandler {
 
 extension ImageSource {
   /// The name shown to the user: a file's path, or the URL.
-  var displayName: String { isUserFile ? PlainText.path(url.path) : url.absoluteString }
+  var displayName: String { isUserFile ? PlainText.path(RawPath(fileURL: url).description) : url.absoluteString }
 }

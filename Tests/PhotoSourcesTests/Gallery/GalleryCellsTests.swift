@@ -96,7 +96,9 @@ import Testing
   @Test func idsInWordsTellAllItemsApart() {
     let names = ["a b", "a~20b", "a.20b", "a\u{1}2", "a\u{12}", "a", "a~~1", "é", "e\u{301}"]
     let items = names.flatMap { name in
-      (0...1).map { GalleryItem(Photo(id: name, provider: "test", title: nil, location: .file(path: "/")), round: $0) }
+      (0...1).map {
+        GalleryItem(Photo(id: name, provider: "test", title: nil, location: .file(RawPath("/"))), round: $0)
+      }
     }
     let texts = items.map(\.id.description)
     #expect(Set(texts).count == texts.count)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PageWindowTests {
   private static func photo(_ id: String) -> Photo {
-    Photo(id: id, provider: "test", title: nil, location: .file(path: "/\(id)"))
+    Photo(id: id, provider: "test", title: nil, location: .file(RawPath("/\(id)")))
   }
 
   private static func page(_ ids: String..., next: String?, skipped: Int = 0) -> PhotoPage {

@@ -5,6 +5,7 @@ import Testing
 @testable import HTTPTransport
 @testable import PhotoSources
 @testable import TestSupport
+@testable import ThumbnailCore
 
 @Suite(.timeLimit(.minutes(5))) struct AutoProviderTests {
   /// Answers with what it was given.
@@ -18,7 +19,9 @@ import Testing
     init(_ name: String, photos: Int, next: String? = nil, picksRandom: Bool = true) {
       capabilities.picksRandom = picksRandom
       self.name = name
-      let photos = (0..<photos).map { Photo(id: "\($0)", provider: name, title: nil, location: .file(path: "/\($0)")) }
+      let photos = (0..<photos).map {
+        Photo(id: "\($0)", provider: name, title: nil, location: .file(RawPath("/\($0)")))
+      }
       result = .success(PhotoPage(photos: photos, next: next.map { PageCursor($0) }))
     }
 

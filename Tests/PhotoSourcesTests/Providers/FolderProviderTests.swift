@@ -119,15 +119,39 @@ import Testing
     }
   }
 
-  @Test func aNameThatIsNotUTF8IsToldAndTheRestIsFound() async throws {
-    let folder = try TemporaryFolder("a.jpg")
-    let name = (Array("\(folder.path)/".utf8) + [0xe9, 0x74, 0xe9] + Array(".jpg\0".utf8)).map { CChar(bitPattern: $0) }
-    let number = open(name, O_CREAT | O_CLOEXEC, 0o644)
-    try #require(number >= 0)
-    close(number)
+  /// Ids are text: such a path is percent-encoded behind two slashes, which tell it from one that is named like that.
+  @Test func whatIsNotNamedInUTF8IsFoundByItsBytes() async throws {
+    let folder = try TemporaryFolder("%e9.jpg", "lake.jpg")
+    let root = RawPath(folder.path)
+    let below = root.appending([0xE9])
+    #expect(below.withCString { mkdir($0, 0o755) } == 0)
+    let names: [[UInt8]] = [[0xE9] + ".jpg".utf8, [0xE8] + ".jpg".utf8, [0xE9] + "/lake.jpg".utf8]
+    for name in names {
+      let number = root.appending(name).withCString { open($0, O_CREAT | O_CLOEXEC, 0o644) }
+      try #require(number >= 0)
+      close(number)
+    }
     let page = try await FolderProvider(path: folder.path).search(PhotoQuery(), at: nil)
-    #expect(page.photos.map(\.id) == ["a.jpg"])
-    #expect(page.skipped.count == 1)
+    #expect(page.photos.map(\.id) == ["%e9.jpg", "lake.jpg", "//%e8.jpg", "//%e9.jpg", "//%e9/lake.jpg"])
+    #expect(page.skipped.isEmpty)
+    let paths = page.photos.suffix(3).map { RawPath(fileURL: $0.source(for: PixelSize(1, 1), fit: .cover).url) }
+    #expect(paths == [names[1], names[0], names[2]].map { root.appending($0) })
+    let found = try await FolderProvider(path: folder.path).search(PhotoQuery("lake"), at: nil)
+    #expect(found.photos.map(\.id) == ["lake.jpg", "//%e9/lake.jpg"])
+
+    // What has just been changed counts as changed again.
+    let long = [timespec(tv_sec: 1, tv_nsec: 0), timespec(tv_sec: 1, tv_nsec: 0)]
+    for path in [root, below] { #expect(path.withCString { utimensat(AT_FDCWD, $0, long, 0) } == 0) }
+    let index = FolderIndex(path: folder.path)
+    #expect(page.photos.suffix(3).map { index.file(of: $0.id) } == paths)
+    #expect(index.file(of: "%e9.jpg") == RawPath("\(folder.path)/%e9.jpg"))
+    let all = try await index.arrangement(of: "", order: .name, hidden: ["//%e9.jpg"])
+    #expect(all.count == 4 && all.hidden == ["//%e9.jpg"])
+    let areDated = try all.photos(in: 0..<4).allSatisfy { $0.modified.timeIntervalSince1970 > 0 }
+    #expect(areDated)
+    let generation = await index.currentGeneration()
+    try #require(below.appending("b.jpg".utf8).withCString { open($0, O_CREAT | O_CLOEXEC, 0o644) } >= 0)
+    #expect(await index.currentGeneration() > generation)
   }
 
   @Test func randomPicturesAreDifferentOnes() async throws {

@@ -36,16 +36,16 @@ import Testing
     let listing = try listing(runBytes: runBytes)
     let expected = expected
     #expect(listing.count == expected.count)
-    #expect(try listing.paths(at: 0..<listing.count).map(\.path) == expected)
+    #expect(try listing.paths(at: 0..<listing.count).map(\.id) == expected)
     // Wherever a page begins, and in any order.
     let places = [2999, 0, 64, 63, 65, 128, 1, 2000, 2063, 2064]
-    #expect(try listing.paths(at: places).map(\.path) == places.map { expected[$0] })
+    #expect(try listing.paths(at: places).map(\.id) == places.map { expected[$0] })
     let found = try listing.indices(matching: SearchText.words(of: "a/b IMG97"), cancelled: CancellationFlag())
     #expect(found?.map { expected[Int($0)] } == expected.filter { $0.hasPrefix("a/b/img97") })
   }
 
   @Test func whereNoFileCanBeMadeTheListStaysInMemory() throws {
-    #expect(try listing(runBytes: 500, directories: ["/proc", "/nowhere"]).paths(at: [0]).map(\.path) == [expected[0]])
+    #expect(try listing(runBytes: 500, directories: ["/proc", "/nowhere"]).paths(at: [0]).map(\.id) == [expected[0]])
   }
 
   @Test func withoutPicturesThereIsNothing() throws {

@@ -24,7 +24,8 @@ import Testing
     photo.attribution = "Ada, CC0"
     photo.downloadLocation = try url("https://d")
     let others = [
-      Photo(id: "f", provider: "folder", title: nil, location: .file(path: "/a b")),
+      Photo(id: "f", provider: "folder", title: nil, location: .file(RawPath("/a b"))),
+      Photo(id: "g", provider: "folder", title: nil, location: .file(RawPath(bytes: [0x2F, 0xE9]))),
       Photo(id: "u", provider: "urls", source: ImageSource(try url("https://a/b.jpg"), identity: "lasting")),
     ]
     for photo in [photo] + others {

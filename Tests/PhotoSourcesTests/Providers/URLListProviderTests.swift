@@ -139,6 +139,10 @@ import Testing
     #expect(sources[0] == sources[1])
     #expect(sources[0].url.path == "\(folder.path)/a b.jpg")
     #expect(sources[2].url.path == FileManager.default.currentDirectoryPath + "/x/y.jpg")
+
+    let other = try await list("file:///a/%E9.jpg", allowsFiles: true)
+    #expect(
+      try other.photos.map { RawPath(fileURL: try source($0).url).bytes } == [Array("/a/".utf8) + [0xE9] + ".jpg".utf8])
   }
 
   @Test func lettersThatURLsDoNotKnowAreEncoded() async throws {

@@ -1,6 +1,6 @@
 package import Foundation
 import Synchronization
-import ThumbnailCore
+package import ThumbnailCore
 
 /// All images of a folder at once, for a gallery that jumps anywhere: counts first, photos by their position.
 ///
@@ -70,6 +70,9 @@ package final class FolderIndex: Sendable {
     }
     return state.withLock { $0.generation }
   }
+
+  /// The file of a photo, by its id.
+  package func file(of id: String) -> RawPath { RawPath(path).appending(RawPath(text: id).bytes) }
 
   private func current(_ cancelled: CancellationFlag) throws(ProviderError) -> FolderListing {
     if let known = state.withLock({ $0.listing }) { return known }

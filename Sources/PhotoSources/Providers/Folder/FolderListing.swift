@@ -14,7 +14,7 @@ final class FolderListing: Sendable {
   private let modified: [UInt32]
   /// The folders, with their states at the time they were opened; nil for one that had just been changed, since another
   /// change within the same step of the clock would not show.
-  private let folders: [(path: String, state: FileState?)]
+  private let folders: [(path: RawPath, state: FileState?)]
 
   var count: Int { paths.count }
   var skipped: [SkippedItem] { paths.skipped }
@@ -26,16 +26,15 @@ final class FolderListing: Sendable {
     let begun = Int(Date().timeIntervalSince1970 * 1e9)
     paths = try walk.run(cancelled: cancelled)
     folders = walk.folders.map { folder in
-      let path = folder.path.isEmpty ? root : "\(root)/\(String(decoding: folder.path, as: UTF8.self))"
-      return (path, folder.state.modified < begun - Self.clockStep ? folder.state : nil)
+      (RawPath(root).appending(folder.path), folder.state.modified < begun - Self.clockStep ? folder.state : nil)
     }
     var modified: [UInt32] = []
     modified.reserveCapacity(paths.count)
     do throws(SystemFailure) {
       for start in stride(from: 0, to: paths.count, by: Self.chunk) {
         if cancelled.isSet { throw SystemFailure(code: ECANCELED) }
-        for (path, _) in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
-          modified.append(Self.modificationTime(of: "\(root)/\(path)"))
+        for record in try paths.paths(at: start..<min(start + Self.chunk, paths.count)) {
+          modified.append(Self.modificationTime(of: RawPath(root).appending(record.path)))
         }
       }
     } catch {
@@ -49,7 +48,7 @@ final class FolderListing: Sendable {
   func hasChanged() -> Bool {
     folders.contains { folder in
       guard let known = folder.state else { return true }
-      return (try? FileState(of: RawPath(folder.path))) != known
+      return (try? FileState(of: folder.path)) != known
     }
   }
 
@@ -88,8 +87,8 @@ final class FolderListing: Sendable {
     let all = places ?? Array(0..<UInt32(count))
     for start in stride(from: 0, to: all.count, by: Self.chunk) {
       let part = all[start..<min(start + Self.chunk, all.count)]
-      for (place, path) in zip(part, try paths.paths(at: part.map(Int.init))) {
-        if hidden.contains(path.path) { leftOut.append(path.path) } else { shown.append(place) }
+      for (place, id) in zip(part, try paths.paths(at: part.map(Int.init)).map(\.id)) {
+        if hidden.contains(id) { leftOut.append(id) } else { shown.append(place) }
       }
     }
     return (shown, leftOut)
@@ -100,17 +99,16 @@ final class FolderListing: Sendable {
     let order = indices.indices.sorted { indices[$0] < indices[$1] }
     let found = try paths.paths(at: order.map { indices[$0] })
     var photos = [(photo: Photo, modified: Date)?](repeating: nil, count: indices.count)
-    for (position, (path, title)) in zip(order, found) {
-      let photo = Photo(
-        id: path, provider: FolderIndex.provider, title: title, location: .file(path: "\(root)/\(path)"))
-      photos[position] = (photo, Date(timeIntervalSince1970: Double(modified[indices[position]])))
+    for (position, record) in zip(order, found) {
+      let modified = Date(timeIntervalSince1970: Double(modified[indices[position]]))
+      photos[position] = (record.photo(in: RawPath(root)), modified)
     }
     return photos.compactMap { $0 }
   }
 
-  private static func modificationTime(of path: String) -> UInt32 {
+  private static func modificationTime(of path: RawPath) -> UInt32 {
     var status = stat()
-    guard stat(path, &status) == 0 else { return 0 }
+    guard path.withCString({ stat($0, &status) }) == 0 else { return 0 }
     return UInt32(clamping: status.st_mtim.tv_sec)
   }
 

@@ -103,9 +103,7 @@ public final class FolderProvider: PhotoProvider {
 
   private func photos(at places: [Int], of list: PathList) throws(ProviderError) -> [Photo] {
     do throws(SystemFailure) {
-      return try list.paths(at: places).map { relative, title in
-        Photo(id: relative, provider: name, title: title, location: .file(path: "\(path)/\(relative)"))
-      }
+      return try list.paths(at: places).map { $0.photo(in: RawPath(path)) }
     } catch {
       throw .listFailed(path, error)
     }

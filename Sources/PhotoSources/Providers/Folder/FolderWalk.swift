@@ -88,10 +88,6 @@ struct FolderWalk {
       return false
     case .success(let kind):
       guard kind == .folder || kind == .regular && isPicture else { return false }
-      guard String(validating: entry.name, as: UTF8.self) != nil else {
-        skip(place(folder.path, entry.name), because: "its name is not UTF-8; rename it")
-        return false
-      }
       if kind == .regular { try sorter.add(entry.name, in: folder.path) }
       return true
     }

@@ -16,8 +16,8 @@ struct PathList: Sendable {
   var count: Int { marks.count }
 
   /// The paths at these indices. Runs of consecutive indices are read in one go.
-  func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [(path: String, name: String)] {
-    var paths: [(path: String, name: String)] = []
+  func paths(at places: some Sequence<Int>) throws(SystemFailure) -> [PathRecord] {
+    var paths: [PathRecord] = []
     var reader = PathReader(records, 0..<0)
     var next = Int.max
     for place in places {
@@ -32,7 +32,7 @@ struct PathList: Sendable {
         next += 1
       }
       guard let record else { throw SystemFailure(code: EIO) }
-      paths.append((String(decoding: record.path, as: UTF8.self), String(decoding: record.name, as: UTF8.self)))
+      paths.append(record)
     }
     return paths
   }

@@ -22,6 +22,15 @@ struct PathRecord {
   /// Folder and name.
   var path: ArraySlice<UInt8> { bytes[Self.headLength...] }
 
+  var id: String { RawPath(bytes: path).text }
+
+  /// The image as a photo.
+  func photo(in root: RawPath) -> Photo {
+    Photo(
+      id: id, provider: FolderIndex.provider, title: String(decoding: name, as: UTF8.self),
+      location: .file(root.appending(path)))
+  }
+
   /// Longer paths than 16 bits can hold cannot be opened anyway.
   static func append(folder: some Collection<UInt8>, name: some Collection<UInt8>, to bytes: inout [UInt8]) {
     for length in [folder.count, name.count] {

@@ -85,7 +85,7 @@ enum URLListLine {
       throw Fault(reason: "\(Snippet.quoted(text)) holds a control character")
     }
     guard let scheme = scheme(of: text) else {
-      if allowsFiles { return .file(path: URL(fileURLWithPath: text).standardizedFileURL.path) }
+      if allowsFiles { return .file(RawPath(URL(fileURLWithPath: text).standardizedFileURL.path)) }
       throw Fault(
         reason:
           "\(Snippet.quoted(text)) is not a URL; write it with its scheme, such as https://; local files are not read from a list"
@@ -101,10 +101,12 @@ enum URLListLine {
       guard allowsFiles else {
         throw Fault(reason: "local files are not read from a list; name their folder with folder:PATH")
       }
-      guard let url = URL(string: text), ["", "localhost"].contains(url.host() ?? ""), !url.path.isEmpty else {
+      guard let url = URL(string: text), ["", "localhost"].contains(url.host() ?? ""),
+        !url.path(percentEncoded: true).isEmpty
+      else {
         throw Fault(reason: "\(Snippet.quoted(text)) does not name a file of this machine")
       }
-      return .file(path: url.path)
+      return .file(RawPath(fileURL: url))
     default:
       throw Fault(reason: "a \(Snippet.quoted(scheme)) URL cannot be fetched; use http or https")
     }
@@ -124,7 +126,7 @@ enum URLListLine {
     let name =
       switch location {
       case .single(let source): source.url.lastPathComponent
-      case .file(let path): URL(fileURLWithPath: path).lastPathComponent
+      case .file(let path): String(decoding: path.name, as: UTF8.self)
       case .served: ""
       }
     return name.isEmpty || name == "/" ? nil : name
