@@ -83,7 +83,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
   func channelActive(context: ChannelHandlerContext) {
-    peer = context.remoteAddress?.ipAddress ?? "local"
+    peer = ClientNetwork.peer(of: context.channel)
     setDeadline(configuration.idleTimeout)
     context.fireChannelActive()
   }

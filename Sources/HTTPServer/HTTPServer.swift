@@ -50,7 +50,7 @@ package final class HTTPServer: Sendable {
       // Many connections may come at once; they are accepted in one go.
       .serverChannelOption(.maxMessagesPerRead, value: 64)
       .childChannelInitializer { [configuration, responder, connections, memory] channel in
-        let peer = channel.remoteAddress?.ipAddress ?? "local"
+        let peer = ClientNetwork.peer(of: channel)
         let client = configuration.isProxy(peer) ? nil : ClientNetwork.name(of: peer)
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations

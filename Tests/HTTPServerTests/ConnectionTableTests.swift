@@ -63,5 +63,8 @@ import Testing
     #expect(ClientNetwork.name(of: "2001:db8:1:3::1") != name)
     #expect(ClientNetwork.name(of: "192.0.2.1") == "192.0.2.1")
     #expect(ClientNetwork.name(of: "local") == "local")
+    // A socket for IPv6 accepts IPv4, too: such a client is none of one /64.
+    for mapped in ["::ffff:192.0.2.1", "::ffff:c000:201"] { #expect(ClientNetwork.name(of: mapped) == "192.0.2.1") }
+    #expect(ClientNetwork.plain("2001:db8::1") == "2001:db8::1")
   }
 }

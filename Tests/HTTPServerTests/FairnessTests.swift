@@ -149,6 +149,13 @@ import Testing
     await fixture.stop()
   }
 
+  @Test func aClientOfAnIPv6SocketIsItsIPv4Address() async throws {
+    let fixture = try await ServerFixture { $0.binding = .address(host: "::", port: 0) }
+    _ = try await fixture.exchange(get("/a", Self.close), from: "127.0.0.2")
+    await poll { fixture.responder.exchanges.map(\.client) == ["127.0.0.2"] }
+    await fixture.stop()
+  }
+
   @Test func whoTakesLessThanTheLeastInAWindowIsEnded() async throws {
     let body = Data(repeating: 7, count: 16 << 20)
     let fixture = try await ServerFixture {

@@ -1,3 +1,4 @@
+import HTTPServer
 package import HTTPTransport
 package import NIOHTTP1
 
@@ -19,7 +20,7 @@ package struct TrustedProxies: Sendable {
     let named = headers["x-forwarded-for"].joined(separator: ",").split(separator: ",").suffix(Self.mostAddresses)
     var client = peer
     for text in named.reversed() {
-      let text = Self.withoutPort(text.trimmingPrefix { $0 == " " || $0 == "\t" })
+      let text = ClientNetwork.plain(Self.withoutPort(text.trimmingPrefix { $0 == " " || $0 == "\t" }))
       // Something else than an address was not written by a proxy of ours.
       guard let address = IPAddress(text) else { return client }
       client = text
