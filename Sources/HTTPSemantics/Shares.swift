@@ -21,18 +21,23 @@ package struct Shares: Sendable {
   package func amount(of holder: String) -> Int { held[holder] ?? 0 }
 
   /// What would keep a holder from taking that much; nil if nothing would.
-  package func refusal(of amount: Int, ofAll shared: Int? = nil, for holder: String?) -> Refusal? {
-    if let holder, let has = held[holder], has > 0, has + amount > most { return .holder }
-    return used > 0 && used + (shared ?? amount) > capacity ? .all : nil
+  package func refusal(
+    of amount: Int, ofAll shared: Int? = nil, beyond own: Int = 0, for holder: String?
+  ) -> Refusal? {
+    if let holder, let has = held[holder], has > own, has + amount > most { return .holder }
+    return used > own && used + (shared ?? amount) > capacity ? .all : nil
   }
 
   /// Takes an amount.
   ///
   /// - Parameters:
   ///   - shared: What of it nobody else has taken already. Default: all of it.
+  ///   - own: What the same thing has already, which grows: it keeps nobody from more.
   ///   - holder: Nil for one whose part is not limited.
-  package mutating func take(_ amount: Int = 1, ofAll shared: Int? = nil, for holder: String?) -> Refusal? {
-    if let refusal = refusal(of: amount, ofAll: shared, for: holder) { return refusal }
+  package mutating func take(
+    _ amount: Int = 1, ofAll shared: Int? = nil, beyond own: Int = 0, for holder: String?
+  ) -> Refusal? {
+    if let refusal = refusal(of: amount, ofAll: shared, beyond: own, for: holder) { return refusal }
     used += shared ?? amount
     if let holder, amount > 0 { held[holder, default: 0] += amount }
     return nil

@@ -40,12 +40,13 @@ final class BodyMemory: Sendable {
 
   /// Reserves bytes if they are free and nobody waits for them.
   ///
+  /// - Parameter own: What the body has already: one that grows is as one that was announced.
   /// - Returns: Whose part is used up; nil if they are reserved.
-  func reserve(_ byteCount: Int, for client: String) -> Shares.Refusal? {
+  func reserve(_ byteCount: Int, beyond own: Int, for client: String) -> Shares.Refusal? {
     state.withLock { state in
       // Whoever has used up the own part waits for that, and holds up nobody.
       let isWaitedFor = state.waiters.contains { state.shares.refusal(of: $0.byteCount, for: $0.client) != .holder }
-      return isWaitedFor ? .all : state.shares.take(byteCount, for: client)
+      return isWaitedFor ? .all : state.shares.take(byteCount, beyond: own, for: client)
     }
   }
 

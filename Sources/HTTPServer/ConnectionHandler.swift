@@ -188,7 +188,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     guard byteCount > reservedBytes else { return nil }
     // The first step is what a stated length says.
     let more = max(byteCount - reservedBytes, reservedBytes > 0 ? Self.reservationStep : 0)
-    let refusal = memory.reserve(more, for: account)
+    let refusal = memory.reserve(more, beyond: reservedBytes, for: account)
     if refusal == nil { reservedBytes += more }
     return refusal
   }

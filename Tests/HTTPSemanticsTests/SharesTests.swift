@@ -29,6 +29,20 @@ import Testing
     #expect(shares.take(1, for: "a") == .all)
   }
 
+  @Test func whatGrowsIsNotKeptFromMoreByItself() {
+    var shares = Shares(capacity: 100, most: 25)
+    #expect(shares.take(20, for: "a") == nil)
+    #expect(shares.take(20, for: "a") == .holder)
+    #expect(shares.take(20, beyond: 20, for: "a") == nil)
+    #expect(shares.take(70, beyond: 40, for: "a") == nil)
+    // Not beside anything else, of its holder or of another.
+    #expect(shares.take(1, for: "b") == .all)
+    shares.giveBack(70, of: "a")
+    #expect(shares.take(1, for: "b") == nil)
+    #expect(shares.take(60, beyond: 40, for: "a") == .all)
+    #expect(shares.take(1, beyond: 39, for: "a") == .holder)
+  }
+
   @Test func whatIsSharedCountsOnceForAllAndOnceForEachHolder() {
     var shares = Shares(capacity: 100, most: 25)
     #expect(shares.take(20, for: "a") == nil)

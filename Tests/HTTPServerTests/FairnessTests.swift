@@ -149,6 +149,18 @@ import Testing
     await fixture.stop()
   }
 
+  /// As one whose length is known, which may be larger than the part of a client, too.
+  @Test func aBodyInChunksGrowsBeyondThePartOfItsClientIfThatIsAllItHas() async throws {
+    let fixture = try await ServerFixture { $0.bodyMemory = 1_600_000 }
+    let fields = Self.close + "Transfer-Encoding: chunked\r\n"
+    let chunk = "8000\r\n" + String(repeating: "a", count: 0x8000) + "\r\n"
+    let chunks = String(repeating: chunk, count: 20) + "0\r\n\r\n"
+    let response = try await fixture.exchange(get("/a", fields, method: "POST") + chunks)
+    #expect(response.hasSuffix("POST /a \(20 * 0x8000)"), "\(response.prefix(200))")
+    await poll { fixture.server.memory.used == 0 }
+    await fixture.stop()
+  }
+
   @Test func aClientOfAnIPv6SocketIsItsIPv4Address() async throws {
     let fixture = try await ServerFixture { $0.binding = .address(host: "::", port: 0) }
     _ = try await fixture.exchange(get("/a", Self.close), from: "127.0.0.2")
