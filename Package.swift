@@ -370,6 +370,7 @@ let package = Package(
       dependencies: [
         "HTTPServer", "TestOrigin", "TestSupport",
         .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOEmbedded", package: "swift-nio"),
         .product(name: "NIOHTTP1", package: "swift-nio"),
       ],
       swiftSettings: strict

@@ -4,64 +4,79 @@ import NIOHTTP1
 /// Refuses request lines that are not three words with one blank between them (RFC 9112): the parser accepts more blanks,
 /// and a proxy in front may read such a line differently.
 ///
-/// It stands before the parser, and `End` behind it, which tells where the next request begins.
+/// It stands before the parser, and `End` behind it, which tells how the body is framed and where the next request
+/// begins. A part of its own is passed on for each head and each body only: many small ones would keep the thread busy.
 final class RequestLineCheck: ChannelInboundHandler {
   typealias InboundIn = ByteBuffer
   typealias InboundOut = ByteBuffer
 
   private enum Place {
-    case line, head
-    /// Within a body of which so many bytes are missing; nil for one in chunks.
-    case body(Int?)
-    case refused
+    case line, head, body, chunkLength, chunkExtension, refused
+    /// What the parser does not read.
+    case other
   }
 
   private static let newline = UInt8(ascii: "\n")
   private static let blank = UInt8(ascii: " ")
 
   private var place = Place.line
+  /// What is missing of a body or chunk.
+  private var missing = 0
+  private var isInChunks = false
   /// The last byte of a line or head, carriage returns left out.
   private var last = newline
 
   func channelRead(context: ChannelHandlerContext, data: NIOAny) {
     var rest = unwrapInboundIn(data)
     while rest.readableBytes > 0 {
-      let length: Int
-      switch place {
-      case .line, .head: length = rest.withUnsafeReadableBytes { scanHead($0) }
-      case .body(let missing?) where missing > 0:
-        length = min(missing, rest.readableBytes)
-        place = .body(missing - length)
-      // Its end is that of a line.
-      case .body:
-        length =
-          rest.readableBytesView.firstIndex(of: Self.newline).map { $0 + 1 - rest.readerIndex } ?? rest.readableBytes
-      case .refused: return
-      }
+      if case .refused = place { return }
+      let length = rest.withUnsafeReadableBytes { scan($0) }
       if case .refused = place { return context.fireErrorCaught(HTTPParserError.invalidURL) }
       // The parser and `End` are done with it when this returns.
       if let part = rest.readSlice(length: length) { context.fireChannelRead(wrapInboundOut(part)) }
     }
   }
 
-  /// Follows a head to its end. Returns the length of that.
-  private func scanHead(_ bytes: UnsafeRawBufferPointer) -> Int {
-    for (index, byte) in bytes.enumerated() where byte != UInt8(ascii: "\r") {
+  /// Follows the bytes to the end of a head or body. Returns the length of that.
+  private func scan(_ bytes: UnsafeRawBufferPointer) -> Int {
+    var index = 0
+    while index < bytes.count {
+      if case .other = place { return bytes.count }
+      if case .body = place {
+        let length = min(missing, bytes.count - index)
+        (index, missing) = (index + length, missing - length)
+        if missing > 0 || !isInChunks { return index }
+        (place, last) = (.chunkLength, Self.newline)
+        continue
+      }
+      let byte = bytes[index]
+      index += 1
+      if byte == UInt8(ascii: "\r") { continue }
       switch (place, byte, last) {
       case (.line, Self.blank, Self.blank), (.line, Self.blank, Self.newline), (.line, Self.newline, Self.blank):
         place = .refused
         return index
       case (.head, Self.newline, Self.newline):
-        // Until `End` knows better: a request without a body ends here.
-        place = .body(nil)
-        return index + 1
-      case (.line, Self.newline, Self.newline): break
+        // Until `End` knows better.
+        place = .other
+        return index
+      // An empty line, as before a request and behind a chunk.
+      case (.line, Self.newline, Self.newline), (.chunkLength, Self.newline, Self.newline): break
       case (.line, Self.newline, _): place = .head
+      // Fields may follow the last chunk, and end as a head does.
+      case (.chunkLength, Self.newline, _), (.chunkExtension, Self.newline, _): place = missing > 0 ? .body : .head
+      case (.chunkLength, _, _):
+        if let digit = Character(UnicodeScalar(byte)).hexDigitValue {
+          // The parser refuses what is longer.
+          missing = min(missing, Int.max >> 5) << 4 | digit
+        } else {
+          place = .chunkExtension
+        }
       default: break
       }
       last = byte
     }
-    return bytes.count
+    return index
   }
 
   /// Behind the parser.
@@ -75,11 +90,17 @@ final class RequestLineCheck: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
       switch unwrapInboundIn(data) {
-      case .head(let head): check.place = .body(head.headers.first(name: "content-length").flatMap { Int($0) })
+      case .head(let head): check.beginBody(head.headers)
       case .end: (check.place, check.last) = (.line, RequestLineCheck.newline)
       case .body: break
       }
       context.fireChannelRead(data)
     }
+  }
+
+  private func beginBody(_ headers: HTTPHeaders) {
+    isInChunks = headers.contains(name: "transfer-encoding")
+    missing = headers.first(name: "content-length").flatMap { Int($0) } ?? 0
+    (place, last) = (isInChunks ? .chunkLength : missing > 0 ? .body : .other, Self.newline)
   }
 }

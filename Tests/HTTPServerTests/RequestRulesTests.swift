@@ -1,3 +1,6 @@
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
 import Testing
 
 @testable import HTTPServer
@@ -93,6 +96,8 @@ import Testing
   @Test(arguments: [
     get("/now"), get("/now", "X: a  b\r\n"), get("/a", "Content-Length: 9\r\n", method: "POST") + "GET  /\r\n\r",
     get("/a", "Transfer-Encoding: chunked\r\n", method: "POST") + "9\r\nGET  /\n\n\n\r\n3;a=b\r\na b\r\n0\r\n\r\n",
+    get("/a", "Transfer-Encoding: chunked\r\n", method: "POST")
+      + "00b;b=c\r\n0\r\n\r\nGET  /\r\n000\r\nX: a  b\r\n\r\n",
     get("/a", "Content-Length: 0\r\n", method: "POST"),
   ])
   func twoBlanksInALaterRequestAreFoundAndThoseElsewhereAreNone(_ first: String) async throws {
@@ -111,6 +116,22 @@ import Testing
     await fixture.stop()
   }
 
+  @Test func aBodyOfEmptyLinesIsNotCutIntoThem() throws {
+    let seen = Counter()
+    let check = RequestLineCheck()
+    let channel = EmbeddedChannel()
+    try channel.pipeline.syncOperations.addHandlers(
+      check, PartCounter(seen), ByteToMessageHandler(HTTPRequestDecoder()), RequestLineCheck.End(of: check))
+    let lines = String(repeating: "\n", count: 0x8000)
+    try channel.writeInbound(
+      ByteBuffer(
+        string: get("/a", "Transfer-Encoding: chunked\r\n", method: "POST") + "8000\r\n\(lines)\r\n0\r\n\r\n"
+          + get("/b")))
+    // Two heads and a body.
+    #expect(seen.value == 3)
+    _ = try channel.finish(acceptAlreadyClosed: true)
+  }
+
   @Test func theHostOfAnAbsoluteTargetCountsMoreThanTheField() async throws {
     let fixture = try await ServerFixture(respond: {
       .text($0.headers["host"].joined(separator: ","))
@@ -118,5 +139,19 @@ import Testing
     let response = try await fixture.exchange(get("http://other:1/a", Self.close))
     #expect(response.hasSuffix("\r\n\r\nother:1"))
     await fixture.stop()
+  }
+}
+
+/// Counts what passes.
+private final class PartCounter: ChannelInboundHandler {
+  typealias InboundIn = ByteBuffer
+
+  private let seen: Counter
+
+  init(_ seen: Counter) { self.seen = seen }
+
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    seen.increment()
+    context.fireChannelRead(data)
   }
 }
