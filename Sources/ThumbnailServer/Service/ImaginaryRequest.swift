@@ -6,10 +6,7 @@ import ThumbnailCore
 /// Images are always turned upright, and never keep metadata, so `autorotate`, `norotation` and `stripmeta` change
 /// nothing. What cannot be done with one variant, such as `blur` or `watermark`, is an error.
 struct ImaginaryRequest: Sendable, Equatable {
-  /// Why there is no such variant.
-  struct Problem: Error, Equatable {
-    let message: String
-  }
+  typealias Problem = OptionProblem
 
   private(set) var width: Int?
   private(set) var height: Int?
@@ -106,14 +103,8 @@ struct ImaginaryRequest: Sendable, Equatable {
   }
 
   private static func format(_ text: String) throws(Problem) -> OutputFormat {
-    switch text {
-    case "jpeg", "jpg": .jpeg
-    case "png": .png
-    case "webp": .webp
-    case "avif": .avif
-    case "auto": .auto
-    default: throw Problem(message: "output type \(text.prefix(10)) is not supported")
-    }
+    if let format = OutputFormat(browsersKnow: text) { return format }
+    throw Problem(message: "output type \(text.prefix(10)) is not supported")
   }
 
   /// `255,200,150`

@@ -5,10 +5,7 @@ import ThumbnailCore
 /// An address as clients of imgproxy build it: `/SIGNATURE/rs:fit:300:200/q:70/plain/https%3A%2F%2F…@webp`, or with the
 /// source in Base64 for URLs. Its documentation lists the options; those that one variant cannot express are errors.
 struct ImgproxyRequest: Sendable, Equatable {
-  /// Why there is no such variant.
-  struct Problem: Error, Equatable {
-    let message: String
-  }
+  typealias Problem = OptionProblem
 
   let signature: String
   /// What the signature is of.
@@ -117,14 +114,11 @@ struct ImgproxyRequest: Sendable, Equatable {
   }
 
   private mutating func readFormat(_ text: String) throws(Problem) {
-    switch text {
-    case "": break
-    case "jpg", "jpeg": format = .jpeg
-    case "png": format = .png
-    case "webp": format = .webp
-    case "avif": format = .avif
-    default: throw Problem(message: "Unsupported image format \(text.prefix(10))")
+    if text.isEmpty { return }
+    guard let named = OutputFormat(browsersKnow: text), named != .auto else {
+      throw Problem(message: "Unsupported image format \(text.prefix(10))")
     }
+    format = named
   }
 
   private mutating func readBackground(_ values: [String]) throws(Problem) {

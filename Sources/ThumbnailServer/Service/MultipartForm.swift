@@ -13,9 +13,9 @@ enum MultipartForm {
 
   /// The content of the first field that is a file. Nil if the body is no form, or has none.
   static func file(of request: ServerRequest) -> ByteBuffer? {
-    guard let type = request.headers.first(name: "content-type"), type.lowercased().hasPrefix("multipart/form-data"),
-      let boundary = boundary(in: type)
-    else { return nil }
+    guard isForm(request), let boundary = request.headers.first(name: "content-type").flatMap(boundary) else {
+      return nil
+    }
     let body = request.body.readableBytesView
     let delimiter = Array("--\(boundary)".utf8)
     let lineEnd = Array("\r\n".utf8)

@@ -14,9 +14,7 @@ package import ThumbnailCore
 ///     NAME                                  a preset of the configuration: all of its options
 package struct VariantPath: Sendable, Equatable {
   /// What is wrong with the options, and what to write.
-  package struct Problem: Error, Equatable {
-    package let message: String
-  }
+  package typealias Problem = OptionProblem
 
   /// How many device pixels a CSS pixel has.
   enum Density: Sendable, Equatable {
@@ -75,8 +73,8 @@ package struct VariantPath: Sendable, Equatable {
       self.gravity = gravity
     } else if option == "enlarge" {
       enlarges = true
-    } else if let format = Self.format(option) {
-      self.format = format.output
+    } else if let format = OutputFormat(browsersKnow: option) {
+      self.format = format == .auto ? nil : format
     } else {
       let name = option.prefix(Self.longestQuotation)
       throw Problem(message: "“\(name)” is no option of a thumbnail and no preset; /help has them all")
@@ -88,7 +86,9 @@ package struct VariantPath: Sendable, Equatable {
     case "size": size = try Self.need(TargetSize(parsing: value), "a size such as 400x300")
     case "fit": fit = try Self.need(Fit(rawValue: value), "fit=contain, cover or fill")
     case "gravity": gravity = try Self.need(Gravity(rawValue: value), "gravity=centre, attention or entropy")
-    case "format": format = try Self.need(Self.format(value), "format=auto, jpeg, png, webp or avif").output
+    case "format":
+      let named = try Self.need(OutputFormat(browsersKnow: value), "format=auto, jpeg, png, webp or avif")
+      format = named == .auto ? nil : named
     case "q", "quality":
       let number = Int(value).flatMap { (1...100).contains($0) ? $0 : nil }
       quality = try Self.need(number, "a quality from 1 to 100")
@@ -107,18 +107,6 @@ package struct VariantPath: Sendable, Equatable {
   private static func need<Value>(_ value: Value?, _ advice: String) throws(Problem) -> Value {
     if let value { return value }
     throw Problem(message: "write \(advice)")
-  }
-
-  /// A format that browsers show; its output is nil for the one that the client chooses.
-  private static func format(_ text: String) -> (output: OutputFormat?, Void)? {
-    switch text {
-    case "auto": (nil, ())
-    case "jpeg", "jpg": (.jpeg, ())
-    case "png": (.png, ())
-    case "webp": (.webp, ())
-    case "avif": (.avif, ())
-    default: nil
-    }
   }
 
   /// The variant for a client.
@@ -154,5 +142,18 @@ package struct VariantPath: Sendable, Equatable {
   /// The next step that is not below a width.
   private static func step(_ width: Int) -> Int {
     widthSteps.first { $0 >= width } ?? widthSteps[widthSteps.count - 1]
+  }
+}
+
+/// Why the options of an address stand for no variant.
+package struct OptionProblem: Error, Equatable {
+  package let message: String
+}
+
+extension OutputFormat {
+  /// A format that browsers show, or `auto`, by its name.
+  init?(browsersKnow name: String) {
+    self.init(rawValue: name == "jpg" ? "jpeg" : name)
+    if self == .jxl || self == .same { return nil }
   }
 }
