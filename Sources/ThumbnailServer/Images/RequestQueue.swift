@@ -99,7 +99,9 @@ struct RequestQueue {
 
   /// Of those whose turn it may be, the one that has waited for longest.
   private var next: (Party, Ticket)? {
-    waiting.lazy.filter { making.mayBegin($0.key) }.map { ($0.key, $0.value[0]) }.min { $0.1 < $1.1 }
+    // Looked at first, as many may wait.
+    if making.clients.refusal(of: 1, for: nil) != nil { return nil }
+    return waiting.lazy.filter { making.mayBegin($0.key) }.map { ($0.key, $0.value[0]) }.min { $0.1 < $1.1 }
   }
 
   /// Removes a request that is done, or has left.
