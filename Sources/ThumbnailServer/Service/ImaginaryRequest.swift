@@ -83,7 +83,7 @@ struct ImaginaryRequest: Sendable, Equatable {
         // 0 stands for the default.
         quality = number == 0 ? 80 : number
       case "gravity": gravity = Self.gravities[value] ?? .centre
-      case "background": background = Self.colour(value)
+      case "background": background = RGBColor(channels: value.split(separator: ","))
       default: break
       }
     }
@@ -105,12 +105,6 @@ struct ImaginaryRequest: Sendable, Equatable {
   private static func format(_ text: String) throws(Problem) -> OutputFormat {
     if let format = OutputFormat(browsersKnow: text) { return format }
     throw Problem(message: "output type \(text.prefix(10)) is not supported")
-  }
-
-  /// `255,200,150`
-  private static func colour(_ text: String) -> RGBColor? {
-    let parts = text.split(separator: ",").compactMap { UInt8($0) }
-    return parts.count == 3 ? RGBColor(red: parts[0], green: parts[1], blue: parts[2]) : nil
   }
 
   var variant: Variant {

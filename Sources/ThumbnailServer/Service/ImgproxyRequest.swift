@@ -122,13 +122,7 @@ struct ImgproxyRequest: Sendable, Equatable {
   }
 
   private mutating func readBackground(_ values: [String]) throws(Problem) {
-    if values.count == 1 {
-      background = RGBColor(hex: values[0])
-    } else if let red = values.first.flatMap({ UInt8($0) }), values.count == 3, let green = UInt8(values[1]),
-      let blue = UInt8(values[2])
-    {
-      background = RGBColor(red: red, green: green, blue: blue)
-    }
+    background = values.count == 1 ? RGBColor(hex: values[0]) : RGBColor(channels: values)
     guard background != nil else { throw Problem(message: "Invalid background") }
   }
 

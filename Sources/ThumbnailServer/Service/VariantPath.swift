@@ -157,3 +157,12 @@ extension OutputFormat {
     if self == .jxl || self == .same { return nil }
   }
 }
+
+extension RGBColor {
+  /// Reads red, green and blue as decimal numbers: `255`, `200`, `150`. Nil for anything else.
+  init?(channels: [some StringProtocol]) {
+    let numbers = channels.compactMap { UInt8($0) }
+    guard numbers.count == 3, channels.count == 3 else { return nil }
+    self.init(red: numbers[0], green: numbers[1], blue: numbers[2])
+  }
+}
