@@ -91,7 +91,8 @@ final class OutputFolder: Sendable {
 
   private func write(_ data: Data, to relative: [UInt8], times: FileState?) throws(SystemFailure) {
     let folder = Array(relative[..<(relative.lastIndex(of: RawPath.slash) ?? 0)])
-    let slot = takeSlot()
+    // The pool that writes has far fewer threads than there are slots.
+    let slot = state.withLock { $0.freeSlots.removeLast() }
     defer { state.withLock { $0.freeSlots.append(slot) } }
     let temporary = temporary(slot, in: folder)
     let name = path.appending(relative)
@@ -109,11 +110,6 @@ final class OutputFolder: Sendable {
     try file.write(data)
     if let times { try file.setTimes(accessed: times.accessed, modified: times.modified) }
     try file.commit()
-  }
-
-  private func takeSlot() -> Int {
-    // The pool that writes has far fewer threads than there are slots.
-    state.withLock { $0.freeSlots.removeLast() }
   }
 
   private func temporary(_ slot: Int, in folder: [UInt8]) -> RawPath {

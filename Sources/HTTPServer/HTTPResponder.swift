@@ -30,10 +30,6 @@ package protocol HTTPResponder: Sendable {
   func finished(_ exchange: ServerExchange)
 }
 
-extension HTTPResponder {
-  package func observation(of request: ServerRequest, from peer: String) -> (any RequestObservation)? { nil }
-}
-
 /// Follows one request until its response has been sent.
 package protocol RequestObservation: Sendable {
   /// Called after the response, on the event loop.

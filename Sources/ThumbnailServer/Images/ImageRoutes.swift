@@ -12,7 +12,6 @@ struct ImageRoutes: Sendable {
   private typealias Problem = ServerResponse.Problem
 
   let registry: ImageRegistry
-  let pipeline: ThumbnailPipeline
   let thumbnails: ThumbnailResponder
 
   /// The response if the thumbnail is in memory.

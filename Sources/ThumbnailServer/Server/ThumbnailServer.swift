@@ -50,7 +50,7 @@ package final class ThumbnailServer: HTTPResponder {
       signer: configuration.signer, hosts: configuration.sourceHosts, folder: configuration.folder,
       headers: configuration.headers)
     responder.makesMicroThumbnails = true
-    images = ImageRoutes(registry: registry, pipeline: pipeline, thumbnails: responder)
+    images = ImageRoutes(registry: registry, thumbnails: responder)
     (responder.namesSources, responder.makesMicroThumbnails) = (false, false)
     imaginary = ImaginaryRoutes(thumbnails: responder, access: access, key: configuration.imaginaryKey)
     purge = PurgeRoute(pipeline: pipeline, access: access, key: configuration.purgeKey)

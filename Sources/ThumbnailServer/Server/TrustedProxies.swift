@@ -24,23 +24,20 @@ package struct TrustedProxies: Sendable {
       // Something else than an address was not written by a proxy of ours.
       guard let address = IPAddress(text) else { return client }
       client = text
-      if !ranges.contains(where: { $0.contains(address) }) { return client }
+      if !isTrusted(address) { return client }
     }
     return client
   }
 
   /// Whether connections from an address are those of a proxy.
   package func includes(_ peer: String) -> Bool {
-    !ranges.isEmpty && (peer == Self.unixSocket || isTrusted(peer))
+    !ranges.isEmpty && (peer == Self.unixSocket || IPAddress(peer).map(isTrusted) ?? false)
   }
 
   /// What connections through a Unix socket come from.
   private static let unixSocket = "local"
 
-  private func isTrusted(_ text: String) -> Bool {
-    guard let address = IPAddress(text) else { return false }
-    return ranges.contains { $0.contains(address) }
-  }
+  private func isTrusted(_ address: IPAddress) -> Bool { ranges.contains { $0.contains(address) } }
 
   /// Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`.
   private static func withoutPort(_ text: Substring) -> String {
