@@ -76,7 +76,7 @@ def test_an_item_that_kills_the_worker_each_time_fails_alone(fake: str) -> None:
 
 def test_a_silent_worker_is_killed_and_its_item_named(fake: str) -> None:
     items = ["http://fake/ok", "http://fake/silent", "http://fake/ok"]
-    with Worker(program=fake, silence=0.2) as worker:
+    with Worker(program=fake, silence=2) as worker:
         results = list(worker.map(items, ordered=True))
     assert [result.error and result.error.code for result in results] == [None, "worker-silent", None]
 
