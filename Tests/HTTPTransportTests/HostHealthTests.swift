@@ -248,9 +248,9 @@ struct HostHealthTests {
   @Test func aHostThatHasJustAnsweredIsHeldAfterManyFailuresAlone() {
     var host = Host()
     host.run([0], .answered)
-    host.run(Array(1...23), Self.broken, at: 0.2)
+    host.run(Array(1...15), Self.broken, at: 0.2)
     #expect(host.health.hold == nil)
-    host.run([24], Self.broken, at: 0.2)
+    host.run([16], Self.broken, at: 0.2)
     #expect(host.health.hold != nil)
   }
 

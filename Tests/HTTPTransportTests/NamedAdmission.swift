@@ -45,6 +45,11 @@ struct NamedAdmission {
   }
   mutating func resumed(_ name: String) { tickets[name].map { admission.resumed($0) } }
 
+  /// After how many seconds a step may become due by time alone.
+  func wake(after seconds: Double) -> Double? {
+    admission.nextWake(after: Self.start + .seconds(seconds)).map { ($0 - Self.start) / .seconds(1) }
+  }
+
   /// The download that starts next, if any; one to be put off comes in brackets.
   mutating func next(at seconds: Double = 0) -> String? {
     switch admission.nextStep(at: Self.start + .seconds(seconds)) {

@@ -117,7 +117,9 @@ struct SlotLendingTests {
     admission.answered("6", after: 0.2)
     // Late for a second, whatever the others take.
     #expect(admission.admitAll(at: 0.9) == [])
-    #expect(admission.admitAll(at: 2) == ["[3]"])
+    // Nothing else may happen until then.
+    #expect(admission.wake(after: 0.9) == 1)
+    #expect(admission.admitAll(at: 1) == ["[3]"])
     // One is enough for the one that waits to lend its slot.
     #expect(admission.admitAll(at: 3) == [])
     admission.release("3")
@@ -200,6 +202,15 @@ struct SlotLendingTests {
     admission.answered("1", after: 4)
     #expect(admission.silenceTimeout(for: "2") == .seconds(1))
     admission.release("5")
+    #expect(admission.silenceTimeout(for: "2") == .seconds(1))
+  }
+
+  @Test func theFirstSilenceIsNoticedSoonerWhereAnswersAreFast() {
+    var admission = admission(waiting: 9)
+    _ = admission.admitAll()
+    admission.answered("0", after: 0.05)
+    #expect(admission.silenceTimeout(for: "1").map { abs($0 / .milliseconds(1) - 600) < 1 } == true)
+    admission.answered("1", after: 0.5)
     #expect(admission.silenceTimeout(for: "2") == .seconds(1))
   }
 

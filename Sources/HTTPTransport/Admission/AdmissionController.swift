@@ -120,7 +120,7 @@ final class AdmissionController: Sendable {
       let value = change(&admission)
       var steps: [Admission.Step] = []
       while let step = admission.nextStep(at: .now) { steps.append(step) }
-      return (value, steps, admission.heldSites.isEmpty ? nil : admission.nextWake(after: .now))
+      return (value, steps, admission.nextWake(after: .now))
     }
     for step in steps { carryOut(step) }
     if let wake { self.wake(at: wake) }

@@ -72,16 +72,16 @@ extension DownloadAdmission {
 
   /// When a step may become due although nothing happens; nil if never.
   func nextWake(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-    heldSites.lazy.filter { sites[$0]?.hasWaiting == true }
-      .compactMap { hosts[$0] }
+    let ofHosts = heldSitesWithWaiting.lazy.compactMap { hosts[$0] }
       .flatMap { [$0.trial == nil ? $0.hold?.until : nil, $0.givesUp] }
       .compactMap { $0 }.filter { $0 > now }.min()
+    return [ofHosts, nextOverdue(after: now)].compactMap { $0 }.min()
   }
 
   /// Gives up the hosts that had no answer for so long that nobody waits any more.
   mutating func giveUpHosts(at now: ContinuousClock.Instant) {
-    for site in heldSites {
-      guard hosts[site]?.isOverdue(at: now) == true, sites[site]?.hasWaiting == true else { continue }
+    for site in heldSitesWithWaiting {
+      guard hosts[site]?.isOverdue(at: now) == true else { continue }
       hosts[site]?.giveUp(at: now)
       guard let hold = hosts[site]?.hold else { continue }
       report(hold, of: site, isWaitedFor: false, now)
@@ -95,13 +95,18 @@ extension DownloadAdmission {
 
   // MARK: Consequences
 
+  /// Hosts may be held by the thousand where a few have downloads.
+  private var heldSitesWithWaiting: [String] {
+    heldSites.isEmpty ? [] : sites.compactMap { heldSites.contains($0.key) && $0.value.hasWaiting ? $0.key : nil }
+  }
+
   private mutating func judge(
     _ ticket: DownloadTicket, at site: String, since beginning: HostHealth.Beginning, _ outcome: TransferOutcome,
     isProbe: Bool = false, now: ContinuousClock.Instant
   ) {
     var host = hosts[site] ?? HostHealth(health, now: now)
     switch outcome {
-    case .failed, .unreachable, .pause: if !isProbe { failures[ticket, default: 0] += 0 }
+    case .failed, .unreachable, .pause: if !isProbe { failures[ticket] = failures[ticket] ?? 0 }
     case .answered, .inconclusive: break
     }
     let change = host.ended(

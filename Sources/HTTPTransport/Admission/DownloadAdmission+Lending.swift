@@ -8,13 +8,13 @@
 extension DownloadAdmission {
   /// How long a running transfer may receive nothing before it counts as silent.
   ///
-  /// At a site with known stragglers the limit follows its response times: each silent image would hold its slot for a
-  /// second otherwise.
+  /// The limit follows the site's response times, closely where stragglers are known: each silent image would hold its
+  /// slot for a second otherwise.
   func silenceTimeout(for ticket: DownloadTicket) -> Duration {
     guard let run = runs[ticket], let site = sites[run.site] else { return silence.timeout }
     if !mayLend(at: site) { return silence.strictTimeout }
-    guard site.hasStragglers else { return silence.timeout }
-    return min(silence.timeout, max(silence.shortestTimeout, site.times.bound ?? .zero))
+    guard let bound = site.times.bound else { return site.hasStragglers ? silence.shortestTimeout : silence.timeout }
+    return min(silence.timeout, max(silence.shortestTimeout, site.hasStragglers ? bound : bound * 4))
   }
 
   /// A response has begun, `time` after its transfer.
@@ -114,11 +114,21 @@ extension DownloadAdmission {
       && sites.contains { $1.hasOthersWaiting && hasFreeSlot($1) && mayStart(at: $0, now: now) }
   }
 
-  /// Whether a transfer with a lent slot is late by its site's response times, while the site responds to others.
+  /// When the next silent transfer is late, where one is to be deferred for others; nil if none is.
+  func nextOverdue(after now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+    guard waiting > 0, silent.count > lent else { return nil }
+    return silent.compactMap(overdue).filter { $0 > now }.min()
+  }
+
   private func isOverdue(_ ticket: DownloadTicket, at now: ContinuousClock.Instant) -> Bool {
+    overdue(ticket).map { $0 <= now } ?? false
+  }
+
+  /// When a transfer with a lent slot is late by its site's response times; nil unless the site responds to others.
+  private func overdue(_ ticket: DownloadTicket) -> ContinuousClock.Instant? {
     guard let run = runs[ticket], run.slot == .lent, !run.isPreempted, let since = run.silentSince,
       let site = sites[run.site], site.responses > run.responsesBeforeSilence
-    else { return false }
-    return now - since >= max(silence.timeout, site.times.bound ?? .zero)
+    else { return nil }
+    return since + max(silence.timeout, site.times.bound ?? .zero)
   }
 }

@@ -205,13 +205,10 @@ struct DownloadAdmission<Element> {
     return removed?.element
   }
 
-  /// The waiting downloads of one site, in the order of their first wait. Takes time proportional to the number of all
-  /// that wait.
+  /// The waiting downloads of one site, in the order of their first wait.
   func waiting(at site: String) -> [(ticket: DownloadTicket, element: Element, isPatient: Bool)] {
-    queued.filter { $0.value.site == site }.sorted { $0.key.number < $1.key.number }.compactMap { ticket, position in
-      let waiting = sites[site]?[position.queue].element(of: position.ticket)
-      return waiting.map { (ticket, $0.element, $0.isPatient) }
-    }
+    let waiting = sites[site]?.queues.flatMap { $0.elements } ?? []
+    return waiting.sorted { $0.ticket.number < $1.ticket.number }.map { ($0.ticket, $0.element, $0.isPatient) }
   }
 
   /// Releases the slot of a download that ended.

@@ -321,8 +321,9 @@ extension HostHealth {
     var upAfterAnswer = Duration.milliseconds(300)
     /// The same where downloads do not wait for held hosts; default 5 s.
     var upAfterAnswerWithoutPatience = Duration.seconds(5)
-    /// How many failures hold a host that has just had an answer.
-    var suspectsOfAnsweringHost = 24
+    /// How many failures hold a host that has just had an answer; default 16. More than `maximumLentPerSilentSite` silent
+    /// transfers could take all slots before they are so many.
+    var suspectsOfAnsweringHost = 16
     /// How many wishes for a pause hold a host where downloads do not wait for held hosts.
     var suspectsOfPause = 24
     /// After so many answers in a row the next hold begins with the first pause again.

@@ -48,8 +48,8 @@ package struct TwoLevelQueue<Element> {
     return ticket
   }
 
-  /// A waiting element, left in the queue; nil when it was already taken.
-  package func element(of ticket: Ticket) -> Element? { entries[ticket]?.element }
+  /// All waiting elements, in no order.
+  package var elements: some Sequence<Element> { entries.values.lazy.map(\.element) }
 
   /// Removes an element before its turn; nil when it was already taken.
   package mutating func remove(_ ticket: Ticket) -> Element? {
