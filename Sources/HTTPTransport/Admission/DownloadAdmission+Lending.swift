@@ -33,7 +33,7 @@ extension DownloadAdmission {
     silent.append(ticket)
     lendSlots()
     if now - since >= sites[run.site]?.times.bound ?? .zero {
-      ended(ticket, .failed(reason: "it fell silent"), now: now)
+      ended(ticket, .unreachable(reason: "it fell silent"), now: now)
     }
   }
 

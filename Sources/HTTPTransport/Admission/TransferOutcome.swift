@@ -4,7 +4,7 @@ enum TransferOutcome: Sendable, Equatable {
   case answered
   /// The image failed by the host's fault, or its own.
   case failed(reason: String)
-  /// There was no connection: no image's own fault.
+  /// There was no connection, or nothing has come for long: never a sign that the host responds.
   case unreachable(reason: String)
   /// The server asks for a pause, of this duration if it gave one.
   case pause(Duration?)
