@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HTTPTransport
 @testable import ThumbnailCore
 @testable import TestSupport
 @testable import TransportTestSupport
@@ -15,6 +16,37 @@ struct DownloadAdmissionTests {
     _ = admission.enqueue("d", site: "t", at: .prefetch)
     _ = admission.enqueue("v", site: "t", at: .visible)
     #expect(admission.admitAll() == ["v", "a", "b", "c", "d"])
+  }
+
+  @Test func whatComesToAHeldHostWaitsWithoutCounting() {
+    let now = ContinuousClock.now
+    var policy = HostHealth.Policy()
+    policy.patience = .seconds(60)
+    var admission = DownloadAdmission<String>(maximum: 9, maximumPerSite: 9, health: policy)
+    admission.adopt(.init(until: now + .seconds(50), cause: .requested, strikes: 1), of: "s", now: now)
+    var parked: [String] = []
+    // Twice: between them nothing waits there.
+    for name in ["a", "b"] {
+      let ticket = admission.enqueue(name, site: "s", at: .prefetch, now: now)
+      while let step = admission.nextStep(at: now) {
+        if case .park(let name) = step { parked.append(name) }
+      }
+      #expect(admission.remove(ticket) == name)
+    }
+    #expect(parked == ["a", "b"])
+  }
+
+  /// Where nobody waits for hosts, a quick failure means that the host responds.
+  @Test func aSilentTrialDoesNotMeanThatItsHostResponds() throws {
+    let now = ContinuousClock.now
+    var admission = DownloadAdmission<String>(maximum: 9, maximumPerSite: 9)
+    admission.adopt(
+      .init(until: now + .milliseconds(1), cause: .failures(reason: "silent"), strikes: 1), of: "s", now: now)
+    let trial = admission.enqueue("a", site: "s", at: .visible, patient: false, now: now)
+    while admission.nextStep(at: now + .seconds(1)) != nil {}
+    #expect(admission.runs[trial] != nil)
+    admission.fellSilent(trial, since: now + .seconds(1), now: now + .milliseconds(1100))
+    #expect(admission.heldSites == ["s"])
   }
 
   @Test func keepsBothLimits() {

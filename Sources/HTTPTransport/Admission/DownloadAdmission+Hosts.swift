@@ -123,7 +123,6 @@ extension DownloadAdmission {
       for failed in toBlame { failures[failed]? += 1 }
       heldSites.remove(site)
       reported.removeValue(forKey: site)
-      sites[site]?.isParked = false
       if host.isFickle(at: now) { sites[site]?.window = 1 }
     case .held(let hold): holds(site, hold, isNew: true, now)
     }
@@ -133,9 +132,8 @@ extension DownloadAdmission {
   private mutating func holds(
     _ site: String, _ hold: HostHealth.Hold, isNew: Bool, _ now: ContinuousClock.Instant
   ) {
-    heldSites.insert(site)
+    let parks = heldSites.insert(site).inserted
     let isClose = hosts[site]?.isTrialClose(at: now) ?? true
-    let parks = sites[site]?.isParked == false
     if !isClose || parks {
       for waiting in waiting(at: site) {
         if waiting.isPatient {
@@ -145,7 +143,6 @@ extension DownloadAdmission {
         }
       }
     }
-    if parks { sites[site]?.isParked = true }
     guard hold.until - now >= health.notableHold else { return }
     if isNew { steps.append(.share(site: site, hold)) }
     if sites[site]?.hasWaiting == true { report(hold, of: site, isWaitedFor: true, now) }

@@ -59,8 +59,6 @@ struct DownloadAdmission<Element> {
     var lentSinceResponse = 0
     /// Its response times.
     var times = ResponseTimes()
-    /// Whether those that wait were told that they no longer count.
-    var isParked = false
     /// By the raw value of `Queue`.
     fileprivate var queues = Array(repeating: TwoLevelQueue<Waiting>(), count: 3)
 
@@ -187,7 +185,7 @@ struct DownloadAdmission<Element> {
       Waiting(ticket: ticket, element: element, isPatient: patient), at: level)
     queued[ticket] = Position(site: name, queue: queue, ticket: position)
     if let limit { sites[name]?.lower(to: limit) }
-    if sites[name]?.isParked == true { steps.append(.park(element)) }
+    if heldSites.contains(name) { steps.append(.park(element)) }
     return ticket
   }
 
