@@ -183,9 +183,11 @@ package final class Downloader: Sendable {
     let received = progress.transfer.partial?.count ?? 0
     let madeProgress = received >= progress.partialBytes + RetryPolicy.worthwhileProgress
     if madeProgress { progress.partialBytes = received }
+    // What says nothing about the host is no reason to excuse the image.
+    let excuses = isPatient(request) && TransferOutcome(.failure(error), purpose: request.purpose) != .inconclusive
     let more: Int
     (progress.failures, more) = admission.charge(
-      ticket, at: progress.site, patient: isPatient(request), isFirst: madeProgress)
+      ticket, at: progress.site, excuses: excuses, isFirst: madeProgress)
     var random = SystemRandomNumberGenerator()
     guard
       let pause = configuration.retry.pause(

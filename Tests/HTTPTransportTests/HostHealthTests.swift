@@ -209,6 +209,17 @@ struct HostHealthTests {
     #expect(host.health.isTrialDue(at: Self.second(2)))
   }
 
+  @Test func trialsThatSayNothingEndThePatienceLikeAllOthers() {
+    var host = Host()
+    host.run([1, 2, 3], Self.broken)
+    for second in 1...70 {
+      host.begin(4, at: Double(second))
+      host.end(4, .inconclusive, at: Double(second) + 0.9)
+    }
+    // Eight seconds of the wait passed with nothing to try the host.
+    #expect(host.health.isOverdue(at: Self.second(71)))
+  }
+
   @Test func aPauseOfTheWholeHostIsBelievedAfterThreeTrialsThatGotIt() {
     var host = Host()
     var now = 0.0

@@ -206,7 +206,7 @@ struct HostSimulation {
     case .failed, .unreachable: error = .httpStatus(500, retryAfter: nil)
     case .pause(let pause): error = .httpStatus(429, retryAfter: pause)
     }
-    let failures = admission.charge(ticket, at: site, patient: true)
+    let failures = admission.charge(ticket, at: site, excuses: true)
     let most = retry.maximumAttempts + (admission.hosts[site]?.furtherAttempts(at: instant) ?? 0)
     guard let pause = retry.pause(after: error, failures: failures, most: most, using: &random) else {
       return finish(image, .failed)

@@ -84,11 +84,13 @@ final class AdmissionController: Sendable {
   /// Counts a failed attempt of a download at a site, unless the host is to blame. Returns how many count by now, and how
   /// many more attempts the host is worth.
   ///
-  /// - Parameter isFirst: Whether it counts as the first, since it has received much of the body.
-  func charge(_ ticket: DownloadTicket, at site: String, patient: Bool, isFirst: Bool) -> (failures: Int, more: Int) {
+  /// - Parameters:
+  ///   - excuses: Whether it does not count while the host may be to blame.
+  ///   - isFirst: Whether it counts as the first, since it has received much of the body.
+  func charge(_ ticket: DownloadTicket, at site: String, excuses: Bool, isFirst: Bool) -> (failures: Int, more: Int) {
     admission.withLock { admission in
       if isFirst { admission.forgive(ticket) }
-      let failures = isFirst ? 1 : admission.charge(ticket, at: site, patient: patient)
+      let failures = isFirst ? 1 : admission.charge(ticket, at: site, excuses: excuses)
       return (failures, admission.hosts[site]?.furtherAttempts(at: .now) ?? 0)
     }
   }

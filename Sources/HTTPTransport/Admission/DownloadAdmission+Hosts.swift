@@ -47,8 +47,8 @@ extension DownloadAdmission {
   mutating func hasSentImage(_ site: String) { hosts[site]?.hasGoodImage = true }
 
   /// Counts a failed attempt, unless the host may be to blame. Returns how many count by now.
-  mutating func charge(_ ticket: DownloadTicket, at site: String, patient: Bool) -> Int {
-    if patient, hosts[site]?.isSuspected == true { return failures[ticket] ?? 0 }
+  mutating func charge(_ ticket: DownloadTicket, at site: String, excuses: Bool) -> Int {
+    if excuses, hosts[site]?.isSuspected == true { return failures[ticket] ?? 0 }
     failures[ticket, default: 0] += 1
     hosts[site]?.noteCharge(to: ticket)
     return failures[ticket] ?? 1

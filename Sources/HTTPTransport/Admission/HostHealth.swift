@@ -164,7 +164,10 @@ package struct HostHealth {
     case .answered:
       if failures > 0 { (recovered, mostRecovered) = (now, max(mostRecovered, failures)) }
       return answered(since: beginning, isProbe: isProbe, at: now)
-    case .inconclusive: return .none
+    case .inconclusive:
+      // The next trial is due from now on.
+      if isTrial, let hold { self.hold?.until = max(hold.until, now) }
+      return .none
     case .failed where policy.patience == .zero && now - beginning < policy.shortWait:
       // Where a held host fails all at once, single images must not hold it. It responds quickly, so nobody waits for it.
       return hold.map { $0.cause != .requested } == true ? answered(since: beginning, isProbe: isProbe, at: now) : .none
