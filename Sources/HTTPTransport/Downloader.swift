@@ -258,7 +258,6 @@ package final class Downloader: Sendable {
         continue
       }
       var download = try result.get()
-      progress.isDeferred = false
       guard let location = download.head.redirectLocation else {
         // The body is in a file, but its decode is accounted for like all others.
         if slot.hasLeftMemory, !download.isUnchanged {

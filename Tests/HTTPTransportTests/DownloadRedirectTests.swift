@@ -24,6 +24,25 @@ struct DownloadRedirectTests {
     #expect(origin.connectionCount == 1)
   }
 
+  @Test func whatHasFailedComesAfterAllOthersAfterARedirectToo() async throws {
+    let (failure, gate) = (Gate(), Gate())
+    let other = try Origin { request in
+      request.number == 1 ? .status(500).held(by: failure) : .ok([1]).held(by: gate)
+    }
+    let origin = try Origin { request in .redirect(to: other.url(request.path).absoluteString) }
+    let downloader = Downloader(.quick { $0.maximumDownloadsPerHost = 1 })
+    let first = Task { await downloader.failure(of: origin.url("/0")) }
+    #expect(await eventually { other.requests.count == 1 })
+    let others = (1...5).map { number in Task { await downloader.failure(of: origin.url("/\(number)")) } }
+    #expect(await eventually { origin.requests.count == 6 && downloader.waitingDownloads == 5 })
+    failure.open()
+    // All have been redirected, the first one twice; one of them runs.
+    #expect(await eventually { origin.requests.count == 7 && downloader.waitingDownloads == 5 })
+    gate.open()
+    for task in [first] + others { #expect(await task.value == nil) }
+    #expect(other.requests.last?.path == "/0")
+  }
+
   @Test func sendsItsHeadersAlongOnTheSameHost() async throws {
     let origin = try Origin { request in request.path == "/1" ? .redirect(to: "/2") : .ok([1]) }
     _ = try await Downloader(.quick()).fetch(origin.url("/1"), headers: secret)
