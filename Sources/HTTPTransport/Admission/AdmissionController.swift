@@ -121,8 +121,10 @@ final class AdmissionController: Sendable {
       for (site, hold) in shared { admission.adopt(hold, of: site, now: .now) }
       let value = change(&admission)
       var steps: [Admission.Step] = []
-      while let step = admission.nextStep(at: .now) { steps.append(step) }
-      return (value, steps, admission.nextWake(after: .now))
+      // One time for both: what is due between two would be neither done nor waited for.
+      let now = ContinuousClock.now
+      while let step = admission.nextStep(at: now) { steps.append(step) }
+      return (value, steps, admission.nextWake(after: now))
     }
     for step in steps { carryOut(step) }
     if let wake { self.wake(at: wake) }
