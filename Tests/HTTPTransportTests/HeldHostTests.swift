@@ -158,6 +158,25 @@ struct HeldHostTests {
     #expect(await downloader.failure(of: origin.url("/small")) == .timedOut(.rate))
   }
 
+  @Test func whatBreaksOffAfterMuchOfABodyEndsAtAHeldHostToo() async throws {
+    let origin = try Origin { request in
+      request.number <= 3 ? .status(500) : .ok(noise(600_000)).truncated(after: 300_000)
+    }
+    let errors = await fetch(3, of: origin, with: Downloader(.quick()))
+    #expect(errors.allSatisfy { if case .brokenOff = $0 { true } else { false } })
+    #expect(origin.requests.count <= 3 * 5)
+  }
+
+  @Test func aDamagedRecordOfAHostHarmsNothing() async throws {
+    let folder = try TemporaryDirectory()
+    let origin = try Origin { _ in .ok([1]) }
+    let site = "http://127.0.0.1:\(origin.port)"
+    try Data(#"{"host \#(site)":{"until":1e300,"strikes":1}}"#.utf8)
+      .write(to: folder.url.appending(path: "hosts.json"))
+    let downloader = Downloader(.quick { $0.ledger = HostFile(directory: folder.url) })
+    #expect(await downloader.failure(of: origin.url()) == nil)
+  }
+
   @Test func processesThatShareACacheKnowOfEachOthersPauses() async throws {
     let folder = try TemporaryDirectory()
     let origin = try Origin { _ in .tooManyRequests(retryAfter: "50") }

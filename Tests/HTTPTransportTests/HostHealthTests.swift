@@ -302,6 +302,13 @@ struct HostHealthTests {
     #expect(host.adopt(later, at: 10) == false, "it is over")
   }
 
+  @Test func aNumberOfPausesThatNobodyCountsToHarmsNothing() {
+    var host = Host()
+    #expect(host.adopt(.init(until: Self.second(3), cause: .requested, strikes: .max), at: 0) == true)
+    host.run([1], Self.broken, at: 4)
+    #expect(host.until.map { abs($0 - 64) < 1e-3 } == true)
+  }
+
 }
 
 @Suite

@@ -157,7 +157,7 @@ final class AdmissionController: Sendable {
     return records.compactMap { key, record in
       guard let site = key.site, let until = record.until, until > date else { return nil }
       let hold = HostHealth.Hold(
-        until: now + .seconds(until.timeIntervalSince(date)),
+        until: now + .seconds(min(until.timeIntervalSince(date), 1e9)),
         cause: record.failure.map { .failures(reason: $0) } ?? .requested, strikes: max(1, record.strikes))
       return (site, hold)
     }

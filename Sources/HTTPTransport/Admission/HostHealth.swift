@@ -303,7 +303,7 @@ package struct HostHealth {
     if let current = self.hold, current.until + .milliseconds(100) >= hold.until { return false }
     if hold.cause != .requested, hasAnswered(within: policy.recently, at: now) { return false }
     if self.hold == nil { (heldSince, waitedSince, trials) = (now, now, 0) }
-    strikes = max(strikes, hold.strikes)
+    strikes = max(strikes, min(hold.strikes, 100))
     if hold.cause == .requested { wishes = policy.trialsUntilBelieved }
     self.hold = hold
     return true

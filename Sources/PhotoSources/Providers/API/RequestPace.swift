@@ -34,8 +34,8 @@ struct RequestPace {
   init(_ rule: Rule, _ record: HostRecord, now: ContinuousClock.Instant, date: Date) {
     self.rule = rule
     func instant(_ time: Date?, atMost longest: Duration) -> ContinuousClock.Instant? {
-      guard let ahead = time.map({ Duration.seconds($0.timeIntervalSince(date)) }) else { return nil }
-      return ahead > .zero && ahead <= longest ? now + ahead : nil
+      guard let ahead = time?.timeIntervalSince(date), ahead > 0, ahead <= longest / .seconds(1) else { return nil }
+      return now + .seconds(ahead)
     }
     due = instant(record.due, atMost: rule.interval * (rule.burst + Self.mostProcesses))
     closedUntil = instant(record.until, atMost: Self.longestPause)
