@@ -8,8 +8,8 @@ import ThumbnailCore
 /// them, and the host is held: nothing starts there but single trials, with pauses that begin at 25 ms and double, until
 /// any transfer has an answer. A trial that fails only leads to the next pause.
 ///
-/// **A wish for a pause (429, or 503 with `Retry-After`) is the image's own** in the same way. It is believed of the host
-/// once three trials in a row got it: then the host is held for as long as it asks.
+/// **A wish for a pause (429 or 503) is the image's own** in the same way. It is believed of the host once three trials in
+/// a row got it: then the host is held for as long as it asks.
 ///
 /// **A host that sends images which have failed before is fickle**: it may limit the rate of requests. Its failures are not
 /// the images' own, images have more attempts, and one trial is enough to believe in a pause.
