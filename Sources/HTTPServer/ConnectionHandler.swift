@@ -161,7 +161,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     var head = head
     if let channel = context?.channel { connections.setIdle(false, channel) }
     account = ClientNetwork.name(of: configuration.client(peer, head.headers))
-    if let status = RequestHeadRules.normalise(&head, maximumTargetLength: configuration.maximumTargetLength) {
+    if let status = RequestHeadRules.normalise(&head) {
       return refuse(status, of: head)
     }
     let limit = responder.bodyLimit(for: head)

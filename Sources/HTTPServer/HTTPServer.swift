@@ -67,7 +67,7 @@ package final class HTTPServer: Sendable {
           let check = RequestLineCheck()
           try pipeline.addHandlers(
             HTTPResponseEncoder(), check,
-            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: configuration.headLimits)),
+            ByteToMessageHandler(HTTPRequestDecoder(limitConfiguration: RequestHeadRules.limits)),
             RequestLineCheck.End(of: check),
             HTTPServerPipelineHandler(),
             NIOHTTPResponseHeadersValidator(),
@@ -150,14 +150,6 @@ extension HTTPServer {
     package var leastWritten = 120 << 10
     /// How long a client may take to close a connection after the last response. Default: 2 s.
     package var lingerTimeout = TimeAmount.seconds(2)
-    /// The longest request target, in bytes. Default: 8 KiB.
-    package var maximumTargetLength = 8 << 10
-    /// The longest header field of a request with its name, in bytes. Default: 16 KiB.
-    package var maximumFieldLength = 16 << 10
-    /// The header fields of a request together, in bytes. Default: 32 KiB.
-    package var maximumHeadLength = 32 << 10
-    /// The most header fields of a request. Default: 100.
-    package var maximumFields = 100
     /// Who sends a request, from the address that the connection comes from and the header fields: a proxy names its
     /// client. Default: that address.
     package var client: @Sendable (String, HTTPHeaders) -> String = { address, _ in address }
@@ -165,14 +157,6 @@ extension HTTPServer {
     package var isProxy: @Sendable (String) -> Bool = { _ in false }
     /// What the bodies of all requests and responses may take together, in bytes. Default: 128 MiB.
     package var bodyMemory = 128 << 20
-
-    var headLimits: NIOHTTPDecoderLimitConfiguration {
-      var limits = NIOHTTPDecoderLimitConfiguration()
-      limits.maxHeaderFieldSize = maximumFieldLength
-      limits.maxHeaderListSize = maximumHeadLength
-      limits.maxHeaderFieldCount = maximumFields
-      return limits
-    }
 
     /// The defaults for a binding.
     package init(binding: Binding) { self.binding = binding }

@@ -2,11 +2,28 @@ import NIOHTTP1
 
 /// What a request's head must be like, beyond what the parser checks (RFC 9112).
 enum RequestHeadRules {
+  /// The longest target, in bytes.
+  private static let longestTarget = 8 << 10
+  /// The longest header field with its name, in bytes.
+  private static let longestField = 16 << 10
+  /// The header fields together, in bytes.
+  private static let longestHead = 32 << 10
+  private static let mostFields = 100
+
+  /// What the parser checks.
+  static var limits: NIOHTTPDecoderLimitConfiguration {
+    var limits = NIOHTTPDecoderLimitConfiguration()
+    limits.maxHeaderFieldSize = longestField
+    limits.maxHeaderListSize = longestHead
+    limits.maxHeaderFieldCount = mostFields
+    return limits
+  }
+
   /// Brings the target into the form that responders expect: a path and a query, or `*`.
   ///
   /// - Returns: The status with which to refuse the request; nil if it is in order.
-  static func normalise(_ head: inout HTTPRequestHead, maximumTargetLength: Int) -> HTTPResponseStatus? {
-    guard head.uri.utf8.count <= maximumTargetLength else { return .uriTooLong }
+  static func normalise(_ head: inout HTTPRequestHead) -> HTTPResponseStatus? {
+    guard head.uri.utf8.count <= longestTarget else { return .uriTooLong }
     if head.version.minor == 0, head.headers.contains(name: "transfer-encoding") { return .badRequest }
     let hosts = head.headers["host"]
     // With two of them, a proxy in front may have checked the other one.
