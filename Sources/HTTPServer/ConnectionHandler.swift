@@ -4,7 +4,8 @@ import NIOCore
 import NIOHTTP1
 
 /// One connection: gathers a request, has it responded to, and writes the response. One request at a time; what a client
-/// sends ahead waits in NIO's pipelining handler.
+/// sends ahead waits in NIO's pipelining handler until the client has taken the response: one that only sends must not
+/// fill the memory with responses.
 final class ConnectionHandler: ChannelInboundHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias OutboundOut = HTTPServerResponsePart
@@ -32,7 +33,6 @@ final class ConnectionHandler: ChannelInboundHandler {
     var keepsAlive: Bool
   }
 
-  private static let mostPostponedBytes = 64 << 10
   /// What the memory for a body of unknown length grows by.
   private static let reservationStep = 256 << 10
 
@@ -54,10 +54,6 @@ final class ConnectionHandler: ChannelInboundHandler {
   private var peer = ""
   /// Whose memory the request takes, and its response.
   private var account = ""
-  private var postponed: [HTTPServerRequestPart] = []
-  private var postponedBytes = 0
-  /// What came after the request that is being responded to, and is no request.
-  private var postponedRefusal: HTTPResponseStatus?
   private var isEnding = false
   /// The bytes of `memory` that this connection holds, and its place in the queue for more.
   private var reservedBytes = 0
@@ -108,7 +104,10 @@ final class ConnectionHandler: ChannelInboundHandler {
   func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
     if event is ConnectionRegistry.EndWhenIdle {
       isEnding = true
-      if case .idle = state { context.close(promise: nil) }
+      // The end of the last response may still be on its way.
+      if case .idle = state {
+        context.close(mode: .output).assumeIsolated().whenComplete { [self] _ in close() }
+      }
     }
     context.fireUserInboundEventTriggered(event)
   }
@@ -124,50 +123,37 @@ final class ConnectionHandler: ChannelInboundHandler {
     switch state {
     // The client has left in the middle of a request.
     case .idle where error == .invalidEOFState, .receiving where error == .invalidEOFState: close()
-    case .idle: refuse(status)
-    case .receiving(let head, _): refuse(status, of: head)
-    // The response before it is still on its way.
-    case .responding: postponedRefusal = status
+    case .idle, .receiving: refuse(status)
+    // It is refused already.
+    case .responding: break
     case .closing: close()
     }
   }
 
   // MARK: Request
 
-  func channelRead(context: ChannelHandlerContext, data: NIOAny) { take(unwrapInboundIn(data)) }
-
-  private func take(_ part: HTTPServerRequestPart) {
-    switch (part, state) {
-    case (.head(let head), .idle): receive(head)
-    case (.body(var bytes), .receiving(let head, let limit)):
+  func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+    switch (unwrapInboundIn(data), state) {
+    case (.head(let head), .idle): receive(head, context)
+    case (.body(var bytes), .receiving(_, let limit)):
       body.writeBuffer(&bytes)
-      if body.readableBytes > limit { return refuse(.payloadTooLarge, of: head) }
-      if memoryWait == nil, let refusal = reserveMemory(for: body.readableBytes) { refuse(refusal.status, of: head) }
+      if body.readableBytes > limit { return refuse(.payloadTooLarge) }
+      if memoryWait == nil, let refusal = reserveMemory(for: body.readableBytes) { refuse(refusal.status) }
     case (.end, .receiving(let head, _)): respond(to: head)
-    case (_, .responding(let exchange)) where exchange.keepsAlive: postpone(part)
     default: break
     }
   }
 
-  /// Keeps the beginning of the next request until the client has taken the last response: one that only sends must not
-  /// fill the memory with responses.
-  private func postpone(_ part: HTTPServerRequestPart) {
-    if case .body(let bytes) = part { postponedBytes += bytes.readableBytes }
-    guard postponedBytes <= Self.mostPostponedBytes else { return close() }
-    postponed.append(part)
-  }
-
-  private func receive(_ head: HTTPRequestHead) {
+  private func receive(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
     var head = head
-    if let channel = context?.channel { connections.setIdle(false, channel) }
+    connections.setIdle(false, context.channel)
     account = ClientNetwork.name(of: configuration.client(peer, head.headers))
-    if let status = RequestHeadRules.normalise(&head) {
-      return refuse(status, of: head)
-    }
-    let limit = responder.bodyLimit(for: head)
-    let stated = head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0
-    guard stated <= limit else { return refuse(.payloadTooLarge, of: head) }
+    let refusal = RequestHeadRules.normalise(&head)
+    let limit = refusal == nil ? responder.bodyLimit(for: head) : 0
     state = .receiving(head, limit: limit)
+    if let refusal { return refuse(refusal) }
+    let stated = head.headers.first(name: "content-length").map { Int($0) ?? .max } ?? 0
+    guard stated <= limit else { return refuse(.payloadTooLarge) }
     guard stated > 0 || head.headers.contains(name: "transfer-encoding") else { return }
     setDeadline(configuration.bodyTimeout)
     if reserveMemory(for: stated) == nil { prepareForBody() } else { waitForMemory(stated) }
@@ -253,7 +239,9 @@ final class ConnectionHandler: ChannelInboundHandler {
   }
 
   /// Responds to a request that is not read to its end, and closes the connection.
-  private func refuse(_ status: HTTPResponseStatus, of head: HTTPRequestHead? = nil) {
+  private func refuse(_ status: HTTPResponseStatus) {
+    var head: HTTPRequestHead?
+    if case .receiving(let received, _) = state { head = received }
     releaseMemory()
     state = .responding(Exchange(head: head, begun: .now(), keepsAlive: false))
     write(responder.refusal(of: status, head: head))
@@ -264,7 +252,7 @@ final class ConnectionHandler: ChannelInboundHandler {
   private func write(_ response: ServerResponse) {
     task = nil
     guard let context, case .responding(var exchange) = state else {
-      if case .file(let file, _) = response.body { try? file.close() }
+      OutgoingBody(response.body)?.close()
       return
     }
     let isHead = exchange.head?.method == .HEAD
@@ -277,26 +265,23 @@ final class ConnectionHandler: ChannelInboundHandler {
         counted = bytes
       }
     }
+    let body = OutgoingBody(response.body)
     exchange.status = response.status
-    let length: Int? =
-      switch response.body {
-      case .bytes(let bytes): bytes.count
-      case .file(_, let length): length
-      case .stream: nil
-      }
-    // The end of such a body is that of the connection; and the encoder would send the end of one to HEAD, too.
-    if length == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
+    // The end of a stream is that of the connection; and the encoder would send the end of one to HEAD, too.
+    if body == nil, isHead || exchange.head?.version.minor == 0 { exchange.keepsAlive = false }
     state = .responding(exchange)
-    context.write(wrapOutboundOut(.head(head(of: response, exchange, length: length))), promise: nil)
-    switch response.body {
-    case .bytes(let bytes) where hasBody && !bytes.isEmpty: send(OutgoingBody(bytes))
-    case .file(let file, let length) where hasBody && length > 0: send(OutgoingBody(file, length: length))
-    case .file(let file, _):
-      try? file.close()
-      finish()
-    case .stream(let parts) where hasBody: stream(parts, context)
-    case .bytes, .stream: finish()
+    let taken = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(.head(head(of: response, exchange, length: body?.length))), promise: taken)
+    (takenBytes, deadline) = (0, nil)
+    if hasBody, case .stream(let parts) = response.body { return stream(parts, context) }
+    if hasBody, let body, body.length > 0 {
+      outgoing = body
+      return sendNextPart()
     }
+    body?.close()
+    setDeadline(configuration.writeTimeout)
+    taken.futureResult.assumeIsolated().whenSuccess { [self] in finish() }
+    context.flush()
   }
 
   private func head(of response: ServerResponse, _ exchange: Exchange, length: Int?) -> HTTPResponseHead {
@@ -313,28 +298,16 @@ final class ConnectionHandler: ChannelInboundHandler {
     return HTTPResponseHead(version: exchange.head?.version ?? .http1_1, status: response.status, headers: headers)
   }
 
-  private func send(_ body: OutgoingBody) {
-    outgoing = body
-    (takenBytes, deadline) = (0, nil)
-    sendNextPart()
-  }
-
   /// Sends a part once the client has taken the one before it. Each `leastWritten` bytes have their own time.
   private func sendNextPart() {
-    guard let context, let (part, isLast) = outgoing?.next() else { return }
+    guard let (part, isLast) = outgoing?.next() else { return }
     let length = part.readableBytes
-    count(length)
-    if deadline == nil || takenBytes >= configuration.leastWritten {
-      takenBytes = 0
-      setDeadline(configuration.writeTimeout)
+    send(part, isLast: isLast) { handler in
+      handler.takenBytes += length
+      if !isLast { return handler.sendNextPart() }
+      handler.closeOutgoing()
+      handler.finish()
     }
-    let written = context.eventLoop.makePromise(of: Void.self)
-    context.write(wrapOutboundOut(.body(part)), promise: written)
-    written.futureResult.assumeIsolated().whenComplete { [self] result in
-      takenBytes += length
-      if isLast { closeOutgoing() } else if case .success = result { sendNextPart() }
-    }
-    if isLast { finish() } else { context.flush() }
   }
 
   private func closeOutgoing() {
@@ -349,69 +322,56 @@ final class ConnectionHandler: ChannelInboundHandler {
     let handler = NIOLoopBound(self, eventLoop: context.eventLoop)
     task = connections.respond { [loop = context.eventLoop] in
       for await part in parts {
-        let sent = loop.flatSubmit { handler.value.send(part) }
+        let sent = loop.flatSubmit { handler.value.send(.byteBuffer(part)) { $0.deadline = nil } }
         guard (try? await sent.get()) != nil else { return }
       }
       loop.execute { handler.value.finish() }
     }
   }
 
-  private func send(_ part: ByteBuffer) -> EventLoopFuture<Void> {
+  /// Calls `next` once the client has taken the part.
+  @discardableResult
+  private func send(
+    _ part: IOData, isLast: Bool = false, then next: @escaping (ConnectionHandler) -> Void
+  ) -> EventLoopFuture<Void> {
     // The connection may have been closed in the meantime.
-    guard let context, case .responding = state else {
+    guard let context, case .responding(var exchange) = state else {
       return eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
     }
-    count(part.readableBytes)
-    setDeadline(configuration.writeTimeout)
-    let sent = context.eventLoop.makePromise(of: Void.self)
-    context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(part))), promise: sent)
-    sent.futureResult.assumeIsolated().whenSuccess { [self] in deadline = nil }
-    return sent.futureResult
-  }
-
-  private func count(_ byteCount: Int) {
-    guard case .responding(var exchange) = state else { return }
-    exchange.byteCount += byteCount
+    exchange.byteCount += part.readableBytes
     state = .responding(exchange)
+    if isLast || deadline == nil || takenBytes >= configuration.leastWritten {
+      takenBytes = 0
+      setDeadline(configuration.writeTimeout)
+    }
+    let taken = context.eventLoop.makePromise(of: Void.self)
+    context.write(wrapOutboundOut(.body(part)), promise: taken)
+    taken.futureResult.assumeIsolated().whenSuccess { [self] in next(self) }
+    // Not before somebody waits: else each part would be sent from within the one before it.
+    context.flush()
+    return taken.futureResult
   }
 
-  /// Ends the response. The next request waits until the client has taken it.
+  /// Ends the response, which the client has taken. With its end, the pipelining handler passes on the next request.
   private func finish() {
-    guard let context, case .responding = state else { return }
+    guard let context, case .responding(let exchange) = state else { return }
     task = nil
-    setDeadline(configuration.writeTimeout)
-    let written = context.eventLoop.makePromise(of: Void.self)
-    written.futureResult.assumeIsolated().whenSuccess { [self] in endExchange() }
-    context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: written)
-  }
-
-  private func endExchange() {
-    guard case .responding(let exchange) = state else { return }
     report(exchange)
     releaseMemory()
+    let end = wrapOutboundOut(.end(nil))
     guard exchange.keepsAlive, !isEnding else {
       state = .closing
+      setDeadline(configuration.writeTimeout)
+      context.writeAndFlush(end, promise: nil)
       // Closed at once, what the client still sends would be responded to with a reset, which can cost it the response.
-      context?.close(mode: .output, promise: nil)
-      return setDeadline(configuration.lingerTimeout)
+      return context.close(mode: .output).assumeIsolated().whenSuccess { [self] in
+        setDeadline(configuration.lingerTimeout)
+      }
     }
     state = .idle
-    if let channel = context?.channel { connections.setIdle(true, channel) }
+    connections.setIdle(true, context.channel)
     setDeadline(configuration.idleTimeout)
-    let parts = postponed
-    (postponed, postponedBytes) = ([], 0)
-    for part in parts { take(part) }
-    guard let status = postponedRefusal else { return }
-    switch state {
-    case .idle:
-      postponedRefusal = nil
-      refuse(status)
-    case .receiving(let head, _):
-      postponedRefusal = nil
-      refuse(status, of: head)
-    // Another response comes before it.
-    case .responding, .closing: break
-    }
+    context.writeAndFlush(end, promise: nil)
   }
 
   // MARK: Deadline
@@ -433,9 +393,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     timer = nil
     guard let deadline else { return }
     if deadline > .now() { return startTimer(until: deadline) }
-    if case .receiving(let head, _) = state {
-      return refuse(memoryWait == nil ? .requestTimeout : .serviceUnavailable, of: head)
-    }
+    if case .receiving = state { return refuse(memoryWait == nil ? .requestTimeout : .serviceUnavailable) }
     close()
   }
 

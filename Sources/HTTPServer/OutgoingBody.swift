@@ -13,13 +13,19 @@ struct OutgoingBody {
     case file(NIOFileHandle)
   }
 
+  let length: Int
   private let source: Source
   private var rest: Range<Int>
 
-  init(_ bytes: Data) { (source, rest) = (.bytes(bytes), 0..<bytes.count) }
-
-  /// The first bytes of a file, which belongs to this value from now on.
-  init(_ file: NIOFileHandle, length: Int) { (source, rest) = (.file(file), 0..<length) }
+  /// A file belongs to this value from now on. Nil for a stream.
+  init?(_ body: ServerResponse.Body) {
+    switch body {
+    case .bytes(let bytes): (source, length) = (.bytes(bytes), bytes.count)
+    case .file(let file, let count): (source, length) = (.file(file), count)
+    case .stream: return nil
+    }
+    rest = 0..<length
+  }
 
   /// The next part, and whether it is the last one.
   mutating func next() -> (part: IOData, isLast: Bool) {
