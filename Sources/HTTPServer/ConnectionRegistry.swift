@@ -31,22 +31,15 @@ final class ConnectionRegistry: Sendable {
   /// Admits a connection, which leaves by itself when it is closed. Where all are used, the longest idle one is closed.
   ///
   /// - Parameter client: Nil for a proxy, which may have any number.
-  /// - Returns: Whose part is used up; nil if the connection is admitted.
-  func insert(_ channel: any Channel, client: String?) -> Shares.Refusal? {
+  /// - Throws: Whose part is used up.
+  func insert(_ channel: any Channel, client: String?) throws(Shares.Refusal) {
     let id = ObjectIdentifier(channel)
-    let (refusal, idle) = state.withLock { state -> (Shares.Refusal?, (any Channel)?) in
-      if state.isEnding { return (.all, nil) }
-      switch state.table.insert(id, client: client) {
-      case .refused(let refusal): return (refusal, nil)
-      case .admitted:
-        state.channels[id] = channel
-        return (nil, nil)
-      case .insteadOf(let idle):
-        state.channels[id] = channel
-        return (nil, state.channels[idle])
-      }
+    let idle = try state.withLock { state throws(Shares.Refusal) in
+      if state.isEnding { throw .all }
+      let idle = try state.table.insert(id, client: client)
+      state.channels[id] = channel
+      return idle.flatMap { state.channels[$0] }
     }
-    if let refusal { return refusal }
     idle?.pipeline.fireUserInboundEventTriggered(EndWhenIdle())
     channel.closeFuture.whenComplete { [self] _ in
       leave {
@@ -54,7 +47,6 @@ final class ConnectionRegistry: Sendable {
         $0.table.remove(id)
       }
     }
-    return nil
   }
 
   /// Notes that a connection has become idle, or that its request is responded to.

@@ -5,14 +5,6 @@ import HTTPSemantics
 ///
 /// A pure value; its owner synchronises it and carries out what it returns.
 struct ConnectionTable<ID: Hashable> {
-  /// What becomes of a new connection.
-  enum Admission: Equatable {
-    case admitted
-    /// It is admitted, and this one is to be closed.
-    case insteadOf(ID)
-    case refused(Shares.Refusal)
-  }
-
   private struct Connection {
     let client: String?
     /// When it became idle, as a count; nil while a request is responded to.
@@ -43,20 +35,19 @@ struct ConnectionTable<ID: Hashable> {
   /// Admits a connection, which is idle at first.
   ///
   /// - Parameter client: Nil for a proxy, which may have any number.
-  mutating func insert(_ id: ID, client: String?) -> Admission {
-    var admission = Admission.admitted
-    switch shares.refusal(of: 1, for: client) {
-    case .holder: return .refused(.holder)
-    case .all:
-      guard let idle = longestIdle() else { return .refused(.all) }
+  /// - Returns: The connection that is to be closed, as this one takes its place; nil if there is room for both.
+  /// - Throws: Whose part is used up.
+  mutating func insert(_ id: ID, client: String?) throws(Shares.Refusal) -> ID? {
+    var idle: ID?
+    if let refusal = shares.refusal(of: 1, for: client) {
+      idle = refusal == .all ? longestIdle() : nil
+      guard let idle else { throw refusal }
       remove(idle)
-      admission = .insteadOf(idle)
-    case nil: break
     }
     _ = shares.take(for: client)
     connections[id] = Connection(client: client)
     setIdle(true, id)
-    return admission
+    return idle
   }
 
   /// Notes that a connection has become idle, or that its request is responded to.

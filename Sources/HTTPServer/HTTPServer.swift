@@ -3,6 +3,7 @@
 package import NIOCore
 package import NIOHTTP1
 import Foundation
+import HTTPSemantics
 import NIOPosix
 import Synchronization
 
@@ -54,10 +55,12 @@ package final class HTTPServer: Sendable {
         let client = configuration.isProxy(peer) ? nil : ClientNetwork.name(of: peer)
         return channel.eventLoop.makeCompletedFuture {
           let pipeline = channel.pipeline.syncOperations
-          if let refusal = connections.insert(channel, client: client) {
+          do throws(Shares.Refusal) {
+            try connections.insert(channel, client: client)
+          } catch {
             // It is closed before it belongs to an event loop, as many may come.
-            try pipeline.withUnsafeTransportIfAvailable { refusal.respond(on: $0) }
-            throw refusal
+            try pipeline.withUnsafeTransportIfAvailable { error.respond(on: $0) }
+            throw error
           }
           let options = channel.syncOptions
           // Not an error where a connection has none, as a Unix socket.

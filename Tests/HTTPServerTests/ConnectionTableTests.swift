@@ -1,60 +1,61 @@
+import HTTPSemantics
 import Testing
 
 @testable import HTTPServer
 
 /// Who may connect, and who makes room.
 @Suite struct ConnectionTableTests {
-  @Test func aClientHasNoMoreThanItsPart() {
+  @Test func aClientHasNoMoreThanItsPart() throws {
     var table = ConnectionTable<Int>(limit: 8, most: 2)
-    #expect(table.insert(1, client: "a") == .admitted && table.insert(2, client: "a") == .admitted)
-    #expect(table.insert(3, client: "a") == .refused(.holder))
-    #expect(table.insert(4, client: "b") == .admitted)
+    #expect(try table.insert(1, client: "a") == nil && table.insert(2, client: "a") == nil)
+    #expect(throws: Shares.Refusal.holder) { try table.insert(3, client: "a") }
+    #expect(try table.insert(4, client: "b") == nil)
     table.remove(1)
     table.remove(1)
-    #expect(table.insert(5, client: "a") == .admitted && table.count == 3)
+    #expect(try table.insert(5, client: "a") == nil && table.count == 3)
   }
 
-  @Test func theLongestIdleOneOfWhoHasMostMakesRoom() {
+  @Test func theLongestIdleOneOfWhoHasMostMakesRoom() throws {
     var table = ConnectionTable<Int>(limit: 5, most: 3)
     for (id, client) in [(1, "a"), (2, "b"), (3, "b"), (4, "b"), (5, "c")] {
-      #expect(table.insert(id, client: client) == .admitted)
+      #expect(try table.insert(id, client: client) == nil)
     }
     // Was idle for longest, but has had a request since.
     table.setIdle(false, 2)
     table.setIdle(true, 2)
-    #expect(table.insert(6, client: "d") == .insteadOf(3))
-    #expect(table.insert(7, client: "d") == .insteadOf(4))
+    #expect(try table.insert(6, client: "d") == 3)
+    #expect(try table.insert(7, client: "d") == 4)
     // Of equals the longest idle one.
-    #expect(table.insert(8, client: "e") == .insteadOf(6))
+    #expect(try table.insert(8, client: "e") == 6)
     #expect(table.count == 5)
   }
 
-  @Test func amongClientsWithFewConnectionsTheLongestIdleOneMakesRoom() {
+  @Test func amongClientsWithFewConnectionsTheLongestIdleOneMakesRoom() throws {
     var table = ConnectionTable<Int>(limit: 512, most: 256)
-    for id in 0..<510 { #expect(table.insert(id, client: "\(id)") == .admitted) }
-    for id in 510..<512 { #expect(table.insert(id, client: "browser") == .admitted) }
-    for id in 512..<600 { #expect(table.insert(id, client: "\(id)") == .insteadOf(id - 512)) }
+    for id in 0..<510 { #expect(try table.insert(id, client: "\(id)") == nil) }
+    for id in 510..<512 { #expect(try table.insert(id, client: "browser") == nil) }
+    for id in 512..<600 { #expect(try table.insert(id, client: "\(id)") == id - 512) }
   }
 
-  @Test func nobodyMakesRoomWhileItsRequestIsRespondedTo() {
+  @Test func nobodyMakesRoomWhileItsRequestIsRespondedTo() throws {
     var table = ConnectionTable<Int>(limit: 2, most: 2)
     for id in 1...2 {
-      _ = table.insert(id, client: "a")
+      _ = try table.insert(id, client: "a")
       table.setIdle(false, id)
     }
-    #expect(table.insert(3, client: "b") == .refused(.all))
+    #expect(throws: Shares.Refusal.all) { try table.insert(3, client: "b") }
     table.setIdle(true, 2)
-    #expect(table.insert(3, client: "b") == .insteadOf(2))
+    #expect(try table.insert(3, client: "b") == 2)
     // It was closed, or ends its request, later than it was counted out.
     table.setIdle(true, 2)
     table.remove(2)
     #expect(table.count == 2)
   }
 
-  @Test func aProxyMayHaveAnyNumber() {
+  @Test func aProxyMayHaveAnyNumber() throws {
     var table = ConnectionTable<Int>(limit: 4, most: 1)
-    for id in 1...4 { #expect(table.insert(id, client: nil) == .admitted) }
-    #expect(table.insert(5, client: nil) == .insteadOf(1))
+    for id in 1...4 { #expect(try table.insert(id, client: nil) == nil) }
+    #expect(try table.insert(5, client: nil) == 1)
   }
 
   @Test func ofIPv6ANetworkIsOneClient() {
