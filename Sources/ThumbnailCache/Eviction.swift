@@ -11,7 +11,7 @@ struct Eviction: Sendable {
   func evict(in db: Database, toPayload target: Int, atMost most: Int = .max) throws -> Bool {
     var removed = 0
     while removed < most {
-      let pages = try db.integer("PRAGMA page_count") - db.integer("PRAGMA freelist_count")
+      let pages = try db.pagesInUse()
       let payload = try Self.payload(in: db, pages: pages)
       var excess = max(payload - target, (pages - limits.pages) * DiskCacheLimits.pageSize)
       guard excess > 0 else { return true }
@@ -96,6 +96,9 @@ extension Database {
   func integer(_ sql: String) throws -> Int {
     try Int.fetchOne(cachedStatement(sql: sql)) ?? 0
   }
+
+  /// The pages of the file that are not free.
+  func pagesInUse() throws -> Int { try integer("PRAGMA page_count") - integer("PRAGMA freelist_count") }
 
   /// Has all free pages returned to the file system when the transaction that has begun is committed, in a time that
   /// grows with their number alone; `incremental_vacuum` searches the list of free pages for each page.

@@ -28,18 +28,13 @@ final class PieceWriter: Sendable {
     let insert = try db.cachedStatement(sql: "INSERT INTO piece (id, data) VALUES (?, ?)")
     let cut = room.cut(data.count, row: 2 * thumbnail)
     let pieces = cut.map { [data.prefix($0), data.dropFirst($0)] } ?? [data]
-    var pages = try Self.pagesInUse(db)
+    var pages = try db.pagesInUse()
     for (row, piece) in zip((2 * thumbnail)..., pieces) {
       try insert.execute(arguments: [row, piece])
-      let now = try Self.pagesInUse(db)
+      let now = try db.pagesInUse()
       room.wrote(piece.count, row: row, pages: now - pages)
       pages = now
     }
     self.room.withLock { $0 = room }
-  }
-
-  private static func pagesInUse(_ db: Database) throws -> Int {
-    let all = try Int.fetchOne(db.cachedStatement(sql: "PRAGMA page_count")) ?? 0
-    return all - (try Int.fetchOne(db.cachedStatement(sql: "PRAGMA freelist_count")) ?? 0)
   }
 }
