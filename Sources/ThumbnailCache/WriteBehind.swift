@@ -83,34 +83,25 @@ final class WriteBehind: Sendable {
   /// deleted meanwhile.
   private func recovering(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) {
     if try database.connections()?.isInPlace != true { try reopen() }
-    do {
-      try work(writer())
+    do throws(DiskCacheError) {
+      return try attempt(work)
     } catch {
-      let problem = DiskCacheError(error, path: database.path)
-      if problem.isDamage {
+      if error.isDamage {
         try reopen()
-        if try isDone(work) { return }
-        problems.report(problem)
+        do throws(DiskCacheError) { return try attempt(work) } catch { if !error.isDamage { throw error } }
+        problems.report(error)
         try reopen(.damaged)
       } else if try database.connections()?.isInPlace != true {
         try reopen()
       } else {
-        throw problem
+        throw error
       }
-      do { try work(writer()) } catch { throw DiskCacheError(error, path: database.path) }
     }
+    try attempt(work)
   }
 
-  /// Runs the work a second time. Returns false if the file is damaged.
-  private func isDone(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) -> Bool {
-    do {
-      try work(writer())
-      return true
-    } catch {
-      let problem = DiskCacheError(error, path: database.path)
-      if problem.isDamage { return false }
-      throw problem
-    }
+  private func attempt(_ work: (CacheWriter) throws -> Void) throws(DiskCacheError) {
+    do { try work(writer()) } catch { throw DiskCacheError(error, path: database.path) }
   }
 
   private func reopen(_ opening: CacheDatabase.Opening = .asItIs) throws(DiskCacheError) {
