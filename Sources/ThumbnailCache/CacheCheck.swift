@@ -46,18 +46,8 @@ enum CacheCheck {
     }
   }
 
-  /// Checks up to `limit` thumbnails after a row, in the order of their ids, in one short transaction. Nil when none
-  /// are left.
+  /// Checks up to `limit` thumbnails after a row, in the order of their ids. Nil when none are left.
   static func part(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
-    var part: Part?
-    try db.inTransaction(.deferred) {
-      part = try rows(limit, after: start, in: db)
-      return .commit
-    }
-    return part
-  }
-
-  private static func rows(_ limit: Int, after start: Int64, in db: Database) throws -> Part? {
     let ids = try Int64.fetchAll(
       db.cachedStatement(sql: "SELECT id FROM thumbnail WHERE id > ? ORDER BY id LIMIT ?"), arguments: [start, limit])
     var part = Part(end: ids.last ?? start, thumbnails: ids.count)

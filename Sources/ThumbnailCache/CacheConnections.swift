@@ -1,47 +1,34 @@
 import Foundation
 import GRDB
 import Synchronization
+import ThumbnailCore
 
 /// The open connections to one database file: one for writing and a few for reading.
 ///
 /// When the file is replaced, a new object replaces all of them.
 final class CacheConnections: Sendable {
-  /// Distinguishes a file from another at the same path.
-  struct FileIdentity: Equatable {
-    let device: UInt64
-    let inode: UInt64
-
-    /// Nil when there is no file at `path`. Takes one system call.
-    init?(path: String) {
-      var status = stat()
-      guard stat(path, &status) == 0 else { return nil }
-      device = UInt64(status.st_dev)
-      inode = UInt64(status.st_ino)
-    }
-  }
-
   /// The number of read connections: one per thread that looks up thumbnails.
   static let readerCount = 2
 
   /// The connection of the writing thread; nil if the file can only be read.
   let writer: DatabaseQueue?
   private let path: String
-  private let identity: FileIdentity
-  /// When the file was last modified, if SQLite reads it as one that does not change.
-  private let modified: Date?
+  private let rawPath: RawPath
+  /// The file when it was opened.
+  private let file: FileState
+  /// Whether SQLite reads the file as one that does not change.
+  private let isImmutable: Bool
   private let readers: [DatabaseQueue]
   /// One bit for each reader in use.
   private let busyReaders = Atomic(0)
 
   /// Opens the readers next to an open writer: a read-only connection cannot create the files it needs.
   init(path: String, writer: DatabaseQueue, lockTimeout: Duration) throws {
-    guard let identity = FileIdentity(path: path) else {
+    (self.path, rawPath, self.writer, isImmutable) = (path, RawPath(path), writer, false)
+    guard let file = try? FileState(of: rawPath) else {
       throw DiskCacheError.directoryUnusable(path: path, reason: "the file vanished while it was opened")
     }
-    self.path = path
-    self.writer = writer
-    self.identity = identity
-    modified = nil
+    self.file = file
     readers = try (0..<Self.readerCount).map { _ in
       var configuration = Self.configuration(lockTimeout: lockTimeout)
       configuration.readonly = true
@@ -55,8 +42,8 @@ final class CacheConnections: Sendable {
   /// be read as a file that does not change; `isInPlace` is false once it does. A log that can be read in neither way may
   /// hold changes: then the file is not opened.
   init(readOnly path: String, lockTimeout: Duration) throws {
-    guard let identity = FileIdentity(path: path) else { throw DatabaseError(resultCode: .SQLITE_CANTOPEN) }
-    (self.path, self.identity, writer) = (path, identity, nil)
+    (self.path, rawPath, writer) = (path, RawPath(path), nil)
+    file = try FileState(of: rawPath)
     var configuration = Self.configuration(lockTimeout: lockTimeout)
     configuration.readonly = true
     func open(_ name: String) throws -> [DatabaseQueue] {
@@ -66,24 +53,21 @@ final class CacheConnections: Sendable {
     }
     do {
       readers = try open(path)
-      modified = nil
+      isImmutable = false
     } catch {
-      modified = Self.modified(path)
+      isImmutable = true
       guard Self.isLogEmpty(path) else { throw error }
       readers = try open(URL(fileURLWithPath: path).absoluteString + "?immutable=1")
       guard isInPlace else { throw error }
     }
   }
 
-  private static func modified(_ path: String) -> Date? {
-    var status = stat()
-    guard stat(path, &status) == 0 else { return nil }
-    return Date(timeIntervalSince1970: Double(status.st_mtim.tv_sec) + Double(status.st_mtim.tv_nsec) / 1e9)
-  }
-
   private static func isLogEmpty(_ path: String) -> Bool {
-    var status = stat()
-    return stat(path + "-wal", &status) != 0 ? errno == ENOENT : status.st_size == 0
+    do throws(SystemFailure) {
+      return try FileState(of: RawPath(path + "-wal")).byteCount == 0
+    } catch {
+      return error.code == ENOENT
+    }
   }
 
   /// Opens the write connection; creates an empty file that only the user can access if there is none.
@@ -108,17 +92,30 @@ final class CacheConnections: Sendable {
 
   /// Whether the open file is still the one at its path.
   var isInPlace: Bool {
-    guard FileIdentity(path: path) == identity else { return false }
-    return modified == nil || modified == Self.modified(path) && Self.isLogEmpty(path)
+    guard let now = try? FileState(of: rawPath), now.isSameFile(as: file) else { return false }
+    return !isImmutable || now.modified == file.modified && Self.isLogEmpty(path)
   }
 
   /// Runs a query on the first idle read connection, whose page cache is the warmest. When all are busy it waits for the
-  /// first. No transaction: in WAL mode each statement sees the last commit.
-  func read<Value>(_ query: (Database) throws -> Value) throws -> Value {
+  /// first. In WAL mode each statement sees the last commit; in a snapshot all of them see the same one.
+  ///
+  /// To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
+  func read<Value>(
+    inSnapshot: Bool = false, _ query: (Database) throws -> Value
+  ) throws(DiskCacheError) -> Value {
     let index = readers.indices.first { index in
       busyReaders.bitwiseOr(1 << index, ordering: .relaxed).oldValue & 1 << index == 0
     }
     defer { if let index { busyReaders.bitwiseAnd(~(1 << index), ordering: .relaxed) } }
-    return try readers[index ?? 0].unsafeRead(query)
+    let reader = readers[index ?? 0]
+    func attempt() throws(DiskCacheError) -> Value {
+      do {
+        return try inSnapshot ? reader.read(query) : reader.unsafeRead(query)
+      } catch {
+        throw DiskCacheError(error, path: path)
+      }
+    }
+    do throws(DiskCacheError) { return try attempt() } catch { if !error.isDamage { throw error } }
+    return try attempt()
   }
 }

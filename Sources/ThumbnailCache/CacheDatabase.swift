@@ -246,12 +246,14 @@ final class CacheDatabase: Sendable {
     since start: Int64, _ body: (CachePruning.Outcome) throws(DiskCacheError) -> Value
   ) throws(DiskCacheError) -> Value {
     do {
-      let identity = CacheConnections.FileIdentity(path: path)
+      let file = try? FileState(of: RawPath(path))
       let old = try CacheConnections.openWriter(path: path, lockTimeout: lockTimeout)
       var value: Value?
       try old.writeWithoutTransaction { db in
         try db.inTransaction(.immediate) {
-          guard CacheConnections.FileIdentity(path: path) == identity else { throw DiskCacheError.busy(path: path) }
+          guard let file, (try? FileState(of: RawPath(path)).isSameFile(as: file)) == true else {
+            throw DiskCacheError.busy(path: path)
+          }
           removeCopy()
           defer { removeCopy() }
           let copy = try CacheConnections.openWriter(path: copyPath, lockTimeout: lockTimeout)
@@ -284,11 +286,8 @@ final class CacheDatabase: Sendable {
     state.withLock { $0 = .closed }
   }
 
-  /// The size of the database and its write-ahead log on disk, in bytes.
-  var fileBytes: Int {
-    ["", "-wal"].reduce(0) { sum, suffix in
-      var status = stat()
-      return stat(path + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
-    }
+  /// The size of a database and its write-ahead log on disk, in bytes.
+  static func fileBytes(_ path: String) -> Int {
+    [path, path + "-wal"].reduce(0) { $0 + ((try? FileState(of: RawPath($1)).byteCount) ?? 0) }
   }
 }

@@ -79,14 +79,11 @@ extension CacheExamination {
       case .empty, .unfinished: return Contents()
       case .foreign(let reason), .broken(let reason): throw DiskCacheError.damaged(path: file, reason: reason)
       }
-      let fileBytes = ["", "-wal"].reduce(0) { sum, suffix in
-        var status = stat()
-        return stat(file + suffix, &status) == 0 ? sum + Int(status.st_size) : sum
-      }
       return Contents(
         thumbnails: try Int.fetchOne(db, sql: "SELECT count(*) FROM recency") ?? 0,
         sources: try Int.fetchOne(db, sql: "SELECT count(*) FROM source") ?? 0,
-        payloadBytes: try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0, fileBytes: fileBytes)
+        payloadBytes: try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0,
+        fileBytes: CacheDatabase.fileBytes(file))
     }
   }
 

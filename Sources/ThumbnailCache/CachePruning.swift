@@ -113,15 +113,13 @@ extension DiskCache {
     }
     if outcome.thumbnails > 0 {
       // What other processes are still reading is checkpointed later.
-      let _: Bool = try await maintain {
-        try $0.finishPruning()
-        return true
-      }
+      try await maintain { try $0.finishPruning() }
     }
     return outcome
   }
 
   /// Runs transactions as long as there is something to do, with a state that changes with each that is committed.
+  /// After each it sleeps as long as that took (25 ms at most), since other processes only poll for the write lock.
   private func repeating<State: Sendable>(
     _ start: State, while goesOn: (State) -> Bool,
     _ body: @escaping @Sendable (CacheWriter, inout State) throws -> CachePruning.Outcome
@@ -129,41 +127,21 @@ extension DiskCache {
     var outcome = CachePruning.Outcome()
     var state = start
     while goesOn(state) {
-      let (part, next) = try await inTurn { [state] writer in
+      let start = ContinuousClock.now
+      let (part, next) = try await maintain { [state] writer in
         var next = state
         return (try body(writer, &next), next)
       }
       outcome += part
       state = next
+      do { try await Task.sleep(for: min(.now - start, .milliseconds(25))) } catch { throw .cancelled }
     }
     return outcome
   }
 
-  /// Runs one transaction, then sleeps as long as it took (25 ms at most), since other processes only poll for the
-  /// write lock.
-  private func inTurn<Value: Sendable>(
-    _ body: @escaping @Sendable (CacheWriter) throws -> Value
-  ) async throws(DiskCacheError) -> Value {
-    let start = ContinuousClock.now
-    let value = try await maintain { try body($0) }
-    do {
-      try await Task.sleep(for: min(.now - start, .milliseconds(25)))
-    } catch {
-      throw .cancelled
-    }
-    return value
-  }
-
   /// What `prune` would remove now. Blocks for up to a second with 100,000 thumbnails.
   public func pruned(by pruning: CachePruning) throws(DiskCacheError) -> CachePruning.Outcome {
-    try read { db in
-      var outcome = CachePruning.Outcome()
-      try db.inTransaction(.deferred) {
-        outcome = try pruning.outcome(in: db)
-        return .commit
-      }
-      return outcome
-    } ?? CachePruning.Outcome()
+    try read(inSnapshot: true) { try pruning.outcome(in: $0) } ?? CachePruning.Outcome()
   }
 }
 
@@ -226,13 +204,11 @@ extension CacheWriter {
 
   /// Runs `body` in a transaction and returns what it removed.
   private func measured(_ body: (Database) throws -> Void) throws -> CachePruning.Outcome {
-    var outcome = CachePruning.Outcome()
     try transaction(logBytes: pruningLog) { db in
       try db.returnFreePagesAtCommit()
       let before = try CachePruning.Outcome(countingIn: db)
       try body(db)
-      outcome = before - (try CachePruning.Outcome(countingIn: db))
+      return try before - CachePruning.Outcome(countingIn: db)
     }
-    return outcome
   }
 }

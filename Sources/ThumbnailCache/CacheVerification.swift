@@ -56,10 +56,7 @@ extension DiskCache {
     if let damage { result.structure.insert(damage, at: 0) }
     var start = Int64.min
     while let part = try await look(
-      on: pool,
-      { [start] in
-        try CacheCheck.part(Self.verifiedAtOnce, after: start, in: $0)
-      }) ?? nil
+      on: pool, { [start] in try CacheCheck.part(Self.verifiedAtOnce, after: start, in: $0) }) ?? nil
     {
       start = part.end
       result.thumbnails += part.thumbnails
@@ -86,9 +83,7 @@ extension DiskCache {
 
   private func structure(on pool: WorkerPool) async throws(DiskCacheError) -> [String] {
     do throws(DiskCacheError) {
-      let found = try await look(on: pool) { try CacheCheck.structure($0) } ?? []
-      // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
-      return found.isEmpty ? [] : try await look(on: pool) { try CacheCheck.structure($0) } ?? []
+      return try await look(on: pool) { try CacheCheck.structure($0) } ?? []
     } catch {
       // Too damaged to be checked.
       guard let reason = error.damage else { throw error }
@@ -102,7 +97,7 @@ extension DiskCache {
   ) async throws(DiskCacheError) -> Value? {
     do {
       return try await pool.run(priority: PriorityControl(.prefetch)) { [self] _ in
-        Result { () throws(DiskCacheError) in try read(query) }
+        Result { () throws(DiskCacheError) in try read(inSnapshot: true, query) }
       }.get()
     } catch is CancellationError {
       throw .cancelled
@@ -117,10 +112,6 @@ extension DiskCache {
   private func write<Value: Sendable>(
     _ body: @escaping @Sendable (Database) throws -> Value
   ) async throws(DiskCacheError) -> Value {
-    try await maintain { writer in
-      var value: Value?
-      try writer.transaction { value = try body($0) }
-      return value
-    }
+    try await maintain { try $0.transaction(body) }
   }
 }

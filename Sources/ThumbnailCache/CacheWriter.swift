@@ -8,7 +8,7 @@ struct CacheWriter: Sendable {
   let limits: DiskCacheLimits
   private let connections: CacheConnections
   /// The path of the write-ahead log.
-  private let logPath: String
+  private let logPath: RawPath
   private let pieces = PieceWriter()
   private var eviction: Eviction { Eviction(limits: limits) }
 
@@ -17,7 +17,7 @@ struct CacheWriter: Sendable {
     self.queue = queue
     self.connections = connections
     self.limits = limits
-    logPath = path + "-wal"
+    logPath = RawPath(path + "-wal")
     // A log that has grown beyond this size is truncated when it restarts. A statement that fires triggers copies the
     // pages that it changes: to memory, not to a file.
     try queue.writeWithoutTransaction { db in
@@ -36,8 +36,8 @@ struct CacheWriter: Sendable {
   func commit(_ batch: PendingWrites.Batch) throws {
     guard batch.hasWork else { return }
     let incoming = batch.operations.reduce(0) { $0 + $1.payloadBytes(limit: limits.byteLimit) }
-    var reports: [@Sendable () -> Void] = []
-    try transaction { db in
+    let reports = try transaction { db in
+      var reports: [@Sendable () -> Void] = []
       for row in batch.touched {
         try db.cachedStatement(
           sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
@@ -48,6 +48,7 @@ struct CacheWriter: Sendable {
       for operation in batch.operations { try apply(operation, in: db, &reports) }
       try eviction.evict(in: db, toPayload: limits.byteLimit)
       try eviction.giveBackPages(in: db)
+      return reports
     }
     for report in reports { report() }
   }
@@ -108,16 +109,16 @@ struct CacheWriter: Sendable {
   }
 
   /// Runs `body` in its own transaction. `logBytes`: how long the log may become; by default as the limits say.
-  func transaction(logBytes: Int? = nil, _ body: (Database) throws -> Void) throws {
-    try queue.writeWithoutTransaction { db in
-      try db.inTransaction(.immediate) {
-        // Whoever replaces the file holds its lock meanwhile: what is written to a file in place is not lost.
-        guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
-        try body(db)
-        return .commit
-      }
+  func transaction<Value>(logBytes: Int? = nil, _ body: (Database) throws -> Value) throws -> Value {
+    let value = try queue.write { db in
+      // Whoever replaces the file holds its lock meanwhile: what is written to a file in place is not lost.
+      guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
+      return try body(db)
     }
-    try shortenLog(to: logBytes ?? limits.logBytes)
+    // Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this waits
+    // for them.
+    if let log = try? FileState(of: logPath), log.byteCount > logBytes ?? limits.logBytes { try checkpoint() }
+    return value
   }
 
   /// Where the thumbnails of so many bytes begin that were used last, if they are so few that copying them is faster.
@@ -127,8 +128,7 @@ struct CacheWriter: Sendable {
 
   /// Evicts and shrinks the file in small transactions until the limits hold.
   func trim() throws {
-    var isDone = false
-    while !isDone { try transaction { isDone = try eviction.trimStep(in: $0) } }
+    while try !transaction({ try eviction.trimStep(in: $0) }) {}
     try checkpoint()
   }
 
@@ -140,12 +140,5 @@ struct CacheWriter: Sendable {
       defer { try? db.execute(sql: "PRAGMA busy_timeout = \(patience)") }
       try db.execute(sql: "PRAGMA wal_checkpoint(TRUNCATE)")
     }
-  }
-
-  /// Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
-  /// waits for them.
-  private func shortenLog(to length: Int) throws {
-    var status = stat()
-    if stat(logPath, &status) == 0, Int(status.st_size) > length { try checkpoint() }
   }
 }

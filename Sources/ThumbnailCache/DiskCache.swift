@@ -80,7 +80,7 @@ public final class DiskCache: Sendable {
     if let damage { problems.report(damage) }
     var payload = 0
     do {
-      payload = try Self.payloadBytes(in: database)
+      payload = try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
     } catch {
       guard error.isDamage else { throw error }
       damage = error
@@ -131,23 +131,25 @@ public final class DiskCache: Sendable {
   ) throws(DiskCacheError) -> Value {
     let found = try read { try body(SourceReading(source: source, commits: commits, db: $0)) }
     if let found { return found }
-    do { return try body(SourceReading(source: source, commits: commits, db: nil)) } catch { throw mapped(error) }
+    do {
+      return try body(SourceReading(source: source, commits: commits, db: nil))
+    } catch {
+      throw DiskCacheError(error, path: database.path)
+    }
   }
 
   /// Runs a query on a read connection. Nil when the file was deleted; a new one is requested then.
   @discardableResult
-  func read<Value>(_ query: (Database) throws -> Value) throws(DiskCacheError) -> Value? {
+  func read<Value>(
+    inSnapshot: Bool = false, _ query: (Database) throws -> Value
+  ) throws(DiskCacheError) -> Value? {
     guard let connections = try database.connections() else { return nil }
     guard connections.isInPlace else {
       commits.requestRun()
       return nil
     }
-    do { return try connections.read(query) } catch { if !mapped(error).isDamage { throw mapped(error) } }
-    // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
-    do { return try connections.read(query) } catch { throw mapped(error) }
+    return try connections.read(inSnapshot: inSnapshot, query)
   }
-
-  private func mapped(_ error: any Error) -> DiskCacheError { DiskCacheError(error, path: database.path) }
 
   /// Stores thumbnails of one image, replacing earlier ones, and what is known of the image.
   ///
@@ -241,21 +243,6 @@ public final class DiskCache: Sendable {
     try await commits.stageAndWait(.trim(toBytes: limits.byteLimit))
   }
 
-  private static func payloadBytes(in database: CacheDatabase) throws(DiskCacheError) -> Int {
-    do {
-      return try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
-    } catch {
-      let problem = DiskCacheError(error, path: database.path)
-      guard problem.isDamage else { throw problem }
-    }
-    // To SQLite a read that the disk has failed is damage, too: what it finds again is believed.
-    do {
-      return try database.connections()?.read { try CacheTotals.payload(in: $0) } ?? 0
-    } catch {
-      throw DiskCacheError(error, path: database.path)
-    }
-  }
-
   /// Writes everything pending and closes the file. Blocks until done; every later call throws `closed`.
   public func close() {
     close(waits: true)
@@ -285,20 +272,15 @@ public final class DiskCache: Sendable {
   /// Queues `body` on the write connection among other changes, and returns its result. It may run three times, the
   /// last time with a new file that replaced a damaged one.
   func maintain<Value: Sendable>(
-    _ body: @escaping @Sendable (CacheWriter) throws -> Value?
+    _ body: @escaping @Sendable (CacheWriter) throws -> Value
   ) async throws(DiskCacheError) -> Value {
-    let slot = Slot<Value>()
+    let result = Mutex<Value?>(nil)
     try await commits.stageAndWait(
       .work { writer in
         let value = try body(writer)
-        slot.value.withLock { $0 = value }
+        result.withLock { $0 = value }
       })
-    guard let value = slot.value.withLock({ $0 }) else { throw .closed }
+    guard let value = result.withLock({ $0 }) else { throw .closed }
     return value
   }
-}
-
-/// Holds the result of queued work.
-private final class Slot<Value: Sendable>: Sendable {
-  let value = Mutex<Value?>(nil)
 }

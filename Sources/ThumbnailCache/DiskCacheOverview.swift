@@ -65,12 +65,9 @@ extension DiskCache {
   ///   - now: What ages are counted from.
   public func overview(hosts: Int = 10, at now: Date = Date()) throws(DiskCacheError) -> DiskCacheOverview {
     var overview = DiskCacheOverview(byteLimit: byteLimit)
-    try read { db in
-      try db.inTransaction(.deferred) {
-        try overview.add(db, hosts: hosts, at: now)
-        overview.totals.fileBytes = database.fileBytes
-        return .commit
-      }
+    try read(inSnapshot: true) { db in
+      try overview.add(db, hosts: hosts, at: now)
+      overview.totals.fileBytes = CacheDatabase.fileBytes(database.path)
     }
     return overview
   }

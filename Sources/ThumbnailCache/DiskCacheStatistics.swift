@@ -26,7 +26,7 @@ extension DiskCache {
       statistics.thumbnails = try CacheTotals.thumbnails(in: db)
       statistics.sources = try db.integer("SELECT count(*) FROM source")
       statistics.payloadBytes = try CacheTotals.payload(in: db)
-      statistics.fileBytes = database.fileBytes
+      statistics.fileBytes = CacheDatabase.fileBytes(database.path)
       statistics.oldest = try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map {
         Date(timeIntervalSince1970: $0)
       }

@@ -4,6 +4,7 @@ import TestOrigin
 import Testing
 
 @testable import ThumbnailCache
+@testable import ThumbnailCore
 @testable import TestSupport
 
 /// The limits of the disk cache: scenario 62, and what limits do when they change.
@@ -70,9 +71,9 @@ struct DiskCacheLimitTests {
     for number in 0..<1500 { try await cache.store(number) }
     try await cache.flush()
     _ = try cache.thumbnail(for: Sample.key(7))
-    let before = CacheConnections.FileIdentity(path: directory.database)
+    let before = try FileState(of: RawPath(directory.database)).inode
     try await cache.setByteLimit(limit)
-    #expect((CacheConnections.FileIdentity(path: directory.database) == before) == (limit > 9_000_000))
+    #expect((try FileState(of: RawPath(directory.database)).inode == before) == (limit > 9_000_000))
     let statistics = try cache.statistics()
     #expect(cache.byteLimit == limit)
     #expect(statistics.payloadBytes <= limit && statistics.payloadBytes > limit * 3 / 4)
