@@ -61,8 +61,7 @@ enum CacheTotals {
 
   /// Counts hits and misses.
   static func add(hits: Int, misses: Int, in db: Database) throws {
-    try db.cachedStatement(sql: "UPDATE tally SET hits = hits + ?, misses = misses + ?")
-      .execute(arguments: [hits, misses])
+    try db.run("UPDATE tally SET hits = hits + ?, misses = misses + ?", [hits, misses])
   }
 
   private static let recount = "SELECT variant, format, count(*), sum(bytes) FROM thumbnail GROUP BY variant, format"

@@ -39,9 +39,7 @@ struct CacheWriter: Sendable {
     let reports = try transaction { db in
       var reports: [@Sendable () -> Void] = []
       for row in batch.touched {
-        try db.cachedStatement(
-          sql: "UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?"
-        ).execute(arguments: [row])
+        try db.run("UPDATE recency SET used = (SELECT max(used) + 1 FROM recency) WHERE id = ?", [row])
       }
       if batch.hasLookups { try CacheTotals.add(hits: batch.hits, misses: batch.misses, in: db) }
       try eviction.evict(in: db, toPayload: max(0, limits.byteLimit - incoming))

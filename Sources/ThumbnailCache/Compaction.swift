@@ -39,12 +39,11 @@ struct Compaction: Sendable {
   }
 
   private func remove(from first: Int64, below end: Int64, in db: Database) throws -> Int {
-    try db.cachedStatement(
-      sql: """
-        DELETE FROM thumbnail
-        WHERE id IN (SELECT id FROM recency NOT INDEXED WHERE id >= ? AND id < ? AND used < ?)
-        """
-    ).execute(arguments: [first, end, cutoff])
+    try db.run(
+      """
+      DELETE FROM thumbnail
+      WHERE id IN (SELECT id FROM recency NOT INDEXED WHERE id >= ? AND id < ? AND used < ?)
+      """, [first, end, cutoff])
     return db.changesCount
   }
 }

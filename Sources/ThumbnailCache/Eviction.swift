@@ -25,9 +25,7 @@ struct Eviction: Sendable {
       }
       if count == 0 { return true }
       // One statement: each that fires triggers keeps copies of all pages that it changes.
-      try db.cachedStatement(
-        sql: "DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency ORDER BY used LIMIT ?)"
-      ).execute(arguments: [count])
+      try db.run("DELETE FROM thumbnail WHERE id IN (SELECT id FROM recency ORDER BY used LIMIT ?)", [count])
       // A `recency` row without a thumbnail would be picked for ever.
       if db.changesCount < count { try db.execute(sql: CacheCheck.recencyRepair) }
       removed += count
@@ -92,6 +90,11 @@ struct Eviction: Sendable {
 }
 
 extension Database {
+  /// Runs a statement, which is kept compiled.
+  func run(_ sql: String, _ arguments: StatementArguments) throws {
+    try cachedStatement(sql: sql).execute(arguments: arguments)
+  }
+
   /// The result of a query or a pragma for one number; 0 if there is none.
   func integer(_ sql: String) throws -> Int {
     try Int.fetchOne(cachedStatement(sql: sql)) ?? 0

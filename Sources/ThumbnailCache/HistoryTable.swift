@@ -121,25 +121,24 @@ enum HistoryTable {
   static func put(_ response: StoredResponse, of source: SourceKey, in db: Database) throws {
     guard let url = response.url else { return }
     let metadata = response.metadata
-    try db.cachedStatement(
-      sql: """
-        INSERT OR REPLACE INTO freshness (source, url, address, confirmed_at, expires_at, etag, last_modified,
-          cache_control, expires, vary, length)
-        VALUES ((SELECT id FROM source WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-        """
-    ).execute(arguments: [
-      source.bytes, url.bytes, response.address == url ? nil : response.address.bytes,
-      response.freshness.confirmed.timeIntervalSince1970,
-      response.freshness.expires.timeIntervalSince1970, metadata.etag, metadata.lastModified, metadata.cacheControl,
-      metadata.expires, metadata.vary, response.length,
-    ])
-    try db.cachedStatement(
-      sql: """
-        DELETE FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1) AND url NOT IN
-          (SELECT url FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1)
-            ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
-        """
-    ).execute(arguments: [source.bytes, response.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
+    try db.run(
+      """
+      INSERT OR REPLACE INTO freshness (source, url, address, confirmed_at, expires_at, etag, last_modified,
+        cache_control, expires, vary, length)
+      VALUES ((SELECT id FROM source WHERE key = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+      """,
+      [
+        source.bytes, url.bytes, response.address == url ? nil : response.address.bytes,
+        response.freshness.confirmed.timeIntervalSince1970,
+        response.freshness.expires.timeIntervalSince1970, metadata.etag, metadata.lastModified, metadata.cacheControl,
+        metadata.expires, metadata.vary, response.length,
+      ])
+    try db.run(
+      """
+      DELETE FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1) AND url NOT IN
+        (SELECT url FROM freshness WHERE source = (SELECT id FROM source WHERE key = ?1)
+          ORDER BY confirmed_at > ?2, confirmed_at DESC LIMIT ?3)
+      """, [source.bytes, response.freshness.confirmed.timeIntervalSince1970 + 1, SourceHistory.longest])
   }
 
   /// Makes a change.
@@ -158,28 +157,24 @@ enum HistoryTable {
         arguments: [earlier.etag, earlier.lastModified, source.bytes, url.bytes])
       if isThere == true { try put(response, of: source, in: db) }
     case .failed(let failure):
-      try db.cachedStatement(
-        sql: """
-          INSERT OR REPLACE INTO failure (source, url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at,
-            until)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
-          """
-      ).execute(arguments: [
-        source.bytes, failure.url.bytes, failure.code, failure.reason, failure.limits.bytes, failure.limits.pixels,
-        failure.limits.memory, failure.noted.timeIntervalSince1970, failure.until.timeIntervalSince1970,
-      ])
-      try db.cachedStatement(
-        sql: "DELETE FROM failure WHERE id <= (SELECT max(id) FROM failure) - ?"
-      ).execute(arguments: [limits.failures])
+      try db.run(
+        """
+        INSERT OR REPLACE INTO failure (source, url, code, reason, byte_limit, pixel_limit, memory_limit, noted_at,
+          until)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """,
+        [
+          source.bytes, failure.url.bytes, failure.code, failure.reason, failure.limits.bytes, failure.limits.pixels,
+          failure.limits.memory, failure.noted.timeIntervalSince1970, failure.until.timeIntervalSince1970,
+        ])
+      try db.run("DELETE FROM failure WHERE id <= (SELECT max(id) FROM failure) - ?", [limits.failures])
     case .forgiven(let url):
-      try db.cachedStatement(
-        sql: "DELETE FROM failure WHERE source = ? AND url = ?"
-      ).execute(arguments: [source.bytes, url.bytes])
+      try db.run("DELETE FROM failure WHERE source = ? AND url = ?", [source.bytes, url.bytes])
     }
   }
 
   /// Removes the failures of a source.
   static func removeFailures(of source: SourceKey, in db: Database) throws {
-    try db.cachedStatement(sql: "DELETE FROM failure WHERE source = ?").execute(arguments: [source.bytes])
+    try db.run("DELETE FROM failure WHERE source = ?", [source.bytes])
   }
 }

@@ -26,8 +26,8 @@ enum MicroTable {
   /// Inserts the micro thumbnail of a new row of `thumbnail`.
   static func insert(_ data: Data, row: Int64, of source: SourceKey, in db: Database) throws {
     guard data.count <= longest else { return }
-    try db.cachedStatement(sql: "INSERT INTO micro (id, checksum, data) VALUES (?, ?, ?)")
-      .execute(arguments: [row, checksum(of: data, source: source), data])
+    try db.run(
+      "INSERT INTO micro (id, checksum, data) VALUES (?, ?, ?)", [row, checksum(of: data, source: source), data])
   }
 
   /// The micro thumbnail of any thumbnail of an image; that of the largest box, if it has several. Nil if there is none,

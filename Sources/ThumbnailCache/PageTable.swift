@@ -118,30 +118,28 @@ enum PageTable {
       try store(page, in: db)
       try evict(to: limits, in: db)
     case .used(let row):
-      try db.cachedStatement(
-        sql: "UPDATE listing_page SET used = (SELECT max(used) + 1 FROM listing_page) WHERE id = ?"
-      ).execute(arguments: [row])
+      try db.run("UPDATE listing_page SET used = (SELECT max(used) + 1 FROM listing_page) WHERE id = ?", [row])
     case .removePhoto(let source):
-      try db.cachedStatement(sql: "DELETE FROM listing_photo WHERE source = ?").execute(arguments: [source.bytes])
+      try db.run("DELETE FROM listing_photo WHERE source = ?", [source.bytes])
     }
   }
 
   private static func store(_ page: StoredPage, in db: Database) throws {
     let place = page.place
-    try db.cachedStatement(
-      sql: "DELETE FROM listing_page WHERE provider = ? AND query = ? AND page_size = ? AND cursor = ?"
-    ).execute(arguments: [place.provider, place.query, place.pageSize, place.storedCursor])
+    try db.run(
+      "DELETE FROM listing_page WHERE provider = ? AND query = ? AND page_size = ? AND cursor = ?",
+      [place.provider, place.query, place.pageSize, place.storedCursor])
     // A photo's row and its index entries take about 64 bytes besides the photo.
     let bytes = page.photos.reduce(256) { $0 + $1.payload.count + 64 }
-    try db.cachedStatement(
-      sql: """
-        INSERT INTO listing_page (provider, query, page_size, cursor, next, total, fetched_at, used, bytes)
-        VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM listing_page), ?)
-        """
-    ).execute(arguments: [
-      place.provider, place.query, place.pageSize, place.storedCursor, page.next, page.total,
-      page.fetchedAt.timeIntervalSince1970, bytes,
-    ])
+    try db.run(
+      """
+      INSERT INTO listing_page (provider, query, page_size, cursor, next, total, fetched_at, used, bytes)
+      VALUES (?, ?, ?, ?, ?, ?, ?, (SELECT coalesce(max(used), 0) + 1 FROM listing_page), ?)
+      """,
+      [
+        place.provider, place.query, place.pageSize, place.storedCursor, page.next, page.total,
+        page.fetchedAt.timeIntervalSince1970, bytes,
+      ])
     let row = db.lastInsertedRowID
     let insert = try db.cachedStatement(
       sql: "INSERT INTO listing_photo (page, place, source, data) VALUES (?, ?, ?, ?)")

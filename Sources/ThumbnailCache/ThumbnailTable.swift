@@ -179,19 +179,16 @@ enum ThumbnailTable {
 
   /// Removes a thumbnail, if it exists; with a row, only if it has that id.
   static func remove(_ key: CacheKey, row: Int64? = nil, in db: Database) throws {
-    try db.cachedStatement(
-      sql: """
-        DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
-          AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
-        """
-    ).execute(arguments: [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
+    try db.run(
+      """
+      DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)
+        AND variant = (SELECT id FROM variant WHERE token = ?) AND id = coalesce(?, id)
+      """, [key.source.bytes, VariantTokens.shared.token(of: key.variant), row])
   }
 
   /// Removes all thumbnails of a source, and with them the source.
   static func removeAll(of source: SourceKey, in db: Database) throws {
-    try db.cachedStatement(
-      sql: "DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)"
-    ).execute(arguments: [source.bytes])
+    try db.run("DELETE FROM thumbnail WHERE source = (SELECT id FROM source WHERE key = ?)", [source.bytes])
   }
 
   /// The checksum stored with a thumbnail, over its bytes, size and source, so that it detects flipped bits as well as
