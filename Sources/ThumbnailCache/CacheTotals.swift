@@ -49,11 +49,6 @@ enum CacheTotals {
       db.cachedStatement(sql: "SELECT max(0, min(coalesce(CAST(payload AS INTEGER), 0), 1 << 60)) FROM total")) ?? 0
   }
 
-  /// The number of thumbnails.
-  static func thumbnails(in db: Database) throws -> Int {
-    try Int.fetchOne(db.cachedStatement(sql: "SELECT count(*) FROM recency")) ?? 0
-  }
-
   /// The same as `census` has it, which takes no longer with many.
   static func counted(in db: Database) throws -> Int {
     try db.integer("SELECT coalesce(sum(\(count("thumbnails"))), 0) FROM census")

@@ -6,7 +6,7 @@ import ThumbnailCore
 struct CacheWriter: Sendable {
   let queue: DatabaseQueue
   let limits: DiskCacheLimits
-  private let connections: CacheConnections
+  let connections: CacheConnections
   /// The path of the write-ahead log.
   private let logPath: RawPath
   private let pieces = PieceWriter()

@@ -211,9 +211,6 @@ public final class DiskCache: Sendable {
     return nil
   }
 
-  /// Writes what is pending without further delay.
-  func writeSoon() { commits.writeSoon() }
-
   /// Waits until all changes so far are written, including recency.
   ///
   /// - Throws: Why something stored since the last flush was not written; only that is lost.
@@ -255,19 +252,11 @@ public final class DiskCache: Sendable {
     }
   }
 
-  /// The bytes of pending writes.
-  var pendingBytes: Int { room.used }
-
   /// The bytes of thumbnails that could not be written.
   package var lostBytes: Int { committer.lostBytes }
 
   /// Whether the last write of thumbnails failed, so that the next ones are likely to be lost as well.
   package var isFailing: Bool { committer.isFailing }
-
-  /// Calls `listener` with errors of background work, beginning with those that no listener has received.
-  func onProblem(_ listener: @escaping @Sendable (DiskCacheError) -> Void) {
-    problems.listen(listener)
-  }
 
   /// Queues `body` on the write connection among other changes, and returns its result. It may run three times, the
   /// last time with a new file that replaced a damaged one.

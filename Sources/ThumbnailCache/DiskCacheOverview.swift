@@ -76,9 +76,9 @@ extension DiskCache {
 extension DiskCacheOverview {
   /// That of an empty cache.
   init(byteLimit: Int) {
-    let empty = DiskCacheStatistics(
-      thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
-    self.init(totals: empty, sizes: [], formats: [], hosts: [], hostCount: 0, ages: .init(), hits: 0, misses: 0)
+    self.init(
+      totals: DiskCacheStatistics(byteLimit: byteLimit), sizes: [], formats: [], hosts: [], hostCount: 0, ages: .init(),
+      hits: 0, misses: 0)
   }
 
   /// Adds what the tables hold; see `DiskCache.overview`.

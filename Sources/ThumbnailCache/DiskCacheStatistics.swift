@@ -4,13 +4,13 @@ import GRDB
 /// The contents of a disk cache at one moment.
 public struct DiskCacheStatistics: Sendable, Equatable {
   /// The number of thumbnails.
-  public var thumbnails: Int
+  public var thumbnails = 0
   /// The number of source images.
-  public var sources: Int
+  public var sources = 0
   /// The total length of all thumbnails in bytes, to which the limit applies.
-  public var payloadBytes: Int
+  public var payloadBytes = 0
   /// The size of the database and its write-ahead log on disk, in bytes.
-  public var fileBytes: Int
+  public var fileBytes = 0
   /// The limit on `payloadBytes`.
   public var byteLimit: Int
   /// The earliest fetch time of all stored images. Nil when there are none.
@@ -20,10 +20,9 @@ public struct DiskCacheStatistics: Sendable, Equatable {
 extension DiskCache {
   /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
   public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
-    var statistics = DiskCacheStatistics(
-      thumbnails: 0, sources: 0, payloadBytes: 0, fileBytes: 0, byteLimit: byteLimit, oldest: nil)
+    var statistics = DiskCacheStatistics(byteLimit: byteLimit)
     try read { db in
-      statistics.thumbnails = try CacheTotals.thumbnails(in: db)
+      statistics.thumbnails = try db.integer("SELECT count(*) FROM recency")
       statistics.sources = try db.integer("SELECT count(*) FROM source")
       statistics.payloadBytes = try CacheTotals.payload(in: db)
       statistics.fileBytes = CacheDatabase.fileBytes(database.path)

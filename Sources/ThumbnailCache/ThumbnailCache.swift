@@ -42,7 +42,7 @@ package final class ThumbnailCache: Sendable {
     self.rule = rule
     self.logger = logger
     self.onDiskProblem = onDiskProblem
-    disk?.onProblem { [weak self] in
+    disk?.problems.listen { [weak self] in
       self?.note($0)
       self?.report($0)
     }
@@ -54,14 +54,9 @@ package final class ThumbnailCache: Sendable {
   /// Why the disk cache's file was replaced by an empty one; it works normally since then.
   package var diskReplacement: DiskCacheError? { problems.withLock { $0.replaced } }
 
-  /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond.
-  package func memoryThumbnail(for key: CacheKey) -> Thumbnail? {
-    memory.thumbnail(for: key)
-  }
-
-  /// The same by the rule of one request.
-  package func memoryThumbnail(for key: CacheKey, admittedBy rule: FreshnessRule) -> Thumbnail? {
-    memory.thumbnail(for: key, admittedBy: rule)
+  /// Looks up a fresh thumbnail in memory: synchronous, less than a microsecond. `rule`: that of one request.
+  package func memoryThumbnail(for key: CacheKey, admittedBy rule: FreshnessRule? = nil) -> Thumbnail? {
+    memory.thumbnail(for: key, admittedBy: rule ?? self.rule)
   }
 
   /// Stores thumbnails in both tiers. Returns once they can be read; waits while too many writes are pending.
@@ -105,7 +100,7 @@ package final class ThumbnailCache: Sendable {
   }
 
   /// Writes what is pending without further delay.
-  package func writeSoon() { disk?.writeSoon() }
+  package func writeSoon() { disk?.commits.writeSoon() }
 
   /// Whether no more than 8 MiB wait to be written.
   package var hasRoom: Bool { disk?.hasRoom ?? true }
@@ -182,10 +177,8 @@ package final class ThumbnailCache: Sendable {
 
   /// Removes everything from both tiers; `flush` waits until that is done.
   package func forgetAll() {
-    memory.removeAll()
-    recent.removeAll()
     stage(.removeAll)
-    micro.removeAll()
+    forgetMemory()
   }
 
   /// Removes everything from memory, and leaves the disk as it is.

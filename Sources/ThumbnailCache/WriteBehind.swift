@@ -3,17 +3,11 @@ import Synchronization
 /// Writes batches to the database, and recreates the database when it was deleted or damaged. Used by the commit
 /// thread.
 final class WriteBehind: Sendable {
-  private struct Current {
-    let connections: CacheConnections
-    let limits: DiskCacheLimits
-    let writer: CacheWriter
-  }
-
   private let database: CacheDatabase
   private let problems: CacheProblems
   /// The limits since the last trim.
   private let limits: Mutex<DiskCacheLimits>
-  private let current = Mutex<Current?>(nil)
+  private let current = Mutex<CacheWriter?>(nil)
   private let lost = Atomic(0)
   private let hasFailed = Atomic(false)
 
@@ -32,7 +26,7 @@ final class WriteBehind: Sendable {
   /// Checkpoints the log and releases the connections.
   func finish() {
     // What cannot be checkpointed now stays in the log, for the next to open it.
-    if let writer = current.withLock({ $0?.writer }) { try? writer.checkpoint() }
+    if let writer = current.withLock({ $0 }) { try? writer.checkpoint() }
     current.withLock { $0 = nil }
   }
 
@@ -113,11 +107,9 @@ final class WriteBehind: Sendable {
     guard let connections = try database.connections() else { throw DiskCacheError.closed }
     guard let queue = connections.writer else { throw DiskCacheError.notWritable(path: database.path) }
     let limits = limits.withLock { $0 }
-    if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits {
-      return known.writer
-    }
+    if let known = current.withLock({ $0 }), known.connections === connections, known.limits == limits { return known }
     let writer = try CacheWriter(queue: queue, of: connections, limits: limits, path: database.path)
-    current.withLock { $0 = Current(connections: connections, limits: limits, writer: writer) }
+    current.withLock { $0 = writer }
     return writer
   }
 }

@@ -21,7 +21,7 @@ import Testing
     let receipt = try store(cache, bytes: 1000)
     #expect(receipt.isLikely)
     let waiters = (0..<3).map { _ in Task { await receipt.isWritten() } }
-    cache.writeSoon()
+    cache.commits.writeSoon()
     for waiter in waiters { #expect(await waiter.value) }
     #expect(try cache.statistics().thumbnails == 1)
   }
@@ -37,7 +37,7 @@ import Testing
   @Test func whatIsLargerThanTheCacheIsNotWritten() async throws {
     let cache = try DiskCache(directory: directory.url, byteLimit: 1 << 20)
     let receipt = try store(cache, bytes: 2 << 20)
-    cache.writeSoon()
+    cache.commits.writeSoon()
     #expect(await !receipt.isWritten())
   }
 }
