@@ -9,15 +9,19 @@ import Testing
   private static func enter(
     _ queue: inout RequestQueue, _ count: Int, _ client: String, _ origin: String? = nil
   ) -> [RequestQueue.Ticket] {
-    (0..<count).compactMap { _ in try? queue.enter(Party(client: client, origin: origin)).get() }
+    (0..<count).compactMap { _ in try? queue.enter(Party(client: client, origin: origin)) }
   }
 
   private static func refusal(
     _ queue: RequestQueue, _ client: String, _ origin: String? = nil
   ) -> RequestQueue.Refusal? {
     var queue = queue
-    if case .failure(let refusal) = queue.enter(Party(client: client, origin: origin)) { return refusal }
-    return nil
+    do throws(RequestQueue.Refusal) {
+      _ = try queue.enter(Party(client: client, origin: origin))
+      return nil
+    } catch {
+      return error
+    }
   }
 
   @Test func aClientHasAQuarterOfTheQueueAndAnOriginHalf() {
@@ -77,7 +81,7 @@ import Testing
     for _ in 0..<2000 {
       if random.next() % 3 > 0 {
         let party = Party(client: "\(random.next() % 7)", origin: random.next() % 4 == 0 ? nil : "\(random.next() % 3)")
-        if case .success(let ticket) = queue.enter(party) { held[ticket] = party }
+        if let ticket = try? queue.enter(party) { held[ticket] = party }
       } else if let (ticket, party) = held.randomElement(using: &random) {
         queue.leave(ticket, party)
         held[ticket] = nil

@@ -26,13 +26,16 @@ final class RequestAdmission: Sendable {
     _ party: RequestQueue.Party, _ work: () async throws(ServerResponse.Problem) -> Result
   ) async throws(ServerResponse.Problem) -> Result {
     let promise = Promise<Void, Never>()
-    let entry = state.withLock { state in
-      let entry = state.queue.enter(party)
-      if case .success(let ticket) = entry { state.waiters[ticket] = promise }
-      return entry
-    }
     let ticket: RequestQueue.Ticket
-    do throws(RequestQueue.Refusal) { ticket = try entry.get() } catch { throw ServerResponse.Problem(error) }
+    do throws(RequestQueue.Refusal) {
+      ticket = try state.withLock { state throws(RequestQueue.Refusal) in
+        let ticket = try state.queue.enter(party)
+        state.waiters[ticket] = promise
+        return ticket
+      }
+    } catch {
+      throw ServerResponse.Problem(error)
+    }
     change { _ in }
     defer {
       change { state in

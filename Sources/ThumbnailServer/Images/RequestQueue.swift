@@ -77,12 +77,12 @@ struct RequestQueue {
   var count: Int { queue.clients.used }
 
   /// Admits a request to the queue.
-  mutating func enter(_ party: Party) -> Result<Ticket, Refusal> {
-    if let refusal = queue.refusal(for: party) { return .failure(refusal) }
+  mutating func enter(_ party: Party) throws(Refusal) -> Ticket {
+    if let refusal = queue.refusal(for: party) { throw refusal }
     queue.take(for: party)
     nextTicket += 1
     waiting[party, default: []].append(nextTicket)
-    return .success(nextTicket)
+    return nextTicket
   }
 
   /// Begins those that have waited for longest of those that may.
