@@ -12,15 +12,12 @@ struct ImgproxyRoutes: Sendable {
   let storing: String
 
   func response(to request: ServerRequest) async -> ServerResponse {
+    let wanted: ImgproxyRequest
     do throws(ImgproxyRequest.Problem) {
-      let wanted = try ImgproxyRequest(path: request.path.dropFirst("/imgproxy".count))
-      return await response(to: request, wanted)
+      wanted = try ImgproxyRequest(path: request.path.dropFirst("/imgproxy".count))
     } catch {
       return .problem(ServerResponse.Problem(.notFound, "invalid-request", error.message))
     }
-  }
-
-  private func response(to request: ServerRequest, _ wanted: ImgproxyRequest) async -> ServerResponse {
     if let key, !key.accepts(wanted) {
       return .problem(ServerResponse.Problem(.forbidden, "refused", "Invalid signature"))
     }

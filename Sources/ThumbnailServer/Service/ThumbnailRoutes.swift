@@ -17,24 +17,14 @@ struct ThumbnailRoutes: Sendable {
 
   private let accepted = AcceptedAddresses()
 
-  init(thumbnails: ThumbnailResponder, access: SourceAccess, presets: [String: String], storing: String) {
-    (self.thumbnails, self.access, self.presets, self.storing) = (thumbnails, access, presets, storing)
-  }
-
-  /// A request that was understood.
-  private struct Wanted {
-    let options: VariantPath
-    let source: ServedSource
-    let negotiation: ContentNegotiation
-  }
-
   /// The response if the thumbnail is in memory.
   func immediateResponse(to request: ServerRequest) -> ServerResponse? {
     guard let wanted = try? wanted(request, onlyURLs: true) else { return nil }
+    let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
     // While nobody waits, what can be had as AVIF is made.
     for allowsAVIF in thumbnails.admission.current > 0 ? [true, false] : [true] {
-      let variant = variant(wanted, wanted.negotiation.format(allowsAVIF: allowsAVIF))
-      if let hit = thumbnails.cached(wanted.source, variant, storing, for: request, extra: vary(wanted)) { return hit }
+      let variant = options.variant(for: negotiation, accepted: negotiation.format(allowsAVIF: allowsAVIF))
+      if let hit = thumbnails.cached(source, variant, storing, for: request, extra: vary(options)) { return hit }
     }
     return nil
   }
@@ -42,8 +32,12 @@ struct ThumbnailRoutes: Sendable {
   func response(to request: ServerRequest) async -> ServerResponse {
     do throws(Problem) {
       let wanted = try wanted(request)
-      let format = await thumbnails.format(for: wanted.negotiation, of: wanted.source) { variant(wanted, $0) }
-      return await thumbnails.made(wanted.source, variant(wanted, format), storing, for: request, extra: vary(wanted))
+      let (source, options, negotiation) = (wanted.source, wanted.options, negotiation(request, wanted.options))
+      let format = await thumbnails.format(for: negotiation, of: source) {
+        options.variant(for: negotiation, accepted: $0)
+      }
+      let variant = options.variant(for: negotiation, accepted: format)
+      return await thumbnails.made(source, variant, storing, for: request, extra: vary(options))
     } catch {
       return thumbnails.response(to: error)
     }
@@ -52,11 +46,8 @@ struct ThumbnailRoutes: Sendable {
   /// What is asked for, if the client may.
   ///
   /// - Parameter onlyURLs: Whether to do without files, whose state would have to be asked for.
-  private func wanted(_ request: ServerRequest, onlyURLs: Bool = false) throws(Problem) -> Wanted {
-    if let known = accepted.address(of: request.target) {
-      return Wanted(
-        options: known.options, source: known.source, negotiation: negotiation(request, known.options))
-    }
+  private func wanted(_ request: ServerRequest, onlyURLs: Bool = false) throws(Problem) -> AcceptedAddresses.Address {
+    if let known = accepted.address(of: request.target) { return known }
     // `thumb` and the options come first; what follows may have slashes of its own.
     let parts = request.path.utf8.split(separator: UInt8(ascii: "/"), maxSplits: 2)
     guard parts.count == 3, let text = Substring(parts[1]).removingPercentEncoding,
@@ -70,13 +61,11 @@ struct ThumbnailRoutes: Sendable {
     }
     let isURL = WebAddress.isURL(name)
     if onlyURLs, !isURL { throw .notFound }
-    let source = try access.image(name, request)
-    if isURL {
-      // What is no number is not accepted, where it counts.
-      let end = QueryItems(request.query)["expires"].flatMap { Int($0) }
-      accepted.insert(AcceptedAddresses.Address(options: options, source: source, end: end), of: request.target)
-    }
-    return Wanted(options: options, source: source, negotiation: negotiation(request, options))
+    // What is no number is not accepted, where it counts.
+    let end = QueryItems(request.query).integer("expires")
+    let address = AcceptedAddresses.Address(options: options, source: try access.image(name, request), end: end)
+    if isURL { accepted.insert(address, of: request.target) }
+    return address
   }
 
   /// What the client says, where the address leaves something to it.
@@ -85,23 +74,24 @@ struct ThumbnailRoutes: Sendable {
     return isOpen ? ContentNegotiation(request.headers) : .none
   }
 
-  private func variant(_ wanted: Wanted, _ accepted: OutputFormat) -> Variant {
-    wanted.options.variant(
-      density: wanted.negotiation.density, width: wanted.negotiation.width, accepted: accepted)
-  }
-
   /// What the response depends on, beside the address.
-  private func vary(_ wanted: Wanted) -> HTTPHeaders {
+  private func vary(_ options: VariantPath) -> HTTPHeaders {
     var fields: [String] = []
-    if wanted.options.format == nil { fields.append("Accept") }
+    if options.format == nil { fields.append("Accept") }
     var hints: [String] = []
-    if wanted.options.density == .client { hints.append("DPR") }
-    if wanted.options.followsWidth { hints.append("Width") }
+    if options.density == .client { hints.append("DPR") }
+    if options.followsWidth { hints.append("Width") }
     fields += hints.flatMap { ["Sec-CH-\($0)", $0] }
     guard !fields.isEmpty else { return [:] }
     var headers: HTTPHeaders = ["vary": fields.joined(separator: ", ")]
     if !hints.isEmpty { headers.add(name: "accept-ch", value: hints.map { "Sec-CH-\($0)" }.joined(separator: ", ")) }
     return headers
+  }
+}
+
+extension VariantPath {
+  fileprivate func variant(for negotiation: ContentNegotiation, accepted: OutputFormat) -> Variant {
+    variant(density: negotiation.density, width: negotiation.width, accepted: accepted)
   }
 }
 

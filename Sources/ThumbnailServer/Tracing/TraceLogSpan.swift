@@ -14,10 +14,6 @@ package final class TraceLogSpan: Span {
     var events: [SpanEvent] = []
     var links: [TraceContext] = []
     var status: SpanStatus?
-
-    init(name: String, kind: SpanKind, trace: TraceContext, parent: UInt64?, start: UInt64) {
-      (self.name, self.kind, self.trace, self.parent, self.start) = (name, kind, trace, parent, start)
-    }
   }
 
   /// A span that is never ended must not grow.
