@@ -128,8 +128,8 @@ extension QueryPrefetch {
         tasks.start { [prefetch] onSilence in
           let started = ContinuousClock.now
           let source = photo.source(for: prefetch.variants, original: prefetch.original).adding(prefetch.headers)
-          let results = await prefetch.pipeline.responses(
-            for: source, variants: prefetch.variants, priority: .prefetch, onSilence: onSilence)
+          let requests = prefetch.variants.map { ThumbnailRequest(source, variant: $0, priority: .prefetch) }
+          let results = await prefetch.pipeline.responses(for: requests, onSilence: onSilence)
           return .photo(PhotoOutcome(photo: photo, source: source, results: results, duration: .now - started))
         }
       }

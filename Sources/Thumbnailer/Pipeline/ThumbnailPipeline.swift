@@ -69,19 +69,13 @@ public final class ThumbnailPipeline: Sendable {
   public func responses(
     for source: ImageSource, variants: [Variant], priority: Priority = .visible
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
-    await responses(for: source, variants: variants, priority: priority, onSilence: nil)
-  }
-
-  /// The same, with a callback when the image starts to wait for a silent server, and when the server continues. The
-  /// first call may be to say that it does not wait.
-  package func responses(
-    for source: ImageSource, variants: [Variant], priority: Priority, onSilence: (@Sendable (ServerSilence) -> Void)?
-  ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
-    await responses(
-      for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) }, onSilence: onSilence)
+    await responses(for: variants.map { ThumbnailRequest(source, variant: $0, priority: priority) })
   }
 
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
+  ///
+  /// - Parameter onSilence: Called when the image starts to wait for a silent server, and when the server continues. The
+  ///   first call may be to say that it does not wait.
   package func responses(
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
