@@ -37,7 +37,7 @@ struct Revalidator: Sendable {
       (body, download) = try await http.download(request, for: job)
     }
     if download.isUnchanged { return .unchanged(isKept: confirm(known, by: download, for: job)) }
-    reportReplacement(for: job)
+    reportReplacement(of: job.source)
     return .changed(body)
   }
 
@@ -64,18 +64,15 @@ struct Revalidator: Sendable {
     if job.policy.bypassesCaches { return .none }
     let rule = job.policy.rule
     guard cache.updated(history, of: job.source.key).isOutdated(by: body.response, rule: rule) else {
-      return .ifOutdated(by: rule) { [monitor, source = job.source] in
-        monitor.add(1, to: \.replacements)
-        monitor.send(source, .replaced)
-      }
+      return .ifOutdated(by: rule) { [self, source = job.source] in reportReplacement(of: source) }
     }
-    reportReplacement(for: job)
+    reportReplacement(of: job.source)
     return .all
   }
 
-  private func reportReplacement(for job: JobContext) {
+  private func reportReplacement(of source: ImageSource) {
     monitor.add(1, to: \.replacements)
-    monitor.send(job.source, .replaced)
+    monitor.send(source, .replaced)
   }
 
   /// Whether stale thumbnails may be served because their server could not be asked.

@@ -87,9 +87,7 @@ struct SourceJob: Sendable {
       if !isRevalidation {
         stages.monitor.send(job.source, .diskHit(variant, shrunk: found.isShrunk, duration: .now - started))
       }
-      deliver(
-        found, origin: found.isShrunk ? .shrunk : .disk, isStored: !found.isShrunk || receipt?.isLikely == true,
-        receipt: receipt)
+      deliver(found, origin: found.isShrunk ? .shrunk : .disk, isStored: !found.isShrunk, receipt: receipt)
     }
   }
 
@@ -134,8 +132,7 @@ struct SourceJob: Sendable {
         receipt = await stages.store.store(
           shrunk: found, inMemory: waiters.keptInMemory([found.variant]), for: job)
       }
-      let isStored = isKept && (!found.isShrunk || receipt?.isLikely == true)
-      deliver(found, origin: .revalidated, isStored: isStored, receipt: receipt)
+      deliver(found, origin: .revalidated, isStored: isKept && !found.isShrunk, receipt: receipt)
     }
   }
 
@@ -232,8 +229,7 @@ struct SourceJob: Sendable {
         if thumbnail.isDamaged { stages.monitor.add(1, to: \.damaged) }
         let response = ThumbnailResponse(
           thumbnail: thumbnail, origin: .source, downloadedBytes: body.downloadedBytes, bytesLeft: body.bytesLeft,
-          isStored: receipt?.isLikely == true && !thumbnail.isDamaged, receipt: thumbnail.isDamaged ? nil : receipt,
-          plan: plan)
+          isStored: false, receipt: thumbnail.isDamaged ? nil : receipt, plan: plan)
         waiters.resume(rendered.variant, with: .success(response))
       case .failure(let error):
         waiters.resume(rendered.variant, with: .failure(error)) { number in

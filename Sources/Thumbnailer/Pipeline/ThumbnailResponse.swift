@@ -47,6 +47,7 @@ public struct ThumbnailResponse: Sendable {
   /// Tells whether the disk cache has written it. Nil if it was not given it for this response, or once that is known.
   private var receipt: StoreReceipt?
 
+  /// - Parameter isStored: What holds without a receipt.
   init(
     thumbnail: Thumbnail, origin: Origin, downloadedBytes: Int = 0, bytesLeft: Int = 0, isStored: Bool = true,
     receipt: StoreReceipt? = nil, plan: String? = nil, duration: Duration = .zero
@@ -55,7 +56,7 @@ public struct ThumbnailResponse: Sendable {
     self.origin = origin
     self.downloadedBytes = downloadedBytes
     self.bytesLeft = bytesLeft
-    self.isStored = isStored
+    self.isStored = receipt?.isLikely ?? isStored
     self.receipt = receipt
     self.plan = plan
     self.duration = duration
