@@ -25,13 +25,11 @@ final class ServerMetrics: Sendable {
     var stages: [Stage: Histogram] = [:]
   }
 
-  private static let clientLeft: UInt = 499
-
   private let state = Mutex(State())
 
   func record(_ exchange: ServerExchange, route: Route) {
     let seconds = Double(exchange.duration.nanoseconds) / 1e9
-    let series = Series(route: route, status: exchange.status?.code ?? Self.clientLeft)
+    let series = Series(route: route, status: exchange.code)
     state.withLock { state in
       state.requests[series, default: 0] += 1
       state.bytes += exchange.byteCount
