@@ -197,16 +197,10 @@ final class CacheDatabase: Sendable {
         return .replaced(.damaged(path: path, reason: reason))
       }
       return .opened(try CacheConnections(path: path, writer: writer, lockTimeout: lockTimeout))
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_NOTADB {
+    } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
       if replacesDamage {
         try checkReadable()
-        setAside()
-      }
-      return .damaged(DiskCacheError(error, path: path))
-    } catch let error as DatabaseError where error.resultCode == .SQLITE_CORRUPT {
-      if replacesDamage {
-        try checkReadable()
-        removeFiles()
+        if error.resultCode == .SQLITE_NOTADB { setAside() } else { removeFiles() }
       }
       return .damaged(DiskCacheError(error, path: path))
     }
