@@ -4,24 +4,12 @@ import ThumbnailCore
 
 /// Diagnoses a cache's folder and file without changing them, whatever state they are in.
 package struct CacheExamination: Sendable {
-  /// The contents of the file.
-  package struct Contents: Sendable, Equatable {
-    /// The number of thumbnails.
-    package var thumbnails = 0
-    /// The number of source images with thumbnails.
-    package var sources = 0
-    /// The length of all thumbnails, in bytes.
-    package var payloadBytes = 0
-    /// The length of the cache's files, in bytes.
-    package var fileBytes = 0
-  }
-
   /// The folder.
   package let directory: String
   /// Whether the folder exists.
   package let isThere: Bool
-  /// The contents of the file; none if it does not exist or cannot be read.
-  package let contents: Contents
+  /// The contents of the file, without a limit; none if it does not exist or cannot be read.
+  package let contents: DiskCacheStatistics
   /// Why the cache cannot be used as it is; nil when it can.
   package let problem: DiskCacheError?
   /// A warning that other users can access the folder, and what to do about it; nil when they cannot.
@@ -50,24 +38,25 @@ extension CacheExamination {
     exposure = CachePrivacy.exposure(of: path)
     let system = FileSystem(at: place)
     (fileSystem, isOnNetwork, freeBytes) = (system.kind, system.isShared, system.freeBytes)
+    let nothing = DiskCacheStatistics()
     if let failure = Self.failureToWrite(to: place) {
-      (contents, problem) = (Contents(), .directoryUnusable(path: path, reason: failure.reason))
+      (contents, problem) = (nothing, .directoryUnusable(path: path, reason: failure.reason))
       return
     }
     let file = CacheDatabase.path(in: path, majorVersion: DiskCacheSchema.majorVersion)
     guard FileManager.default.fileExists(atPath: file) else {
-      (contents, problem) = (Contents(), nil)
+      (contents, problem) = (nothing, nil)
       return
     }
     do {
-      contents = try Self.read(file)
+      contents = try Self.read(file) ?? nothing
       problem = nil
     } catch {
-      (contents, problem) = (Contents(), DiskCacheError(error, path: file))
+      (contents, problem) = (nothing, DiskCacheError(error, path: file))
     }
   }
 
-  private static func read(_ file: String) throws -> Contents {
+  private static func read(_ file: String) throws -> DiskCacheStatistics? {
     var configuration = Configuration()
     configuration.readonly = true
     configuration.busyMode = .timeout(2)
@@ -76,14 +65,10 @@ extension CacheExamination {
     return try queue.unsafeRead { db in
       switch try DiskCacheSchema.inspect(db) {
       case .usable: break
-      case .empty, .unfinished: return Contents()
+      case .empty, .unfinished: return nil
       case .foreign(let reason), .broken(let reason): throw DiskCacheError.damaged(path: file, reason: reason)
       }
-      return Contents(
-        thumbnails: try Int.fetchOne(db, sql: "SELECT count(*) FROM recency") ?? 0,
-        sources: try Int.fetchOne(db, sql: "SELECT count(*) FROM source") ?? 0,
-        payloadBytes: try Int.fetchOne(db, sql: "SELECT payload FROM total") ?? 0,
-        fileBytes: CacheDatabase.fileBytes(file))
+      return try DiskCacheStatistics(in: db, path: file)
     }
   }
 

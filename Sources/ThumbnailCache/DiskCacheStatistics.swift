@@ -12,7 +12,7 @@ public struct DiskCacheStatistics: Sendable, Equatable {
   /// The size of the database and its write-ahead log on disk, in bytes.
   public var fileBytes = 0
   /// The limit on `payloadBytes`.
-  public var byteLimit: Int
+  public var byteLimit = 0
   /// The earliest fetch time of all stored images. Nil when there are none.
   public var oldest: Date?
 }
@@ -20,16 +20,18 @@ public struct DiskCacheStatistics: Sendable, Equatable {
 extension DiskCache {
   /// Statistics of what is written. Takes milliseconds, more with hundreds of thousands of thumbnails.
   public func statistics() throws(DiskCacheError) -> DiskCacheStatistics {
-    var statistics = DiskCacheStatistics(byteLimit: byteLimit)
-    try read { db in
-      statistics.thumbnails = try db.integer("SELECT count(*) FROM recency")
-      statistics.sources = try db.integer("SELECT count(*) FROM source")
-      statistics.payloadBytes = try CacheTotals.payload(in: db)
-      statistics.fileBytes = CacheDatabase.fileBytes(database.path)
-      statistics.oldest = try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map {
-        Date(timeIntervalSince1970: $0)
-      }
-    }
-    return statistics
+    try read { try DiskCacheStatistics(in: $0, path: database.path, byteLimit: byteLimit) }
+      ?? DiskCacheStatistics(byteLimit: byteLimit)
+  }
+}
+
+extension DiskCacheStatistics {
+  init(in db: Database, path: String, byteLimit: Int = 0) throws {
+    self.init(
+      thumbnails: try db.integer("SELECT count(*) FROM recency"),
+      sources: try db.integer("SELECT count(*) FROM source"), payloadBytes: try CacheTotals.payload(in: db),
+      fileBytes: CacheDatabase.fileBytes(path), byteLimit: byteLimit,
+      oldest: try Double.fetchOne(db, sql: "SELECT min(fetched_at) FROM source").map { Date(timeIntervalSince1970: $0) }
+    )
   }
 }
