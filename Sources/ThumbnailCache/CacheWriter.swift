@@ -113,8 +113,8 @@ struct CacheWriter: Sendable {
       guard connections.isInPlace else { throw DatabaseError(resultCode: .SQLITE_READONLY_DBMOVED) }
       return try body(db)
     }
-    // Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this waits
-    // for them.
+    // Continuous readers prevent the automatic checkpoint from restarting the log. When it has grown too long, this
+    // waits for them.
     if let log = try? FileState(of: logPath), log.byteCount > logBytes ?? limits.logBytes { try checkpoint() }
     return value
   }

@@ -74,8 +74,8 @@ public final class ThumbnailPipeline: Sendable {
 
   /// Serves memory cache hits at once and waits for the rest. All requests are for one source.
   ///
-  /// - Parameter onSilence: Called when the image starts to wait for a silent server, and when the server continues. The
-  ///   first call may be to say that it does not wait.
+  /// - Parameter onSilence: Called when the image starts to wait for a silent server, and when the server continues.
+  ///   The first call may be to say that it does not wait.
   package func responses(
     for requests: [ThumbnailRequest], onSilence: (@Sendable (ServerSilence) -> Void)? = nil
   ) async -> [Result<ThumbnailResponse, ThumbnailError>] {
