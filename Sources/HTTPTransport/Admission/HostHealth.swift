@@ -105,7 +105,9 @@ package struct HostHealth {
   }
 
   /// How many more attempts an image has than elsewhere: more than twice as many as others that came in the end.
-  func furtherAttempts(at now: ContinuousClock.Instant) -> Int { isFickle(at: now) ? 2 * mostRecovered + 2 : 0 }
+  func furtherAttempts(at now: ContinuousClock.Instant) -> Int {
+    isFickle(at: now) ? min(2 * mostRecovered + 2, policy.mostFurtherAttempts) : 0
+  }
 
   /// Whether the next trial is better an image that it has sent before: every other time where all that wait have failed,
   /// otherwise from the third trial on, or the first if such an image was the one to come the last time. Never after a pause
@@ -337,6 +339,8 @@ extension HostHealth {
     var backoff = Backoff(first: .milliseconds(25), longest: .seconds(60))
     /// The pauses of a host that asks for one without a length; default 1 s to 60 s.
     var unnamedPause = Backoff(first: .seconds(1), longest: .seconds(60))
+    /// How many more attempts an image of a fickle host has at most; default 30.
+    var mostFurtherAttempts = 30
     /// The longest pause accepted from a server or another process. Default a day.
     var maximumPause = Duration.seconds(86_400)
     /// What does not wait for held hosts waits for a trial that is this close; default 1 s.
