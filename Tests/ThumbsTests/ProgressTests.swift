@@ -52,7 +52,9 @@ struct ProgressTests {
     #expect(Double(draws.count - 1) <= span / .seconds(1) * 10, "\(draws.count) in \(span)")
     let shown = terminal.text
     #expect(shown.contains("stdin  2/40  1 failed  "))
-    #expect(shown.contains("/s  ") && shown.contains(" left") && shown.contains("memory "))
+    // On a busy machine the host may count as silent before a time is estimated.
+    #expect(shown.contains("/s  ") && shown.contains("memory "))
+    #expect(shown.contains(" left") || shown.contains("  waiting for "))
     for frame in shown.split(separator: "\r") { #expect(frame.prefix { $0 != "\u{1B}" && $0 != "\n" }.count < 100) }
     // What stays on the screen are the lines that are no progress.
     #expect(
