@@ -28,6 +28,8 @@ package enum DownloadError: Error, Sendable, Equatable {
   case fileUnreadable(reason: String)
   /// No connection: refused, handshake failed, the proxy's name unknown. `reason` is libcurl's own message.
   case unreachable(reason: String)
+  /// Connected, but the connection ended before the response began. `reason` is libcurl's own message.
+  case noResponse(reason: String)
   /// The name of `host` was not resolved. `reason` is libcurl's own message.
   case unresolved(host: String, reason: String)
   /// The host has no address, as the resolver says now, or said less than a minute ago.

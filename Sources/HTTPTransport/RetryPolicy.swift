@@ -42,7 +42,8 @@ package struct RetryPolicy: Sendable {
   /// Whether another attempt may succeed. What else a status of an API means is up to its client.
   func isWorthRetrying(_ error: DownloadError, _ purpose: DownloadRequest.Purpose) -> Bool {
     switch error {
-    case .unreachable, .unresolved, .brokenOff, .wrongRange, .noResources, .timedOut(.connect), .timedOut(.stall),
+    case .unreachable, .noResponse, .unresolved, .brokenOff, .wrongRange, .noResources, .timedOut(.connect),
+      .timedOut(.stall),
       .timedOut(.rate):
       true
     case .httpStatus(let status, _) where purpose == .api: status >= 500 && !error.isPause

@@ -36,6 +36,7 @@ extension TransferOutcome {
     switch error {
     case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason):
       self = .unreachable(reason: reason)
+    case .noResponse(let reason): self = .failed(reason: reason)
     case .timedOut(.connect): self = .unreachable(reason: "no connection in time")
     case .timedOut(.stall): self = .failed(reason: "it fell silent")
     case .timedOut(.rate): self = .failed(reason: "it was too slow")

@@ -38,7 +38,8 @@ extension HTTPClientError {
   init(_ error: DownloadError) {
     switch error {
     case .cancelled: self = .cancelled
-    case .unreachable(let reason), .unresolved(_, let reason), .untrusted(let reason), .unusableCertificate(let reason),
+    case .unreachable(let reason), .noResponse(let reason), .unresolved(_, let reason), .untrusted(let reason),
+      .unusableCertificate(let reason),
       .unusableAuthorities(let reason), .noResources(let reason):
       self = .unreachable(reason: reason)
     case .unknownHost(let host): self = .unreachable(reason: "no address is known for \(host)")

@@ -144,7 +144,7 @@ final class CurlTransfer {
     case CURLE_BAD_CONTENT_ENCODING where receiver.received == 0: return .unknownEncoding(reason: reason)
     case CURLE_PARTIAL_FILE, CURLE_RECV_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_GOT_NOTHING, CURLE_SEND_ERROR:
       return deadlines.lastArrival != nil
-        ? .brokenOff(received: receiver.received, expected: receiver.expected) : .unreachable(reason: reason)
+        ? .brokenOff(received: receiver.received, expected: receiver.expected) : .noResponse(reason: reason)
     // If the receiver had aborted it would have set `stop`: libcurl reports this for extra bytes behind compressed
     // data.
     case CURLE_WRITE_ERROR where receiver.head.isEncoded:

@@ -22,7 +22,7 @@ extension ThumbnailError {
       self = .notFound(reason: "no such file; check its path")
     case .fileUnreadable(let reason):
       self = .refused(status: nil, reason: "the file cannot be read: \(reason)")
-    case .unreachable(let reason), .unresolved(_, let reason):
+    case .unreachable(let reason), .noResponse(let reason), .unresolved(_, let reason):
       self = .unreachable(reason: "cannot be reached: \(reason); check the network and the address")
     case .unknownHost(let host):
       self = .unreachable(reason: "no address is known for \(host); check its spelling")
