@@ -265,6 +265,17 @@ struct HostHealthTests {
     #expect(host.health.hold != nil)
   }
 
+  @Test(arguments: [
+    (DownloadError.noResponse(reason: "reset"), TransferOutcome.failed(reason: "reset")),
+    (.brokenOff(received: 0, expected: nil), .failed(reason: "the connection broke off")),
+    (.unreachable(reason: "refused"), .unreachable(reason: "refused")),
+    (.timedOut(.connect), .unreachable(reason: "no connection in time")),
+    (.httpStatus(404, retryAfter: nil), .inconclusive), (.tooLarge(limit: 1, announced: nil), .answered),
+  ])
+  func onlyAConnectionThatWasNotMadeIsNoPicturesOwn(error: DownloadError, outcome: TransferOutcome) {
+    #expect(TransferOutcome(.failure(error), purpose: .image) == outcome)
+  }
+
   /// As in a server, whose clients ask for whatever they like.
   @Test func whatDoesNotWaitIsNotRefusedForOthersFailuresOfAHostThatResponds() {
     var policy = HostHealth.Policy()
